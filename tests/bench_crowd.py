@@ -28,14 +28,14 @@ import numpy as np
 from mnemic.bootstrap import build_store
 from mnemic.engine import MemoryEngine
 from mnemic.errors import MnemicError
-from mnemic.evaluate.conditions import conditions, load
-from mnemic.evaluate.metrics import percentiles
-from mnemic.evaluate.place import place
-from mnemic.evaluate.texts import questions, statements
-from mnemic.evaluate.vectors import HashedEmbedder
 from mnemic.stores.postgres.scratch import bare_commits as in_database
 from mnemic.stores.sqlite.baseline import bare_commits as in_file
 from mnemic.types import Actor, Candidate, Kind, VectorSpace
+from mnemic_eval.conditions import conditions, load
+from mnemic_eval.metrics import percentiles
+from mnemic_eval.place import place
+from mnemic_eval.texts import questions, statements
+from mnemic_eval.vectors import HashedEmbedder
 from tests.processes import running
 from tests.servers import PostgresServer
 

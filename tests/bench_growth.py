@@ -27,16 +27,16 @@ import numpy as np
 
 from mnemic.bootstrap import build_store
 from mnemic.engine import MemoryEngine
-from mnemic.evaluate.conditions import conditions, file_system, load
-from mnemic.evaluate.floors import scan
-from mnemic.evaluate.metrics import percentiles
-from mnemic.evaluate.plots import Line, line_chart
-from mnemic.evaluate.texts import questions, statements
-from mnemic.evaluate.vectors import HashedEmbedder
 from mnemic.identity import new_id
 from mnemic.ports import Transaction
 from mnemic.stores.sqlite.baseline import bare_commits
 from mnemic.types import Actor, Kind, Level, Memory, VectorSpace
+from mnemic_eval.conditions import conditions, file_system, load
+from mnemic_eval.floors import scan
+from mnemic_eval.metrics import percentiles
+from mnemic_eval.plots import Line, line_chart
+from mnemic_eval.texts import questions, statements
+from mnemic_eval.vectors import HashedEmbedder
 
 SPACE = VectorSpace(model="all-MiniLM-L6-v2-int8", dimension=384)
 ACTOR = Actor(user="measured")

@@ -23,14 +23,14 @@ from typing import Any
 from mnemic.bootstrap import build_completer, build_embedder
 from mnemic.clock import SystemClock
 from mnemic.config import Settings
-from mnemic.evaluate.locomo import conversations
-from mnemic.evaluate.progress import silent
-from mnemic.evaluate.replay import Told, throwaway_engine
 from mnemic.kinds.entity import EntityMemory
 from mnemic.maintain.consolidate import ConsolidationRules
 from mnemic.maintain.derived import DERIVED
 from mnemic.sync_facade import awaited
 from mnemic.types import Actor, Message
+from mnemic_eval.locomo import conversations
+from mnemic_eval.progress import silent
+from mnemic_eval.replay import Told, throwaway_engine
 from tests.model.local import LocalModel
 from tests.processes import running
 

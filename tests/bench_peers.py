@@ -31,12 +31,12 @@ import numpy as np
 
 from mnemic.bootstrap import build_store
 from mnemic.engine import MemoryEngine
-from mnemic.evaluate.conditions import conditions, file_system, load
-from mnemic.evaluate.metrics import percentiles
-from mnemic.evaluate.texts import questions, statements
-from mnemic.evaluate.vectors import TimedEmbedder
 from mnemic.providers.minilm import MiniLmEmbedder
 from mnemic.types import Actor, Candidate
+from mnemic_eval.conditions import conditions, file_system, load
+from mnemic_eval.metrics import percentiles
+from mnemic_eval.texts import questions, statements
+from mnemic_eval.vectors import TimedEmbedder
 from tests.servers import PostgresServer, in_thread
 
 WARM = 5

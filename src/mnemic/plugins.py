@@ -14,7 +14,7 @@ from mnemic.errors import InvalidConfig
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-GROUPS = ("stores", "embedders", "completers", "rerankers", "extractors", "detectors", "importers")
+GROUPS = ("stores", "embedders", "completers", "rerankers", "extractors", "detectors", "importers", "commands")
 """The groups of entry points, each `mnemic.<group>`; the name of a store or a completer is the scheme of its URL."""
 
 

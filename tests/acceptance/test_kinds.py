@@ -22,8 +22,8 @@ from mnemic.providers.minilm import MiniLmEmbedder
 from mnemic.stores.session import InProcessSessions
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.stores.sqlite.graph import SqliteGraph
-from mnemic.testing.clock import ManualClock
 from mnemic.types import Actor, Kind, Origin, Outcome
+from mnemic_testing.clock import ManualClock
 
 pytestmark = pytest.mark.acceptance
 

@@ -17,8 +17,8 @@ from mnemic.integrations import strands as ours
 from mnemic.ports import RecordStore
 from mnemic.stores.postgres import PostgresStore
 from mnemic.stores.sqlite import SqliteStore
-from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Origin
+from mnemic_testing.embedder import WordEmbedder
 from tests.conformance.backend import ON_POSTGRES, server
 
 _is_user_turn = is_user_turn

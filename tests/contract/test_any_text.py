@@ -15,8 +15,8 @@ from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.ports import RecordStore
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
-from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic.types import Scope, Where
+from mnemic_testing.record_store import EMBEDDER, memory, remember, scope
 
 SYNTAX = (
     """ " ' '' "" * ^ ( ) : - + { } NEAR AND OR NOT content: -- ; % \\ s1t1 SELECT 1=1 $.a ? :scopes /* “ ” 猫 tea """

@@ -8,7 +8,7 @@ import pytest
 
 from mnemic.ports.graph import GraphStore
 from mnemic.stores.neo4j import Neo4jGraph
-from mnemic.testing.graph_store import GraphStoreContract
+from mnemic_testing.graph_store import GraphStoreContract
 from tests.bolt_servers import BoltServer
 
 

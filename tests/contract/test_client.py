@@ -24,8 +24,8 @@ from mnemic.maintain.consolidate import ConsolidationRules
 from mnemic.maintain.graph import GraphProjection
 from mnemic.stores.graph import InProcessGraph
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Candidate, Kind, Message, Outcome, Status
+from mnemic_testing.embedder import WordEmbedder
 from tests.service import Served, serving
 
 

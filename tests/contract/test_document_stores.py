@@ -9,8 +9,8 @@ import pytest
 from mnemic.ports import DocumentStore
 from mnemic.stores.postgres import PostgresDocuments
 from mnemic.stores.sqlite.documents import SqliteDocuments
-from mnemic.testing.clock import ManualClock
-from mnemic.testing.document_store import DocumentStoreContract
+from mnemic_testing.clock import ManualClock
+from mnemic_testing.document_store import DocumentStoreContract
 from tests.servers import PostgresServer
 
 

@@ -13,8 +13,8 @@ from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.maintain.erase import ErasureReceipt
 from mnemic.ports import Keyring
 from mnemic.stores.postgres import PostgresStore
-from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor
+from mnemic_testing.embedder import WordEmbedder
 from tests.servers import PostgresServer
 
 TABLES = """

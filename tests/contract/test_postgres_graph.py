@@ -8,7 +8,7 @@ import pytest
 
 from mnemic.ports.graph import GraphStore
 from mnemic.stores.postgres.graph import PostgresGraph
-from mnemic.testing.graph_store import GraphStoreContract
+from mnemic_testing.graph_store import GraphStoreContract
 from tests.servers import PostgresServer
 
 

@@ -14,8 +14,8 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig
 from mnemic.ports import Snapshot, Transaction
 from mnemic.stores.postgres import PostgresStore, replica
-from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic.types import Actor, Where
+from mnemic_testing.record_store import EMBEDDER, memory, remember, scope
 from tests.processes import running
 from tests.servers import PostgresServer, PostgresStandby
 

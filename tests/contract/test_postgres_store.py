@@ -9,9 +9,9 @@ import pytest
 from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.ports import RecordStore
 from mnemic.stores.postgres import PostgresStore
-from mnemic.testing.record_store import EMBEDDER, RecordStoreContract, memory, remember
-from mnemic.testing.record_store.damaging import Part
 from mnemic.types import VectorSpace
+from mnemic_testing.record_store import EMBEDDER, RecordStoreContract, memory, remember
+from mnemic_testing.record_store.damaging import Part
 from tests.servers import PostgresServer
 
 SPOIL: dict[str, str] = {

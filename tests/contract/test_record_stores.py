@@ -12,8 +12,8 @@ from mnemic.ports import Keyring, RecordStore
 from mnemic.stores import scope_index
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.sqlite import SqliteStore, near
-from mnemic.testing.record_store import RecordStoreContract
-from mnemic.testing.record_store.damaging import Part
+from mnemic_testing.record_store import RecordStoreContract
+from mnemic_testing.record_store.damaging import Part
 
 
 def keyring(folder: Path) -> Keyring:

@@ -9,8 +9,8 @@ import pytest
 from mnemic.ports import SessionStore
 from mnemic.stores.redis import RedisLink, RedisSessions
 from mnemic.stores.session import InProcessSessions
-from mnemic.testing.clock import ManualClock
-from mnemic.testing.session_store import SessionStoreContract
+from mnemic_testing.clock import ManualClock
+from mnemic_testing.session_store import SessionStoreContract
 from tests.valkey import ValkeyCluster, ValkeyServer
 
 PATIENT = 30.0

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from mnemic.entrypoints.cli import cli
-from mnemic.testing.embedder import WordEmbedder
+from mnemic_testing.embedder import WordEmbedder
 
 
 class Call(Protocol):

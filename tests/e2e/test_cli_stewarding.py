@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from mnemic.entrypoints.cli import cli
-from mnemic.testing.scripted_model import ScriptedModelServer
+from mnemic_testing.scripted_model import ScriptedModelServer
 
 Run = Callable[..., tuple[int, Any]]
 

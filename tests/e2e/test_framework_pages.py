@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from mnemic.testing.scripted_model import ModelRequest, ScriptedModelServer
+from mnemic_testing.scripted_model import ModelRequest, ScriptedModelServer
 from tests.e2e.test_pages_run import ROOT, blocks
 
 PAGES = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs" / "frameworks").glob("*.md"))

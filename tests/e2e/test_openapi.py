@@ -22,7 +22,7 @@ from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.maintain.graph import GraphProjection
 from mnemic.stores.graph import InProcessGraph
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.testing.embedder import WordEmbedder
+from mnemic_testing.embedder import WordEmbedder
 from tests.faults.scale import size
 
 CASES = size(400, 50_000)

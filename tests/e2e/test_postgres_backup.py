@@ -18,7 +18,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.stores.postgres import PostgresStore
 from mnemic.stores.postgres.backup import NOT_COPIED, TABLES
 from mnemic.stores.postgres.scratch import ScratchDatabase
-from mnemic.testing.embedder import WordEmbedder
+from mnemic_testing.embedder import WordEmbedder
 from tests.e2e.conftest import Call, complaint
 from tests.servers import PostgresServer
 

@@ -28,8 +28,8 @@ from mnemic.maintain.reembed import reembed
 from mnemic.stores import backups, parts
 from mnemic.stores.sqlite import SqliteStore, backup
 from mnemic.stores.sqlite.inspection import inspect
-from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Candidate, VectorSpace
+from mnemic_testing.embedder import WordEmbedder
 
 ANA, CY = Actor(tenant="acme", user="ana"), Actor(tenant="acme", user="cy")
 OWN, THEIRS = 12, 40

@@ -10,10 +10,10 @@ import apsw
 from mnemic.engine import MemoryEngine
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.stores.sqlite.file import _check_magic, migrate, migrations, recognise
-from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.faults.aftermath import examine
-from mnemic.testing.faults.oracle import ADA
-from mnemic.testing.faults.power import PowerCutVfs, Survives
+from mnemic_testing.embedder import WordEmbedder
+from mnemic_testing.faults.aftermath import examine
+from mnemic_testing.faults.oracle import ADA
+from mnemic_testing.faults.power import PowerCutVfs, Survives
 from tests.faults.scale import size
 
 STRIDE = size(6, 1)

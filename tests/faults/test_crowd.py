@@ -7,10 +7,10 @@ from pathlib import Path
 
 from mnemic.engine import MemoryEngine
 from mnemic.stores.sqlite import SqliteStore
-from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.faults.aftermath import examine
-from mnemic.testing.faults.crowd import run_crowd
-from mnemic.testing.faults.oracle import ADA
+from mnemic_testing.embedder import WordEmbedder
+from mnemic_testing.faults.aftermath import examine
+from mnemic_testing.faults.crowd import run_crowd
+from mnemic_testing.faults.oracle import ADA
 from tests.faults.scale import size
 
 

@@ -17,10 +17,10 @@ from mnemic.stores.sqlite.carve import records
 from mnemic.stores.sqlite.damage import examined
 from mnemic.stores.sqlite.inspection import inspect
 from mnemic.stores.sqlite.salvage import salvage
-from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.faults.aftermath import examine
-from mnemic.testing.faults.flips import ADA, Flips, make_file
-from mnemic.testing.record_store.setting import START
+from mnemic_testing.embedder import WordEmbedder
+from mnemic_testing.faults.aftermath import examine
+from mnemic_testing.faults.flips import ADA, Flips, make_file
+from mnemic_testing.record_store.setting import START
 from tests.faults.scale import size
 
 FLIPS = size(60, 5000)

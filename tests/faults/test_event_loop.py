@@ -23,7 +23,7 @@ from mnemic.entrypoints.rest.credentials import ApiKeys, Role
 from mnemic.entrypoints.rest.loop_lag import watched_loop
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.stores.sqlite.graph import SqliteGraph
-from mnemic.testing.embedder import WordEmbedder
+from mnemic_testing.embedder import WordEmbedder
 
 BLOCKING = (
     "open", "time.sleep", "socket.connect", "socket.getaddrinfo", "subprocess.Popen", "os.listdir", "os.scandir",

@@ -16,10 +16,10 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import CommitUnknown, MemoryNotFound, MnemicError
 from mnemic.ports import RecordStore
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.faults.calls import FailingEmbedder, FailingStore, Moment, NthCall
-from mnemic.testing.faults.oracle import ADA
 from mnemic.trace import RunReport, RunStatus
+from mnemic_testing.embedder import WordEmbedder
+from mnemic_testing.faults.calls import FailingEmbedder, FailingStore, Moment, NthCall
+from mnemic_testing.faults.oracle import ADA
 from tests.faults.scale import FULL
 from tests.faults.stores import store_named
 

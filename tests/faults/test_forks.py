@@ -19,8 +19,8 @@ from mnemic.stores.postgres import PostgresStore
 from mnemic.stores.postgres.loop_thread import LoopThread
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.stores.sqlite.documents import SqliteDocuments
-from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, GetDocument
+from mnemic_testing.embedder import WordEmbedder
 from tests.servers import PostgresServer
 
 ADA = Actor(tenant="default", user="ana")

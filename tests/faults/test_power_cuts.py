@@ -14,10 +14,10 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.stores.sqlite import SqliteStore
-from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.faults.aftermath import examine
-from mnemic.testing.faults.oracle import Call, Oracle, make
-from mnemic.testing.faults.power import PowerCutVfs, Survives
+from mnemic_testing.embedder import WordEmbedder
+from mnemic_testing.faults.aftermath import examine
+from mnemic_testing.faults.oracle import Call, Oracle, make
+from mnemic_testing.faults.power import PowerCutVfs, Survives
 from tests.faults.scale import size
 
 Durability = Literal["durable", "fast"]

@@ -15,10 +15,10 @@ from mnemic.ports import RecordStore
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.postgres import PostgresStore
 from mnemic.stores.sqlite import SqliteStore
-from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.faults.aftermath import examine
-from mnemic.testing.faults.crowd import TENANT_ROWS, USER_ROWS, run_crowd
 from mnemic.types import Actor
+from mnemic_testing.embedder import WordEmbedder
+from mnemic_testing.faults.aftermath import examine
+from mnemic_testing.faults.crowd import TENANT_ROWS, USER_ROWS, run_crowd
 from tests.faults.scale import size
 from tests.servers import PostgresServer
 

@@ -11,9 +11,9 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import StoreUnavailable
 from mnemic.stores.sqlite import SqliteStore, backup
 from mnemic.stores.sqlite.inspection import inspect
-from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.faults.flips import ADA, make_file
-from mnemic.testing.record_store.setting import START
+from mnemic_testing.embedder import WordEmbedder
+from mnemic_testing.faults.flips import ADA, make_file
+from mnemic_testing.record_store.setting import START
 
 
 @pytest.fixture

@@ -25,10 +25,10 @@ from mnemic.maintain import erase
 from mnemic.stores import parts
 from mnemic.stores.backups import Manifest
 from mnemic.stores.sqlite import SqliteStore, backup
-from mnemic.testing.clock import ManualClock
-from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.faults.names import SyncedNames
 from mnemic.types import Actor, Candidate
+from mnemic_testing.clock import ManualClock
+from mnemic_testing.embedder import WordEmbedder
+from mnemic_testing.faults.names import SyncedNames
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 
@@ -149,8 +149,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from mnemic.stores import backups, parts
 from mnemic.stores.sqlite import SqliteStore, backup
-from mnemic.testing.clock import ManualClock
-from mnemic.testing.embedder import WordEmbedder
+from mnemic_testing.clock import ManualClock
+from mnemic_testing.embedder import WordEmbedder
 def killed(*_):
     os.kill(os.getpid(), signal.SIGKILL)
 backups.put = backup.put = killed

@@ -20,9 +20,9 @@ from mnemic.ports import RecordStore, Snapshot
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.postgres import PostgresStore
 from mnemic.stores.sqlite import SqliteStore
-from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.faults.calls import FailingEmbedder
 from mnemic.types import Actor, Deadline, Level, Memory, Status, Vector, VectorSpace, Where
+from mnemic_testing.embedder import WordEmbedder
+from mnemic_testing.faults.calls import FailingEmbedder
 from tests.faults.scale import size
 from tests.servers import PostgresServer
 

@@ -14,9 +14,9 @@ from mnemic.errors import InvalidInput, StoreFull, StoreUnavailable
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.stores.sqlite import opened as opened_file
 from mnemic.stores.sqlite.opened import OpenFile
-from mnemic.testing.record_store import EMBEDDER, memory, remember
-from mnemic.testing.record_store.setting import everything
 from mnemic.types import Candidate
+from mnemic_testing.record_store import EMBEDDER, memory, remember
+from mnemic_testing.record_store.setting import everything
 
 
 async def opened(path: Path) -> SqliteStore:

@@ -11,8 +11,8 @@ from typing import Any, Protocol
 
 from mnemic.engine import MemoryEngine
 from mnemic.integrations.turns import TurnMemory
-from mnemic.testing.scripted_model import ModelRequest, ScriptedModelServer
 from mnemic.types import Actor
+from mnemic_testing.scripted_model import ModelRequest, ScriptedModelServer
 
 ANA, BOB = Actor(user="ana"), Actor(user="bob")
 MODEL = "claude-scripted"

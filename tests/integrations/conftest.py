@@ -9,8 +9,8 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.stores.sqlite import SqliteStore
-from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.scripted_model import Scripted, ScriptedModelServer
+from mnemic_testing.embedder import WordEmbedder
+from mnemic_testing.scripted_model import Scripted, ScriptedModelServer
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from mnemic.engine import MemoryEngine
-from mnemic.testing.scripted_model import ModelRequest, Reply, Scripted, ScriptedModelServer
 from mnemic.types import Actor
+from mnemic_testing.scripted_model import ModelRequest, Reply, Scripted, ScriptedModelServer
 from tests.integrations.assistant import ANA, BOB, Assistant, Given, blocks, sent
 
 ASSISTANTS = [

@@ -15,7 +15,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from mnemic.engine import MemoryEngine
 from mnemic.integrations.langgraph import MemoryGraph, memory_graph
-from mnemic.testing.scripted_model import Reply, Scripted, ScriptedModelServer
+from mnemic_testing.scripted_model import Reply, Scripted, ScriptedModelServer
 from tests.integrations.assistant import ANA, MODEL, Given, blocks, sent, texts, timetable
 
 flights = tool(timetable)

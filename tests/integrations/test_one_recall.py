@@ -32,8 +32,8 @@ from mnemic.integrations.langgraph import memory_graph
 from mnemic.integrations.mcp import memory_server
 from mnemic.integrations.strands import MnemicMemory, MnemicMemoryStore
 from mnemic.integrations.turns import TurnMemory
-from mnemic.testing.scripted_model import ScriptedModelServer
 from mnemic.types import Deadline, Hit, Intent, RecallRequest
+from mnemic_testing.scripted_model import ScriptedModelServer
 from tests.integrations.assistant import Given
 from tests.integrations.test_contract import ASSISTANTS, short
 from tests.service import Served, serving

@@ -12,8 +12,8 @@ from mnemic.stores.sqlite import SqliteStore
 from mnemic.stores.sqlite.failures import newest_schema
 from mnemic.stores.sqlite.inspection import inspect
 from mnemic.stores.sqlite.salvage import salvage
-from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor
+from mnemic_testing.embedder import WordEmbedder
 
 GOLDEN = Path(__file__).parent / "golden"
 FIRST = 3

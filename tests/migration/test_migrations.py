@@ -12,9 +12,9 @@ from mnemic.errors import StoreCorrupt, StoreNewer
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.stores.sqlite.failures import Migration, migrations
 from mnemic.stores.sqlite.file import APPLICATION_ID, Patience, connect, migrate, prepare
-from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic.types import Kind, Where
 from mnemic.types.facets import value_facet
+from mnemic_testing.record_store import EMBEDDER, memory, remember, scope
 
 SNAPSHOT = Path(__file__).parent / "schema.sql"
 TABLES = (

@@ -24,11 +24,11 @@ from mnemic.providers.openai import OpenAICompleter
 from mnemic.retrieve.plan import ModelPlanner
 from mnemic.stores.postgres import PostgresStore
 from mnemic.stores.sqlite import SqliteStore
-from mnemic.testing.clock import ManualClock
-from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.scripted_model import ScriptedModelServer
 from mnemic.types import Actor, Candidate, Message, Origin, Source
 from mnemic.write.pipeline import WriteRules
+from mnemic_testing.clock import ManualClock
+from mnemic_testing.embedder import WordEmbedder
+from mnemic_testing.scripted_model import ScriptedModelServer
 from tests.faults.scale import size
 from tests.servers import PostgresServer
 

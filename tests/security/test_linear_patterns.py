@@ -24,7 +24,7 @@ LENGTH, MORE = 4_000, 4
 SLOW_SECONDS = 0.002
 """At `LENGTH`: several times what a linear pattern takes. Below it nothing is tried again."""
 GROWS = 9.0
-OUTSIDE = ("mnemic.testing", "mnemic.evaluate", "mnemic.entrypoints.cli")
+OUTSIDE = ("mnemic_testing", "mnemic_eval", "mnemic.entrypoints.cli")
 """What nobody else's text reaches."""
 DEPTH, MOST = 3, 400
 

@@ -20,8 +20,8 @@ from mnemic.engine import MemoryEngine
 from mnemic.entrypoints.rest.app import create_app
 from mnemic.entrypoints.rest.credentials import ApiKeys, Role
 from mnemic.guard.execution import Grant
-from mnemic.testing.record_store.setting import EMBEDDER, memory, remember, scope
 from mnemic.types import Memory
+from mnemic_testing.record_store.setting import EMBEDDER, memory, remember, scope
 from tests.faults.scale import size
 
 CALLS = size(600, 100_000)

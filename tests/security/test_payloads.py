@@ -17,9 +17,9 @@ from mnemic.ports import RecordStore, Transaction
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.postgres import PostgresStore
 from mnemic.stores.sqlite import SqliteStore
-from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
-from mnemic.testing.record_store.setting import START
 from mnemic.types import AuditEvent, Memory, Origin, Source, Status, Where
+from mnemic_testing.record_store import EMBEDDER, memory, remember, scope
+from mnemic_testing.record_store.setting import START
 from tests.faults.scale import FULL
 from tests.servers import PostgresServer
 

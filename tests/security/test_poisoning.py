@@ -13,10 +13,10 @@ from mnemic.guard.budget import Budget
 from mnemic.guard.policy import KeyRule, Policy
 from mnemic.inject import ActorMemories, InjectionConfig, injector_for
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.testing.clock import ManualClock
-from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Candidate, Deadline, Memory, Message, Origin, Source, Status, Trust
 from mnemic.write.pipeline import WriteRules
+from mnemic_testing.clock import ManualClock
+from mnemic_testing.embedder import WordEmbedder
 from tests.faults.scale import size
 
 ANA = Actor(user="ana", session="s1")

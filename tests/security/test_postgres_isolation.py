@@ -15,10 +15,10 @@ from mnemic.errors import InvalidConfig
 from mnemic.stores.postgres import PostgresDocuments, PostgresStore
 from mnemic.stores.postgres.graph import PostgresGraph
 from mnemic.stores.postgres.statements import load
-from mnemic.testing.graph_store import fragment
-from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
-from mnemic.testing.record_store.setting import START
 from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, PutDocument
+from mnemic_testing.graph_store import fragment
+from mnemic_testing.record_store import EMBEDDER, memory, remember, scope
+from mnemic_testing.record_store.setting import START
 from tests.servers import PostgresServer
 
 TABLES = (

@@ -19,11 +19,11 @@ from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.maintain.rotate import rotate_data_keys
 from mnemic.stores.postgres import PostgresStore
 from mnemic.stores.sealing import ERASED, Sealer
-from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
-from mnemic.testing.record_store.setting import change, everything, ids
 from mnemic.types import Actor, Candidate, Memory, Origin, Source
 from mnemic.write.vault import Vault
+from mnemic_testing.embedder import WordEmbedder
+from mnemic_testing.record_store import EMBEDDER, memory, remember, scope
+from mnemic_testing.record_store.setting import change, everything, ids
 from tests.servers import PostgresServer
 
 CANARY = "zwieback-canary"

@@ -11,8 +11,8 @@ import pytest
 import pytest_asyncio
 
 from mnemic.stores.postgres import PostgresStore
-from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic.types import Scope, Where
+from mnemic_testing.record_store import EMBEDDER, memory, remember, scope
 from tests.faults.scale import size
 from tests.servers import PostgresServer
 

@@ -20,7 +20,7 @@ from mnemic.entrypoints.rest.app import create_app
 from mnemic.entrypoints.rest.credentials import ApiKeys, Role
 from mnemic.entrypoints.rest.streams import Streams
 from mnemic.guard.execution import Grant
-from mnemic.testing.embedder import WordEmbedder
+from mnemic_testing.embedder import WordEmbedder
 from tests.faults.scale import size
 
 CALLS = size(small=600, full=100_000)

@@ -13,9 +13,9 @@ from mnemic.guard.execution import Grant
 from mnemic.guard.policy import KeyRule, Policy
 from mnemic.inject import InjectionConfig, injector_for
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.testing.clock import ManualClock
-from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Intent, Origin, Outcome, RecallRequest, Trust
+from mnemic_testing.clock import ManualClock
+from mnemic_testing.embedder import WordEmbedder
 
 EVE = Actor(user="eve", workspace="w")
 BEN = Actor(user="ben", workspace="w")

@@ -24,10 +24,10 @@ from mnemic.ports import RecordStore
 from mnemic.stores.postgres import PostgresStore
 from mnemic.stores.session import InProcessSessions
 from mnemic.stores.sqlite import SqliteStore
-from mnemic.testing.clock import ManualClock
-from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Candidate, Kind, Level, Message, Origin, Source
 from mnemic.write.pipeline import WriteRules
+from mnemic_testing.clock import ManualClock
+from mnemic_testing.embedder import WordEmbedder
 from tests.servers import PostgresServer
 
 SCHEMA = json.loads((Path(subject.__file__).parent / "subject-1.schema.json").read_text(encoding="utf-8"))

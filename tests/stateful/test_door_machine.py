@@ -27,10 +27,10 @@ from mnemic.guard.limits import Limits, Retention
 from mnemic.guard.policy import KeyRule, Policy
 from mnemic.maintain.archive import ArchivedMemory
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.testing.clock import ManualClock
-from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Candidate, Kind, Memory, Origin, Source, Status
 from mnemic.write.revise import candidate_of
+from mnemic_testing.clock import ManualClock
+from mnemic_testing.embedder import WordEmbedder
 from tests.faults.scale import size
 from tests.security.faces import ANA, BEN, Faces, bearer, command_line
 

@@ -11,7 +11,7 @@ from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.ports import RecordStore
 from mnemic.stores import scope_index
 from mnemic.stores.sqlite import SqliteStore, near
-from mnemic.testing.machine import StoreMachine
+from mnemic_testing.machine import StoreMachine
 from tests.faults.scale import size
 
 RUNS = size(30, 5000)

@@ -20,10 +20,10 @@ from mnemic.integrations.turns import TurnMemory
 from mnemic.maintain.capture_queue import Lease, messages_of, waiting
 from mnemic.providers.openai import OpenAICompleter
 from mnemic.stores.sqlite import SqliteStore
-from mnemic.testing.clock import ManualClock
-from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.scripted_model import Fault, ModelRequest, Reply, ScriptedModelServer
 from mnemic.types import Actor, Kind, Message, Origin
+from mnemic_testing.clock import ManualClock
+from mnemic_testing.embedder import WordEmbedder
+from mnemic_testing.scripted_model import Fault, ModelRequest, Reply, ScriptedModelServer
 
 ANA = Actor(user="ana", session="s1")
 BEN = Actor(user="ben", session="s2")

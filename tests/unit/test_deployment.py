@@ -14,7 +14,7 @@ import yaml
 
 from mnemic.entrypoints.cli import COMMANDS
 from mnemic.stores.postgres import PostgresStore
-from mnemic.testing.record_store import EMBEDDER, memory, remember
+from mnemic_testing.record_store import EMBEDDER, memory, remember
 from tests.architecture.sources import ROOT
 from tests.e2e.settings_page import MARK, PAGE, rendered, variables
 from tests.processes import running

@@ -24,9 +24,9 @@ from mnemic.guard.policy import KeyRule, Policy
 from mnemic.maintain.export import as_candidate
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
-from mnemic.testing.clock import ManualClock
-from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Candidate, Completion, Deadline, Kind, Message, Origin, Outcome, Prompt, Source
+from mnemic_testing.clock import ManualClock
+from mnemic_testing.embedder import WordEmbedder
 
 ANA = Actor(user="ana", workspace="travel", session="s1")
 BEN = Actor(user="ben", workspace="travel", session="s2")

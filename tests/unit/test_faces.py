@@ -23,9 +23,9 @@ from mnemic.kinds.persona import PersonaMemory
 from mnemic.manager import AsyncMemoryManager, MemoryManager
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.sync_facade import verb
-from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor
 from mnemic.verbs import MemoryVerbs
+from mnemic_testing.embedder import WordEmbedder
 
 ROOT = Path(__file__).parents[2]
 

@@ -19,8 +19,6 @@ from mnemic.maintain.consent import decide
 from mnemic.retrieve.bias import Bias
 from mnemic.retrieve.search import Searcher
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.testing.clock import ManualClock
-from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import (
     Actor,
     Blocked,
@@ -36,6 +34,8 @@ from mnemic.types import (
 )
 from mnemic.write.fingerprint import item_key
 from mnemic.write.pipeline import MemoryWritePipeline
+from mnemic_testing.clock import ManualClock
+from mnemic_testing.embedder import WordEmbedder
 
 ADA = Actor(user="ada", workspace="w1", session="s1")
 DAY = timedelta(days=1)

@@ -13,9 +13,9 @@ from mnemic.errors import ReviewDenied
 from mnemic.guard.execution import Grant
 from mnemic.guard.policy import KeyRule, Policy
 from mnemic.stores.sqlite import SqliteStore
-from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Candidate, Origin, Outcome, Source
 from mnemic.write.pipeline import WriteRules
+from mnemic_testing.embedder import WordEmbedder
 
 
 def manager(path: Path, user: str = "ana") -> MemoryManager:

@@ -12,7 +12,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.handlers.writing import Adding
 from mnemic.maintain import reports
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.testing.embedder import WordEmbedder
+from mnemic_testing.embedder import WordEmbedder
 
 HEAVY = ("mnemic.gateway", "mnemic.turn", "mnemic.extract.rules", "mnemic.retrieve.search", "mnemic_redact.detectors")
 
@@ -60,7 +60,7 @@ def test_views_of_an_engine_share_what_searches() -> None:
 def test_what_has_a_deadline_is_loaded_before() -> None:
     script = (
         "import sys; from mnemic.engine import MemoryEngine; from mnemic.stores.inprocess import InProcessStore;"
-        "from mnemic.testing.embedder import WordEmbedder;"
+        "from mnemic_testing.embedder import WordEmbedder;"
         "MemoryEngine(store=InProcessStore(), embedder=WordEmbedder()).load();"
         "print([name for name in ('mnemic.recall', 'mnemic.retrieve.search') if name not in sys.modules])"
     )
@@ -71,7 +71,7 @@ def test_what_has_a_deadline_is_loaded_before() -> None:
 def test_an_engine_is_built_without_what_reads_and_turns_need() -> None:
     script = (
         "import sys; from mnemic.engine import MemoryEngine; from mnemic.stores.inprocess import InProcessStore;"
-        "from mnemic.testing.embedder import WordEmbedder;"
+        "from mnemic_testing.embedder import WordEmbedder;"
         "MemoryEngine(store=InProcessStore(), embedder=WordEmbedder());"
         f"print([name for name in {HEAVY!r} if name in sys.modules])"
     )

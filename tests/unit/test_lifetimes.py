@@ -17,9 +17,9 @@ from mnemic.guard.expiry import FOREVER
 from mnemic.guard.limits import Limits, Retention
 from mnemic.guard.policy import KeyRule, Policy
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.testing.clock import ManualClock
-from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Candidate, Kind, Memory, Message, Origin, Status
+from mnemic_testing.clock import ManualClock
+from mnemic_testing.embedder import WordEmbedder
 
 DAY = timedelta(days=1)
 ANA, BEN = Actor(user="ana", workspace="crew"), Actor(user="ben", workspace="crew")

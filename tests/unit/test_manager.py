@@ -12,7 +12,7 @@ from mnemic.bootstrap import build_engine
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig, InvalidInput, MemoryNotFound
 from mnemic.stores.sqlite import SqliteStore
-from mnemic.testing.embedder import WordEmbedder
+from mnemic_testing.embedder import WordEmbedder
 
 
 def manager_on(path: Path, user: str = "ana") -> MemoryManager:

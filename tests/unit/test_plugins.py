@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from mnemic import plugins
 from mnemic.bootstrap import (
@@ -25,6 +26,7 @@ from mnemic.bootstrap.models import build_reranker
 from mnemic.clock import SystemClock
 from mnemic.config import Settings
 from mnemic.conversations import read_conversation
+from mnemic.entrypoints.cli import cli
 from mnemic.entrypoints.cli.inputs import Word
 from mnemic.errors import InvalidConfig, InvalidInput
 from mnemic.extract.rules import RuleExtractor
@@ -187,3 +189,29 @@ def test_what_is_installed_is_listed(install: Install) -> None:
     listed = [one for one in plugins.offered() if one[3] == "stranger0 1.2"]
     assert [one[0] for one in listed] == sorted(ALL)
     assert plugins.scheme_of("plain/path") is None
+
+
+def test_a_command_of_another_package_runs(install: Install) -> None:
+    install({"commands": {"hello": "mnemic_example.command:hello_"}})
+
+    done = CliRunner().invoke(cli, ["hello"])
+
+    assert (done.exit_code, done.output) == (0, "hello\n")
+
+
+def test_a_command_that_nobody_offers_is_refused(install: Install) -> None:
+    install({"commands": {"hello": "mnemic_example.command:hello_"}})
+
+    done = CliRunner().invoke(cli, ["helo"])
+
+    assert done.exit_code == 2
+
+
+def test_a_command_of_a_package_that_is_not_installed_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plugins, "_entry_points", lambda **_: [])
+
+    done = CliRunner().invoke(cli, ["bench", "--quick"])
+
+    assert done.exit_code == 3
+    assert "missing_extra:eval" in done.output
+    assert "pip install mnemic-eval" in done.output

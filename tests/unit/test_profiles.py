@@ -13,7 +13,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig, InvalidInput
 from mnemic.manager import MemoryManager
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.testing.embedder import WordEmbedder
+from mnemic_testing.embedder import WordEmbedder
 
 DATA = {"role": "Expert ski trip planner", "tone": "friendly", "expertise": ["skiing"], "constraints": ["safety first"]}
 TOML = """role = "Expert ski trip planner"

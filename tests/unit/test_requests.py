@@ -12,9 +12,9 @@ from mnemic import requests
 from mnemic.engine import MemoryEngine
 from mnemic.requests import Capture, Context, Count, Get, History, Import, List, Request, Run, Search
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.testing.clock import ManualClock
-from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Message, from_json, to_json
+from mnemic_testing.clock import ManualClock
+from mnemic_testing.embedder import WordEmbedder
 
 ANA = Actor(user="ana")
 NAMED: list[type[Request[Any]]] = [

@@ -13,9 +13,9 @@ from mnemic.guard.limits import Limits, Quota
 from mnemic.maintain.tenants import SERVICE_TENANT
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.tenancy import LASTS, Tenancy
-from mnemic.testing.clock import ManualClock
-from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Outcome
+from mnemic_testing.clock import ManualClock
+from mnemic_testing.embedder import WordEmbedder
 
 
 @pytest.fixture

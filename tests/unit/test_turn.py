@@ -25,10 +25,10 @@ from mnemic.providers.openai import OpenAICompleter
 from mnemic.providers.retrying import RetryingCompleter
 from mnemic.retrieve.plan import ModelPlanner
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.scripted_model import Fault, ModelRequest, Reply, ScriptedModelServer
 from mnemic.trace import RunReport
 from mnemic.types import Actor, Message
+from mnemic_testing.embedder import WordEmbedder
+from mnemic_testing.scripted_model import Fault, ModelRequest, Reply, ScriptedModelServer
 
 MESSAGE = "For future incident updates write in English, use email as the channel; I am enterprise tier."
 GOAL = "Draft today's payment incident update and next actions."

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from mnemic.evaluate.bench import BenchOptions, run
-from mnemic.evaluate.starts import cold_starts
-from mnemic.evaluate.tables import bench_table
 from mnemic.stores.sqlite.baseline import bare_commits
-from mnemic.testing.embedder import WordEmbedder
+from mnemic_eval.bench import BenchOptions, run
+from mnemic_eval.starts import cold_starts
+from mnemic_eval.tables import bench_table
+from mnemic_testing.embedder import WordEmbedder
 from tests.servers import PostgresServer
 from tests.valkey import ValkeyServer
 

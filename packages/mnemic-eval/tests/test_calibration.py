@@ -15,13 +15,13 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, StoreCorrupt
-from mnemic.evaluate.calibration import LabelledPair, calibrate, labelled_pairs
 from mnemic.maintain.reembed import reembed
 from mnemic.stores.sqlite import SqliteStore
-from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Outcome, Vector, VectorSpace
 from mnemic.write.calibration import STORE_TENANT, Calibration, keep, mark_of, stored
 from mnemic.write.draft import WriteRules
+from mnemic_eval.calibration import LabelledPair, calibrate, labelled_pairs
+from mnemic_testing.embedder import WordEmbedder
 
 ANA = Actor(user="ana")
 NOUNS = "tea coffee milk bread cheese soup salad pasta rice fish apples pears plums nuts beans corn".split()

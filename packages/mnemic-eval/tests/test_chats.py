@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from mnemic.errors import InvalidInput
-from mnemic.evaluate import beam, realtalk
-from mnemic.evaluate.tables import set_table
-from mnemic.testing.embedder import WordEmbedder
+from mnemic_eval import beam, realtalk
+from mnemic_eval.tables import set_table
+from mnemic_testing.embedder import WordEmbedder
 
 SAID = (
     "I have repaired the lighthouse telescope with a brass screw.",

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from mnemic.evaluate.locomo import evidence_ids
+from mnemic_eval.locomo import evidence_ids
 
 
 @pytest.mark.parametrize(

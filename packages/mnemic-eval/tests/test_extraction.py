@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from mnemic.errors import InvalidConfig, InvalidInput, ModelTimeout
-from mnemic.evaluate import commands, extraction
-from mnemic.evaluate.tables import set_table
-from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Completion, Deadline, Prompt
+from mnemic_eval import commands, extraction
+from mnemic_eval.tables import set_table
+from mnemic_testing.embedder import WordEmbedder
 
 
 def write_lines(file: Path, values: Sequence[Any]) -> None:

@@ -4,8 +4,8 @@ import re
 import tomllib
 from pathlib import Path
 
-from mnemic.evaluate.conditions import conditions, file_system
-from mnemic.evaluate.footprint import footprint
+from mnemic_eval.conditions import conditions, file_system
+from mnemic_eval.footprint import footprint
 
 ROOT = Path(__file__).resolve().parents[3]
 

@@ -8,11 +8,11 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemic.evaluate.chats import Chat, ChatSet, Question, run
-from mnemic.evaluate.known import OTHERS, OWN, auc, evenly
-from mnemic.evaluate.tables import set_table
-from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Message
+from mnemic_eval.chats import Chat, ChatSet, Question, run
+from mnemic_eval.known import OTHERS, OWN, auc, evenly
+from mnemic_eval.tables import set_table
+from mnemic_testing.embedder import WordEmbedder
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=9), st.lists(st.floats(0, 1), min_size=1, max_size=9))

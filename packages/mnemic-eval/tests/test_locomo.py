@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from mnemic.errors import InvalidInput
-from mnemic.evaluate import captured, locomo
-from mnemic.evaluate.registry import SETS
-from mnemic.evaluate.tables import recall_table
-from mnemic.testing.embedder import WordEmbedder
+from mnemic_eval import captured, locomo
+from mnemic_eval.registry import SETS
+from mnemic_eval.tables import recall_table
+from mnemic_testing.embedder import WordEmbedder
 
 SAID = [
     ("Ana", "I finally repaired the lighthouse telescope with a brass screw."),

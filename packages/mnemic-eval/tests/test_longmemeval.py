@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from mnemic.errors import InvalidInput
-from mnemic.evaluate import longmemeval
-from mnemic.evaluate.earlier import AskedEarlier, Earlier
-from mnemic.evaluate.tables import set_table
-from mnemic.testing.embedder import WordEmbedder
+from mnemic_eval import longmemeval
+from mnemic_eval.earlier import AskedEarlier, Earlier
+from mnemic_eval.tables import set_table
+from mnemic_testing.embedder import WordEmbedder
 
 NOISE = [
     "Tell me about the history of paper.",

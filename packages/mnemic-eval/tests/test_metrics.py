@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemic.evaluate.metrics import all_at, any_at, interval, ndcg_at, percentiles, recall_at, summary
+from mnemic_eval.metrics import all_at, any_at, interval, ndcg_at, percentiles, recall_at, summary
 
 RANKED = ["a", "b", "c", "d"]
 

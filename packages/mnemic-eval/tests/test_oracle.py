@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from mnemic.engine import MemoryEngine
-from mnemic.evaluate.oracle import Answers, Oracle, right_items, wrong_items
-from mnemic.evaluate.truth import run
 from mnemic.extract.model import ModelExtractor
 from mnemic.providers.minilm import MiniLmEmbedder
 from mnemic.providers.openai import OpenAICompleter
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.testing.scripted_model import ModelRequest, Reply, ScriptedModelServer
 from mnemic.types import Actor, Message
+from mnemic_eval.oracle import Answers, Oracle, right_items, wrong_items
+from mnemic_eval.truth import run
+from mnemic_testing.scripted_model import ModelRequest, Reply, ScriptedModelServer
 
 
 def line(

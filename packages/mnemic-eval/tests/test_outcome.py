@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from mnemic.evaluate.outcome import Asked, report, write_lines
+from mnemic_eval.outcome import Asked, report, write_lines
 
 
 def asked(number: int, category: str, split: str, recall: float) -> Asked:

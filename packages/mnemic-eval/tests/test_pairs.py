@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from mnemic.errors import InvalidInput
-from mnemic.evaluate import pairs
-from mnemic.evaluate.registry import SETS
-from mnemic.evaluate.samples import drawn, half
-from mnemic.evaluate.tables import set_table
-from mnemic.testing.embedder import WordEmbedder
+from mnemic_eval import pairs
+from mnemic_eval.registry import SETS
+from mnemic_eval.samples import drawn, half
+from mnemic_eval.tables import set_table
+from mnemic_testing.embedder import WordEmbedder
 
 OPPOSITE = [
     (f"The {thing} is open on Sunday", f"The {thing} is not open on Sunday") for thing in ("shop", "zoo", "pub")

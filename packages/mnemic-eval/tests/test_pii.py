@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from mnemic.evaluate import pii
-from mnemic.evaluate.tables import set_table
+from mnemic_eval import pii
+from mnemic_eval.tables import set_table
 
 
 def labelled(template: int, text: str, **spans: str) -> dict[str, Any]:

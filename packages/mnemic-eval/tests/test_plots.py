@@ -6,7 +6,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from mnemic.errors import InvalidInput
-from mnemic.evaluate.plots import PALETTE, Axis, Bars, Line, bar_chart, line_chart
+from mnemic_eval.plots import PALETTE, Axis, Bars, Line, bar_chart, line_chart
 
 SVG = "{http://www.w3.org/2000/svg}"
 DARK = "#0d1117"

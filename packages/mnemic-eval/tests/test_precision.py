@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from mnemic.errors import InvalidInput
-from mnemic.evaluate import precision
-from mnemic.evaluate.precision import Tiers, failures
-from mnemic.testing.embedder import WordEmbedder
+from mnemic_eval import precision
+from mnemic_eval.precision import Tiers, failures
+from mnemic_testing.embedder import WordEmbedder
 
 
 def belief(name: str, aliases: list[str], **more: Any) -> dict[str, Any]:

@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from mnemic.evaluate.conditions import conditions
-from mnemic.evaluate.outcome import Asked, report
-from mnemic.evaluate.reports import write_report
+from mnemic_eval.conditions import conditions
+from mnemic_eval.outcome import Asked, report
+from mnemic_eval.reports import write_report
 
 FIGURES = ("recall@5", "recall@10")
 

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from mnemic.errors import StoreBusy
-from mnemic.evaluate.service_load import _RUNNING, LoadOptions, _running, _timed, load_table, run
+from mnemic_eval.service_load import _RUNNING, LoadOptions, _running, _timed, load_table, run
 
 
 def test_every_call_is_counted_over_every_number_of_connections() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from mnemic.errors import InvalidInput
-from mnemic.evaluate.structured import run
+from mnemic_eval.structured import run
 
 
 def gold(number: str, code: str, **flight: Any) -> list[dict[str, Any]]:

@@ -4,7 +4,7 @@ from itertools import islice
 
 import pytest
 
-from mnemic.evaluate.texts import questions, statements
+from mnemic_eval.texts import questions, statements
 
 
 def test_statements_are_distinct_and_of_the_length_of_chat() -> None:

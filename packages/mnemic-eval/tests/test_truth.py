@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from mnemic.errors import InvalidInput
-from mnemic.evaluate.truth import run
-from mnemic.evaluate.truth_match import content_words, cover, is_stale, keeps, matches
+from mnemic_eval.truth import run
+from mnemic_eval.truth_match import content_words, cover, is_stale, keeps, matches
 
 AT = "2026-03-01T10:00:00+00:00"
 UPDATE: dict[str, Any] = {

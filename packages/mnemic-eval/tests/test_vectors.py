@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from mnemic.errors import EmbedderFailed, InvalidInput
-from mnemic.evaluate.vectors import HashedEmbedder, KeptEmbedder, TimedEmbedder
-from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Deadline, VectorSpace
+from mnemic_eval.vectors import HashedEmbedder, KeptEmbedder, TimedEmbedder
+from mnemic_testing.embedder import WordEmbedder
 
 SPACE = VectorSpace(model="any", dimension=384)
 

@@ -1,7 +1,7 @@
 """Judgement on whether a later statement takes the place of an earlier one.
 
 A logistic model over what the frames of the two and the cosine of their texts show (`mnemic.compare.features`), with
-its weights in `data/weights.json`; `mnemic.evaluate.changes` learns them from generated sentences. Rules decide before
+its weights in `data/weights.json`; `mnemic_eval.changes` learns them from generated sentences. Rules decide before
 it where they are certain: a question, a quotation and something unreal change nothing, and the same words again are no
 change.
 """

@@ -1,4 +1,4 @@
-"""Everything the engine asks of the outside world. The docstrings are obligations; `mnemic.testing` checks them.
+"""Everything the engine asks of the outside world. The docstrings are obligations; `mnemic_testing` checks them.
 
 Whoever implements a port raises only errors of `mnemic.errors`, never those of a driver.
 """

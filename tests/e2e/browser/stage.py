@@ -26,8 +26,8 @@ from mnemic.kinds.episodic import EpisodicMemory, Step
 from mnemic.maintain.run_history import record_run
 from mnemic.maintain.tenants import Tenants
 from mnemic.sync_facade import awaited
-from mnemic.testing.clock import ManualClock
 from mnemic.types import Actor, Candidate, Kind, Origin, Source
+from mnemic_testing.clock import ManualClock
 from tests.servers import in_thread
 
 ANA = Actor(user="ana")

@@ -8,7 +8,7 @@ from mnemic.compare.change import cosine_of, frame_of, framed, judge, likelihood
 from mnemic.compare.features import NAMES, apart, features
 from mnemic.compare.frame import Frame, stem
 from mnemic.providers.minilm import MiniLmEmbedder
-from mnemic.testing.record_store.setting import memory
+from mnemic_testing.record_store.setting import memory
 
 
 @pytest.fixture(scope="module")

@@ -19,11 +19,11 @@ from mnemic.extract.model import ModelExtractor
 from mnemic.guard.policy import KeyRule, Policy
 from mnemic.providers.openai import OpenAICompleter
 from mnemic.stores.sqlite import SqliteStore
-from mnemic.testing.clock import ManualClock
-from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.scripted_model import ModelRequest, Reply, ScriptedModelServer
 from mnemic.trace import RunReport
 from mnemic.types import Actor, Kind, Memory, Message, Origin, Scope, Trust
+from mnemic_testing.clock import ManualClock
+from mnemic_testing.embedder import WordEmbedder
+from mnemic_testing.scripted_model import ModelRequest, Reply, ScriptedModelServer
 
 ANA = Actor(user="ana", session="s1")
 MONDAY = datetime(2026, 3, 2, 9, tzinfo=UTC)

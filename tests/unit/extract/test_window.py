@@ -18,11 +18,11 @@ from mnemic.extract.model import WINDOW_CHARS, ModelExtractor, windows
 from mnemic.guard.policy import KeyRule, Policy
 from mnemic.providers.openai import OpenAICompleter
 from mnemic.stores.sqlite import SqliteStore
-from mnemic.testing.clock import ManualClock
-from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.scripted_model import Fault, Reply, ScriptedModelServer
 from mnemic.trace import RunReport
 from mnemic.types import Actor, Message
+from mnemic_testing.clock import ManualClock
+from mnemic_testing.embedder import WordEmbedder
+from mnemic_testing.scripted_model import Fault, Reply, ScriptedModelServer
 
 ANA = Actor(user="ana", session="s1")
 TALK = [

@@ -24,9 +24,9 @@ from mnemic.inject.tokens import counter_of, estimated_tokens
 from mnemic.integrations.langgraph import memory_graph
 from mnemic.steps import TurnRules
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.testing.clock import ManualClock
-from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Candidate
+from mnemic_testing.clock import ManualClock
+from mnemic_testing.embedder import WordEmbedder
 from tests.unit.steps.scripted import Model, Proposals, wish
 
 ANA = Actor(user="ana")

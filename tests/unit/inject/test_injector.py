@@ -18,9 +18,9 @@ from mnemic.inject.injection_log import digest_of
 from mnemic.inject.usage import Verdict
 from mnemic.retrieve.relevance import LEAST_MEMORIES
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.testing.clock import ManualClock
-from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Deadline, Kind, Origin
+from mnemic_testing.clock import ManualClock
+from mnemic_testing.embedder import WordEmbedder
 from tests.unit.inject.shapes import BEDROCK, SHAPES, texts
 
 ASK = BEDROCK["ask"]

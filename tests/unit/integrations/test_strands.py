@@ -19,8 +19,8 @@ from mnemic.errors import InvalidConfig, MnemicError, StoreUnavailable
 from mnemic.extract import Extraction
 from mnemic.integrations.strands import ContextInjector, MnemicMemory, MnemicMemoryStore
 from mnemic.stores.sqlite import SqliteStore
-from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Origin
+from mnemic_testing.embedder import WordEmbedder
 
 ANA = Actor(user="ana")
 

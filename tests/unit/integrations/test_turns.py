@@ -19,8 +19,8 @@ from mnemic.inject import InjectionConfig
 from mnemic.integrations.turns import TurnMemory, asked, latest_ask
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
-from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Kind, Origin
+from mnemic_testing.embedder import WordEmbedder
 
 ANA = Actor(user="ana")
 ASK = {"role": "user", "content": "Which seat do I prefer?"}

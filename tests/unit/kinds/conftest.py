@@ -12,9 +12,9 @@ from mnemic.kinds.seven import SevenKinds
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.session import InProcessSessions
 from mnemic.sync_facade import Awaited, awaited
-from mnemic.testing.clock import ManualClock
-from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor
+from mnemic_testing.clock import ManualClock
+from mnemic_testing.embedder import WordEmbedder
 
 ANA = Actor(user="ana", agent="guide", session="s1")
 BEN = Actor(user="ben", agent="guide", session="s2")

@@ -17,10 +17,10 @@ from mnemic.kinds.seven import SevenKinds
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.stores.sqlite.graph import SqliteGraph
 from mnemic.sync_facade import awaited
-from mnemic.testing.clock import ManualClock
-from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Kind, Level, Memory, Outcome
 from mnemic.types.graph import episode_node, fragment_of
+from mnemic_testing.clock import ManualClock
+from mnemic_testing.embedder import WordEmbedder
 from tests.unit.kinds.conftest import ANA, BEN, House
 
 STEPS = [

@@ -25,10 +25,10 @@ from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.stores.sqlite.graph import SqliteGraph
 from mnemic.sync_facade import Awaited, awaited
-from mnemic.testing.clock import ManualClock
-from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Deadline, Kind, Level, SearchResult, Where
 from mnemic.types.graph import fragment_of
+from mnemic_testing.clock import ManualClock
+from mnemic_testing.embedder import WordEmbedder
 
 ANA, BEN = Actor(user="ana"), Actor(user="ben")
 DAY = timedelta(days=1)

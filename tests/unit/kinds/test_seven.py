@@ -14,9 +14,9 @@ from mnemic.ports import Snapshot
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.session import InProcessSessions
 from mnemic.sync_facade import awaited
-from mnemic.testing.clock import ManualClock
-from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Candidate, Kind, Message, Outcome, Scope
+from mnemic_testing.clock import ManualClock
+from mnemic_testing.embedder import WordEmbedder
 from tests.unit.kinds.conftest import ANA, BEN, House
 
 

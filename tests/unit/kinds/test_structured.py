@@ -12,8 +12,8 @@ import pytest
 from mnemic.errors import InvalidConfig, InvalidInput, ModelInvalidSchema, NotSupported
 from mnemic.kinds.structured import StructuredMemory
 from mnemic.providers.openai import OpenAICompleter
-from mnemic.testing.scripted_model import ScriptedModelServer
 from mnemic.types import Origin, Outcome
+from mnemic_testing.scripted_model import ScriptedModelServer
 from tests.unit.kinds.conftest import BEN, House
 
 FLIGHT = {

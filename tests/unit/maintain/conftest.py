@@ -10,10 +10,10 @@ import pytest
 from mnemic.engine import MemoryEngine
 from mnemic.guard.execution import Grant
 from mnemic.stores.sqlite import SqliteStore
-from mnemic.testing.clock import ManualClock
-from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor
 from mnemic.write.pipeline import WriteRules
+from mnemic_testing.clock import ManualClock
+from mnemic_testing.embedder import WordEmbedder
 
 ANA = Actor(user="ana", workspace="travel", session="s1")
 BEN = Actor(user="ben", workspace="travel", session="s2")

@@ -18,8 +18,6 @@ from mnemic.maintain.archive import ArchivedMemory, read_line
 from mnemic.maintain.reembed import reembed
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
-from mnemic.testing.clock import ManualClock
-from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import (
     Actor,
     Candidate,
@@ -33,6 +31,8 @@ from mnemic.types import (
     Where,
     WriteReceipt,
 )
+from mnemic_testing.clock import ManualClock
+from mnemic_testing.embedder import WordEmbedder
 
 Line = dict[str, Any]
 LEVELS = frozenset({"user", "workspace"})

@@ -14,9 +14,9 @@ from mnemic.entrypoints.rest.credentials import ApiKeys
 from mnemic.errors import EmbedderFailed
 from mnemic.maintain.bulk_import import import_progress, take_part
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.testing.clock import ManualClock
-from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Candidate, Deadline, Vector
+from mnemic_testing.clock import ManualClock
+from mnemic_testing.embedder import WordEmbedder
 
 BOATS = [f"The boat number {number} has {number} oars." for number in range(50)]
 """More than the pipeline embeds at a time."""

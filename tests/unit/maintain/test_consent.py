@@ -13,9 +13,9 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig, InvalidInput
 from mnemic.guard.limits import Limits, Quota, Retention
 from mnemic.stores.sqlite import SqliteStore
-from mnemic.testing.clock import ManualClock
-from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Candidate, Kind, Outcome
+from mnemic_testing.clock import ManualClock
+from mnemic_testing.embedder import WordEmbedder
 
 
 @asynccontextmanager

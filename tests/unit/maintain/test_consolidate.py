@@ -27,10 +27,10 @@ from mnemic.providers.openai import OpenAICompleter
 from mnemic.stores.graph import InProcessGraph
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.sync_facade import awaited
-from mnemic.testing.clock import ManualClock
-from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.scripted_model import Fault, ModelRequest, Reply, Scripted, ScriptedModelServer
 from mnemic.types import Actor, Candidate, Deadline, Kind, Memory, Message, Origin, Source, Status, Trust
+from mnemic_testing.clock import ManualClock
+from mnemic_testing.embedder import WordEmbedder
+from mnemic_testing.scripted_model import Fault, ModelRequest, Reply, Scripted, ScriptedModelServer
 from tests.unit.maintain.test_archive import archive, bring
 from tests.unit.maintain.test_erase import on_disk
 

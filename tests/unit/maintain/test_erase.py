@@ -22,10 +22,10 @@ from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.session import InProcessSessions
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.sync_facade import awaited
-from mnemic.testing.clock import ManualClock
-from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.faults.disk import FullDisk
 from mnemic.types import Actor, Candidate, Level, Message, Origin, Outcome, Source
+from mnemic_testing.clock import ManualClock
+from mnemic_testing.embedder import WordEmbedder
+from mnemic_testing.faults.disk import FullDisk
 
 CANARY = "Zyxwvutsrq9876543210canary"
 

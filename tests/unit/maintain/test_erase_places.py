@@ -22,11 +22,11 @@ from mnemic.maintain.derived import noted
 from mnemic.maintain.erase import ErasureReceipt, erase_key, made_of, verify
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.session import InProcessSessions
-from mnemic.testing.clock import ManualClock
-from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Candidate, Kind, Level, Memory, Message, Scope, Source, Status, Where
 from mnemic.unit_of_work import apply
 from mnemic.write.outbox_consumer import Feed
+from mnemic_testing.clock import ManualClock
+from mnemic_testing.embedder import WordEmbedder
 from tests.projections import Copy
 
 DAY = timedelta(days=1)

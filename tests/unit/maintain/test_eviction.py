@@ -14,9 +14,9 @@ from mnemic.errors import InvalidConfig
 from mnemic.guard.limits import Limits, Quota, makes_room
 from mnemic.guard.policy_file import guard_data, read_guard
 from mnemic.stores.sqlite import SqliteStore
-from mnemic.testing.clock import ManualClock
-from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Candidate, Kind, Level, Outcome, Status
+from mnemic_testing.clock import ManualClock
+from mnemic_testing.embedder import WordEmbedder
 
 ANA, BEN = Actor(user="ana"), Actor(user="ben")
 Opened = Callable[[Quota], AbstractAsyncContextManager[MemoryEngine]]

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from mnemic.engine import MemoryEngine
 from mnemic.errors import MemoryNotFound
 from mnemic.maintain.expire import ExpiryRules, Readings
-from mnemic.testing.clock import ManualClock
-from mnemic.testing.record_store.setting import START
 from mnemic.types import Actor, Kind, Memory, Status
+from mnemic_testing.clock import ManualClock
+from mnemic_testing.record_store.setting import START
 
 DAY = timedelta(days=1)
 HOUR = timedelta(hours=1)

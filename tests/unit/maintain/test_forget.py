@@ -12,10 +12,10 @@ from mnemic.errors import MemoryNotFound
 from mnemic.maintain.derived import noted
 from mnemic.maintain.forget import forget
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.testing.clock import ManualClock
-from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Kind, Memory, Status
 from mnemic.unit_of_work import apply
+from mnemic_testing.clock import ManualClock
+from mnemic_testing.embedder import WordEmbedder
 
 
 async def test_a_memory_goes_with_what_was_drawn_from_it(clock: ManualClock, ana: Actor, ben: Actor) -> None:

@@ -12,11 +12,11 @@ from mnemic.maintain.graph import GraphProjection
 from mnemic.stores.graph import InProcessGraph
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.sync_facade import Awaited, awaited
-from mnemic.testing.clock import ManualClock
-from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.graph_store import mention, node
 from mnemic.types import Actor, Deadline, Fragment, Outcome, Scope
 from mnemic.write.outbox_consumer import Feed
+from mnemic_testing.clock import ManualClock
+from mnemic_testing.embedder import WordEmbedder
+from mnemic_testing.graph_store import mention, node
 
 ANA = Actor(user="ana")
 OPERATOR = Actor(user="operator")

@@ -10,9 +10,9 @@ import pytest
 from mnemic.engine import MemoryEngine
 from mnemic.maintain.health import examine
 from mnemic.ports import Transaction
-from mnemic.testing.clock import ManualClock
 from mnemic.types import Actor, Candidate, Kind, Level, Memory, Origin, Scope, Source, Status
 from mnemic.write.draft import WriteRules
+from mnemic_testing.clock import ManualClock
 
 HOME = Scope(tenant="default", level=Level.USER, owner="ana")
 

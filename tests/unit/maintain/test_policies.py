@@ -8,8 +8,8 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, VersionConflict
 from mnemic.maintain.policies import MAX_BYTES, VERSIONS_KEPT, Policies
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.testing.clock import ManualClock
-from mnemic.testing.embedder import WordEmbedder
+from mnemic_testing.clock import ManualClock
+from mnemic_testing.embedder import WordEmbedder
 
 SEAT, DIET = {"keys": {"seat": {}}}, {"keys": {"diet": {}}}
 

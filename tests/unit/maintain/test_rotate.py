@@ -19,8 +19,8 @@ from mnemic.guard.redaction import RedactionRules
 from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.stores.sealing import ERASED
 from mnemic.stores.sqlite import SqliteStore
-from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Deadline, Level, Scope, Vector
+from mnemic_testing.embedder import WordEmbedder
 
 ANA, BEN = Actor(user="ana", workspace="office"), Actor(user="ben", workspace="office")
 ROLE = "privacy_officer"

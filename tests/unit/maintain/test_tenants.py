@@ -11,9 +11,9 @@ from mnemic.errors import InvalidInput, MemoryNotFound
 from mnemic.guard.limits import Quota
 from mnemic.maintain.tenants import SERVICE_TENANT, Tenants
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.testing.clock import ManualClock
-from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Kind
+from mnemic_testing.clock import ManualClock
+from mnemic_testing.embedder import WordEmbedder
 
 
 @pytest.fixture

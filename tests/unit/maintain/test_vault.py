@@ -16,9 +16,9 @@ from mnemic.guard.redaction import RedactionRules
 from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.stores.sealing import ERASED
 from mnemic.stores.sqlite import SqliteStore
-from mnemic.testing.clock import ManualClock
-from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Candidate, Level, Where
+from mnemic_testing.clock import ManualClock
+from mnemic_testing.embedder import WordEmbedder
 
 CANARY = "canary.jane@acme-mail.com"
 SAID = f"My backup address is {CANARY}"

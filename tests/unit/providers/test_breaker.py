@@ -10,8 +10,8 @@ import pytest
 
 from mnemic.errors import EmbedderFailed, MnemicError, ModelEmpty, ModelTimeout, ModelUnavailable
 from mnemic.providers.breaker import FEW, BreakingCompleter, BreakingEmbedder
-from mnemic.testing.clock import ManualClock
 from mnemic.types import Completion, Deadline, Prompt, Vector, VectorSpace
+from mnemic_testing.clock import ManualClock
 
 SPACE = VectorSpace(model="m", dimension=2)
 

@@ -13,8 +13,8 @@ from mnemic.clock import SystemClock
 from mnemic.errors import EmbedderFailed, InvalidConfig, InvalidInput
 from mnemic.ports import Embedder
 from mnemic.providers.http_embedder import HttpEmbedder
-from mnemic.testing.scripted_model import Fault, Reply, Script, Scripted, ScriptedModelServer
 from mnemic.types import Deadline, VectorSpace
+from mnemic_testing.scripted_model import Fault, Reply, Script, Scripted, ScriptedModelServer
 
 
 @asynccontextmanager

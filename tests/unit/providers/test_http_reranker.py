@@ -10,7 +10,7 @@ import pytest
 from mnemic.clock import SystemClock
 from mnemic.errors import InvalidInput, RerankerFailed
 from mnemic.providers.http_reranker import PROTOCOLS, HttpReranker, Protocol
-from mnemic.testing.clock import ManualClock
+from mnemic_testing.clock import ManualClock
 from tests.scripted_reranker import ScriptedReranker, reranking
 
 TEXTS = ["a dog", "the harbour", "a cat"]

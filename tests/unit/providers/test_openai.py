@@ -23,8 +23,8 @@ from mnemic.maintain.prompts import reflection_prompt
 from mnemic.ports import Completer
 from mnemic.providers import openai_client
 from mnemic.providers.openai import OpenAICompleter
-from mnemic.testing.scripted_model import Fault, ModelRequest, Reply, Script, Scripted, ScriptedModelServer
 from mnemic.types import Deadline, Prompt
+from mnemic_testing.scripted_model import Fault, ModelRequest, Reply, Script, Scripted, ScriptedModelServer
 
 SECRET = "the user is called Aurelia Whitcombe"
 SCHEMA: Mapping[str, Any] = MappingProxyType(

@@ -21,9 +21,9 @@ from mnemic.errors import (
 from mnemic.ports import Completer, Embedder
 from mnemic.providers.openai import OpenAICompleter
 from mnemic.providers.retrying import RetryingCompleter, RetryingEmbedder
-from mnemic.testing.clock import ManualClock
-from mnemic.testing.scripted_model import Fault, Reply, ScriptedModelServer
 from mnemic.types import Completion, Deadline, Prompt, Vector, VectorSpace
+from mnemic_testing.clock import ManualClock
+from mnemic_testing.scripted_model import Fault, Reply, ScriptedModelServer
 
 PROMPT = Prompt(system="", user="hello")
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from mnemic.engine import MemoryEngine
 from mnemic.retrieve.diversity import spread
 from mnemic.stores.sqlite import SqliteStore
-from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Message, Signals
+from mnemic_testing.embedder import WordEmbedder
 
 WHEN = datetime(2024, 1, 1, tzinfo=UTC)
 

@@ -12,8 +12,8 @@ import pytest
 from mnemic.engine import MemoryEngine
 from mnemic.retrieve.question import named_date
 from mnemic.stores.sqlite import SqliteStore
-from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Message
+from mnemic_testing.embedder import WordEmbedder
 
 ANA = Actor(user="ana")
 ASKED = datetime(2024, 6, 15, tzinfo=UTC)

@@ -14,8 +14,8 @@ from mnemic.retrieve.fuse import Weights, fuse
 from mnemic.retrieve.graph_neighbourhood import Reached, Walk, around
 from mnemic.retrieve.search import Searcher
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.testing.record_store.setting import EMBEDDER, everything, memory, remember, scope
 from mnemic.types import Deadline, Kind, Memory, Scored, Status, Where
+from mnemic_testing.record_store.setting import EMBEDDER, everything, memory, remember, scope
 
 
 async def store_of(*memories: Memory) -> InProcessStore:

@@ -22,8 +22,8 @@ from mnemic.retrieve.signals import SignalWeights
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.stores.sqlite.snapshot import SqliteSnapshot
-from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Kind, Level, Memory, Origin, Rank, Scope, SearchResult, Trust, Where
+from mnemic_testing.embedder import WordEmbedder
 
 ANA = Actor(user="ana")
 NOW = datetime(2024, 5, 8, tzinfo=UTC)

@@ -12,8 +12,8 @@ from mnemic.inject.entry import Entry
 from mnemic.providers.minilm import MiniLmEmbedder
 from mnemic.retrieve.bias import RELEVANCE, STANDING
 from mnemic.retrieve.outdated import latest_first, outdated
-from mnemic.testing.record_store.setting import START, memory
 from mnemic.types import Actor, Hit, Kind, Memory, Source, Trust
+from mnemic_testing.record_store.setting import START, memory
 
 SAID = ("My office is in Turin.", "The office moved from Turin to Genoa.", "I play the flute.")
 

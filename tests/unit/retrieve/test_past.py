@@ -13,8 +13,8 @@ from mnemic.engine import MemoryEngine
 from mnemic.inject.entry import Entry
 from mnemic.retrieve.past import asks_past
 from mnemic.retrieve.question import read_question
-from mnemic.testing.clock import ManualClock
 from mnemic.types import Actor, Intent, RecallRequest, SearchResult
+from mnemic_testing.clock import ManualClock
 
 ADA = Actor(user="ada")
 PERIODS = (

@@ -12,8 +12,8 @@ from mnemic.errors import StoreUnavailable
 from mnemic.retrieve.prefetch import MOST, Spoken
 from mnemic.retrieve.search import Searcher
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Deadline, Level, Message, Vector, Where
+from mnemic_testing.embedder import WordEmbedder
 
 ANA = Actor(user="ana", session="harbour")
 MINE = Where(scopes=ANA.scopes([Level.USER]))

@@ -15,8 +15,8 @@ from mnemic.retrieve.graph_neighbourhood import SAID
 from mnemic.retrieve.question import read_question
 from mnemic.retrieve.relevance import LEAST_MEMORIES, RELATED, SCALES, WORDS_ALONE, relevance
 from mnemic.stores.sqlite import SqliteStore
-from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Message, Scored, Vector
+from mnemic_testing.embedder import WordEmbedder
 
 ANA = Actor(user="ana")
 MINILM = "all-MiniLM-L6-v2-int8"

@@ -16,8 +16,8 @@ from mnemic.retrieve.lists import by_keyword, by_recency
 from mnemic.retrieve.question import Question, read_question
 from mnemic.retrieve.search import Searcher
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Level, Scored, Where
+from mnemic_testing.embedder import WordEmbedder
 
 ANA = Actor(user="ana")
 MINE = Where(scopes=ANA.scopes([Level.USER]))

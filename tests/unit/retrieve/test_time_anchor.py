@@ -18,8 +18,8 @@ from mnemic.retrieve.time_anchor import Anchor, anchored
 from mnemic.retrieve.time_clause import Clause, Side
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
-from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Candidate, Level, Message, SearchResult, Signals, Where
+from mnemic_testing.embedder import WordEmbedder
 
 ANA, BEN = Actor(user="ana"), Actor(user="ben")
 MOVED = datetime(2023, 5, 8, 12, tzinfo=UTC)

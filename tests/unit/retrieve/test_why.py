@@ -11,9 +11,9 @@ from mnemic.retrieve.question import read_question
 from mnemic.retrieve.relevance import RELATED, Gauge
 from mnemic.retrieve.why import why
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.testing.clock import ManualClock
-from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Kind, Memory, Message, Origin, Rank, Scored, Source, Trust
+from mnemic_testing.clock import ManualClock
+from mnemic_testing.embedder import WordEmbedder
 
 ANA = Actor(user="ana")
 NOW = datetime(2026, 5, 3, tzinfo=UTC)

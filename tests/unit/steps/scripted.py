@@ -11,9 +11,9 @@ from mnemic.guard.execution import Grant
 from mnemic.guard.policy import KeyRule, Policy
 from mnemic.steps import GatewayMemory, MemorySteps, TurnRules
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.testing.clock import ManualClock
-from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Candidate, Message, Skipped
+from mnemic_testing.clock import ManualClock
+from mnemic_testing.embedder import WordEmbedder
 
 POLICY = Policy(
     keys={

@@ -15,11 +15,11 @@ from mnemic.stores.azure_search import AzureSearchIndex
 from mnemic.stores.azure_search.index import _document, _document_id
 from mnemic.stores.azure_search.odata import within
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.testing.clock import ManualClock
-from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.record_store import EMBEDDER, memory, scope
-from mnemic.testing.record_store.setting import day
 from mnemic.types import Actor, Change, Kind, OutboxEntry, Scored, Status, Where
+from mnemic_testing.clock import ManualClock
+from mnemic_testing.embedder import WordEmbedder
+from mnemic_testing.record_store import EMBEDDER, memory, scope
+from mnemic_testing.record_store.setting import day
 from tests.azure_search import KEY, AzureSearchServer, Filter
 from tests.processes import running
 

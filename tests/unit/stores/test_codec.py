@@ -22,8 +22,8 @@ from mnemic.stores.codec import (
     link,
     to_micros,
 )
-from mnemic.testing.record_store import memory, scope
 from mnemic.types import AuditEvent, Message, Origin
+from mnemic_testing.record_store import memory, scope
 
 JSON = st.recursive(
     st.none()

@@ -14,9 +14,9 @@ from mnemic.errors import NotSupported
 from mnemic.stores.documents import namespace_of, path_of
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.stores.sqlite.documents import SqliteDocuments
-from mnemic.testing.clock import ManualClock
-from mnemic.testing.document_store import got, put
-from mnemic.testing.record_store import EMBEDDER
+from mnemic_testing.clock import ManualClock
+from mnemic_testing.document_store import got, put
+from mnemic_testing.record_store import EMBEDDER
 
 
 @pytest.fixture

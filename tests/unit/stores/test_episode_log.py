@@ -16,11 +16,11 @@ from mnemic.kinds.episodic import EpisodicMemory
 from mnemic.stores.episode_log import EpisodeLog
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.sync_facade import awaited
-from mnemic.testing.clock import ManualClock
-from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.record_store import memory
 from mnemic.types import Actor, Change, Kind, Memory, OutboxEntry
 from mnemic.write.outbox_consumer import Feed
+from mnemic_testing.clock import ManualClock
+from mnemic_testing.embedder import WordEmbedder
+from mnemic_testing.record_store import memory
 
 ANA, OPERATOR = Actor(user="ana"), Actor(user="operator")
 STEPS = [{"action": "look", "result": "sold out", "ok": False}, {"action": "ask", "result": "found one", "ok": True}]

@@ -17,9 +17,9 @@ from mnemic.errors import StoreBusy
 from mnemic.ports import Transaction
 from mnemic.stores.postgres import PostgresStore
 from mnemic.stores.postgres.indexes import CATCH_UP
-from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
-from mnemic.testing.record_store.setting import START
 from mnemic.types import Memory, Scored, Status, Where
+from mnemic_testing.record_store import EMBEDDER, memory, remember, scope
+from mnemic_testing.record_store.setting import START
 from tests.servers import PostgresServer
 
 WORDS = "tea coffee harbour lisbon porto train cat dog green blue old new boat river hill rain sun snow".split()

@@ -13,8 +13,8 @@ import pytest_asyncio
 from mnemic.stores.postgres import PostgresStore
 from mnemic.stores.postgres.rows import decode_vector, encode_vector, filter_of, places_of
 from mnemic.stores.postgres.statements import filtered, load
-from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic.types import Kind, Memory, Scored, Status, Where
+from mnemic_testing.record_store import EMBEDDER, memory, remember, scope
 from tests.servers import PostgresServer
 
 WORDS = "tea coffee harbour lisbon porto train cat dog green blue old new boat river hill rain sun snow".split()

@@ -21,8 +21,8 @@ from mnemic.stores.postgres.rows import (
     storable,
     unpack,
 )
-from mnemic.testing.record_store import memory, scope
 from mnemic.types import Level
+from mnemic_testing.record_store import memory, scope
 
 NUMBERS = st.integers(-(2**31), 2**31 - 1)
 

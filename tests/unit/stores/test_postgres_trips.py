@@ -12,8 +12,8 @@ from mnemic.engine import MemoryEngine
 from mnemic.ports import Transaction
 from mnemic.stores.postgres import PostgresStore
 from mnemic.stores.postgres.connections import Session
-from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, AuditEvent
+from mnemic_testing.embedder import WordEmbedder
 from tests.servers import PostgresServer
 
 ANA = Actor(user="ana")

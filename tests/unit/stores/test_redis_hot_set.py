@@ -14,11 +14,11 @@ from mnemic.engine import MemoryEngine
 from mnemic.retrieve.hot_set import HotReader
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.redis import RedisHotSet, RedisLink
-from mnemic.testing.clock import ManualClock
-from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
-from mnemic.testing.record_store.setting import day
 from mnemic.types import Actor, Change, Memory, OutboxEntry, Status, Where
+from mnemic_testing.clock import ManualClock
+from mnemic_testing.embedder import WordEmbedder
+from mnemic_testing.record_store import EMBEDDER, memory, remember, scope
+from mnemic_testing.record_store.setting import day
 from tests.servers import in_thread
 from tests.valkey import ValkeyServer
 

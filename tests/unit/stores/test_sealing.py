@@ -13,9 +13,9 @@ from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.maintain.reembed import reembed
 from mnemic.stores.sealing import ERASED
 from mnemic.stores.sqlite import SqliteStore
-from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.record_store.setting import EMBEDDER, change, everything, ids, memory, remember, scope
 from mnemic.types import Level, Memory, Origin, Scope, Source
+from mnemic_testing.embedder import WordEmbedder
+from mnemic_testing.record_store.setting import EMBEDDER, change, everything, ids, memory, remember, scope
 
 CANARY = "zwieback-canary"
 SAID = f"The {CANARY} sleeps in the blue basket"

@@ -16,8 +16,8 @@ from mnemic.ports import Keyring
 from mnemic.stores.audit_chain import first_broken, follows
 from mnemic.stores.codec import link
 from mnemic.stores.sqlite import SqliteStore
-from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor
+from mnemic_testing.embedder import WordEmbedder
 
 ANA = Actor(tenant="acme", user="ana")
 

@@ -12,8 +12,8 @@ import pytest
 from mnemic.errors import InvalidConfig, InvalidInput, StoreBusy, StoreCorrupt, StoreFailed, StoreFull, StoreUnavailable
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.stores.sqlite.failures import typed
-from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic.types import Deadline, Memory, Where
+from mnemic_testing.record_store import EMBEDDER, memory, remember, scope
 
 WHERE = Where(scopes=(scope(),))
 

@@ -10,9 +10,9 @@ from mnemic.stores.sqlite import SqliteStore
 from mnemic.stores.sqlite import graph as module
 from mnemic.stores.sqlite.file import Patience, prepare
 from mnemic.stores.sqlite.graph import SqliteGraph
-from mnemic.testing.graph_store import fragment
-from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic.types import Scope
+from mnemic_testing.graph_store import fragment
+from mnemic_testing.record_store import EMBEDDER, memory, remember, scope
 
 
 def found_in_files(folder: Path, text: bytes) -> bool:

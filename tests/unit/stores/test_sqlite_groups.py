@@ -17,8 +17,8 @@ from mnemic.clock import SystemClock
 from mnemic.errors import StoreBusy, StoreFull, VersionConflict
 from mnemic.ports import Expecting, Transaction
 from mnemic.stores.sqlite import SqliteStore, threads
-from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic.types import Deadline, Where
+from mnemic_testing.record_store import EMBEDDER, memory, remember, scope
 
 Work = Callable[[Transaction], Awaitable[Any]]
 WHERE = Where(scopes=(scope(),))

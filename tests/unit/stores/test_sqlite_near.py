@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from mnemic.ports import Transaction
 from mnemic.stores.sqlite import SqliteStore, near
-from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic.types import Memory, Status
+from mnemic_testing.record_store import EMBEDDER, memory, remember, scope
 
 WORDS = st.lists(st.sampled_from(["tea", "milk", "rain", "boat", "door", "lamp"]), min_size=1, max_size=4)
 STATUSES = st.sampled_from([Status.ACTIVE, Status.ACTIVE, Status.SUPERSEDED, Status.PENDING_REVIEW])

@@ -12,8 +12,8 @@ import pytest
 from mnemic.errors import CommitUnknown, StoreFailed
 from mnemic.stores.sqlite import SqliteStore, indexes
 from mnemic.stores.sqlite.file import Patience, connect
-from mnemic.testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic.types import Where
+from mnemic_testing.record_store import EMBEDDER, memory, remember, scope
 
 WHERE = Where(scopes=(scope(),))
 

@@ -16,9 +16,9 @@ from mnemic.guard.policy import KeyRule, Policy
 from mnemic.guard.policy_file import load_policy
 from mnemic.providers.openai import OpenAICompleter
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.testing.scripted_model import Fault, ScriptedModelServer
 from mnemic.types import Kind, Origin, Outcome, Status, WriteReceipt
 from mnemic.write.judge import ModelJudge
+from mnemic_testing.scripted_model import Fault, ScriptedModelServer
 from tests.unit.write.conftest import Blind, Desk
 
 BUS = "Takes the bus to the office"

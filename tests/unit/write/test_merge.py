@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnemic.guard.policy import KeyRule, Policy
-from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Kind, Origin, Outcome, Source, Status
 from mnemic.write.draft import WriteRules
 from mnemic.write.statement import content_words
+from mnemic_testing.embedder import WordEmbedder
 from tests.unit.write.conftest import Blind, Desk
 from tests.unit.write.test_statement import OPPOSITES, SWAPS
 

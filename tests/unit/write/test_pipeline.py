@@ -11,10 +11,10 @@ import pytest
 
 from mnemic.errors import BudgetSpent, EmbedderFailed, IdempotencyConflict, InvalidInput, StoreFull
 from mnemic.guard.execution import Grant
-from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Candidate, Deadline, Kind, Level, Outcome, Status, Vector, Where
 from mnemic.write.lookup import is_known
 from mnemic.write.pipeline import MemoryWritePipeline, WriteRules
+from mnemic_testing.embedder import WordEmbedder
 
 STEPS = ["validate", "redact", "fingerprint", "embed", "conflict", "merge", "commit", "publish"]
 

@@ -9,13 +9,13 @@ import pytest
 from mnemic.errors import InvalidConfig, InvalidInput
 from mnemic.guard.redaction import MOST_REGIONS, RedactionRules
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Candidate, Found, Outcome, Source
 from mnemic.write.pipeline import MemoryWritePipeline
 from mnemic.write.redact import Redactor, redact_candidate, redact_value
 from mnemic_redact.replacement import marker
 from mnemic_redact.search import Finder
 from mnemic_redact.types import Action
+from mnemic_testing.embedder import WordEmbedder
 
 SECRET = b"k" * 32
 REDACTOR = Redactor()

@@ -1,4 +1,4 @@
-"""A record store. A real one implements `mnemic.ports.RecordStore` and passes `mnemic.testing.record_store`."""
+"""A record store. A real one implements `mnemic.ports.RecordStore` and passes `mnemic_testing.record_store`."""
 
 from __future__ import annotations
 

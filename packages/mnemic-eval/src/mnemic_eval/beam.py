@@ -1,9 +1,9 @@
 """BEAM ("Beyond a Million Tokens: Benchmarking and Enhancing Long-Term Memory in LLMs", 2025), as
-`mnemic.evaluate.chats` measures it.
+`mnemic_eval.chats` measures it.
 
 One chat a line. The evidence of a question is every message that its `source_chat_ids` name, in whatever shape they
 stand; `all@10` of `contradiction_resolution` is whether both sides are among the first ten. Questions without sources
-(`abstention`, and a few others) are left out. `standing`: see `mnemic.evaluate.standing`, for the instructions and
+(`abstention`, and a few others) are left out. `standing`: see `mnemic_eval.standing`, for the instructions and
 preferences that questions test. Split: the first half of the chats in the file's order is `dev`.
 """
 
@@ -16,11 +16,11 @@ from typing import Any
 from mnemic.conversations import Format
 from mnemic.conversations.records import open_file, records
 from mnemic.errors import InvalidInput
-from mnemic.evaluate import chats
-from mnemic.evaluate.chats import Chat, ChatSet, Question
-from mnemic.evaluate.files import Unread, found, messages_of
-from mnemic.evaluate.standing import Wish
 from mnemic.types import Message
+from mnemic_eval import chats
+from mnemic_eval.chats import Chat, ChatSet, Question
+from mnemic_eval.files import Unread, found, messages_of
+from mnemic_eval.standing import Wish
 
 FILES = ("beam_100k.jsonl*", "beam_500k.jsonl*", "beam_1m.jsonl*", "beam_10m.jsonl*", "*.jsonl*")
 WISHES = {"instruction_following": "instruction_being_tested", "preference_following": "preference_being_tested"}

@@ -18,22 +18,22 @@ from typing import Any
 from mnemic.bootstrap import build_embedder, build_graph
 from mnemic.clock import SystemClock
 from mnemic.config import Settings
-from mnemic.evaluate.conditions import conditions, file_system, load
-from mnemic.evaluate.floors import UNDER, WARM, embedding_alone, scan, times_floor
-from mnemic.evaluate.footprint import footprint
-from mnemic.evaluate.graph import RELATIONS, graph_figures
-from mnemic.evaluate.jobs import job_figures
-from mnemic.evaluate.kinds import HELD, kind_latencies
-from mnemic.evaluate.latency import Bench
-from mnemic.evaluate.metrics import percentiles
-from mnemic.evaluate.outcome import SEED
-from mnemic.evaluate.place import Place, place
-from mnemic.evaluate.progress import Progress, silent
-from mnemic.evaluate.starts import cold_starts, peak_mb
-from mnemic.evaluate.texts import questions, statements
-from mnemic.evaluate.vectors import TimedEmbedder
 from mnemic.ports import Embedder
 from mnemic.types import Actor, Kind
+from mnemic_eval.conditions import conditions, file_system, load
+from mnemic_eval.floors import UNDER, WARM, embedding_alone, scan, times_floor
+from mnemic_eval.footprint import footprint
+from mnemic_eval.graph import RELATIONS, graph_figures
+from mnemic_eval.jobs import job_figures
+from mnemic_eval.kinds import HELD, kind_latencies
+from mnemic_eval.latency import Bench
+from mnemic_eval.metrics import percentiles
+from mnemic_eval.outcome import SEED
+from mnemic_eval.place import Place, place
+from mnemic_eval.progress import Progress, silent
+from mnemic_eval.starts import cold_starts, peak_mb
+from mnemic_eval.texts import questions, statements
+from mnemic_eval.vectors import TimedEmbedder
 
 USER, IMPORTER = "measured", "importing"
 IN_PROCESS = "memory:"

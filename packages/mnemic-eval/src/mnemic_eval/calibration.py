@@ -23,13 +23,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mnemic.errors import InvalidInput
-from mnemic.evaluate.samples import half, share
 from mnemic.ports import Embedder
 from mnemic.write.conflict import opposing
 from mnemic.write.draft import WriteRules
 from mnemic.write.merge import same_claim
 from mnemic.write.retell import retold
 from mnemic.write.statement import Statement, beyond, denies, opposition
+from mnemic_eval.samples import half, share
 
 SAME, OPPOSITE, OTHER = "same", "opposite", "other"
 LABELS = (SAME, OPPOSITE, OTHER)

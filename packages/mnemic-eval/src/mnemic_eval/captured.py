@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import Any
 
 from mnemic.engine import MemoryEngine
-from mnemic.evaluate.conditions import conditions
-from mnemic.evaluate.locomo import conversations
-from mnemic.evaluate.outcome import SEED
-from mnemic.evaluate.progress import Progress, silent
-from mnemic.evaluate.replay import chosen_embedder, throwaway_engine
 from mnemic.ports import Embedder
 from mnemic.types import Actor, Message
+from mnemic_eval.conditions import conditions
+from mnemic_eval.locomo import conversations
+from mnemic_eval.outcome import SEED
+from mnemic_eval.progress import Progress, silent
+from mnemic_eval.replay import chosen_embedder, throwaway_engine
 
 TURNS = 4_000
 SAMPLE = 100

@@ -1,4 +1,4 @@
-"""The weights of `mnemic.compare.change`, learnt from generated sentences: `python -m mnemic.evaluate.changes`.
+"""The weights of `mnemic.compare.change`, learnt from generated sentences: `python -m mnemic_eval.changes`.
 
 `data/statements.json` has, by language and topic, what may be known, what changes it when said later, and what lets it
 be; and the same of other persons. Every pair that this gives is one example. Half of the topics can be held out, to see
@@ -172,7 +172,7 @@ def main() -> None:
     rows = asyncio.run(measured(found, MiniLmEmbedder()))
     weights = fitted(rows, np.array([float(one.changes) for one in found]))
     named = {name: round(float(weight), 4) for name, weight in zip((*NAMES, "bias"), weights, strict=True)}
-    said: dict[str, Any] = {"about": "The weights of mnemic.compare.change, made by mnemic.evaluate.changes."} | {
+    said: dict[str, Any] = {"about": "The weights of mnemic.compare.change, made by mnemic_eval.changes."} | {
         "held_out": {name: round(figure, 4) for name, figure in held_out(found, rows).items()},
         "weights": named,
     }

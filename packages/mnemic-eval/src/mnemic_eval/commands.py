@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from mnemic.errors import InvalidInput
-from mnemic.evaluate.conditions import conditions
-from mnemic.evaluate.extracted import Reader
-from mnemic.evaluate.outcome import SEED, SPLITS
-from mnemic.evaluate.progress import Progress, silent
-from mnemic.evaluate.samples import counted, share
+from mnemic_eval.conditions import conditions
+from mnemic_eval.extracted import Reader
+from mnemic_eval.outcome import SEED, SPLITS
+from mnemic_eval.progress import Progress, silent
+from mnemic_eval.samples import counted, share
 
 
 @dataclass(frozen=True, slots=True)

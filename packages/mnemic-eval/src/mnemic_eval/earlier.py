@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from mnemic.evaluate.metrics import recall_at
 from mnemic.types import Message
+from mnemic_eval.metrics import recall_at
 
 _MOMENT = timedelta(seconds=1)
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from mnemic.evaluate.metrics import percentiles
-from mnemic.evaluate.progress import Progress
 from mnemic.ports import Embedder
+from mnemic_eval.metrics import percentiles
+from mnemic_eval.progress import Progress
 
 WARM = 5
 _SCANS = 20

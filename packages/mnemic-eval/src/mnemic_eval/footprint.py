@@ -8,6 +8,8 @@ from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
 
+import mnemic
+
 PACKAGE = "mnemic"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
@@ -29,7 +31,7 @@ def footprint(package: str = PACKAGE) -> dict[str, Any]:
             sizes[_normal(found.metadata["Name"])] = round(_bytes(files) / 1e6, 2)
             bytecode += _bytes([file for file in files if file.suffix == ".pyc"])
             waiting += sorted(_needs(found))
-    own = round(_bytes(file for file in Path(__file__).parents[1].rglob("*") if _counts(file)) / 1e6, 2)
+    own = round(_bytes(file for file in Path(mnemic.__file__).parent.rglob("*") if _counts(file)) / 1e6, 2)
     return {
         "install_mb": round(sum(sizes.values()) + own, 1),
         "bytecode_mb": round(bytecode / 1e6, 1),

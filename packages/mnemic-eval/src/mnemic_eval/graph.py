@@ -8,9 +8,9 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import Any
 
-from mnemic.evaluate.metrics import percentiles
 from mnemic.ports.graph import GraphStore
 from mnemic.types import Fragment, Level, Node, Relation, Scope
+from mnemic_eval.metrics import percentiles
 
 BUDGET_MS = 200.0
 """The p95 that ADR-049 gives entity memory."""

@@ -9,12 +9,12 @@ from typing import Any
 
 from mnemic.catalog import CATALOG
 from mnemic.engine import MemoryEngine
-from mnemic.evaluate.floors import WARM
-from mnemic.evaluate.latency import Bench
-from mnemic.evaluate.metrics import percentiles
 from mnemic.kinds.seven import SevenKinds
 from mnemic.sync_facade import Awaited, awaited
 from mnemic.types import Actor, Kind
+from mnemic_eval.floors import WARM
+from mnemic_eval.latency import Bench
+from mnemic_eval.metrics import percentiles
 
 HELD = 200
 """Memories of each durable kind that are there before anything is timed."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mnemic.evaluate.replay import Told
+from mnemic_eval.replay import Told
 
 OWN, OTHERS = 60, 40
 """Questions of each kind that a chat is asked at most, evenly chosen."""

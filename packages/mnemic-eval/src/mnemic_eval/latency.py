@@ -15,16 +15,16 @@ from mnemic.bootstrap import build_graph, build_sessions, build_store, keeps_gra
 from mnemic.clock import SystemClock
 from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
-from mnemic.evaluate.floors import WARM
-from mnemic.evaluate.metrics import percentiles
-from mnemic.evaluate.progress import Progress
-from mnemic.evaluate.vectors import TimedEmbedder
 from mnemic.inject import InjectionConfig, Injector
 from mnemic.inject.engine_injector import ActorMemories, injector_for
 from mnemic.inject.entry import Entry
 from mnemic.maintain.graph import GraphProjection
 from mnemic.ports import Embedder
 from mnemic.types import Actor, Candidate, Deadline, Kind
+from mnemic_eval.floors import WARM
+from mnemic_eval.metrics import percentiles
+from mnemic_eval.progress import Progress
+from mnemic_eval.vectors import TimedEmbedder
 
 FILL_CHUNK = 500
 TOP_K = 10

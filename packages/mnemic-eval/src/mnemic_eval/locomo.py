@@ -1,4 +1,4 @@
-"""LoCoMo ("Evaluating Very Long-Term Conversational Memory of LLM Agents", ACL 2024), as `mnemic.evaluate.chats`
+"""LoCoMo ("Evaluating Very Long-Term Conversational Memory of LLM Agents", ACL 2024), as `mnemic_eval.chats`
 measures it.
 
 Evidence ids are read by one rule: every `D<session>:<turn>` in the text counts, however it is separated, with an
@@ -17,10 +17,10 @@ from typing import Any
 
 from mnemic.conversations import Format
 from mnemic.errors import InvalidInput
-from mnemic.evaluate import chats
-from mnemic.evaluate.chats import Chat, ChatSet, Question
-from mnemic.evaluate.files import Unread, found, loaded, messages_of
 from mnemic.types import Message
+from mnemic_eval import chats
+from mnemic_eval.chats import Chat, ChatSet, Question
+from mnemic_eval.files import Unread, found, loaded, messages_of
 
 FILES = ("locomo10.json", "locomo.json")
 FIGURES = ("recall@5", "recall@10", "recall@20")

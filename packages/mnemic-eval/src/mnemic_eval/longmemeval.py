@@ -6,7 +6,7 @@ told to the engine. Turns are ranked by one search, asked on the question's date
 in it, as the authors' turn-to-session evaluation does. `session_any@5` and `session_all@5` ask whether one, or all, of
 the answer sessions are among the first five; `turn_recall@5` is the share of the turns marked `has_answer` among the
 first five messages, `ndcg@10` is over the same turns. Questions whose evidence was told at different times are asked
-once more as of the day before the last of it (`mnemic.evaluate.earlier`).
+once more as of the day before the last of it (`mnemic_eval.earlier`).
 
 Abstention questions (`_abs`) have no answer to find and are left out, as are questions that mark no turn. Split:
 within each question type, ordered by question id, every other question is `test`.
@@ -26,16 +26,16 @@ from typing import Any
 from mnemic.conversations import Format
 from mnemic.conversations.times import moment
 from mnemic.errors import InvalidInput
-from mnemic.evaluate.ablation import Ablation
-from mnemic.evaluate.conditions import conditions
-from mnemic.evaluate.earlier import AskedEarlier, Earlier, earlier_report
-from mnemic.evaluate.files import Unread, found, loaded, messages_of
-from mnemic.evaluate.metrics import all_at, any_at, ndcg_at, recall_at
-from mnemic.evaluate.outcome import SEED, Asked, report, write_lines
-from mnemic.evaluate.progress import Progress, silent
-from mnemic.evaluate.replay import Told, chosen_embedder, facts, throwaway_engine
 from mnemic.ports import Embedder
 from mnemic.types import Actor, Message
+from mnemic_eval.ablation import Ablation
+from mnemic_eval.conditions import conditions
+from mnemic_eval.earlier import AskedEarlier, Earlier, earlier_report
+from mnemic_eval.files import Unread, found, loaded, messages_of
+from mnemic_eval.metrics import all_at, any_at, ndcg_at, recall_at
+from mnemic_eval.outcome import SEED, Asked, report, write_lines
+from mnemic_eval.progress import Progress, silent
+from mnemic_eval.replay import Told, chosen_embedder, facts, throwaway_engine
 
 FILES = ("longmemeval_s*.json*", "longmemeval_m*.json*", "longmemeval_oracle*.json*", "*.json*")
 FIGURES = ("session_any@5", "session_all@5", "turn_recall@5", "ndcg@10")

@@ -19,13 +19,13 @@ from mnemic.bootstrap import build_completer
 from mnemic.clock import SystemClock
 from mnemic.config import Settings
 from mnemic.errors import InvalidConfig, RunStopped
-from mnemic.evaluate.extracted import Reader
-from mnemic.evaluate.metrics import percentiles
-from mnemic.evaluate.samples import share
 from mnemic.extract import Extraction
 from mnemic.extract.fallback import MODELS_SHARE
 from mnemic.ports import Completer
 from mnemic.types import Cost
+from mnemic_eval.extracted import Reader
+from mnemic_eval.metrics import percentiles
+from mnemic_eval.samples import share
 
 
 def model_reader(completer: Completer | None) -> Reader:

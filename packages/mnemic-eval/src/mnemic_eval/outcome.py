@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from mnemic.evaluate.metrics import summary
+from mnemic_eval.metrics import summary
 
 SPLITS = ("dev", "test")
 SEED = 20_240_229

@@ -29,14 +29,14 @@ from typing import Any, NamedTuple
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput
-from mnemic.evaluate.conditions import conditions
-from mnemic.evaluate.outcome import SEED, SPLITS
-from mnemic.evaluate.progress import Progress, silent
-from mnemic.evaluate.replay import CHUNK, chosen_embedder, throwaway_engine
-from mnemic.evaluate.samples import counted, drawn, files, half, json_list, share, table
-from mnemic.evaluate.vectors import KeptEmbedder
 from mnemic.ports import Embedder
 from mnemic.types import Actor, Candidate, Origin, Outcome, Source
+from mnemic_eval.conditions import conditions
+from mnemic_eval.outcome import SEED, SPLITS
+from mnemic_eval.progress import Progress, silent
+from mnemic_eval.replay import CHUNK, chosen_embedder, throwaway_engine
+from mnemic_eval.samples import counted, drawn, files, half, json_list, share, table
+from mnemic_eval.vectors import KeptEmbedder
 
 LIMIT = 300
 DUPLICATE_FROM = 4.5

@@ -25,11 +25,11 @@ from pathlib import Path
 from typing import Any
 
 from mnemic.errors import InvalidInput
-from mnemic.evaluate.conditions import conditions
-from mnemic.evaluate.outcome import SEED, SPLITS
-from mnemic.evaluate.progress import Progress, silent
-from mnemic.evaluate.samples import counted, files, json_list, share, table
 from mnemic.write.redact import Redactor
+from mnemic_eval.conditions import conditions
+from mnemic_eval.outcome import SEED, SPLITS
+from mnemic_eval.progress import Progress, silent
+from mnemic_eval.samples import counted, files, json_list, share, table
 
 STRUCTURED: Mapping[str, str] = {
     "EMAIL_ADDRESS": "EMAIL", "PHONE_NUMBER": "PHONE", "CREDIT_CARD": "CARD", "IBAN_CODE": "IBAN", "US_SSN": "SSN",

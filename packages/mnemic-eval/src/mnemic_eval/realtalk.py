@@ -1,4 +1,4 @@
-"""REALTALK ("REALTALK: A 21-Day Real-World Dataset for Long-Term Conversation", 2025), as `mnemic.evaluate.chats`
+"""REALTALK ("REALTALK: A 21-Day Real-World Dataset for Long-Term Conversation", 2025), as `mnemic_eval.chats`
 measures it.
 
 One JSON file a chat; a folder is read in the order of its file names. Evidence ids are read by LoCoMo's rule. Split:
@@ -14,11 +14,11 @@ from typing import Any
 from mnemic.conversations import Format
 from mnemic.conversations.records import open_file
 from mnemic.errors import InvalidInput
-from mnemic.evaluate import chats
-from mnemic.evaluate.chats import Chat, ChatSet, Question
-from mnemic.evaluate.files import Unread, loaded, messages_of
-from mnemic.evaluate.locomo import evidence_ids
 from mnemic.types import Message
+from mnemic_eval import chats
+from mnemic_eval.chats import Chat, ChatSet, Question
+from mnemic_eval.files import Unread, loaded, messages_of
+from mnemic_eval.locomo import evidence_ids
 
 FIGURES = ("recall@5", "recall@10", "recall@20")
 CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "commonsense"}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from mnemic.evaluate import (
+from mnemic_eval import (
     beam,
     captured,
     commands,

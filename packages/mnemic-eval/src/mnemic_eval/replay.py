@@ -18,13 +18,13 @@ from mnemic.bootstrap import build_embedder, build_store
 from mnemic.clock import SystemClock
 from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
-from mnemic.evaluate.metrics import percentiles
-from mnemic.evaluate.progress import Progress
-from mnemic.evaluate.vectors import KeptEmbedder
 from mnemic.extract import Extractor
 from mnemic.extract.messages import in_parts, message_candidates
 from mnemic.ports import Completer, Embedder
 from mnemic.types import Actor, Message, SearchResult
+from mnemic_eval.metrics import percentiles
+from mnemic_eval.progress import Progress
+from mnemic_eval.vectors import KeptEmbedder
 
 CHUNK = 256
 

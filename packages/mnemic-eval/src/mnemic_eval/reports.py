@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from mnemic.evaluate.outcome import SPLITS
-from mnemic.evaluate.plots import Bars, bar_chart
-from mnemic.evaluate.tables import figures_of, set_table
+from mnemic_eval.outcome import SPLITS
+from mnemic_eval.plots import Bars, bar_chart
+from mnemic_eval.tables import figures_of, set_table
 
 PAGE, DATA = "report.md", "result.json"
 

@@ -28,13 +28,13 @@ from mnemic.client.remote import Remote
 from mnemic.clock import SystemClock
 from mnemic.config import Settings
 from mnemic.errors import StoreFailed
-from mnemic.evaluate.conditions import conditions
-from mnemic.evaluate.floors import WARM, embedding_alone
-from mnemic.evaluate.metrics import percentiles
-from mnemic.evaluate.outcome import SEED
-from mnemic.evaluate.place import Place, place
-from mnemic.evaluate.progress import Progress, silent
-from mnemic.evaluate.texts import questions, statements
+from mnemic_eval.conditions import conditions
+from mnemic_eval.floors import WARM, embedding_alone
+from mnemic_eval.metrics import percentiles
+from mnemic_eval.outcome import SEED
+from mnemic_eval.place import Place, place
+from mnemic_eval.progress import Progress, silent
+from mnemic_eval.texts import questions, statements
 
 PART = 50
 LONGEST = 120.0

@@ -2,7 +2,7 @@
 
 The user's messages of a chat are captured by rules, beside the messages themselves, as a program does that remembers a
 conversation; then a block is made for each question, with the defaults of an injection. `in_context`: an entry of the
-block says what is wanted (by the rule of `mnemic.evaluate.extraction`), or is the user's own message that said it.
+block says what is wanted (by the rule of `mnemic_eval.extraction`), or is the user's own message that said it.
 `standing`: an entry that stands there by its kind says it.
 """
 
@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from mnemic.evaluate.extraction import matches
-from mnemic.evaluate.outcome import Asked
-from mnemic.evaluate.replay import Told
 from mnemic.extract import is_users_own
 from mnemic.extract.messages import MESSAGE_CATEGORY
 from mnemic.inject import Entry, injector_for
 from mnemic.types import Message
+from mnemic_eval.extraction import matches
+from mnemic_eval.outcome import Asked
+from mnemic_eval.replay import Told
 
 FIGURES = ("in_context", "standing")
 

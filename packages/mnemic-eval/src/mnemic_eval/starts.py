@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from mnemic.evaluate.progress import Progress
+from mnemic_eval.progress import Progress
 
 TIMEOUT_SECONDS = 120
 

@@ -24,15 +24,15 @@ from typing import Any
 
 from mnemic.bootstrap import build_airports
 from mnemic.errors import InvalidInput
-from mnemic.evaluate.conditions import conditions
-from mnemic.evaluate.outcome import SEED, SPLITS
-from mnemic.evaluate.progress import Progress, silent
-from mnemic.evaluate.samples import counted, files, half, json_list, share
 from mnemic.extract.structured.shape import field_at
 from mnemic.extract.travel.airports import Airports
 from mnemic.extract.travel.document import document_of
 from mnemic.extract.travel.read import reservations
 from mnemic.extract.travel.schema_org import RESERVATIONS, normal
+from mnemic_eval.conditions import conditions
+from mnemic_eval.outcome import SEED, SPLITS
+from mnemic_eval.progress import Progress, silent
+from mnemic_eval.samples import counted, files, half, json_list, share
 
 _DOCUMENTS = (".txt", ".html", ".htm", ".eml", ".ics")
 _STATIONS = ("Airport", "Station", "BusStop")

@@ -25,13 +25,16 @@ from typing import Any
 from mnemic.conversations.records import open_file, records
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput
-from mnemic.evaluate.conditions import conditions
-from mnemic.evaluate.oracle import Answers, Oracle
-from mnemic.evaluate.outcome import SEED
-from mnemic.evaluate.progress import Progress, silent
-from mnemic.evaluate.replay import chosen_embedder, throwaway_engine
-from mnemic.evaluate.samples import share
-from mnemic.evaluate.truth_match import (
+from mnemic.extract.model import ModelExtractor
+from mnemic.ports import Embedder
+from mnemic.types import Actor, Memory, Message
+from mnemic_eval.conditions import conditions
+from mnemic_eval.oracle import Answers, Oracle
+from mnemic_eval.outcome import SEED
+from mnemic_eval.progress import Progress, silent
+from mnemic_eval.replay import chosen_embedder, throwaway_engine
+from mnemic_eval.samples import share
+from mnemic_eval.truth_match import (
     CLAIMED_FROM,
     KEPT_FROM,
     NEGATED,
@@ -43,9 +46,6 @@ from mnemic.evaluate.truth_match import (
     matches,
     shown,
 )
-from mnemic.extract.model import ModelExtractor
-from mnemic.ports import Embedder
-from mnemic.types import Actor, Memory, Message
 
 TOP = 3
 SEARCHED = 10
@@ -142,7 +142,7 @@ def run(
 ) -> dict[str, Any]:
     """Measure the lines under `path`, of each file the first `limit`: `updates`, `updates_with_record`, `turns` and
     `settings`; `per_question` is a file for one JSON line a line. With `oracle` a language model's part is played from
-    the labels (`mnemic.evaluate.oracle`), and only conversations are read.
+    the labels (`mnemic_eval.oracle`), and only conversations are read.
 
     Raises InvalidInput for data that is not there or has another shape.
     """

@@ -14,8 +14,8 @@ import pytest
 
 from mnemic.errors import InvalidInput, StoreUnavailable
 from mnemic.ports import DocumentStore
-from mnemic.testing.clock import ManualClock
 from mnemic.types import Document, FindDocuments, GetDocument, ListNamespaces, PutDocument
+from mnemic_testing.clock import ManualClock
 
 HOUR = timedelta(hours=1)
 

@@ -16,10 +16,10 @@ from mnemic.errors import InvalidInput, StoreUnavailable
 from mnemic.ports.graph import GraphStore
 from mnemic.stores.graph import InProcessGraph
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.testing.record_store.family import CANTEEN, CITY, FRIDAYS, ask, contents, family, tell
-from mnemic.testing.record_store.setting import EMBEDDER, everything, memory
 from mnemic.types import Fragment, Level, Node, Relation, Scope
 from mnemic.types.graph import episode_node
+from mnemic_testing.record_store.family import CANTEEN, CITY, FRIDAYS, ask, contents, family, tell
+from mnemic_testing.record_store.setting import EMBEDDER, everything, memory
 
 START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
 DAY = timedelta(days=1)

@@ -18,9 +18,9 @@ from mnemic.errors import MnemicError
 from mnemic.ports import RecordStore, Transaction
 from mnemic.stores.audit_chain import first_broken
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.testing.record_store import EMBEDDER, memory, scope
-from mnemic.testing.record_store.setting import START
 from mnemic.types import AuditEvent, Kind, Level, Memory, OutboxEntry, Scored, Status, Where
+from mnemic_testing.record_store import EMBEDDER, memory, scope
+from mnemic_testing.record_store.setting import START
 
 T = TypeVar("T")
 

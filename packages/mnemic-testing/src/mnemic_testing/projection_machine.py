@@ -21,12 +21,12 @@ from mnemic.errors import StoreUnavailable
 from mnemic.ports import RecordStore, Transaction
 from mnemic.ports.projections import Projection
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.testing.clock import ManualClock
-from mnemic.testing.record_store import EMBEDDER, memory, scope
-from mnemic.testing.record_store.setting import START
 from mnemic.types import Change, Kind, Level, Memory, OutboxEntry, Scope, Status
 from mnemic.write.outbox_compaction import lapse
 from mnemic.write.outbox_consumer import LONGEST_REST, Feed, standing
+from mnemic_testing.clock import ManualClock
+from mnemic_testing.record_store import EMBEDDER, memory, scope
+from mnemic_testing.record_store.setting import START
 
 T = TypeVar("T")
 

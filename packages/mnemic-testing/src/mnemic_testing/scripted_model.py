@@ -23,7 +23,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self
 
-from mnemic.testing.model_protocols import PROTOCOLS, Said, streamed
+from mnemic_testing.model_protocols import PROTOCOLS, Said, streamed
 
 
 class Fault(StrEnum):

@@ -12,8 +12,8 @@ import pytest
 import pytest_asyncio
 
 from mnemic.ports import SessionStore
-from mnemic.testing.clock import ManualClock
 from mnemic.types import Level, Message, Origin, Scope
+from mnemic_testing.clock import ManualClock
 
 _HOUR = timedelta(hours=1)
 _MINUTE = timedelta(minutes=1)

@@ -44,9 +44,11 @@ COMMANDS = MappingProxyType(
         "top": Listed("top", "Watch how a running service goes."),
         "demo": Listed("demo", "See it at work: three demonstrations, no key needed."),
         "doctor": Listed("health", "Check the store, the embedder and the configuration."),
-        "eval": Listed("measure", "Measure how well it finds, on public conversations."),
-        "bench": Listed("measure", "Measure how fast it is on this machine."),
-        "calibrate": Listed("measure", "Choose the cosines of merging and flagging for your embedder."),
+        "eval": Listed("", "Measure how well it finds, on public conversations.", "mnemic-eval"),
+        "bench": Listed("", "Measure how fast it is on this machine.", "mnemic-eval"),
+        "calibrate": Listed(
+            "", package="mnemic-eval", line="Choose the cosines of merging and flagging for your embedder."
+        ),
         "completion": Listed("completion", "Print the completion script of a shell."),
     }
 )

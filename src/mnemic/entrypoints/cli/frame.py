@@ -14,7 +14,8 @@ from click.shell_completion import CompletionItem
 
 from mnemic.entrypoints.cli.failures import guarded
 from mnemic.entrypoints.cli.given import Given
-from mnemic.errors import InvalidInput
+from mnemic.errors import InvalidInput, MissingExtra
+from mnemic.plugins import is_offered, plugin
 
 _ENVIRONMENT = {
     "user": "MNEMIC_USER",
@@ -26,10 +27,13 @@ _ENVIRONMENT = {
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A command in the help: the file that holds it, and what it does in one line."""
+    """A command in the help: the file that defines it, and what it does in one line; `package` is the distribution that
+    offers it by an entry point of `mnemic.commands`.
+    """
 
     module: str
     line: str
+    package: str | None = None
 
 
 class Command(click.Command):
@@ -111,10 +115,17 @@ class LazyGroup(click.Group):
         return list(self._listed)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command, imported now; None for a name that is not listed."""
-        if cmd_name not in self._listed:
-            return None
-        module = import_module(f"{self._package}.{self._listed[cmd_name].module}")
+        """The command, imported now; None for a name that is not listed and that no plug-in offers. Raises MissingExtra
+        (`missing_extra:<name>`) for a command of a package that is not installed.
+        """
+        listed = self._listed.get(cmd_name)
+        if listed is None or listed.package is not None:
+            offered: click.Command | None = plugin("commands", cmd_name)
+            if offered is None and listed is not None and listed.package is not None:
+                hint = f"pip install {listed.package}"
+                raise MissingExtra(listed.package.removeprefix("mnemic-"), hint=hint)
+            return offered
+        module = import_module(f"{self._package}.{listed.module}")
         command: click.Command = getattr(module, f"{cmd_name}_")
         return command
 
@@ -122,7 +133,8 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """As click does, with a name that was nearly right suggested."""
-        if args[0] not in self._listed and not args[0].startswith("-") and not ctx.resilient_parsing:
+        known = args[0] in self._listed or args[0].startswith("-") or ctx.resilient_parsing
+        if not known and not is_offered("commands", args[0]):
             raise click.NoSuchCommand(args[0], possibilities=list(self._listed), ctx=ctx)
         return super().resolve_command(ctx, args)
 

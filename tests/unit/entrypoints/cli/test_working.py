@@ -12,7 +12,7 @@ from mnemic.config import Settings
 from mnemic.entrypoints.cli import cli
 from mnemic.entrypoints.rest.credentials import ApiKeys
 from mnemic.tenancy import Tenancy
-from mnemic.testing.embedder import WordEmbedder
+from mnemic_testing.embedder import WordEmbedder
 from tests.servers import in_thread
 
 

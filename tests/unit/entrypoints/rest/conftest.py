@@ -22,8 +22,8 @@ from mnemic.maintain.graph import GraphProjection
 from mnemic.maintain.tenants import Tenants
 from mnemic.stores.graph import InProcessGraph
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.testing.clock import ManualClock
-from mnemic.testing.embedder import WordEmbedder
+from mnemic_testing.clock import ManualClock
+from mnemic_testing.embedder import WordEmbedder
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from mnemic.entrypoints.rest.access import Rate
 from mnemic.entrypoints.rest.app import create_app
 from mnemic.entrypoints.rest.credentials import ApiKeys
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.testing.clock import ManualClock
-from mnemic.testing.embedder import WordEmbedder
+from mnemic_testing.clock import ManualClock
+from mnemic_testing.embedder import WordEmbedder
 from tests.unit.entrypoints.rest.conftest import Running
 
 LARGE = b'{"content": "' + b"a" * 70_000 + b'"}'

@@ -15,9 +15,9 @@ from mnemic.entrypoints.rest.credentials import ApiKeys, Principal
 from mnemic.entrypoints.rest.tokens import Claims, Provider, Tokens
 from mnemic.errors import InvalidInput
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.testing.clock import ManualClock
-from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import checked_identifier
+from mnemic_testing.clock import ManualClock
+from mnemic_testing.embedder import WordEmbedder
 from tests.identity_provider import IdentityProvider, running
 
 ISSUER = "https://id.example"

@@ -15,8 +15,8 @@ from mnemic.entrypoints.rest.app import create_app
 from mnemic.entrypoints.rest.described import shape_of
 from mnemic.entrypoints.rest.fields import FIELDS
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Trust, to_json
+from mnemic_testing.embedder import WordEmbedder
 
 
 @pytest.fixture

@@ -18,8 +18,8 @@ from mnemic.errors import MemoryNotFound, StoreFailed
 from mnemic.maintain.erase import ErasureReceipt
 from mnemic.maintain.tenants import SERVICE_TENANT
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.testing.clock import ManualClock
 from mnemic.types import VectorSpace
+from mnemic_testing.clock import ManualClock
 from tests.unit.entrypoints.rest.conftest import Running
 
 AT = datetime(2026, 11, 23, tzinfo=UTC)

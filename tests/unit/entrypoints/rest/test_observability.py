@@ -27,7 +27,7 @@ from mnemic.entrypoints.rest.meter import Meter
 from mnemic.entrypoints.rest.observability import Observation
 from mnemic.entrypoints.rest.telemetry import Telemetry
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.testing.embedder import WordEmbedder
+from mnemic_testing.embedder import WordEmbedder
 from tests.architecture.sources import ROOT
 from tests.loopback import Quiet, listening
 

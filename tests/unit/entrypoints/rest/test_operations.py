@@ -17,8 +17,8 @@ from mnemic.entrypoints.rest.problems import Refused
 from mnemic.entrypoints.rest.request_limits import Bounds
 from mnemic.entrypoints.rest.streams import Streams, changes
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import AuditEvent
+from mnemic_testing.embedder import WordEmbedder
 from tests.unit.entrypoints.rest.conftest import Running
 
 SEATS = ("aisle", "window", "exit row")

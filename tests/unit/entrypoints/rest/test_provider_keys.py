@@ -18,8 +18,8 @@ from mnemic.entrypoints.rest.provider_keys import LASTS, OUTLASTS, RESTS
 from mnemic.entrypoints.rest.tokens import Provider, Tokens
 from mnemic.errors import InvalidConfig
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.testing.clock import ManualClock
-from mnemic.testing.embedder import WordEmbedder
+from mnemic_testing.clock import ManualClock
+from mnemic_testing.embedder import WordEmbedder
 from tests.loopback import Quiet, listening
 
 

@@ -14,7 +14,7 @@ from mnemic.entrypoints.rest.credentials import ApiKeys
 from mnemic.guard.redaction import RedactionRules
 from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.testing.embedder import WordEmbedder
+from mnemic_testing.embedder import WordEmbedder
 
 NEW = {"content": "Write to ana.silva@example.org"}
 

@@ -21,8 +21,8 @@ from mnemic.entrypoints.rest.tokens import Provider
 from mnemic.errors import InvalidConfig
 from mnemic.maintain.tenants import SERVICE_TENANT, Tenants
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.testing.clock import ManualClock
-from mnemic.testing.embedder import WordEmbedder
+from mnemic_testing.clock import ManualClock
+from mnemic_testing.embedder import WordEmbedder
 from tests.identity_provider import CLIENT_ID, SECRET, IdentityProvider, running
 
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from mnemic.extract.structured.schema import Schema
 from mnemic.extract.structured.shape import MOST_DAYS, Shape
-from mnemic.testing.record_store import memory
 from mnemic.types import Kind, Memory
 from mnemic.types.facets import ANY, MOST_FACETS, facets_of, held_by
+from mnemic_testing.record_store import memory
 
 FIELDS = ("a", "b.c", "at")
 SHAPE = Shape(

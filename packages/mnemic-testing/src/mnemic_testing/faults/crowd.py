@@ -21,9 +21,9 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import MnemicError, VersionConflict
 from mnemic.guard.limits import Limits, Quota
 from mnemic.stores.sqlite import SqliteStore
-from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.faults.oracle import ADA, statement
 from mnemic.types import Actor
+from mnemic_testing.embedder import WordEmbedder
+from mnemic_testing.faults.oracle import ADA, statement
 
 Seen = Counter[str]
 """Counts of each outcome, and of the reason of each error."""

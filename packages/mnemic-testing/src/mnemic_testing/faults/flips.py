@@ -14,9 +14,9 @@ from mnemic.errors import MnemicError, StoreCorrupt
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.stores.sqlite.inspection import inspect
 from mnemic.stores.sqlite.salvage import salvage
-from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.faults.aftermath import examine
 from mnemic.types import Actor
+from mnemic_testing.embedder import WordEmbedder
+from mnemic_testing.faults.aftermath import examine
 
 ADA = Actor(tenant="acme", user="ada")
 _PAGE, _SEARCHED = 100, 5

@@ -20,9 +20,9 @@ from typing import Any
 
 from mnemic.engine import MemoryEngine
 from mnemic.stores.sqlite import SqliteStore
-from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.faults.aftermath import examine
-from mnemic.testing.faults.oracle import ADA, Answer, Call, Oracle, make
+from mnemic_testing.embedder import WordEmbedder
+from mnemic_testing.faults.aftermath import examine
+from mnemic_testing.faults.oracle import ADA, Answer, Call, Oracle, make
 
 LIVES_PER_FILE = 20
 _WHILE_OPENING = 0.15

@@ -9,7 +9,8 @@ from datetime import datetime
 from typing import Any
 
 from mnemic.ports import RecordStore, Snapshot
-from mnemic.testing.record_store.setting import (
+from mnemic.types import Memory, Status
+from mnemic_testing.record_store.setting import (
     EMBEDDER,
     Setting,
     change,
@@ -20,7 +21,6 @@ from mnemic.testing.record_store.setting import (
     remember,
     scope,
 )
-from mnemic.types import Memory, Status
 
 
 async def then(store: RecordStore, known_at: datetime, **options: Any) -> Snapshot:

@@ -12,8 +12,8 @@ import pytest
 from mnemic.errors import StoreCorrupt
 from mnemic.ports import RecordStore
 from mnemic.ports.offers import Damage, Examined
-from mnemic.testing.record_store.setting import EMBEDDER, START, Setting, everything, ids, memory, remember, scope
 from mnemic.types import Memory, Status
+from mnemic_testing.record_store.setting import EMBEDDER, START, Setting, everything, ids, memory, remember, scope
 
 Part = Literal["body", "version", "column", "vector", "words", "mark"]
 SAID = ("tea in the morning", "milk in the tea", "no tea at night", "coffee is for work")

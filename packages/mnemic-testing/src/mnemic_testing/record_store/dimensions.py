@@ -11,9 +11,9 @@ import pytest
 
 from mnemic.errors import InvalidInput, SpaceMismatch
 from mnemic.ports import RecordStore, Transaction
-from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.record_store.setting import Setting, everything, ids, memory, remember, scope
 from mnemic.types import Memory
+from mnemic_testing.embedder import WordEmbedder
+from mnemic_testing.record_store.setting import Setting, everything, ids, memory, remember, scope
 
 SAID = ("tea in the harbour", "coffee in the harbour", "tea at home", "a red bicycle")
 

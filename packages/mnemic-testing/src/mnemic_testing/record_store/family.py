@@ -14,9 +14,9 @@ from mnemic.ports import RecordStore
 from mnemic.ports.graph import GraphStore
 from mnemic.retrieve.fuse import Weights
 from mnemic.retrieve.search import Searcher
-from mnemic.testing.record_store.setting import EMBEDDER, memory, remember
 from mnemic.types import Kind, Memory, SearchResult, Where
 from mnemic.types.graph import fragment_of
+from mnemic_testing.record_store.setting import EMBEDDER, memory, remember
 
 FAMILY = (
     ("me", "sister", "Ana"),

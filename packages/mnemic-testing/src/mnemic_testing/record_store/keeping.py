@@ -10,8 +10,8 @@ import pytest
 
 from mnemic.errors import NotSupported
 from mnemic.ports import RecordStore, Transaction
-from mnemic.testing.record_store.setting import START, Setting, change, day, everything, ids, memory, remember, scope
 from mnemic.types import Kind, Level, Memory, Origin, OutboxEntry, Source, Status
+from mnemic_testing.record_store.setting import START, Setting, change, day, everything, ids, memory, remember, scope
 
 
 class KeepingContract(Setting):

@@ -13,7 +13,9 @@ import pytest
 
 from mnemic.identity import new_id
 from mnemic.ports import RecordStore, Snapshot
-from mnemic.testing.record_store.setting import (
+from mnemic.types import Kind, Level, Memory, Status, Where
+from mnemic.types.facets import MOST_FACETS, value_facet
+from mnemic_testing.record_store.setting import (
     EMBEDDER,
     START,
     Setting,
@@ -25,8 +27,6 @@ from mnemic.testing.record_store.setting import (
     remember,
     scope,
 )
-from mnemic.types import Kind, Level, Memory, Status, Where
-from mnemic.types.facets import MOST_FACETS, value_facet
 
 ODD = [
     "",

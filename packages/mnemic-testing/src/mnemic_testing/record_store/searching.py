@@ -11,7 +11,9 @@ import pytest
 
 from mnemic.ports import RecordStore
 from mnemic.retrieve.search import Searcher
-from mnemic.testing.record_store.setting import (
+from mnemic.text.cues import read_cues
+from mnemic.types import Kind, Memory, Source, Status
+from mnemic_testing.record_store.setting import (
     EMBEDDER,
     Setting,
     change,
@@ -23,8 +25,6 @@ from mnemic.testing.record_store.setting import (
     rounded,
     scope,
 )
-from mnemic.text.cues import read_cues
-from mnemic.types import Kind, Memory, Source, Status
 
 _WORDS = "tea coffee harbour lisbon porto train cat dog green blue old new".split()
 

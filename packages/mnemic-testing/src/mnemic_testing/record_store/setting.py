@@ -12,8 +12,8 @@ import pytest_asyncio
 
 from mnemic.identity import new_id
 from mnemic.ports import RecordStore, Transaction
-from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Kind, Level, Memory, Scope, Scored, Where
+from mnemic_testing.embedder import WordEmbedder
 
 EMBEDDER = WordEmbedder(64)
 START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)

@@ -13,7 +13,8 @@ import pytest
 from mnemic.errors import SpaceMismatch, StoreUnavailable, VersionConflict
 from mnemic.ports import RecordStore, Transaction
 from mnemic.stores.audit_chain import first_broken
-from mnemic.testing.record_store.setting import (
+from mnemic.types import AuditEvent, OutboxEntry, VectorSpace
+from mnemic_testing.record_store.setting import (
     EMBEDDER,
     START,
     Setting,
@@ -25,7 +26,6 @@ from mnemic.testing.record_store.setting import (
     remember,
     scope,
 )
-from mnemic.types import AuditEvent, OutboxEntry, VectorSpace
 
 
 class SharingContract(Setting):

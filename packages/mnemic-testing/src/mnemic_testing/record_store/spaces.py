@@ -8,9 +8,9 @@ import pytest
 
 from mnemic.errors import InvalidInput, MnemicError, SpaceMismatch
 from mnemic.ports import RecordStore
-from mnemic.testing.embedder import WordEmbedder
-from mnemic.testing.record_store.setting import EMBEDDER, Setting, change, day, everything, ids, memory, remember, scope
 from mnemic.types import Memory, Status, Vector, VectorSpace
+from mnemic_testing.embedder import WordEmbedder
+from mnemic_testing.record_store.setting import EMBEDDER, Setting, change, day, everything, ids, memory, remember, scope
 
 WIDER = WordEmbedder(768)
 

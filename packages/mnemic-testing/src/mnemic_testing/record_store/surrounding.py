@@ -9,10 +9,10 @@ import pytest
 from mnemic.ports import RecordStore
 from mnemic.retrieve.fuse import Weights
 from mnemic.stores.graph import InProcessGraph
-from mnemic.testing.record_store.family import CANTEEN, CITY, FRIDAYS, ask, contents, family, related, tell
-from mnemic.testing.record_store.setting import Setting, change, day, everything, memory, scope
 from mnemic.types import Kind, Status
 from mnemic.types.graph import fragment_of
+from mnemic_testing.record_store.family import CANTEEN, CITY, FRIDAYS, ask, contents, family, related, tell
+from mnemic_testing.record_store.setting import Setting, change, day, everything, memory, scope
 
 MUNICH = "Munich located_in Siemens"
 OFF = Weights(graph=0.0, near=0.0)

@@ -12,8 +12,8 @@ import pytest
 from mnemic.errors import IdempotencyConflict
 from mnemic.ports import RecordStore, Transaction
 from mnemic.stores.audit_chain import first_broken
-from mnemic.testing.record_store.setting import START, Setting, day, everything, memory, scope
 from mnemic.types import AuditEvent, Level, OutboxEntry
+from mnemic_testing.record_store.setting import START, Setting, day, everything, memory, scope
 
 
 def _event(number: int, tenant: str = "acme") -> AuditEvent:

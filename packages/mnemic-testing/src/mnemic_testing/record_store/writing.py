@@ -15,8 +15,9 @@ import pytest
 
 from mnemic.errors import InvalidInput, StoreBusy, VersionConflict
 from mnemic.ports import RecordStore, Transaction
-from mnemic.testing.clock import ManualClock
-from mnemic.testing.record_store.setting import (
+from mnemic.types import Deadline, Kind, Memory, Origin, Source, Status, Trust
+from mnemic_testing.clock import ManualClock
+from mnemic_testing.record_store.setting import (
     EMBEDDER,
     Setting,
     change,
@@ -28,7 +29,6 @@ from mnemic.testing.record_store.setting import (
     rounded,
     scope,
 )
-from mnemic.types import Deadline, Kind, Memory, Origin, Source, Status, Trust
 
 
 class _Refused(Exception):

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from mnemic.entrypoints.cli import cli, measure
-from mnemic.evaluate import registry
-from mnemic.evaluate.bench import BenchOptions
-from mnemic.evaluate.conditions import conditions
+from mnemic.entrypoints.cli import cli
+from mnemic_eval import command_line, registry
+from mnemic_eval.bench import BenchOptions
+from mnemic_eval.conditions import conditions
 
 
 @pytest.fixture
@@ -28,12 +28,12 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         return {"write": {"p95_ms": 1.0}}
 
     monkeypatch.setattr(registry, "SETS", {"locomo": evaluated})
-    monkeypatch.setattr("mnemic.evaluate.bench.run", benched)
+    monkeypatch.setattr("mnemic_eval.bench.run", benched)
     return seen
 
 
 def test_the_commands_offer_the_sets_there_are() -> None:
-    assert set(measure.SETS) == set(registry.SETS)
+    assert set(command_line.SETS) == set(registry.SETS)
 
 
 def test_eval_prints_the_result_as_json(asked: dict[str, Any]) -> None:

@@ -88,10 +88,10 @@ def eval_(
     searched for. Of pairs, the second statement is told after the first. Texts of pii are redacted,
     confirmations read by rules. Nothing is downloaded: PATH is your copy of the set. Your own memories are not touched.
     """
-    from mnemic.evaluate.outcome import SEED
-    from mnemic.evaluate.registry import SETS as RUNNERS
-    from mnemic.evaluate.reports import write_report
-    from mnemic.evaluate.tables import set_table
+    from mnemic_eval.outcome import SEED
+    from mnemic_eval.registry import SETS as RUNNERS
+    from mnemic_eval.reports import write_report
+    from mnemic_eval.tables import set_table
 
     if model and name != "extraction":
         raise click.UsageError("--model goes with extraction", ctx=click.get_current_context())
@@ -154,8 +154,8 @@ def bench_(given: Given, /, *, quick: bool, service: bool, **asked: object) -> N
         return
     from dataclasses import replace
 
-    from mnemic.evaluate.bench import BenchOptions, run
-    from mnemic.evaluate.tables import bench_table
+    from mnemic_eval.bench import BenchOptions, run
+    from mnemic_eval.tables import bench_table
 
     options = BenchOptions().quick() if quick else BenchOptions()
     options = replace(options, **{name: value for name, value in asked.items() if value is not None})  # type: ignore[arg-type]
@@ -171,7 +171,7 @@ def _bench_service(given: Given, quick: bool, asked: dict[str, object]) -> None:
     from dataclasses import fields, replace
 
     try:
-        from mnemic.evaluate.service_load import LoadOptions, load_table, run
+        from mnemic_eval.service_load import LoadOptions, load_table, run
     except ModuleNotFoundError as missing:
         raise InvalidConfig("bench", hint="pip install 'mnemic[server,client]'") from missing
 
@@ -224,7 +224,7 @@ def calibrate_(given: Given, /, data: Path | None, error: float, flagged: float,
 
     Half of the pairs choose, the other half shows what the choice does. What the settings name themselves wins.
     """
-    from mnemic.evaluate.tables import calibration_table
+    from mnemic_eval.tables import calibration_table
 
     if reset is (data is not None):
         raise click.UsageError("either --data FILE or --reset", ctx=click.get_current_context())
@@ -237,8 +237,8 @@ def calibrate_(given: Given, /, data: Path | None, error: float, flagged: float,
 async def _calibrated(
     engine: MemoryEngine, data: Path | None, error: float, flagged: float, dry_run: bool
 ) -> dict[str, Any]:
-    from mnemic.evaluate.calibration import calibrate, labelled_pairs
     from mnemic.write.calibration import Calibration, keep
+    from mnemic_eval.calibration import calibrate, labelled_pairs
 
     space = engine.embedder.space
     if data is None:

@@ -1,0 +1,59 @@
+"""Old import names: aliases of what became a package, the same modules and classes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from mnemic.errors import MissingExtra
+from mnemic.moved import alias
+
+TRIED = """
+import warnings
+with warnings.catch_warnings(record=True) as noticed:
+    warnings.simplefilter("always")
+    from {old}.{module} import {name} as by_old_name
+    import {old}.{module} as old_module
+from {new}.{module} import {name}
+import {new}.{module} as module
+assert by_old_name is {name}
+assert old_module is module
+assert module.__spec__.name == "{new}.{module}", module.__spec__
+assert [str(one.message) for one in noticed] == ["{old} has become {new}, of the package {package}"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "package", "module", "name"),
+    [
+        ("mnemic.testing", "mnemic_testing", "mnemic-testing", "clock", "ManualClock"),
+        ("mnemic.testing", "mnemic_testing", "mnemic-testing", "record_store", "RecordStoreContract"),
+        ("mnemic.evaluate", "mnemic_eval", "mnemic-eval", "metrics", "percentiles"),
+    ],
+)
+def test_an_old_name_is_the_same_module(old: str, new: str, package: str, module: str, name: str) -> None:
+    program = TRIED.format(old=old, new=new, package=package, module=module, name=name)
+
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+
+    assert run.returncode == 0, run.stderr
+
+
+def test_a_package_that_is_not_installed_is_named() -> None:
+    with pytest.raises(MissingExtra, match="pip install mnemic-absent") as raised:
+        alias("mnemic.absent", "mnemic_absent", "mnemic-absent")
+    assert raised.value.reason == "missing_extra:absent"
+
+
+def test_a_failure_inside_the_package_is_no_missing_package(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path_factory.mktemp("package")
+    (folder / "mnemic_broken.py").write_text("import a_package_that_is_not_there\n")
+    monkeypatch.syspath_prepend(str(folder))
+
+    with pytest.raises(ModuleNotFoundError, match="a_package_that_is_not_there") as raised:
+        alias("mnemic.broken", "mnemic_broken", "mnemic-broken")
+    assert not isinstance(raised.value, MissingExtra)

@@ -20,7 +20,7 @@ def calls(module: Module) -> Iterator[ast.Attribute]:
 
 def outside() -> list[Module]:
     """The modules that are neither a store, nor made for testing one, nor the unit of work."""
-    return [one for one in modules() if one.room not in ("stores", "testing") and one.name != UNIT_OF_WORK]
+    return [one for one in modules() if one.room not in ("stores", "mnemic_testing") and one.name != UNIT_OF_WORK]
 
 
 def test_no_other_module_opens_a_transaction() -> None:

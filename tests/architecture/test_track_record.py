@@ -11,7 +11,7 @@ import pytest
 from tests.architecture.sources import ROOT, Function, read
 
 PAGE = ROOT / "docs" / "benchmarks" / "track-record.md"
-CONTRACTS = ROOT / "src" / "mnemic" / "testing"
+CONTRACTS = ROOT / "packages" / "mnemic-testing" / "src"
 NODE = re.compile(r"`((?:tests|packages/[\w\-]+/tests)/[\w/]+\.py(?:::\w+)+)`")
 ROWS = [
     [cell.strip() for cell in line.strip("|").split("|")]

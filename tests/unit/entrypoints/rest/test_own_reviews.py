@@ -13,7 +13,7 @@ from mnemic.entrypoints.rest.credentials import ApiKeys
 from mnemic.guard.execution import Grant
 from mnemic.guard.policy import KeyRule, Policy
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.testing.embedder import WordEmbedder
+from mnemic_testing.embedder import WordEmbedder
 
 
 @pytest.fixture

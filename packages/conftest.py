@@ -1,7 +1,7 @@
-"""The tests of the packages run as those in tests/ do: the same servers and profile of Hypothesis, no silent skip on CI."""
+"""The tests of the packages run as those in tests/ do: its servers and profile of Hypothesis, no silent skip on CI."""
 
 from __future__ import annotations
 
-from tests.conftest import postgres, pytest_make_collect_report, pytest_runtest_makereport, valkey
+from tests.conftest import postgres, pytest_make_collect_report, pytest_runtest_makereport, valkey, valkey_server
 
-__all__ = ["postgres", "pytest_make_collect_report", "pytest_runtest_makereport", "valkey"]
+__all__ = ["postgres", "pytest_make_collect_report", "pytest_runtest_makereport", "valkey", "valkey_server"]

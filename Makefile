@@ -51,7 +51,7 @@ PEERS := build/peers/venv/bin
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1|/' | awk -F'|' '{ printf "  make %-14s %s\n", $$1, $$2 }'
 
-demo: $(DEMO_READY) ## the whole thing at work, also on LangGraph and Strands; no key needed, with OPENAI_API_KEY through a model
+demo: $(DEMO_READY) ## the whole thing at work, also on LangGraph and Strands; no key needed, with MNEMIC_MODEL through a model
 	@$(BIN)/mnemic demo
 	@folder=$$(mktemp -d); trap 'rm -rf "$$folder"' EXIT; \
 	for name in LangGraph:assistant Strands:strands_assistant; do \

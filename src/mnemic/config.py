@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, Self
+from urllib.parse import urlsplit
 
 from mnemic.errors import InvalidConfig
 from mnemic.setting import (
@@ -29,14 +30,15 @@ from mnemic.setting import (
     words,
 )
 
-SECRETS = ("store", "sessions", "graph", "api_key", "reranker_key")
+SECRETS = ("store", "sessions", "graph", "api_key", "embedder_key", "reranker_key")
 """Settings that may hold a password or a key; each may stand in a file that `<name>_file` names."""
 MAX_SECRET_BYTES = 65_536
+OPENAIS_SERVER = "https://api.openai.com/v1"
 ENV_FILE = "MNEMIC_ENV_FILE"
 """The variable that names a file of further ones. No file is read that nobody has asked for: a folder that somebody
 else has filled (a cloned repository) would say where keys and texts are sent.
 """
-_OPENAIS_KEY, _OPENAIS_ADDRESS = "OPENAI_API_KEY", "OPENAI_BASE_URL"
+_OPENAIS_KEY, _OPENAIS_ADDRESS, _OPENAIS_MODEL = "OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL"
 
 
 @dataclass(frozen=True, init=False)
@@ -116,6 +118,13 @@ class Settings:
     embedder_url: str | None = setting(None, "Base URL of an OpenAI-compatible /v1/embeddings server.")
     embedder_model: str | None = setting(None, "Model name at that server.")
     embedder_dimension: int | None = setting(None, "Dimensions of that model's vectors.", read=whole(least=1))
+    embedder_key: Secret | None = setting(
+        None,
+        "Key for that server; no other server gets it. Default: MNEMIC_API_KEY, where the server is the language "
+        "model's or no language model is used.",
+        read=secret,
+    )
+    embedder_key_file: Path | None = setting(None, "File with the key for that server.", read=path)
     reranker: str = setting(
         "none",
         "Reranker of search results, by the protocol of its server: cohere (also Jina, vLLM, LiteLLM), voyage or tei. "
@@ -130,17 +139,16 @@ class Settings:
     reranker_key_file: Path | None = setting(None, "File with the key for that server.", read=path)
     model: str | None = setting(
         None,
-        "Language model. Default: gpt-4.1-mini where a key or a URL is set, else none.",
-        names=("MNEMIC_MODEL", "OPENAI_MODEL"),
+        "Language model. None is used unless MNEMIC_MODEL or MNEMIC_MODEL_URL is set; OPENAI_MODEL, OPENAI_BASE_URL "
+        "and OPENAI_API_KEY change nothing by themselves. Default at a URL: gpt-4.1-mini.",
+        names=("MNEMIC_MODEL", _OPENAIS_MODEL),
     )
     model_url: str | None = setting(
         None,
         "Base URL of an OpenAI-compatible server, or a URL whose scheme a plug-in offers.",
-        names=("MNEMIC_MODEL_URL", "OPENAI_BASE_URL"),
+        names=("MNEMIC_MODEL_URL", _OPENAIS_ADDRESS),
     )
-    api_key: Secret | None = setting(
-        None, "Key for that server.", read=secret, names=("MNEMIC_API_KEY", "OPENAI_API_KEY")
-    )
+    api_key: Secret | None = setting(None, "Key for that server.", read=secret, names=("MNEMIC_API_KEY", _OPENAIS_KEY))
     api_key_file: Path | None = setting(None, "File with the key for that server.", read=path)
     background: bool = setting(
         False, "Chat turns record messages and go on; they are read for what to remember afterwards.", read=switch
@@ -189,6 +197,8 @@ class Settings:
             if declared.name in values:
                 object.__setattr__(changed, declared.name, value_of(declared, values[declared.name]))
         object.__setattr__(changed, "_named", self.named | values.keys())
+        origins = {name: said for name, said in self.__dict__["_origins"].items() if name not in values}
+        object.__setattr__(changed, "_origins", origins)
         return changed
 
     @property
@@ -199,17 +209,35 @@ class Settings:
 
     def key_for(self, address: Literal["model_url", "embedder_url"]) -> str | None:
         """The key for the server at this address. OpenAI's own variable is for OpenAI and for the address in OpenAI's
-        own variable; any other address of the environment gets the key that was set for mnemic, or none.
+        own variable; any other address of the environment gets the key that was set for mnemic, or none. The key of a
+        language model's server is not sent to an embedder at another one.
         """
+        if address == "embedder_url":
+            if self.embedder_key is not None:
+                return self.embedder_key.get_secret_value()
+            if self.has_model and not _same_server(self.model_url or OPENAIS_SERVER, self.embedder_url):
+                return None
         origins: Mapping[str, str] = self.__dict__["_origins"]
         theirs = origins.get("api_key") == _OPENAIS_KEY and "api_key_file" not in self.named
-        elsewhere = address in origins and origins[address] != _OPENAIS_ADDRESS
+        named: str | None = getattr(self, address)
+        elsewhere = (
+            address in origins and origins[address] != _OPENAIS_ADDRESS and not _same_server(OPENAIS_SERVER, named)
+        )
         return None if self.api_key is None or (theirs and elsewhere) else self.api_key.get_secret_value()
 
     @property
     def has_model(self) -> bool:
-        """True if a language model is configured at all."""
-        return self.api_key is not None or self.model_url is not None
+        """True if a language model was asked for: by name or by address, in an argument or a variable of mnemic's. The
+        variables of OpenAI's client are often set for other programs and ask for nothing here.
+        """
+        origins: Mapping[str, str] = self.__dict__["_origins"]
+        return (self.model is not None and origins.get("model") != _OPENAIS_MODEL) or (
+            self.model_url is not None and origins.get("model_url") != _OPENAIS_ADDRESS
+        )
+
+
+def _same_server(one: str, other: str | None) -> bool:
+    return other is None or urlsplit(one)[:2] == urlsplit(other)[:2]
 
 
 def _named(given: Mapping[str, object]) -> tuple[dict[str, object], dict[str, str]]:

@@ -150,7 +150,7 @@ _ITEMS = (
 
 def test_through_a_model_on_the_same_path(demo: Run) -> None:
     with ScriptedModelServer(model) as server:
-        settings = {"OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "test", "OPENAI_MODEL": "scripted"}
+        settings = {"OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "test", "MNEMIC_MODEL": "scripted"}
         incident = data(demo("incident", "--json", **settings))["incident"]
         travel = data(demo("travel", "--json", **settings))["travel"]
         asked = [next(iter(json.loads(request.user))) for request in server.requests]
@@ -159,6 +159,14 @@ def test_through_a_model_on_the_same_path(demo: Run) -> None:
     assert_travel(travel)
     assert incident["report"]["answer"].startswith("Incident update: the payment gateway")
     assert len(asked) == 3 + 4
+
+
+def test_variables_of_openais_client_alone_ask_nobody(demo: Run) -> None:
+    with ScriptedModelServer(lambda _: Fault.EMPTY) as server:
+        settings = {"OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "test", "OPENAI_MODEL": "scripted"}
+        travel = data(demo("travel", "--json", **settings))["travel"]
+    assert_travel(travel)
+    assert server.requests == []
 
 
 def test_a_model_that_fails_is_told_and_nothing_is_proved(demo: Run) -> None:

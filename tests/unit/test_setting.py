@@ -126,6 +126,31 @@ def test_a_file_that_nobody_has_named_is_not_read(tmp_path: Path) -> None:
             "ours",
         ),
         ({"MNEMIC_EMBEDDER_URL": "http://x/v1"}, {}, None, None),
+        (
+            {"OPENAI_API_KEY": "theirs", "MNEMIC_EMBEDDER_URL": "https://api.openai.com/v1/"},
+            {},
+            "theirs",
+            "theirs",
+        ),
+        (
+            {"MNEMIC_MODEL_URL": "http://a/v1", "MNEMIC_API_KEY": "a", "MNEMIC_EMBEDDER_URL": "http://b/v1"},
+            {},
+            "a",
+            None,
+        ),
+        ({"MNEMIC_MODEL": "m", "MNEMIC_API_KEY": "a", "MNEMIC_EMBEDDER_URL": "http://b/v1"}, {}, "a", None),
+        (
+            {"MNEMIC_MODEL_URL": "http://a/v1", "MNEMIC_API_KEY": "a", "MNEMIC_EMBEDDER_URL": "http://a/v2"},
+            {},
+            "a",
+            "a",
+        ),
+        (
+            {"MNEMIC_API_KEY": "a", "MNEMIC_EMBEDDER_URL": "http://b/v1", "MNEMIC_EMBEDDER_KEY": "b"},
+            {"model_url": "http://a/v1"},
+            "a",
+            "b",
+        ),
     ],
 )
 def test_a_key_goes_to_no_address_that_came_from_elsewhere(
@@ -139,6 +164,35 @@ def test_a_key_goes_to_no_address_that_came_from_elsewhere(
         monkeypatch.setenv(name, value)
     settings = Settings(**given)
     assert (settings.key_for("model_url"), settings.key_for("embedder_url")) == (for_model, for_embedder)
+
+
+@pytest.mark.parametrize(
+    ("environment", "given", "asked_for"),
+    [
+        ({"OPENAI_API_KEY": "x"}, {}, False),
+        ({"OPENAI_API_KEY": "x", "OPENAI_BASE_URL": "http://x/v1", "OPENAI_MODEL": "theirs"}, {}, False),
+        ({"MNEMIC_API_KEY": "x"}, {}, False),
+        ({"MNEMIC_MODEL": "ours"}, {}, True),
+        ({"OPENAI_MODEL": "theirs", "MNEMIC_MODEL_URL": "http://x/v1"}, {}, True),
+        ({"OPENAI_API_KEY": "x"}, {"model": "ours"}, True),
+        ({}, {"model_url": "http://x/v1"}, True),
+        ({"MNEMIC_MODEL": "ours"}, {"model": None}, False),
+    ],
+)
+def test_a_language_model_is_used_only_where_one_was_asked_for(
+    environment: dict[str, str], given: dict[str, str], asked_for: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert Settings(**given).has_model is asked_for
+    assert Settings().with_values(**given).has_model is asked_for
+
+
+def test_a_value_of_the_program_is_not_the_environments(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "theirs")
+    monkeypatch.setenv("MNEMIC_MODEL_URL", "http://x/v1")
+    assert Settings().key_for("model_url") is None
+    assert Settings().with_values(api_key="given").key_for("model_url") == "given"
 
 
 def test_an_argument_that_is_no_setting_is_a_mistake() -> None:

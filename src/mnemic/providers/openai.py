@@ -26,7 +26,7 @@ class OpenAICompleter:
     call takes at most `timeout` seconds and ends before its deadline. There are no retries here: see
     `RetryingCompleter`.
 
-    Raises InvalidConfig (`invalid_config:openai`) where the `openai` package is absent; calls raise ModelTimeout,
+    Calls raise InvalidConfig (`invalid_config:openai`) where the `openai` package is absent, ModelTimeout,
     ModelUnavailable (`llm_unavailable:auth` for a refused key), or ModelEmpty for no choice, no content or a content
     filter. Nothing that was asked or answered gets into an error or a log.
     """

@@ -55,15 +55,15 @@ class CallFailed(Exception):
 
 class OpenAIClient:
     """Holds a connection pool for each event loop it is called on, as connections belong to a loop, and synchronous
-    frameworks start a new one for every turn. The package is imported and a pool opened at the first call.
+    frameworks start a new one for every turn. The package is imported and a pool opened at the first call: an engine
+    with a model that is not asked needs neither.
 
-    Raises InvalidConfig (`invalid_config:openai`) where the package is not installed, `invalid_config:api_key` where no
-    key is given for OpenAI itself. Another server gets a placeholder, never the key of the environment.
+    The first call raises InvalidConfig (`invalid_config:openai`) where the package is not installed,
+    `invalid_config:api_key` where no key is given for OpenAI itself. Another server gets a placeholder, never the key
+    of the environment.
     """
 
     def __init__(self, *, base_url: str | None, api_key: str | None, timeout: float) -> None:
-        if find_spec("openai") is None:
-            raise InvalidConfig("openai", hint="pip install 'mnemic[openai]'")
         if not 0 < timeout < float("inf"):
             raise InvalidConfig("timeout", hint="seconds, more than 0")
         self._base_url = base_url
@@ -73,7 +73,9 @@ class OpenAIClient:
         self._closed = False
 
     async def call(self, request: Callable[[AsyncOpenAI, float], Awaitable[T]], deadline: Deadline | None) -> T:
-        """The result of `request(client, seconds)`, finished inside the deadline and the timeout. Raises CallFailed."""
+        """The result of `request(client, seconds)`, finished inside the deadline and the timeout. Raises CallFailed,
+        InvalidConfig.
+        """
         if self._closed:
             raise CallFailed(Trouble.REFUSED, "closed")
         client = await self._open()
@@ -96,6 +98,8 @@ class OpenAIClient:
             raise CallFailed(Trouble.RESPONSE, "not an answer in OpenAI's format") from None
 
     async def _open(self) -> AsyncOpenAI:
+        if find_spec("openai") is None:
+            raise InvalidConfig("openai", hint="pip install 'mnemic[openai]'")
         loop = asyncio.get_running_loop()
         if loop not in self._clients:
             # Half a second of imports: in a thread, so that the event loop goes on.

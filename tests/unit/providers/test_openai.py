@@ -288,10 +288,11 @@ async def test_openai_itself_needs_a_key(monkeypatch: pytest.MonkeyPatch) -> Non
     assert caught.value.reason == "invalid_config:api_key"
 
 
-def test_a_missing_package_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_missing_package_says_how_to_get_it_when_it_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(openai_client, "find_spec", lambda _: None)
+    completer = OpenAICompleter("scripted")
     with pytest.raises(InvalidConfig, match=r"pip install 'mnemic\[openai\]'") as caught:
-        OpenAICompleter("scripted")
+        await completer.complete(prompt(), deadline=within(20))
     assert caught.value.reason == "invalid_config:openai"
 
 

@@ -35,7 +35,7 @@ def model_reader(completer: Completer | None) -> Reader:
     settings, clock = Settings.load(), SystemClock()
     asked = completer or build_completer(settings, clock)
     if asked is None:
-        raise InvalidConfig("model", hint="set MNEMIC_MODEL_URL, or OPENAI_API_KEY")
+        raise InvalidConfig("model", hint="set MNEMIC_MODEL")
     return Reader(asked, longest=timedelta(seconds=settings.model_timeout_seconds / MODELS_SHARE), clock=clock)
 
 

@@ -70,7 +70,7 @@ def model_line(settings: Settings) -> str:
     if not settings.has_model:
         return (
             "No language model is configured: rules propose, templates answer. "
-            "With OPENAI_API_KEY or OPENAI_BASE_URL set, the same path goes through a model."
+            "With MNEMIC_MODEL set, the same path goes through a model."
         )
     where = settings.model_url or "the OpenAI API"
     return printable(f"The language model {settings.model or DEFAULT_MODEL} at {where} proposes and answers.")

@@ -1,4 +1,4 @@
-"""Files that this program wrote on eleven days of its life, opened by this version: nothing of them is missing.
+"""Files that twelve earlier states of this program wrote, opened by this version: nothing of them is missing.
 
 Each `earlier/<when>.db.gz` stands beside `<when>.json`: what the program of that moment read in its own file.
 """
@@ -19,6 +19,7 @@ from mnemic_testing.embedder import WordEmbedder
 
 EARLIER = Path(__file__).parent / "earlier"
 WRITTEN = sorted(path.name.removesuffix(".db.gz") for path in EARLIER.glob("*.db.gz"))
+BEFORE_THE_DOOR = "2026-11-23-1047"
 ADA = Actor(tenant="acme", user="ada", session="s1")
 
 
@@ -32,8 +33,9 @@ async def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
         yield engine, told
 
 
-def test_there_are_files_of_this_and_of_ten_earlier_states() -> None:
-    assert len(WRITTEN) >= 11
+def test_there_are_files_from_before_the_one_door_and_of_ten_earlier_states() -> None:
+    assert BEFORE_THE_DOOR in WRITTEN
+    assert sum(when < BEFORE_THE_DOOR for when in WRITTEN) >= 10
 
 
 async def row(engine: MemoryEngine, memory: Memory) -> dict[str, Any]:

@@ -175,7 +175,7 @@ class BudgetSpent(RunStopped):
 
 class ModelFailed(RunStopped):
     """The language model gave nothing usable, after the retries its budget allowed. `paid`: the calls and tokens of an
-    answer that came all the same.
+    answer that came all the same, or of a call that nobody waited for any longer.
     """
 
     code = "llm_failed"

@@ -334,6 +334,15 @@ async def test_the_models_delay_and_the_runs_time_are_told_apart() -> None:
     assert (slow.status, slow.stop_reason) == ("stopped", "llm_timeout")
     assert (late.status, late.stop_reason, late.phase) == ("stopped", "max_seconds", "retrieve_plan")
     assert late.errors == ("retrieve_plan: llm_timeout",)
+    assert slow.cost.calls == 1, "asked, though nobody waited for the answer"
+
+
+async def test_a_run_without_time_asks_and_costs_nothing() -> None:
+    with ScriptedModelServer(script()) as server:
+        async with engine_on(server, budget=Budget(max_seconds=1e-6)) as engine:
+            report = await engine.run(actor=ACTOR, message=MESSAGE, goal=GOAL)
+        assert server.requests == []
+    assert (report.stop_reason, report.cost.calls) == ("max_seconds", 0)
 
 
 async def test_without_a_model_a_question_no_template_serves_is_not_answered() -> None:

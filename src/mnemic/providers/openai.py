@@ -166,6 +166,7 @@ def _model_error(failure: CallFailed) -> ModelFailed:
     error: ModelFailed
     if failure.trouble is Trouble.TIMEOUT:
         error = ModelTimeout(hint=failure.hint)
+        error.paid = {"calls": 1} if failure.unanswered else error.paid  # the server works on, and charges for it
     else:
         error = ModelUnavailable("auth" if failure.trouble is Trouble.AUTH else None, hint=failure.hint)
     error.permanent = failure.permanent

@@ -40,12 +40,15 @@ class Trouble(StrEnum):
 
 @dataclass(slots=True)
 class CallFailed(Exception):
-    """A call that failed. `about` is the server's own word on a refusal: for decisions, never for messages or logs."""
+    """A call that failed. `about` is the server's own word on a refusal: for decisions, never for messages or logs.
+    `unanswered`: it was sent, and not waited for any longer.
+    """
 
     trouble: Trouble
     hint: str
     retry_after: timedelta | None = None
     about: str = ""
+    unanswered: bool = False
 
     @property
     def permanent(self) -> bool:
@@ -89,7 +92,7 @@ class OpenAIClient:
             async with asyncio.timeout(seconds):
                 return await request(client, seconds)
         except (TimeoutError, openai.APITimeoutError):
-            raise CallFailed(Trouble.TIMEOUT, "no answer in time") from None
+            raise CallFailed(Trouble.TIMEOUT, "no answer in time", unanswered=True) from None
         except openai.APIConnectionError:
             raise CallFailed(Trouble.UNREACHABLE, "no connection") from None
         except openai.APIStatusError as error:

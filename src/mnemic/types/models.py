@@ -40,7 +40,7 @@ class Completion(Serialisable):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost(Serialisable):
-    """Use of language models: the calls that were answered, and their tokens."""
+    """Use of language models: the calls that were answered or given up after a time, and the tokens of the answers."""
 
     calls: int = 0
     input_tokens: int = 0

@@ -109,7 +109,11 @@ def test_what_is_not_locomo_is_refused(tmp_path: Path, content: str | None, reas
 def test_the_registry_names_the_sets() -> None:
     assert SETS["locomo"] is locomo.run
     searched = {"locomo", "longmemeval", "realtalk", "beam", "precision"}
-    assert set(SETS) == searched | {"pairs", "pii", "structured", "extraction", "commands", "truth", "captured"}
+    assert set(SETS) == searched | {"pairs", "pii", "structured", "extraction", "commands", "truth", "captured"} | {
+        "abstention",
+        "injection",
+        "preferences",
+    }
 
 
 def test_chats_are_captured_in_order_with_a_sample_to_judge(data: Path, tmp_path: Path) -> None:

@@ -40,6 +40,8 @@ from mnemic_eval.replay import Told, chosen_embedder, facts, throwaway_engine
 FILES = ("longmemeval_s*.json*", "longmemeval_m*.json*", "longmemeval_oracle*.json*", "*.json*")
 FIGURES = ("session_any@5", "session_all@5", "turn_recall@5", "ndcg@10")
 DEPTH = 100
+UNANSWERABLE = "_abs"
+"""The end of the id of a question that nothing in its haystack answers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,19 +59,26 @@ class Haystack:
     sessions: frozenset[str]
 
 
-def haystacks(path: Path, unread: Unread | None = None) -> list[Haystack]:
-    """The answerable questions of a LongMemEval file. Raises InvalidInput (`invalid_input:data:longmemeval`)."""
+def haystacks(path: Path, unread: Unread | None = None, *, unanswerable: bool = False) -> list[Haystack]:
+    """The answerable questions of a LongMemEval file, and the `unanswerable` ones where they are wanted, too. Raises
+    InvalidInput (`invalid_input:data:longmemeval`).
+    """
     file = found(path, FILES)
     messages = messages_of(file, Format.LONGMEMEVAL, Unread() if unread is None else unread)
     try:
-        answerable = [entry for entry in loaded(file) if not str(entry["question_id"]).endswith("_abs")]
+        entries = loaded(file)
+        answerable = [entry for entry in entries if not str(entry["question_id"]).endswith(UNANSWERABLE)]
         splits = _splits(answerable)
+        if unanswerable:
+            others = [entry for entry in entries if str(entry["question_id"]).endswith(UNANSWERABLE)]
+            splits |= _splits([{**entry, "question_type": UNANSWERABLE} for entry in others])
+            answerable += others
         stacks = [
             _haystack(entry, messages[entry["question_id"]], splits[entry["question_id"]]) for entry in answerable
         ]
     except (AttributeError, KeyError, TypeError, ValueError):
         raise InvalidInput("data:longmemeval", hint="the file has another shape than LongMemEval's") from None
-    return [stack for stack in stacks if stack.turns]
+    return [stack for stack in stacks if stack.turns or unanswerable]
 
 
 def _splits(entries: Sequence[Mapping[str, Any]]) -> dict[str, str]:

@@ -7,15 +7,18 @@ from types import MappingProxyType
 from typing import Any
 
 from mnemic_eval import (
+    abstention,
     beam,
     captured,
     commands,
     extraction,
+    injection,
     locomo,
     longmemeval,
     pairs,
     pii,
     precision,
+    preferences,
     realtalk,
     structured,
     truth,
@@ -40,5 +43,8 @@ SETS: Mapping[str, Runner] = MappingProxyType(
         "commands": commands.run,
         "truth": truth.run,
         "captured": captured.run,
+        "abstention": abstention.run,
+        "injection": injection.run,
+        "preferences": preferences.run,
     }
 )

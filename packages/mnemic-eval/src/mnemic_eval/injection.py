@@ -1,0 +1,194 @@
+"""Mixed work: what is injected into requests that need a memory, and into those that need none.
+
+PATH is LoCoMo's file or folder: its messages fill a user's scope, as an imported chat does. Beside them the user has
+twelve facts that this module makes up (`FACTS`), each with a request that needs it. The other requests need nothing:
+coding, small talk, knowledge of the world, a tool's result to go on with. Scopes have 5 to 5,000 memories.
+
+`precision`: of all entries injected, the share that the request needs. `recall`: the share of requests that need a fact
+and have it. `needless`: entries on a request that needs none, on average; `within_three`: the share of these requests
+with three at most. Split: `dev` is filled with the chats of the first half and has every other request, `test` the
+others.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mnemic.engine import MemoryEngine
+from mnemic.inject import injector_for
+from mnemic.ports import Embedder
+from mnemic.types import Actor, Candidate, Message
+from mnemic_eval import locomo
+from mnemic_eval.conditions import conditions
+from mnemic_eval.files import Unread
+from mnemic_eval.metrics import CONFIDENCE, interval
+from mnemic_eval.outcome import SEED, SPLITS
+from mnemic_eval.progress import Progress, silent
+from mnemic_eval.replay import Told, chosen_embedder, throwaway_engine
+
+SIZES = (5, 50, 500, 5_000)
+MOST_NEEDLESS = 3
+RESAMPLES = 1_000
+
+FACTS: Sequence[tuple[str, str, str]] = (
+    ("dog", "The user's dog is called Pickle", "What is my dog's name again?"),
+    ("sister", "The user's sister Marta lives in Lisbon", "Which city does my sister live in?"),
+    ("diet", "The user is vegetarian", "Suggest a recipe for dinner tonight."),
+    ("seat", "The user prefers aisle seats", "Book me a flight to Denver."),
+    ("employer", "The user works at Northwind Analytics", "Draft a line about where I work for my profile."),
+    ("allergy", "The user is allergic to peanuts", "Plan the snacks for my birthday party."),
+    ("car", "The user drives a 2014 Volvo estate", "Which tyres fit my car?"),
+    ("deadline", "The user's thesis is due on 14 June", "When is my thesis due?"),
+    ("editor", "The user's favourite author is Ursula Le Guin", "Recommend me a novel for the holidays."),
+    ("doctor", "The user's dentist is Dr Okafor in Mill Road", "Who is my dentist?"),
+    ("gym", "The user climbs every Thursday evening", "Which evening do I go climbing?"),
+    ("child", "The user's daughter Noor plays the cello", "What instrument does Noor play?"),
+)
+NEEDLESS: Sequence[tuple[str, str]] = (
+    ("coding", "Fix this Python bug: IndexError: list index out of range in line 12 of parse.py"),
+    ("coding", "Write a SQL query that counts orders by month."),
+    ("coding", "Why does this regular expression not match a trailing newline?"),
+    ("coding", "Refactor this function so that it takes an iterator instead of a list."),
+    ("small talk", "Good morning!"),
+    ("small talk", "Thanks, that was helpful."),
+    ("small talk", "Haha, never mind."),
+    ("small talk", "How are you today?"),
+    ("world", "Explain quantum chromodynamics in two sentences."),
+    ("world", "Who wrote The Tempest?"),
+    ("world", "How far is the moon from the earth?"),
+    ("world", "Translate 'the window is open' into German."),
+    ("tool result", '{"status": 200, "items": 14, "next": null}'),
+    ("tool result", "Traceback (most recent call last): KeyError: 'total' in invoice.py, line 88"),
+    ("tool result", "3 files changed, 41 insertions(+), 7 deletions(-)"),
+    ("tool result", "temperature 11 C, wind 14 km/h north-west, humidity 81 %"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """One request of a user with so many memories, the entries it was given and those of them that it needs."""
+
+    size: int
+    kind: str
+    split: str
+    needed: bool
+    entries: int = 0
+    right: int = 0
+
+
+def run(
+    path: str | Path,
+    *,
+    progress: Progress = silent,
+    limit: int | None = None,
+    vectors: Path | None = None,
+    embedder: Embedder | None = None,
+    seed: int = SEED,
+    sizes: Sequence[int] = SIZES,
+    **_: object,
+) -> dict[str, Any]:
+    """Measure with the first `limit` chats under `path`: `dev`, `test` and `settings`. Raises InvalidInput."""
+    unread = Unread()
+    chats = locomo.conversations(Path(path), unread)[:limit]
+    half = (len(chats) + 1) // 2
+    filling = {
+        split: [message for chat in part for message in chat.messages]
+        for split, part in zip(SPLITS, (chats[:half], chats[half:]), strict=True)
+    }
+    made = chosen_embedder(embedder, vectors)
+    done = asyncio.run(_measured(filling, sizes, made, progress))
+    settings = conditions(seed=seed, set="injection", embedder=made.space.model, unread=dict(unread))
+    return {
+        **{split: _half([one for one in done if one.split == split], seed) for split in SPLITS},
+        "settings": settings,
+    }
+
+
+async def _measured(
+    filling: dict[str, list[Message]], sizes: Sequence[int], embedder: Embedder, progress: Progress
+) -> list[Work]:
+    done: list[Work] = []
+    async with throwaway_engine(embedder) as engine:
+        for split, messages in filling.items():
+            for size in sizes:
+                actor = Actor(user=f"{split}-{size}")
+                told = Told(engine, actor)
+                facts = FACTS[: min(size, len(FACTS))]
+                await told.tell(messages[: size - len(facts)], progress, f"{split}, {size} memories")
+                stated = [Candidate(content=text, key=f"fact_{name}") for name, text, _ in facts]
+                receipts = await engine.add_many(stated, actor=actor)
+                ids = {name: receipt.memory_id for (name, _, _), receipt in zip(facts, receipts, strict=True)}
+                offset = SPLITS.index(split)
+                for name, _, request in facts[offset::2]:
+                    done.append(await _asked(engine, actor, request, ids[name], Work(
+                        size=size, kind="person", split=split, needed=True)))  # fmt: skip
+                for kind, request in NEEDLESS[offset::2]:
+                    done.append(await _asked(engine, actor, request, None, Work(
+                        size=size, kind=kind, split=split, needed=False)))  # fmt: skip
+    return done
+
+
+async def _asked(engine: MemoryEngine, actor: Actor, request: str, wanted: str | None, work: Work) -> Work:
+    injection = await injector_for(engine, actor).inject([{"role": "user", "content": request}])
+    ids = [entry.hit.memory.memory_id for entry in injection.entries if entry.hit is not None]
+    return Work(
+        size=work.size,
+        kind=work.kind,
+        split=work.split,
+        needed=work.needed,
+        entries=len(injection.entries),
+        right=int(wanted is not None and wanted in ids),
+    )
+
+
+def _half(done: Sequence[Work], seed: int) -> dict[str, Any]:
+    by_size = {str(size): _figures([one for one in done if one.size == size], seed) for size in _sizes(done)}
+    kinds = {one.kind: None for one in done if not one.needed}
+    by_kind = {kind: _mean(one.entries for one in done if one.kind == kind) for kind in kinds}
+    return {**_figures(done, seed), "sizes": by_size, "entries_by_kind": by_kind, "requests": len(done)}
+
+
+def _sizes(done: Sequence[Work]) -> list[int]:
+    return sorted({one.size for one in done})
+
+
+def _figures(done: Sequence[Work], seed: int) -> dict[str, Any]:
+    needing = [float(one.right) for one in done if one.needed]
+    needless = [float(one.entries) for one in done if not one.needed]
+    within = [float(entries <= MOST_NEEDLESS) for entries in needless]
+    named = {"recall": needing, "needless": needless, "within_three": within}
+    bounds = {name: interval(values, seed) if values else None for name, values in named.items()}
+    return {
+        "precision": _precision(done),
+        **{name: _mean(values) for name, values in named.items()},
+        "ci95": {"precision": _precision_interval(done, seed), **bounds},
+    }
+
+
+def _mean(values: Iterable[float]) -> float | None:
+    known = list(values)
+    return round(sum(known) / len(known), 4) if known else None
+
+
+def _precision(done: Sequence[Work]) -> float | None:
+    """The share of injected entries that are needed; None where nothing was injected."""
+    entries = sum(one.entries for one in done)
+    return round(sum(one.right for one in done) / entries, 4) if entries else None
+
+
+def _precision_interval(done: Sequence[Work], seed: int) -> list[float] | None:
+    """The 95 % percentile bootstrap interval of a ratio of sums: requests are drawn anew."""
+    random = np.random.default_rng(seed)
+    pairs = np.asarray([(one.right, one.entries) for one in done], np.float64).reshape(-1, 2)
+    if not pairs[:, 1].sum():
+        return None
+    drawn = [pairs[random.integers(0, len(pairs), len(pairs))].sum(axis=0) for _ in range(RESAMPLES)]
+    tail = (1 - CONFIDENCE) / 2
+    ratios = [right / entries for right, entries in drawn if entries]
+    return [round(float(bound), 4) for bound in np.quantile(ratios, [tail, 1 - tail])]

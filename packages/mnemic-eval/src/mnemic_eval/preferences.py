@@ -1,0 +1,92 @@
+"""Preferences that a user states: are they in the context of a request that depends on them?
+
+PATH is a file of JSON lines, or a JSON list, of {preference, question}: a statement as a user says it, and a request
+whose answer has to follow it (the field names of PrefEval). Each statement is captured for a user of its own, among
+`others` of the file that are about something else; then the context of the request is made as for a model call.
+`in_context` and `standing`: see `mnemic_eval.standing`. Split: every other line is `test`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from mnemic.conversations.records import open_file, records
+from mnemic.errors import InvalidInput
+from mnemic.ports import Embedder
+from mnemic.types import Actor, Message
+from mnemic_eval.conditions import conditions
+from mnemic_eval.files import found, loaded
+from mnemic_eval.outcome import SEED, SPLITS, Asked, report, write_lines
+from mnemic_eval.progress import Progress, silent
+from mnemic_eval.replay import Told, chosen_embedder, throwaway_engine
+from mnemic_eval.standing import FIGURES, Wish, followed
+
+FILES = ("preferences*.json*", "*.jsonl", "*.json")
+OTHERS = 9
+"""Statements of other lines that the same user makes."""
+
+
+def run(
+    path: str | Path,
+    *,
+    progress: Progress = silent,
+    per_question: Path | None = None,
+    limit: int | None = None,
+    vectors: Path | None = None,
+    embedder: Embedder | None = None,
+    seed: int = SEED,
+    **_: object,
+) -> dict[str, Any]:
+    """Measure the first `limit` lines of PATH. Returns what `locomo.run` does.
+
+    Raises InvalidInput (`invalid_input:data:preferences`) for a file of another shape.
+    """
+    lines = statements(Path(path))[:limit]
+    made = chosen_embedder(embedder, vectors)
+    asked = asyncio.run(_measured(lines, made, progress))
+    if per_question is not None:
+        write_lines(asked, per_question)
+    settings = conditions(seed=seed, set="preferences", embedder=made.space.model, others=OTHERS)
+    return report(asked, FIGURES, settings, seed=seed)
+
+
+def statements(path: Path) -> list[tuple[str, str]]:
+    """The statements and requests of the file at `path`. Raises InvalidInput."""
+    file = found(path, FILES)
+    if file.suffix == ".json":
+        lines = loaded(file)
+    else:
+        with open_file(file) as (stream, _):
+            lines = [record.value for record in records(stream)]
+    if not isinstance(lines, list) or not lines or not all(map(_is_line, lines)):
+        raise InvalidInput("data:preferences", hint="lines of {preference, question}")
+    return [(line["preference"], line["question"]) for line in lines]
+
+
+def _is_line(line: object) -> bool:
+    return isinstance(line, Mapping) and all(
+        isinstance(line.get(name), str) and line[name].strip() for name in ("preference", "question")
+    )
+
+
+async def _measured(lines: Sequence[tuple[str, str]], embedder: Embedder, progress: Progress) -> list[Asked]:
+    asked: list[Asked] = []
+    async with throwaway_engine(embedder) as engine:
+        for place, (stated, request) in enumerate(lines):
+            told = Told(engine, Actor(user=f"user-{place}"))
+            step = max(1, len(lines) // (OTHERS + 1))
+            places = dict.fromkeys((place + step * number) % len(lines) for number in range(OTHERS + 1))
+            said = [Message(role="user", content=lines[one][0], message_id=f"m{one}") for one in places]
+            wish = Wish(
+                question_id=str(place),
+                question=request,
+                category="preference",
+                wanted=stated,
+                evidence=frozenset({f"m{place}"}),
+            )
+            asked += await followed(told, said, [wish], SPLITS[place % 2])
+            progress("statements", place + 1, len(lines))
+    return asked

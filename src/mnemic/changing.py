@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from mnemic.compare.change import frame_of, framed, judge
+from mnemic.compare.features import takes_back
 from mnemic.errors import EmbedderFailed, RunStopped, SpaceMismatch
 from mnemic.extract import Extraction, is_users_own
 from mnemic.extract.clauses import sentences
@@ -25,13 +26,20 @@ MOST = 6
 """Sentences of one message that are looked at."""
 LONGEST = 400
 SHORTEST_WORDS = 3
+CORRECTION_WORDS = 20
+"""Words of a message that does nothing but correct the one before it."""
 
 
 async def with_changes(
     gateway: MemoryGateway, actor: Actor, message: Message, found: Extraction, *, deadline: Deadline
 ) -> Extraction:
     """`found` with the left-out sentences that change a known memory of the actor's. Raises StoreFailed."""
-    told = _doubtful(message, found) if gateway.policy.allows_keyless and is_users_own(message) else []
+    if not gateway.policy.allows_keyless or not is_users_own(message):
+        return found
+    correction = await _correction(gateway, actor, message, found)
+    if correction is not None:
+        return replace(found, candidates=(correction,), skipped=())
+    told = _doubtful(message, found)
     if not told:
         return found
     try:
@@ -47,6 +55,26 @@ async def with_changes(
     kept = [span for _, span in changed]
     skipped = tuple(one for one in found.skipped if not any(_within(span, one.span) for span in kept))
     return replace(found, candidates=(*found.candidates, *made), skipped=skipped)
+
+
+async def _correction(gateway: MemoryGateway, actor: Actor, message: Message, found: Extraction) -> Candidate | None:
+    """The whole of a short message that takes back what its author said last in the session, in the place of that."""
+    text = message.content.strip()
+    if message.session is None or len(text.split()) > CORRECTION_WORDS or any(one.key for one in found.candidates):
+        return None
+    new = framed(text)
+    if not new.cues & {"takes_back", *_CORRECTS}:
+        return None
+    where = Where(
+        scopes=actor.scopes([Level.USER]), kinds=frozenset({Kind.LONG_TERM}), live_at=gateway.clock.now(),
+        hidden_keys=await gateway.hidden_keys(actor),
+    )  # fmt: skip
+    for last in await gateway.searcher.store.newest(where, limit=1):
+        same = last.source.session == message.session and last.author in (None, actor.user)
+        if same and takes_back(frame_of(last), new):
+            made = _candidate(gateway, message, text, (0, len(message.content)))
+            return made and replace(made, replaces=(last.memory_id,), context=last.content)
+    return None
 
 
 def _doubtful(message: Message, found: Extraction) -> list[tuple[str, tuple[int, int]]]:

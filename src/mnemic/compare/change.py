@@ -18,7 +18,18 @@ from math import exp, log, log1p
 from operator import mul
 
 from mnemic.compare import LEAST_COSINE
-from mnemic.compare.features import NAMES, alike, apart, at_other_times, denied, features, flips, moved
+from mnemic.compare.features import (
+    NAMES,
+    alike,
+    apart,
+    at_other_times,
+    denied,
+    features,
+    flips,
+    moved,
+    recounted,
+    takes_back,
+)
 from mnemic.compare.frame import Frame
 from mnemic.types import Memory, Vector
 
@@ -50,7 +61,7 @@ def judge(old: Frame, new: Frame, cosine: float, *, among: int = 1, opposed: boo
     `among`: how many statements near `new` it is compared with; of many, one is easily like it by chance, so more is
     asked. `opposed`: words say that the two contradict each other; then less is.
     """
-    if flips(old, new):
+    if flips(old, new) or recounted(old, new):
         return Change("changed", 1.0)
     opposed = opposed and not at_other_times(old, new)
     probability = likelihood(old, new, cosine, opposed=opposed)
@@ -74,7 +85,8 @@ def bears(old: Frame, new: Frame, cosine: float) -> bool:
     """
     if old.plain == new.plain or apart(old, new):
         return False
-    return bool(old.stems & new.stems or old.attributes & new.attributes) or cosine >= NAMED_COSINE
+    shared = old.stems & new.stems or old.attributes & new.attributes
+    return bool(shared) or cosine >= NAMED_COSINE or takes_back(old, new)
 
 
 def required(among: int, alone: float = CERTAIN) -> float:

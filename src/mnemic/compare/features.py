@@ -133,6 +133,33 @@ def flips(old: Frame, new: Frame) -> bool:
     )
 
 
+def recounted(old: Frame, new: Frame) -> bool:
+    """Return True if `new` gives another number of what `old` counts: "48 members", "we're 85 members already". Not of
+    another person, day or side, not where it adds one, and not where the number is a name ("locker 12").
+    """
+    if len(old.numbers) != 1 or len(new.numbers) != 1 or old.numbers == new.numbers or old.event:
+        return False
+    if new.cues & {"add", "passing", "past"} or any(old.slots(name) != new.slots(name) for name in MEMBERS):
+        return False
+    if apart(old, new) or _other(old, new) or _from_other(old, new) or _new_name(old, new):
+        return False
+    mine, theirs = old.unnumbered, new.unnumbered
+    if not old.counted or old.counted != new.counted or not old.counted < mine & theirs:
+        return False
+    return mine <= theirs or theirs <= mine
+
+
+def takes_back(old: Frame, new: Frame) -> bool:
+    """Return True if `new` says that something was wrong and gives another value of the sort that `old` has: a name for
+    a name, a number for a number, a day for a day. It may leave unsaid of what ("Wait, no. It's Ingrid.").
+    """
+    if not new.cues & {"takes_back", "correct", "weak_correct"} or old.event or apart(old, new):
+        return False
+    days = any(old.slots(name) and new.slots(name) - old.slots(name) for name in SLOTS)
+    values = ((old.numbers, new.numbers), (old.names, new.names))
+    return denied(old, new) or days or any(mine and theirs - mine for mine, theirs in values)
+
+
 def _other(old: Frame, new: Frame) -> bool:
     """Return True if `new` is about another person, who does not appear in `old`."""
     if not new.subject.startswith("other:"):

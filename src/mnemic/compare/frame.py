@@ -23,7 +23,10 @@ PRONOUN_WITHIN = 3
 """A pronoun among so many first words is the subject; later ones lean on what the sentence names."""
 _TOKEN = re.compile(r"\d+(?:[.,:/]\d+)*|[^\W\d_]+(?:['-][^\W\d_]+)*")
 _NUMBERED = re.compile(r"(\d)(?:st|nd|rd|th|k|t|x|m)\b")
-_SENTENCE = re.compile(r"(?<=[.!?…])[\s)]+|\n+|(?<=[;])\s+|\s*[\U0001F300-\U0001FAFF\u2600-\u27BF]+\s*")
+_SENTENCE = re.compile(
+    r"(?<=[.!?…])(?!(?<=\d\.)\s(?:Januar|Jänner|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember)\b)"
+    r"[\s)]+|\n+|(?<=[;])\s+|\s*[\U0001F300-\U0001FAFF\u2600-\u27BF]+\s*"
+)
 _CLAUSE = re.compile(r"[,;:]\s+|\s[–—-]+\s|\s(?=(?:but|so|aber|mais|pero|ma|mas|maar)\s)")
 _ASKS = re.compile(
     r"(?i)(?:^|,|\s-|\s(?:and|und|et|y|e|en))\s*(?:any|anyone|can|could|do|does|did|is|are|was|would|should|will|how|what|whats|what's"
@@ -186,6 +189,21 @@ class Frame:
         """The stems of its words of content, and its numbers."""
         empty = _words()["empty"]
         return frozenset(stem(token) for token in self.tokens if token not in empty and len(token) > 1)
+
+    @cached_property
+    def unnumbered(self) -> frozenset[str]:
+        """The stems of its words of content without its numbers."""
+        words = _words()
+        told = {stem(token) for token in self.tokens if token[0].isdigit() or token in words["numbers"]}
+        return self.stems - told
+
+    @cached_property
+    def counted(self) -> frozenset[str]:
+        """The stems of the words after its numbers: what it counts or the unit it measures in."""
+        words = _words()
+        pairs = zip(self.tokens, self.tokens[1:], strict=False)
+        after = {b for a, b in pairs if a[0].isdigit() or a in words["numbers"]}
+        return frozenset(stem(word) for word in after if word not in words["empty"] and len(word) > 1)
 
     @cached_property
     def names(self) -> frozenset[str]:

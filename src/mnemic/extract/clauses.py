@@ -12,6 +12,11 @@ _ABBREVIATION = Pattern(
     r"(?:^|[\s(])(?:dr|mr|mrs|ms|st|sr|sra|srta|jr|prof|vs|etc|e\.g|i\.e|a\.m|p\.m|no|approx|dept|inc|ltd|[a-z])\.$",
     re.IGNORECASE,
 )
+_ORDINAL = Pattern(
+    r"\d\.\s(?:januar|jänner|februar|märz|april|mai|juni|juli|august|september|oktober|november|dezember)\b",
+    re.IGNORECASE,
+)
+"""A day of a month as German writes it: "am 3. Mai"."""
 _SUBJECT = (
     r"(?:i(?!\s{1,3}(?:at|in|for|from|on|near|to|with)\b)|i'm|i’m|i've|i’ve|i'd|i’d|i'll|i’ll|im|my|mine|we|we're|we've|we'll|our|he|she|they|it|that's|"
     r"maybe|perhaps|"
@@ -53,6 +58,8 @@ def sentences(text: str) -> list[tuple[int, int]]:
     found, start = [], 0
     for mark in _END.finditer(text):
         if mark[0] == "." and _ABBREVIATION.search(text, max(start, mark.start() - 8), mark.end()):
+            continue
+        if mark[0] == "." and _ORDINAL.search(text, max(start, mark.start() - 1), mark.end() + 12):
             continue
         found.append((start, mark.end()))
         start = mark.end()

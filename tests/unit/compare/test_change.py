@@ -27,6 +27,7 @@ CHANGES = [
     ("Ich wohne in Erfurt.", "Ich bin nach Weimar umgezogen."),
     ("J'habite à Dijon.", "Nous avons déménagé à Tours."),
     ("Vivo en Soria.", "Me he mudado a Burgos."),
+    ("Our band has 12 members.", "We're 15 members in the band already."),
 ]
 KEPT = [
     ("I live in Turin.", "My sister moved to Genoa."),
@@ -38,6 +39,8 @@ KEPT = [
     ("I live in Turin.", "Do many people live in Genoa now?"),
     ("I drink coffee in the morning.", "I drink tea in the evening."),
     ("Locker 12 is mine.", "Locker 13 is mine."),
+    ("My aunt has 3 cats.", "My uncle has 4 cats."),
+    ("I have 3 cats.", "I also have 2 cats at my mother's."),
     ("I like tea.", "The meeting was moved to Monday."),
 ]
 

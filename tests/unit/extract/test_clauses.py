@@ -36,3 +36,10 @@ def test_clauses_stand_where_they_say_in_order(text: str) -> None:
         assert clause.text in clause.sentence
         last = clause.end
     assert all(text[start:end].strip() == text[start:end] != "" for start, end in sentences(text))
+
+
+def test_a_german_ordinal_ends_no_sentence() -> None:
+    text = "Die Prüfung ist am 3. Mai um 10 Uhr. Sie dauert bis 12. Danach feiern wir."
+    assert [text[a:b] for a, b in sentences(text)] == [
+        "Die Prüfung ist am 3. Mai um 10 Uhr.", "Sie dauert bis 12.", "Danach feiern wir.",
+    ]  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from mnemic.config import Settings
@@ -62,6 +63,13 @@ def build_completer(settings: Settings, clock: Clock) -> Completer | None:
     else:
         inner = _over_http(settings)
     return BreakingCompleter(RetryingCompleter(inner, clock, check=parse_json), clock)
+
+
+def missing_client(settings: Settings) -> str | None:
+    """Describe the package that the configured model needs and that is not installed; None where nothing is missing."""
+    if scheme_of(settings.model_url or "https://") not in _HTTP or find_spec("openai") is not None:
+        return None
+    return "its client is not installed: pip install 'mnemic[openai]'"
 
 
 def _over_http(settings: Settings) -> Completer:

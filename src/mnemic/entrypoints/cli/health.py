@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,7 +13,6 @@ from mnemic.entrypoints.cli.frame import Command
 from mnemic.entrypoints.cli.given import Given
 from mnemic.entrypoints.cli.terminal import say, table
 from mnemic.errors import InvalidConfig, MnemicError
-from mnemic.plugins import scheme_of
 
 if TYPE_CHECKING:
     from mnemic.config import Settings
@@ -392,14 +390,11 @@ def _thresholds(settings: Settings, facts: dict[str, Any]) -> Finding:
 
 
 def _model(settings: Settings) -> Finding:
-    from mnemic.bootstrap import DEFAULT_MODEL
+    from mnemic.bootstrap.models import DEFAULT_MODEL, missing_client
 
     if not settings.has_model:
         told = "none asked for (MNEMIC_MODEL): rules propose, templates answer"
         return Finding(name="model", ok=None, told=told, facts={"configured": False})
-    where = settings.model_url or "the OpenAI API"
-    told = f"{settings.model or DEFAULT_MODEL} at {where}; "
-    if scheme_of(settings.model_url or "https://") in ("http", "https") and find_spec("openai") is None:
-        told += "its client is not installed: pip install 'mnemic[openai]'"
-        return Finding(name="model", ok=False, told=told, facts={"configured": True})
-    return Finding(name="model", ok=None, told=told + "not called", facts={"configured": True})
+    missing = missing_client(settings)
+    told = f"{settings.model or DEFAULT_MODEL} at {settings.model_url or 'the OpenAI API'}; {missing or 'not called'}"
+    return Finding(name="model", ok=False if missing else None, told=told, facts={"configured": True})

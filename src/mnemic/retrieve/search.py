@@ -22,6 +22,7 @@ from mnemic.retrieve.outdated import COMPARED
 from mnemic.retrieve.past import LIFT
 from mnemic.retrieve.prefetch import Embedding, Spoken
 from mnemic.retrieve.question import Question
+from mnemic.retrieve.ranker import Ranker
 from mnemic.retrieve.relevance import Gauge, relevance
 from mnemic.retrieve.rerank import RERANKED, reranked
 from mnemic.retrieve.result import NO_MEMORIES, NO_SIGNALS, Ranked, result_of
@@ -56,8 +57,9 @@ class Searcher:
     search service (`elsewhere`) is asked with the vector before that read, which says what its answers are by now. A
     list that fails is named in `SearchResult.errors` and the rest still answer; if all of them fail, the first failure
     is raised, so that an outage never looks like "nothing is known". A `reranker` is shown the best of the lists and
-    puts them in order; where it fails, it is named in `errors` and they stay as they were. `per_session`: at most so
-    many messages of one conversation come before the others had theirs; None: however many there are.
+    puts them in order; where it fails, it is named in `errors` and they stay as they were. `ranker`: the learned order
+    of messages between people. `per_session`: at most so many messages of one conversation come before the others had
+    theirs; None: however many there are.
     """
 
     store: RecordStore
@@ -71,6 +73,7 @@ class Searcher:
     per_session: int | None = None
     elsewhere: Elsewhere | None = None
     reranker: Reranker | None = None
+    ranker: Ranker | None = None
     spoken: Spoken = field(default_factory=Spoken, init=False, repr=False, compare=False)
 
     async def search(
@@ -262,6 +265,8 @@ class Searcher:
         lifted = anchored(lifted, signals, anchor, self.signal_weights.anchored)
         read = await self._contenders(search, lifted, moment)
         lifted = weighed(lifted, read, self.signal_weights.importance)
+        if self.ranker is not None:
+            lifted = self.ranker.reordered(lists, lifted, lifts.signals, search.question)
         model = self.embedder.space.model
         known = relevance(lists, search.question, model)
         gauge = Gauge.of(lists, search.question, model)

@@ -13,6 +13,7 @@ from typing import Any
 from mnemic.engine import MemoryEngine
 from mnemic.maintain.consolidate import ConsolidationRules
 from mnemic.retrieve.fuse import Weights
+from mnemic.retrieve.ranker import learned_ranker
 from mnemic.retrieve.search import Searcher
 from mnemic.retrieve.signals import SignalWeights
 from mnemic.types import Actor, Level, Where
@@ -36,6 +37,7 @@ def variants(engine: MemoryEngine) -> dict[str, Searcher]:
         "full": full,
         **{f"{name} alone": replace(full, weights=weights, signal_weights=NO_SIGNS) for name, weights in alone.items()},
         "lists without signs": replace(full, signal_weights=NO_SIGNS),
+        "with the learned ranker": replace(full, ranker=learned_ranker()),
         "at most 3 of a session": replace(full, per_session=3),
         **{f"without {name}": replace(full, weights=replace(full.weights, **{name: 0.0})) for name in _names(Weights)},
         **{

@@ -1,0 +1,61 @@
+"""The learned order of messages."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from mnemic.retrieve.question import read_question
+from mnemic.retrieve.ranker import NAMES, Ranker, features, learned_ranker
+from mnemic.types import Cues, Scored, Signals
+
+QUESTION = read_question("What did Ana repair?", speakers=("Ana", "Ben"))
+
+
+def said(memory_id: str, turn: int, speaker: str, words: int = 9) -> Signals:
+    at = datetime(2026, 3, 1, tzinfo=UTC)
+    return Signals(memory_id, at, session="one", turn=turn, speaker=speaker, cues=Cues(words=words))
+
+
+SIGNALS = {"a": said("a", 0, "Ana"), "b": said("b", 1, "Ben"), "c": said("c", 2, "Ana", words=3)}
+SCORES = {"a": 0.2, "b": 0.6, "c": 0.4, "fact": 0.5}
+LISTS = {"vector": [Scored("b", 0.5), Scored("a", 0.3)], "keyword": [Scored("a", 4.0)]}
+
+
+def only(name: str) -> Ranker:
+    return Ranker(tuple(float(one == name) for one in NAMES))
+
+
+def test_messages_share_out_their_scores_in_the_learned_order() -> None:
+    assert only("score").reordered(LISTS, SCORES, SIGNALS, QUESTION) == SCORES
+    assert only("bm25").reordered(LISTS, SCORES, SIGNALS, QUESTION) == {"a": 0.6, "b": 0.4, "c": 0.2, "fact": 0.5}
+    assert only("speaker").reordered(LISTS, SCORES, SIGNALS, QUESTION) == {"a": 0.6, "c": 0.4, "b": 0.2, "fact": 0.5}
+
+
+def test_a_chat_with_an_assistant_and_a_single_message_stay_as_they_are() -> None:
+    with_assistant = SIGNALS | {"b": said("b", 1, "assistant")}
+    assert only("bm25").reordered(LISTS, SCORES, with_assistant, QUESTION) == SCORES
+    assert only("bm25").reordered(LISTS, SCORES, {"a": SIGNALS["a"]}, QUESTION) == SCORES
+    assert only("bm25").reordered({}, SCORES, {}, QUESTION) == SCORES
+
+
+def test_features_say_what_the_lists_and_signals_say() -> None:
+    rows = [dict(zip(NAMES, row, strict=True)) for row in features(LISTS, SCORES, SIGNALS, QUESTION).tolist()]
+    first, second, third = rows
+    assert (first["bm25"], second["bm25"], third["no_bm25"]) == (1, 0, 1)
+    assert (first["speaker"], second["other_speaker"], third["short"]) == (1, 1, 1)
+    assert (second["cosine_raw"], third["no_cosine"], third["cosine_raw"]) == (0.5, 1, 0.3)
+    assert (first["first"], second["first"]) == (1, 0)
+    assert second["previous"] == first["own"]
+    assert second["best_neighbour"] == max(first["own"], third["own"])
+    assert (first["score"], second["score"]) == (0.2, 0.6)
+
+
+def test_features_without_lists_are_numbers() -> None:
+    assert features({}, SCORES, SIGNALS, QUESTION).shape == (3, len(NAMES))
+
+
+def test_the_weights_of_the_program_are_one_a_feature() -> None:
+    ranker = learned_ranker()
+    assert len(ranker.weights) == len(NAMES)
+    assert any(ranker.weights)
+    assert set(ranker.reordered(LISTS, SCORES, SIGNALS, QUESTION)) == set(SCORES)

@@ -1,4 +1,4 @@
-"""A CONVERSATION'S FILE IN, MESSAGES OUT: chat lines, OpenAI's shape, four benchmarks', and mnemic's own export.
+"""A CONVERSATION'S FILE IN, MESSAGES OUT: chat lines, exports of other products, four benchmarks', and mnemic's own.
 
 The format is told from the content, never from the name; gzip from its first bytes. Lines are read lazily. What is
 wrong with the whole file raises InvalidInput (`invalid_input:file:<what>`); what is wrong with one message is an `Item`
@@ -14,7 +14,20 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from mnemic.conversations import archive_lines, beam, chat, export_lines, locomo, longmemeval, realtalk
+from mnemic.conversations import (
+    archive_lines,
+    beam,
+    chat,
+    chatgpt,
+    claude,
+    export_lines,
+    locomo,
+    longmemeval,
+    mem0,
+    realtalk,
+    sharegpt,
+    telegram,
+)
 from mnemic.conversations.item import Item
 from mnemic.conversations.records import Record, open_file, records
 from mnemic.errors import InvalidInput
@@ -36,6 +49,11 @@ class Format(StrEnum):
     LONGMEMEVAL = "longmemeval"
     BEAM = "beam"
     REALTALK = "realtalk"
+    CHATGPT = "chatgpt"
+    CLAUDE = "claude"
+    SHAREGPT = "sharegpt"
+    TELEGRAM = "telegram"
+    MEM0 = "mem0"
 
 
 Reader = Callable[[Iterator[Record], str], Iterator[Item]]
@@ -50,6 +68,11 @@ _READERS: Mapping[Format, Reader] = MappingProxyType(
         Format.LONGMEMEVAL: longmemeval.items,
         Format.BEAM: beam.items,
         Format.REALTALK: realtalk.items,
+        Format.CHATGPT: chatgpt.items,
+        Format.CLAUDE: claude.items,
+        Format.SHAREGPT: sharegpt.items,
+        Format.TELEGRAM: telegram.items,
+        Format.MEM0: mem0.items,
     }
 )
 _RECOGNISERS: Mapping[Format, Callable[[Mapping[str, Any]], bool]] = MappingProxyType(
@@ -60,6 +83,11 @@ _RECOGNISERS: Mapping[Format, Callable[[Mapping[str, Any]], bool]] = MappingProx
         Format.LONGMEMEVAL: longmemeval.recognises,
         Format.BEAM: beam.recognises,
         Format.REALTALK: realtalk.recognises,
+        Format.CHATGPT: chatgpt.recognises,
+        Format.CLAUDE: claude.recognises,
+        Format.SHAREGPT: sharegpt.recognises,
+        Format.TELEGRAM: telegram.recognises,
+        Format.MEM0: mem0.recognises,
         Format.CHAT: chat.recognises,
     }
 )
@@ -129,4 +157,7 @@ def _detected(found: Iterator[Record]) -> tuple[Format, Iterator[Record]]:
     raise InvalidInput("file:format", hint=f"{head[0].place}: neither a message nor a memory; expected {_EXPECTED}")
 
 
-_EXPECTED = "chat lines with role and content, mnemic's export, LoCoMo, LongMemEval, BEAM or REALTALK"
+_EXPECTED = (
+    "chat lines with role and content, mnemic's export, an export of ChatGPT, Claude or Telegram, ShareGPT, "
+    "mem0's get_all(), LoCoMo, LongMemEval, BEAM or REALTALK"
+)

@@ -26,7 +26,10 @@ if TYPE_CHECKING:
     from mnemic.entrypoints.cli.importing import Summary
     from mnemic.types import Actor
 
-FORMATS = ("auto", "mnemic", "archive", "chat", "locomo", "longmemeval", "beam", "realtalk")
+FORMATS = (
+    *("auto", "mnemic", "archive", "chat", "locomo", "longmemeval", "beam", "realtalk"),
+    *("chatgpt", "claude", "sharegpt", "telegram", "mem0"),
+)
 SHOWN_FAILURES = 20
 
 
@@ -143,6 +146,11 @@ def import_(
       realtalk     one chat of REALTALK
       mnemic       an export; what was not active is left out
       archive      what `mnemic export --all` wrote: every version, every state
+      chatgpt      conversations.json of ChatGPT's data export
+      claude       conversations.json of Claude's data export
+      telegram     result.json of Telegram Desktop
+      sharegpt     {"conversations": [{"from": "human", "value": "..."}]}
+      mem0         what get_all() answers; "history" beside "results" keeps the earlier values
 
     A line that cannot be used is reported with its number and stops no other. Importing a file twice changes nothing.
     """

@@ -1,0 +1,60 @@
+"""Claude's data export: `conversations.json`, a list of conversations with `chat_messages`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from types import MappingProxyType
+from typing import Any
+
+from mnemic.conversations.entries import entry, mapping, read
+from mnemic.conversations.fields import text
+from mnemic.conversations.item import Item
+from mnemic.conversations.records import Record
+from mnemic.conversations.times import moment
+from mnemic.errors import InvalidInput
+from mnemic.types import Message, Origin
+
+_ROLES: Mapping[str | None, str] = MappingProxyType({"human": "user", "assistant": "assistant"})
+
+
+def recognises(value: Mapping[str, Any]) -> bool:
+    """Return True if `value` is a conversation of Claude's export."""
+    return isinstance(value.get("chat_messages"), list)
+
+
+def items(found: Iterator[Record], name: str) -> Iterator[Item]:
+    """The messages of each conversation in their order."""
+    for record in read(found, name, recognises, "expected a Claude conversation with chat_messages"):
+        if isinstance(record, Item):
+            yield record
+            continue
+        given = record.value.get("uuid")
+        conversation = given if isinstance(given, str) else name
+        for position, said in enumerate(record.value["chat_messages"], start=1):
+            yield entry(f"{record.place}, message {position}", conversation, partial(_message, said, conversation))
+
+
+def _message(value: Any, conversation: str) -> Message:
+    said = mapping(value, "message")
+    role = _ROLES.get(text(said, "sender"))
+    if role is None:
+        raise InvalidInput("message:sender", hint="human or assistant")
+    sent = said.get("created_at")
+    return Message(
+        role=role,
+        content=_content(said),
+        message_id=text(said, "uuid"),
+        session=conversation,
+        sent_at=None if sent is None else moment(sent, "message:created_at"),
+        origin=Origin.IMPORT,
+    )
+
+
+def _content(said: Mapping[str, Any]) -> str:
+    """The text parts of a message: not what the assistant thought, nor calls of tools; of an old export, its `text`."""
+    parts = said.get("content")
+    if not isinstance(parts, list) or not parts:
+        return text(said, "text") or ""
+    told = [part.get("text") for part in parts if isinstance(part, Mapping) and part.get("type") == "text"]
+    return "\n".join(part for part in told if isinstance(part, str))

@@ -1,0 +1,53 @@
+"""One entry of a foreign file, read so that what is wrong with it stays where it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from mnemic.conversations.item import Item
+from mnemic.conversations.records import Record
+from mnemic.errors import InvalidInput
+from mnemic.maintain.archive import ArchivedMemory
+from mnemic.types import Message
+
+
+def entry(place: str, conversation: str, build: Callable[[], Message | ArchivedMemory]) -> Item:
+    """Return the item of what `build` makes: skipped where it says nothing, a problem where it cannot be read."""
+    try:
+        content = build()
+    except InvalidInput as problem:
+        return Item(place=place, conversation=conversation, problem=problem)
+    if isinstance(content, Message) and not content.content.strip():
+        return Item(place=place, conversation=conversation, skipped="empty")
+    return Item(place=place, conversation=conversation, content=content)
+
+
+def left_out(place: str, conversation: str, reason: str) -> Item:
+    """Return the item of an entry that is left out on purpose."""
+    return Item(place=place, conversation=conversation, skipped=reason)
+
+
+def wrong(place: str, conversation: str, reason: str, hint: str) -> Item:
+    """Return the item of an entry that cannot be used."""
+    return Item(place=place, conversation=conversation, problem=InvalidInput(reason, hint=hint))
+
+
+def read(
+    found: Iterator[Record], name: str, recognises: Callable[[Mapping[str, Any]], bool], hint: str
+) -> Iterator[Record | Item]:
+    """Yield each record of the format, and an item with the problem in the place of each other one."""
+    for record in found:
+        if record.problem is not None:
+            yield Item(place=record.place, conversation=name, problem=record.problem)
+        elif not isinstance(record.value, Mapping) or not recognises(record.value):
+            yield wrong(record.place, name, "conversation:shape", hint)
+        else:
+            yield record
+
+
+def mapping(value: Any, name: str) -> Mapping[str, Any]:
+    """Return `value`, which must be an object. Raises InvalidInput (`invalid_input:<name>`)."""
+    if not isinstance(value, Mapping):
+        raise InvalidInput(name, hint="expected an object")
+    return value

@@ -1,0 +1,93 @@
+"""Telegram Desktop's `result.json`: one chat, or all of an account (`chats`).
+
+Only the export of an account says who its owner is, the user; in the export of one private chat it is whoever is not
+the one that the chat is named after. Of a group alone nobody is known to be the user: all are participants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any
+
+from mnemic.conversations.entries import entry, left_out, mapping, read, wrong
+from mnemic.conversations.fields import first, text
+from mnemic.conversations.item import Item
+from mnemic.conversations.records import Record
+from mnemic.conversations.times import moment
+from mnemic.types import Message, Origin
+
+
+def recognises(value: Mapping[str, Any]) -> bool:
+    """Return True if `value` is a chat or an account that Telegram exported."""
+    return _is_chat(value) or (isinstance(value.get("chats"), Mapping) and isinstance(value["chats"].get("list"), list))
+
+
+def _is_chat(value: Any) -> bool:
+    if not isinstance(value, Mapping) or not isinstance(value.get("messages"), list):
+        return False
+    said = value["messages"]
+    return "type" in value and "id" in value and all(isinstance(one, Mapping) and "type" in one for one in said[:3])
+
+
+def items(found: Iterator[Record], name: str) -> Iterator[Item]:
+    """The messages of each chat in their order; what Telegram itself notes (`service`) is left out."""
+    for record in read(found, name, recognises, "expected Telegram's result.json"):
+        if isinstance(record, Item):
+            yield record
+            continue
+        value = record.value
+        about = value.get("personal_information")
+        owner = about.get("user_id") if isinstance(about, Mapping) else None
+        for chat in [value] if _is_chat(value) else value["chats"]["list"]:
+            if _is_chat(chat):
+                yield from _chat(chat, owner)
+            else:
+                yield wrong(record.place, name, "conversation:shape", "expected a chat with messages")
+
+
+def _chat(chat: Mapping[str, Any], owner: Any) -> Iterator[Item]:
+    conversation = f"telegram-{chat['id']}" if isinstance(chat["id"], int | str) else "telegram"
+    for position, said in enumerate(chat["messages"], start=1):
+        place = f"message {position} of {conversation}"
+        if isinstance(said, Mapping) and said.get("type") != "message":
+            yield left_out(place, conversation, "system_message")
+        else:
+            role = "user" if _is_owner(chat, said, owner) else "participant"
+            yield entry(place, conversation, partial(_message, said, role, conversation))
+
+
+def _is_owner(chat: Mapping[str, Any], said: Any, owner: Any) -> bool:
+    if chat["type"] == "saved_messages":
+        return True
+    if not isinstance(said, Mapping):
+        return False
+    if owner is not None:
+        return said.get("from_id") in (owner, f"user{owner}")
+    return chat["type"] == "personal_chat" and said.get("from_id") != f"user{chat['id']}"
+
+
+def _message(value: Any, role: str, conversation: str) -> Message:
+    said = mapping(value, "message")
+    sent = first(said, "date_unixtime", "date")
+    if isinstance(sent, str) and sent.isascii() and sent.isdigit() and len(sent) < 16:
+        sent = int(sent)
+    number = text(said, "id")
+    return Message(
+        role=role,
+        content=_content(said.get("text")),
+        message_id=None if number is None else f"{conversation}:{number}",
+        session=conversation,
+        speaker=text(said, "from"),
+        sent_at=None if sent is None else moment(sent, "message:date"),
+        origin=Origin.IMPORT,
+    )
+
+
+def _content(told: Any) -> str:
+    """The words of a message, which are text or a list of texts and marked pieces."""
+    if isinstance(told, str):
+        return told
+    pieces = told if isinstance(told, list) else []
+    words = [piece.get("text") if isinstance(piece, Mapping) else piece for piece in pieces]
+    return "".join(word for word in words if isinstance(word, str))

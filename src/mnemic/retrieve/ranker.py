@@ -2,19 +2,17 @@
 
 `training/ranking/train.py` fits it to the `dev` half of chats between people with known evidence. It puts their
 messages in another order and gives them the scores that they had between them, so that everything else keeps its place
-among them. Chats with an assistant are left as they are: there it loses (docs/benchmarks/retrieval.md). Off by default
-(`Searcher.ranker`); `mnemic eval locomo --ablate` prints what it buys.
+among them. Chats with an assistant are left as they are: there it loses (docs/benchmarks/retrieval.md). `mnemic
+eval locomo --ablate` prints what it buys.
 """
 
 from __future__ import annotations
 
 import json
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from math import log1p
 
 import numpy as np
 import numpy.typing as npt
@@ -23,13 +21,19 @@ from mnemic.retrieve.question import Question
 from mnemic.types import Scored, Signals
 
 Floats = npt.NDArray[np.float64]
-Turn = tuple[str | None, int]
+Whole = npt.NDArray[np.int64]
 
 LIKENESS, WORDS = 0.4, 0.5
 """Share of the two lists in the score of neighbours and sessions."""
 FEW_WORDS = 6
 ASSISTANT = "assistant"
 TOP, MORE = 3, 8
+FAR = -1.5
+"""Standard deviations below the mean of a message that the list of meaning does not name."""
+TINY, STILL = 1e-9, 1e-6
+LONGEST = 1 << 40
+"""Turns of a session at most."""
+ABSENT = (float("nan"), 0.0)
 NAMES = (
     "cosine", "bm25", "no_cosine", "cosine_raw", "bm25_by_word", "cosine_deviations", "cosine_place", "bm25_place",
     "no_bm25", "previous", "following", "two_before", "two_after", "best_neighbour", "session_top", "session_best",
@@ -39,25 +43,6 @@ NAMES = (
 """The features of a message, in the order of the weights."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Seen:
-    """Scores of one search, made ready for the features of each message."""
-
-    cosines: Mapping[str, float]
-    words: Mapping[str, float]
-    cosine_places: Mapping[str, int]
-    word_places: Mapping[str, int]
-    own: Mapping[str, float]
-    turns: Mapping[Turn, float]
-    sessions: Mapping[str | None, tuple[float, float, float, float]]
-    low: float
-    span: float
-    mean: float
-    deviation: float
-    best: float
-    asked: float
-
-
 def features(
     lists: Mapping[str, Sequence[Scored]],
     scores: Mapping[str, float],
@@ -65,61 +50,83 @@ def features(
     question: Question,
 ) -> Floats:
     """One row for each of `signals` (messages alone), a column for each of `NAMES`."""
-    seen = _seen(lists, signals, question)
-    rows = [_row(one, signals[one], scores[one], seen, question) for one in signals]
-    return np.asarray(rows, np.float64).reshape(-1, len(NAMES))
-
-
-def _seen(lists: Mapping[str, Sequence[Scored]], signals: Mapping[str, Signals], question: Question) -> _Seen:
-    cosines, words = ({one.memory_id: one.score for one in lists.get(name, ())} for name in ("vector", "keyword"))
-    values = np.fromiter(cosines.values(), np.float64) if cosines else np.zeros(1)
-    low, span = float(values.min()), float(values.max() - values.min()) + 1e-9
-    best = max(words.values(), default=0.0) or 1e-9
-    own = {
-        one: LIKENESS * ((cosines[one] - low) / span if one in cosines else 0.0) + WORDS * words.get(one, 0.0) / best
-        for one in signals
-    }
-    sessions: dict[str | None, list[float]] = defaultdict(list)
-    for memory_id, one in signals.items():
-        sessions[one.session].append(own[memory_id])
-    return _Seen(
-        cosines=cosines,
-        words=words,
-        cosine_places={one: place for place, one in enumerate(cosines)},
-        word_places={one: place for place, one in enumerate(words)},
-        own=own,
-        turns={(one.session, one.turn): own[memory_id] for memory_id, one in signals.items()},
-        sessions={session: _session(found) for session, found in sessions.items()},
-        low=low,
-        span=span,
-        mean=float(values.mean()),
-        deviation=float(values.std()) + 1e-6,
-        best=best,
-        asked=4.0 * max(1, question.words),
-    )
-
-
-def _session(found: list[float]) -> tuple[float, float, float, float]:
-    ordered = sorted(found, reverse=True)
-    return sum(ordered[:TOP]) / TOP, ordered[0], sum(ordered[:MORE]) / MORE, log1p(len(ordered))
-
-
-def _row(memory_id: str, one: Signals, score: float, seen: _Seen, question: Question) -> tuple[float, ...]:
-    cosine, word = seen.cosines.get(memory_id), seen.words.get(memory_id, 0.0)
-    likeness = 0.0 if cosine is None else (cosine - seen.low) / seen.span
-    near = [seen.turns.get((one.session, one.turn + step), 0.0) for step in (-1, 1, -2, 2)]
-    session, own, cues = seen.sessions[one.session], seen.own[memory_id], one.cues
-    spoken = one.speaker in question.speakers
-    return (
-        likeness, word / seen.best, cosine is None, seen.low if cosine is None else cosine, word / seen.asked,
-        -1.5 if cosine is None else (cosine - seen.mean) / seen.deviation,
-        0.0 if cosine is None else 1 / (1 + seen.cosine_places[memory_id] / 5),
-        1 / (1 + seen.word_places[memory_id] / 5) if memory_id in seen.word_places else 0.0,
-        word == 0.0, *near, max(near[:2]), *session, own >= session[1] - 1e-9,
-        spoken, bool(question.speakers) and not spoken, question.tells(one.happened_at.date()),
-        question.asks_when and cues.timed, cues.oneself, cues.asking, log1p(cues.words), cues.words < FEW_WORDS,
-        word / seen.best * likeness, cues.timed, one.turn == 0, own, score,
+    said = list(signals.values())
+    cosine, cosine_place = _listed(lists.get("vector", ()), signals)
+    word, word_place = _listed(lists.get("keyword", ()), signals)
+    far, silent = np.isnan(cosine), np.isnan(word)
+    every = np.fromiter((one.score for one in lists.get("vector", ())), np.float64)
+    low, high, mean, spread = (every.min(), every.max(), every.mean(), every.std()) if every.size else (0, 0, 0, 0)
+    likeness = np.where(far, 0.0, (cosine - low) / (high - low + TINY))
+    word = np.where(silent, 0.0, word)
+    words = word / max((one.score for one in lists.get("keyword", ())), default=1.0)
+    own = LIKENESS * likeness + WORDS * words
+    chats, turns = _places(said)
+    near = _neighbours(chats, turns, own)
+    session = _sessions(chats, own)
+    length, asking, oneself, timed = np.asarray([one.cues for one in said], np.float64).reshape(-1, 4).T
+    spoken = np.asarray([one.speaker in question.speakers for one in said], np.float64)
+    dated = question.names_date is not None or question.period is not None
+    told = np.asarray([dated and question.tells(one.happened_at.date()) for one in said], np.float64)
+    columns = (
+        likeness, words, far, np.where(far, low, cosine), word / (4.0 * max(1, question.words)),
+        np.where(far, FAR, (cosine - mean) / (spread + STILL)), cosine_place, word_place, word == 0.0,
+        *near, np.maximum(near[0], near[1]), *session, own >= session[1] - TINY,
+        spoken, (1.0 - spoken) * bool(question.speakers), told, timed * question.asks_when, oneself, asking,
+        np.log1p(length), length < FEW_WORDS, words * likeness, timed, turns == 0, own, [scores[one] for one in signals],
     )  # fmt: skip
+    table = np.empty((len(NAMES), len(said)))
+    for place, column in enumerate(columns):
+        table[place] = column
+    return table.T
+
+
+def _listed(found: Sequence[Scored], wanted: Iterable[str]) -> tuple[Floats, Floats]:
+    """The score in a list (not a number where it does not name the memory), and a share that falls with the place."""
+    known = {one.memory_id: (one.score, 1 / (1 + place / 5)) for place, one in enumerate(found)}
+    rows = np.asarray([known.get(one, ABSENT) for one in wanted], np.float64).reshape(-1, 2)
+    return rows[:, 0], rows[:, 1]
+
+
+def _places(said: Sequence[Signals]) -> tuple[Whole, Whole]:
+    """A number for the session of each message, and its turn."""
+    numbers: dict[str | None, int] = {}
+    chats = np.asarray([numbers.setdefault(one.session, len(numbers)) for one in said], np.int64)
+    return chats, np.asarray([one.turn for one in said], np.int64)
+
+
+def _neighbours(chats: Whole, turns: Whole, own: Floats) -> list[Floats]:
+    """What the lists say of the messages one before, one after, two before and two after; 0 where none was found."""
+    if not own.size:
+        return [own] * 4
+    where = chats * LONGEST + turns
+    order = np.argsort(where, kind="stable")
+    ordered = where[order]
+    found = []
+    for step in (-1, 1, -2, 2):
+        place = np.minimum(np.searchsorted(ordered, where + step), len(ordered) - 1)
+        found.append(np.where(ordered[place] == where + step, own[order[place]], 0.0))
+    return found
+
+
+def _sessions(chats: Whole, own: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """For the session of each message: the mean of its best three, the best, the mean of its best eight (nothing for
+    those that are missing), and the logarithm of how many were found.
+    """
+    if not own.size:
+        return own, own, own, own
+    order = np.lexsort((-own, chats))
+    starts = np.flatnonzero(np.diff(chats[order], prepend=-1))
+    sizes = np.diff(starts, append=len(own))
+    ranks = np.arange(len(own)) - np.repeat(starts, sizes)
+    best = own[order]
+    each = (
+        np.add.reduceat(np.where(ranks < TOP, best, 0.0), starts) / TOP,
+        best[starts],
+        np.add.reduceat(np.where(ranks < MORE, best, 0.0), starts) / MORE,
+        np.log1p(sizes),
+    )
+    top, first, more, many = (one[chats] for one in each)
+    return top, first, more, many
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +143,7 @@ class Ranker:
         question: Question,
     ) -> dict[str, float]:
         """`scores` with those of the messages (`signals`) dealt out in the learned order, best first."""
-        if len(signals) < 2 or any(one.speaker == ASSISTANT for one in signals.values()):
+        if len(signals) < 2 or ASSISTANT in {one.speaker for one in signals.values()}:
             return dict(scores)
         learned = features(lists, scores, signals, question) @ np.asarray(self.weights)
         ids = list(signals)

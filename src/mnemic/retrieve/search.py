@@ -263,10 +263,10 @@ class Searcher:
         lifted = lifts.added()
         anchor = await self._anchor(search, moment) if signals else None
         lifted = anchored(lifted, signals, anchor, self.signal_weights.anchored)
-        read = await self._contenders(search, lifted, moment)
-        lifted = weighed(lifted, read, self.signal_weights.importance)
         if self.ranker is not None:
             lifted = self.ranker.reordered(lists, lifted, lifts.signals, search.question)
+        read = await self._contenders(search, lifted, moment)
+        lifted = weighed(lifted, read, self.signal_weights.importance)
         model = self.embedder.space.model
         known = relevance(lists, search.question, model)
         gauge = Gauge.of(lists, search.question, model)

@@ -13,7 +13,6 @@ from typing import Any
 from mnemic.engine import MemoryEngine
 from mnemic.maintain.consolidate import ConsolidationRules
 from mnemic.retrieve.fuse import Weights
-from mnemic.retrieve.ranker import learned_ranker
 from mnemic.retrieve.search import Searcher
 from mnemic.retrieve.signals import SignalWeights
 from mnemic.types import Actor, Level, Where
@@ -32,12 +31,13 @@ NO_SIGNS = SignalWeights(**{weight.name: 0.0 for weight in fields(SignalWeights)
 def variants(engine: MemoryEngine) -> dict[str, Searcher]:
     """The searches that are compared, by name; `full` is the engine's own."""
     full = engine.gateway.searcher
+    plain = replace(full, ranker=None)
     alone = {name: Weights(**{**dict.fromkeys(_names(Weights), 0.0), name: 1.0}) for name in ("vector", "keyword")}
     return {
         "full": full,
-        **{f"{name} alone": replace(full, weights=weights, signal_weights=NO_SIGNS) for name, weights in alone.items()},
-        "lists without signs": replace(full, signal_weights=NO_SIGNS),
-        "with the learned ranker": replace(full, ranker=learned_ranker()),
+        **{f"{name} alone": replace(plain, weights=weights, signal_weights=NO_SIGNS) for name, weights in alone.items()},
+        "lists without signs": replace(plain, signal_weights=NO_SIGNS),
+        "without the learned order": plain,
         "at most 3 of a session": replace(full, per_session=3),
         **{f"without {name}": replace(full, weights=replace(full.weights, **{name: 0.0})) for name in _names(Weights)},
         **{

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from mnemic.stores.sqlite.carve import records
 from mnemic.stores.sqlite.damage import examined
 from mnemic.stores.sqlite.inspection import inspect
 from mnemic.stores.sqlite.salvage import salvage
+from mnemic.types import Candidate
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.faults.aftermath import examine
 from mnemic_testing.faults.flips import ADA, Flips, make_file
@@ -121,6 +123,32 @@ async def test_a_row_that_is_anothers_is_not_given_for_a_memory(made: tuple[Path
             with pytest.raises(StoreCorrupt, match="store_corrupt:memory"):
                 await ask(one, actor=ADA)
         assert (await engine.get(other, actor=ADA)).content == said[other]
+
+
+async def test_an_index_that_gives_another_row_decides_nothing(tmp_path: Path) -> None:
+    """By a damaged index of fingerprints or keys, a write would refresh or replace a memory that it does not mean."""
+    path = tmp_path / "m.db"
+    async with engine_of(path) as engine:
+        first = await engine.add("The cat is called Miso.", actor=ADA)
+        second = await engine.add("The dog is called Rex.", actor=ADA)
+        diet = await engine.add("vegan", key="diet", actor=ADA)
+        seat = await engine.add("aisle", key="seat", actor=ADA)
+    for one, other in ((first, second), (diet, seat)):
+        for column in ("fingerprint", "key"):
+            names = (one.memory_id, other.memory_id)
+            ((mine, theirs),) = sql(
+                path,
+                f"SELECT a.{column}, b.{column} FROM memory a, memory b WHERE a.memory_id = ? AND b.memory_id = ?",
+                *names,
+            )
+            for value, memory_id in (("", names[0]), (mine, names[1]), (theirs, names[0])):
+                sql(path, f"UPDATE memory SET {column} = ? WHERE memory_id = ?", value, memory_id)
+    async with engine_of(path) as engine:
+        with pytest.raises(StoreCorrupt, match="store_corrupt:memory"):
+            await engine.add("The cat is called Miso.", actor=ADA)
+        with pytest.raises(StoreCorrupt, match="store_corrupt:memory"):
+            await engine.add("omnivore", key="diet", actor=ADA)
+        assert {one.version for one in await engine.list(actor=ADA)} == {1}
 
 
 async def test_pages_of_a_list_go_on_beyond_damaged_rows(made: tuple[Path, dict[str, str]]) -> None:
@@ -331,6 +359,44 @@ async def test_salvage_finds_a_scope_by_its_index(made: tuple[Path, dict[str, st
     first = data.find(b"acmeuserada")
     path.write_bytes(data[:first] + b"acmeuserads" + data[first + 11 :])
     assert salvage(path, tmp_path / "saved.db").counts["memory"] == len(said)
+
+
+@pytest.mark.parametrize("number", [b"\x01", b"\x7f"])
+async def test_salvage_gives_a_row_with_a_damaged_number_another(
+    made: tuple[Path, dict[str, str]], tmp_path: Path, number: bytes
+) -> None:
+    """The number of another row, or one that the scope has not come to yet, which the next memory would want."""
+    path, said = made
+    data = bytearray(path.read_bytes())
+    wanted = re.compile(rb"\x90\x80\x80\x80(.).{20,26}acme" + named(said, "Parcel 12 ").encode(), re.DOTALL)
+    (place,) = (found.start(1) for found in wanted.finditer(data))
+    data[place : place + 1] = number
+    path.write_bytes(data)
+    told = salvage(path, tmp_path / "saved.db")
+    assert (told.counts["memory"], told.damaged) == (len(said), [])
+    assert told.without_vector == (2 if number == b"\x01" else 1)
+    assert inspect(tmp_path / "saved.db").whole
+    async with engine_of(tmp_path / "saved.db") as engine:
+        await engine.add_many([Candidate(content=f"A letter came on day {day}.") for day in range(120)], actor=ADA)
+        assert await engine.count(actor=ADA) == len(said) + 120
+        assert (await engine.get(named(said, "Parcel 12 "), actor=ADA)).content.startswith("Parcel 12 ")
+
+
+async def test_salvage_takes_one_of_two_rows_that_say_the_same(
+    made: tuple[Path, dict[str, str]], tmp_path: Path
+) -> None:
+    """A row that was removed may still be found in its page."""
+    path, said = made
+    ((body,),) = sql(path, "SELECT body FROM memory WHERE memory_id = ?", named(said, "Parcel 7 "))
+    other = str(body).replace(named(said, "Parcel 7 "), named(said, "Parcel 8 "))
+    sql(
+        path,
+        "UPDATE memory SET body = ?, checksum = NULL WHERE memory_id = ?",
+        other,
+        named(said, "Parcel 8 "),
+    )
+    told = salvage(path, tmp_path / "saved.db")
+    assert told.counts["memory"] == len(said) - 1
 
 
 async def test_what_salvage_cannot_use_is_said(made: tuple[Path, dict[str, str]], tmp_path: Path) -> None:

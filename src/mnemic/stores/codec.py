@@ -341,6 +341,22 @@ def with_id(memory_id: str, memory: Memory) -> Memory:
     return memory
 
 
+def with_fingerprint(fingerprint: str, memory: Memory) -> Memory:
+    """The memory that an index gave for this fingerprint. Raises StoreCorrupt (`memory`) where it is another."""
+    if memory.fingerprint != fingerprint:
+        raise damaged("memory")
+    return memory
+
+
+def with_key(key: str, memory: Memory) -> Memory:
+    """The memory that an index gave for this key; of a damaged one the columns tell the key, and are not compared.
+    Raises StoreCorrupt (`memory`) where it is another.
+    """
+    if memory.key != key and memory.content != DAMAGED:
+        raise damaged("memory")
+    return memory
+
+
 def damaged(what: str) -> StoreCorrupt:
     """The error that says a row of `what` is not what was written."""
     return StoreCorrupt(what, hint=_HINT)

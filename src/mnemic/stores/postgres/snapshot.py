@@ -11,7 +11,7 @@ from typing import Any
 
 from mnemic.errors import SpaceMismatch
 from mnemic.ports import Snapshot
-from mnemic.stores.codec import CUES, checked_vector, from_micros
+from mnemic.stores.codec import CUES, checked_vector, from_micros, with_fingerprint
 from mnemic.stores.in_memory_reads import believed
 from mnemic.stores.postgres.connections import Session
 from mnemic.stores.postgres.indexes import Indexes, coded
@@ -68,7 +68,7 @@ class PostgresSnapshot:
 
     async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
         rows = await self._rows(scope.tenant, _READING["find_fingerprint"], *place_of(scope), fingerprint)
-        return self._bodies.memory(rows[0]) if rows else None
+        return with_fingerprint(fingerprint, self._bodies.memory(rows[0])) if rows else None
 
     async def versions(self, memory_id: str, *, scopes: Sequence[Scope]) -> list[Memory]:
         for tenant in dict.fromkeys(scope.tenant for scope in scopes):

@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeVar
 from mnemic.errors import NotSupported, SpaceMismatch, StoreFailed, StoreUnavailable
 from mnemic.ports import Anew, Capabilities, Keyring, Snapshot, Transaction
 from mnemic.ports.offers import Damage
-from mnemic.stores.codec import adopted, checked_secret, text_check, with_id
+from mnemic.stores.codec import adopted, checked_secret, text_check, with_fingerprint, with_id
 from mnemic.stores.jobs import Jobs
 from mnemic.stores.postgres import damage, outbox, reseal, spaces, upkeep
 from mnemic.stores.postgres.audit_chain import Trails
@@ -223,7 +223,7 @@ class PostgresStore(Jobs, SingleReads):
 
     async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
         rows = await self._ready.connections.ask(_READING["held_under"], *place_of(scope), fingerprint)
-        return self._bodies.memory(rows[0]) if rows else None
+        return with_fingerprint(fingerprint, self._bodies.memory(rows[0])) if rows else None
 
     async def held(
         self,

@@ -20,6 +20,8 @@ from mnemic.stores.codec import (
     is_message,
     text_check,
     to_micros,
+    with_fingerprint,
+    with_key,
 )
 from mnemic.stores.postgres.audit_chain import Trails
 from mnemic.stores.postgres.connections import Session
@@ -117,18 +119,19 @@ class PostgresTransaction(Transaction):
         if scope in self._places:
             await self._enter(scope.tenant)
             rows = await self._ask(_READING["find_fingerprint"], *place_of(scope), fingerprint)
-            return self._bodies.memory(rows[0]) if rows else None
+            return with_fingerprint(fingerprint, self._bodies.memory(rows[0])) if rows else None
         row = await self._begin(scope, fingerprint)
-        return None if row["body"] is None else self._bodies.memory(row, scope)
+        return None if row["body"] is None else with_fingerprint(fingerprint, self._bodies.memory(row, scope))
 
     async def find_pending(self, scope: Scope, fingerprint: str) -> Memory | None:
         await self._lock(scope)
         rows = await self._rows("find_pending", *place_of(scope), fingerprint)
-        return self._bodies.memory(rows[0]) if rows else None
+        return with_fingerprint(fingerprint, self._bodies.memory(rows[0])) if rows else None
 
     async def find_key(self, scope: Scope, key: str) -> list[Memory]:
         await self._lock(scope)
-        return [self._bodies.named(row) for row in await self._rows("find_key", *place_of(scope), digest(key))]
+        rows = await self._rows("find_key", *place_of(scope), digest(key))
+        return [with_key(key, self._bodies.named(row)) for row in rows]
 
     async def nearest(self, scope: Scope, vector: Vector, *, limit: int, at_least: float) -> list[tuple[Memory, float]]:
         self._check(vector)

@@ -7,6 +7,7 @@ over: what is fed from it is rebuilt.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
@@ -168,6 +169,11 @@ class _Making:
         self._told = Salvaged()
         self._scopes: dict[int, Scope] = {}
         self._taken: dict[tuple[str, str], int] = {}
+        self._changes: dict[int, int] = {}
+        self._numbers: set[int] = set()
+        named = {(record.row_id, bytes(record.values[3])) for record in found.memories}
+        claims = Counter(row_id for row_id, _ in named)
+        self._disputed = {row_id for row_id, times in claims.items() if times > 1}
 
     def made(self) -> Salvaged:
         with closing(prepare(self._part, durability="durable", patience=Patience())) as connection:
@@ -199,7 +205,8 @@ class _Making:
             if scope is not None:
                 self._scopes[scope_id] = scope
                 changed = [int(one.values[5] or 0) for one in found.memories if (one.row_id or 0) >> 32 == scope_id]
-                place = (scope.tenant, scope.level.value, scope.owner, max([row[4], *changed]), row[5])
+                self._changes[scope_id] = max([row[4], *changed])
+                place = (scope.tenant, scope.level.value, scope.owner, self._changes[scope_id], row[5])
                 connection.execute("INSERT OR IGNORE INTO scope VALUES (?, ?, ?, ?, ?, ?)", (scope_id, *place))
         if found.space is not None:
             space = (_told(found.space[1]), found.space[2])
@@ -237,19 +244,36 @@ class _Making:
             return
         if (scope.tenant, memory.memory_id) in self._taken:
             return
-        self._taken[scope.tenant, memory.memory_id] = record.row_id
-        self._told.unchecked += checksum is None
+        row_id = self._number(connection, record.row_id)
         turn = values[16] if isinstance(values[16], int) else None
-        given = {"row_id": record.row_id, "scope_id": record.row_id >> 32, "changed": values[5], "turn": turn}
+        given = {"row_id": row_id, "scope_id": row_id >> 32, "changed": values[5], "turn": turn}
         given |= {"body": body.decode(), "checksum": body_check(*place, bytes(body))}
         connection.execute(_ROW, columns_of(memory) | given)
-        self._put_search(connection, rows, record.row_id, memory, sealed=sealed)
+        if not connection.changes():
+            return  # what it says is said by a memory that was written later
+        self._taken[scope.tenant, memory.memory_id] = row_id
+        self._told.unchecked += checksum is None
+        self._put_search(connection, rows, row_id, memory, sealed=sealed)
         self._told.counts["memory"] = self._told.counts.get("memory", 0) + 1
+
+    def _number(self, connection: apsw.Connection, row_id: int) -> int:
+        """The number of a row, which no checksum covers: the next of its scope where a damaged one has it already, or
+        where the scope has not got so far.
+        """
+        scope_id, number = row_id >> 32, row_id & 0xFFFFFFFF
+        if row_id in self._numbers or number > self._changes[scope_id]:
+            self._changes[scope_id] += 1
+            changes = (self._changes[scope_id], scope_id)
+            connection.execute("UPDATE scope SET changes = ? WHERE scope_id = ?", changes)
+            row_id = scope_id << 32 | self._changes[scope_id]
+        self._numbers.add(row_id)
+        return row_id
 
     def _put_search(
         self, connection: apsw.Connection, rows: Rows, row_id: int, memory: Memory, *, sealed: bool
     ) -> None:
-        row = self._found.searches.get(row_id, (None,) * 6)
+        # Whose the vector of a number is that two rows claim, nobody knows.
+        row = (None,) * 6 if row_id in self._disputed else self._found.searches.get(row_id, (None,) * 6)
         row = (*row, *(None,) * (10 - len(row)))
         _, vector, content, context, speaker, cues, following, expected, words, following_expected = row
         if not _is_right(vector, expected):

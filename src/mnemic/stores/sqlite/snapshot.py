@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from mnemic.errors import SpaceMismatch, StoreCorrupt
-from mnemic.stores.codec import DAMAGED, checked_vector, dump, with_id
+from mnemic.stores.codec import DAMAGED, checked_vector, dump, with_fingerprint, with_id
 from mnemic.stores.sealing import Searched
 from mnemic.stores.sqlite.rows import (
     ACCEPTED,
@@ -99,7 +99,7 @@ class SqliteSnapshot:
 
     async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
         rows = fetch(self._connection, BY_FINGERPRINT, place(scope) | {"fingerprint": fingerprint})
-        return self._rows.memory(rows[0]) if rows else None
+        return with_fingerprint(fingerprint, self._rows.memory(rows[0])) if rows else None
 
     async def versions(self, memory_id: str, *, scopes: Sequence[Scope]) -> list[Memory]:
         rows = fetch(self._connection, GET_MANY, wanted_memories([memory_id], scopes))

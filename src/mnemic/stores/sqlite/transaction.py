@@ -20,7 +20,9 @@ from mnemic.stores.codec import (
     next_line,
     text_check,
     to_micros,
+    with_fingerprint,
     with_id,
+    with_key,
 )
 from mnemic.stores.sealing import Searched
 from mnemic.stores.sqlite.rows import (
@@ -121,14 +123,15 @@ class SqliteTransaction:
 
     async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
         rows = fetch(self._open, BY_FINGERPRINT, place(scope) | {"fingerprint": fingerprint})
-        return self._kept.memory(rows[0]) if rows else None
+        return with_fingerprint(fingerprint, self._kept.memory(rows[0])) if rows else None
 
     async def find_pending(self, scope: Scope, fingerprint: str) -> Memory | None:
         rows = fetch(self._open, PENDING_BY_FINGERPRINT, place(scope) | {"fingerprint": fingerprint})
-        return self._kept.memory(rows[0]) if rows else None
+        return with_fingerprint(fingerprint, self._kept.memory(rows[0])) if rows else None
 
     async def find_key(self, scope: Scope, key: str) -> list[Memory]:
-        return [self._kept.named(self._open, row) for row in fetch(self._open, _BY_KEY, place(scope) | {"key": key})]
+        rows = fetch(self._open, _BY_KEY, place(scope) | {"key": key})
+        return [with_key(key, self._kept.named(self._open, row)) for row in rows]
 
     async def nearest(self, scope: Scope, vector: Vector, *, limit: int, at_least: float) -> list[tuple[Memory, float]]:
         checked_vector(vector, self._dimension)

@@ -89,6 +89,7 @@ class Flips:
     async def one(self, at: int, length: int) -> None:
         """Change `length` bytes from `at`, and look at everything."""
         self._unfound: set[str] = set()
+        self._where = f"at {at}+{length}"
         report, path = self.report, self._folder / "flipped.db"
         data = bytearray(self._raw)
         for place in range(at, min(at + length, len(data))):
@@ -100,7 +101,7 @@ class Flips:
             self._judge(told, refused, path)
         except Exception as error:  # noqa: BLE001 - that is what is counted
             report.untyped += 1
-            report.kinds[f"{type(error).__name__} at {at}+{length}"] += 1
+            report.kinds[f"{type(error).__name__} {self._where}"] += 1
         _remove(path)
 
     async def _used(self, path: Path) -> tuple[dict[str, str], str | None]:
@@ -124,18 +125,18 @@ class Flips:
         try:
             before = None
             while page := await engine.list(actor=ADA, limit=_PAGE, before=before):
-                told.update({memory.memory_id: memory.content for memory in page})
+                self._take(told, {memory.memory_id: memory.content for memory in page}, "list")
                 before = page[-1].memory_id
         except MnemicError as error:
             refused.append(error.reason)
         missing = [memory_id for memory_id in self._said if memory_id not in told]
         for memory_id in [*missing, *self._choice.sample(list(self._said), _SEARCHED)]:
             try:
-                told[memory_id] = (await engine.get(memory_id, actor=ADA)).content
+                self._take(told, {memory_id: (await engine.get(memory_id, actor=ADA)).content}, "get")
                 await engine.history(memory_id, actor=ADA)
                 found = await engine.search(self._said[memory_id], actor=ADA)
                 hits = {hit.memory.memory_id: hit.memory.content for hit in found.hits}
-                told.update(hits)
+                self._take(told, hits, "search")
                 self._unfound |= {memory_id} - hits.keys()
             except MnemicError as error:
                 refused.append(error.reason)
@@ -144,6 +145,14 @@ class Flips:
         except MnemicError as error:
             refused.append(error.reason)
         return refused[0] if refused else None
+
+    def _take(self, told: dict[str, str], found: Mapping[str, str], source: str) -> None:
+        """Add what a call served, and count what was never said, by the call and the place of the flip."""
+        for memory_id, text in found.items():
+            if self._said.get(memory_id) != text:
+                self.report.wrong += 1
+                self.report.kinds[f"wrong in {source} {self._where}"] += 1
+        told.update(found)
 
     def _inspected(self, path: Path) -> set[str] | None:
         """The rows that `inspect` names, `*` where it speaks of the whole file; None where it finds nothing."""
@@ -160,7 +169,6 @@ class Flips:
 
     def _judge(self, told: Mapping[str, str], refused: str | None, path: Path) -> None:
         report = self.report
-        report.wrong += sum(self._said.get(memory_id) != text for memory_id, text in told.items())
         missing = self._said.keys() - told.keys()
         if not missing and refused is None and not self._unfound:
             report.unchanged += 1
@@ -184,7 +192,7 @@ class Flips:
             found = examine(target, outbox_emptied=True).memories
         finally:
             _remove(target)
-        self.report.wrong += sum(one.content != self._said.get(memory_id) for memory_id, one in found.items())
+        self._take({}, {memory_id: one.content for memory_id, one in found.items()}, "salvage")
         return set(found)
 
 

@@ -72,7 +72,8 @@ def features(
         np.where(far, FAR, (cosine - mean) / (spread + STILL)), cosine_place, word_place, word == 0.0,
         *near, np.maximum(near[0], near[1]), *session, own >= session[1] - TINY,
         spoken, (1.0 - spoken) * bool(question.speakers), told, timed * question.asks_when, oneself, asking,
-        np.log1p(length), length < FEW_WORDS, words * likeness, timed, turns == 0, own, [scores[one] for one in signals],
+        np.log1p(length), length < FEW_WORDS, words * likeness, timed, turns == 0, own,
+        [scores[one] for one in signals],
     )  # fmt: skip
     table = np.empty((len(NAMES), len(said)))
     for place, column in enumerate(columns):

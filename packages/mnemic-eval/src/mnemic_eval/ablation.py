@@ -32,11 +32,12 @@ def variants(engine: MemoryEngine) -> dict[str, Searcher]:
     """The searches that are compared, by name; `full` is the engine's own."""
     full = engine.gateway.searcher
     plain = replace(full, ranker=None)
+    signless = replace(plain, signal_weights=NO_SIGNS)
     alone = {name: Weights(**{**dict.fromkeys(_names(Weights), 0.0), name: 1.0}) for name in ("vector", "keyword")}
     return {
         "full": full,
-        **{f"{name} alone": replace(plain, weights=weights, signal_weights=NO_SIGNS) for name, weights in alone.items()},
-        "lists without signs": replace(plain, signal_weights=NO_SIGNS),
+        **{f"{name} alone": replace(signless, weights=weights) for name, weights in alone.items()},
+        "lists without signs": signless,
         "without the learned order": plain,
         "at most 3 of a session": replace(full, per_session=3),
         **{f"without {name}": replace(full, weights=replace(full.weights, **{name: 0.0})) for name in _names(Weights)},

@@ -96,7 +96,7 @@ def _places(said: Sequence[Signals]) -> tuple[Whole, Whole]:
 
 
 def _neighbours(chats: Whole, turns: Whole, own: Floats) -> list[Floats]:
-    """What the lists say of the messages one before, one after, two before and two after; 0 where none was found."""
+    """Scores of the messages one before, one after, two before and two after; 0 where none was found."""
     if not own.size:
         return [own] * 4
     where = chats * LONGEST + turns

@@ -202,6 +202,18 @@ def _unit(found: re.Match[str], today: date) -> Period:
     return Period(end.replace(day=1) if unit == "month" else date(end.year, 1, 1), end)
 
 
+def _since(found: re.Match[str], today: date) -> Period | None:
+    """From the month or year that is named until today: of a month without its year the latest that has begun."""
+    if found[3]:
+        begin = date(int(found[3]), 1, 1)
+    else:
+        month, year = MONTHS.index(found[1].lower()), int(found[2] or today.year)
+        begin = date(year, month, 1)
+        if not found[2] and begin > today:
+            begin = date(year - 1, month, 1)
+    return Period(begin, today) if begin <= today else None
+
+
 def _season(found: re.Match[str], today: date) -> Period:
     """The season of the year that is named, or the latest that has begun; "last" one that is over."""
     month = _SEASONS[found[2].lower()]
@@ -241,6 +253,7 @@ _READINGS: tuple[tuple[Pattern, Callable[[re.Match[str], date], Period | None]],
         ),
         _named,
     ),
+    (_pattern(rf"since (?:last )?({_MONTH})(?: (\d{{4}})|(?! \d))|since ((?:19|20)\d\d)"), _since),
     (Pattern(rf"(?i)(?:{_WILL}) in {_NUMBER} (day|week)s?\b(?! ago)"), _ahead),
     (_pattern(rf"on ({_WEEKDAY})"), _weekday),
 )

@@ -37,10 +37,19 @@ ASKED = date(2024, 5, 15)
         ("last Tuesday", date(2024, 5, 14), date(2024, 5, 14)),
         ("yesterday", date(2024, 5, 14), date(2024, 5, 14)),
         ("the day before yesterday", date(2024, 5, 13), date(2024, 5, 13)),
+        ("Where have I been since last March?", date(2024, 3, 1), ASKED),
+        ("What have I read since June?", date(2023, 6, 1), ASKED),
+        ("What have I read since June 2022?", date(2022, 6, 1), ASKED),
+        ("What have I read since 2019?", date(2019, 1, 1), ASKED),
     ],
 )
 def test_a_time_is_read_by_the_day_it_is_asked_on(query: str, begin: date, end: date) -> None:
     assert period_of(query, ASKED) == Period(begin, end)
+
+
+@pytest.mark.parametrize("query", ["since June 2024", "since 2031", "since March 3 2022", "since then"])
+def test_what_is_no_time_until_now_is_left(query: str) -> None:
+    assert period_of(f"What have I read {query}?", ASKED) is None
 
 
 AGREED = (

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from mnemic.evaluate.truth import run
+from mnemic_eval.truth import run
 
 GENERATE = Path(__file__).parents[2] / "training/changes/generate.py"
 

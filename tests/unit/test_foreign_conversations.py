@@ -16,9 +16,9 @@ from mnemic.entrypoints.cli.importing import Intake
 from mnemic.errors import InvalidInput
 from mnemic.maintain.archive import ArchivedMemory
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.testing.clock import ManualClock
-from mnemic.testing.embedder import WordEmbedder
 from mnemic.types import Actor, Message, Origin
+from mnemic_testing.clock import ManualClock
+from mnemic_testing.embedder import WordEmbedder
 
 
 def node(name: str, parent: str | None, role: str | None, *parts: Any, **fields: Any) -> dict[str, Any]:

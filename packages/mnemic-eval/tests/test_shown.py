@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from mnemic.errors import InvalidInput
-from mnemic.testing.embedder import WordEmbedder
 from mnemic_eval import abstention, injection, preferences
 from mnemic_eval.abstention import Answer, Asked, auc_interval
 from mnemic_eval.tables import set_table
+from mnemic_testing.embedder import WordEmbedder
 
 THINGS = ("telescope", "sourdough", "greyhound", "lighthouse")
 

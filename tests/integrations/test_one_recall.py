@@ -131,6 +131,8 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
     asyncio.run(tell())
     with serving(folder) as running:
+        with connect(running.address, api_key=running.key("reader", user="kim")) as client:
+            client.search("chess")  # loads the embedder, for which an injection has two seconds
         yield running
 
 
@@ -359,7 +361,10 @@ async def test_what_is_shown_is_what_the_request_depends_on(engine: MemoryEngine
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.__name__)
-async def test_every_path_shows_the_same(path: Any, engine: MemoryEngine, served: Served) -> None:
+async def test_every_path_shows_the_same(
+    path: Any, engine: MemoryEngine, served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mnemic.inject.injector.Deadline", Unhurried)
     async with AsyncExitStack() as closing:
         ask: Ask = await closing.enter_async_context(path(engine, served))
         held = await engine.count(actor=KIM)

@@ -199,11 +199,15 @@ class Frame:
 
     @cached_property
     def counted(self) -> frozenset[str]:
-        """The stems of the words after its numbers: what it counts or the unit it measures in."""
+        """The stems of the words after its numbers: what it counts or the unit it measures in. A number after a word of
+        content is more likely a name ("parcel 24 goes ..."), and then nothing is counted.
+        """
         words = _words()
-        pairs = zip(self.tokens, self.tokens[1:], strict=False)
-        after = {b for a, b in pairs if a[0].isdigit() or a in words["numbers"]}
-        return frozenset(stem(word) for word in after if word not in words["empty"] and len(word) > 1)
+        triples = zip(("", *self.tokens), self.tokens, (*self.tokens[1:], ""), strict=False)
+        numbered = [(a, c) for a, b, c in triples if b[0].isdigit() or b in words["numbers"]]
+        if any(before and before not in words["empty"] for before, _ in numbered):
+            return frozenset()
+        return frozenset(stem(word) for _, word in numbered if word not in words["empty"] and len(word) > 1)
 
     @cached_property
     def names(self) -> frozenset[str]:

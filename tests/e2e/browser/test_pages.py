@@ -20,6 +20,7 @@ PAGES = {
         "entities",
         "entities/Nobody",
         "episodes",
+        "review",
         "mine",
         "runs",
         "quotas",
@@ -118,7 +119,8 @@ async def test_a_page_shows_what_the_key_may_do(enter: Enter) -> None:
         ]
 
     assert {"Search", "Remember", "My memory"} <= set(await places("ana"))
-    assert "Review desk" not in await places("ana")
+    assert "Review desk" in await places("ana")
+    assert "Policy" not in await places("ana")
     assert "Review desk" in await places("ben")
     assert "Remember" not in await places("ben")
     assert "Search" not in await places("app")

@@ -24,7 +24,7 @@ export const GROUPS = [
   {
     title: "Care",
     places: [
-      { name: "review", title: "Review desk", roles: ["reviewer"] },
+      { name: "review", title: "Review desk", roles: ["reviewer", "subject"] },
       { name: "mine", title: "My memory", roles: ["subject", "writer"], personal: true },
     ],
   },

@@ -30,7 +30,7 @@ from mnemic.extract.travel.airports import Airports
 from mnemic.kinds.profile import Profile
 from mnemic.ports import Clock
 from mnemic.tenancy import Tenancy
-from mnemic.types import Actor
+from mnemic.types import Actor, Level
 
 BYTES_OF_A_CALL = 16 * 1024
 """A body of this size counts as one call more."""
@@ -302,12 +302,38 @@ async def service_admin(
     return principal
 
 
-async def reviewing_person(principal: Annotated[Principal, Depends(allowed(Role.REVIEWER))]) -> Principal:
-    """A dependency: a reviewer who is a person. An application is refused with 403: nobody could tell it from whoever
-    proposed what it decides on.
+@dataclass(frozen=True, slots=True)
+class ReviewDesk:
+    """A caller's view of what waits: of the whole tenant with the role `reviewer`, else of the person's own memories,
+    for which `engine` grants no level but `user`.
+    """
+
+    engine: MemoryEngine
+    actor: Actor
+    whole_tenant: bool
+
+
+async def review_desk(
+    principal: Annotated[Principal, Depends(allowed(Role.REVIEWER, Role.SUBJECT))], service: TheService
+) -> ReviewDesk:
+    """A dependency: the caller's view of what waits. Refuses with 403 an application that is no reviewer."""
+    if Role.REVIEWER in principal.roles:
+        return ReviewDesk(service.engine, principal.actor, whole_tenant=True)
+    require_user(principal)
+    rules = service.engine.rules
+    grant = replace(rules.grant, levels=rules.grant.levels & {Level.USER})
+    own = service.engine.under(policy=rules.policy, grant=grant, budget=rules.budget, limits=rules.limits)
+    return ReviewDesk(own, principal.actor, whole_tenant=False)
+
+
+async def deciding(
+    desk: Annotated[ReviewDesk, Depends(review_desk)], principal: Annotated[Principal, Depends(principal_of)]
+) -> ReviewDesk:
+    """A dependency: the view of a person who decides. An application is refused with 403: nobody could tell it from
+    whoever proposed what it decides on.
     """
     require_user(principal)
-    return principal
+    return desk
 
 
 def acting(*roles: Role) -> Callable[..., Awaitable[Actor]]:
@@ -325,8 +351,8 @@ Reading = Annotated[Actor, Depends(acting(Role.READER, Role.WRITER, Role.SUBJECT
 Writing = Annotated[Actor, Depends(acting(Role.WRITER))]
 Correcting = Annotated[Actor, Depends(acting(Role.WRITER, Role.SUBJECT))]
 OneselfOnly = Annotated[Actor, Depends(acting(Role.SUBJECT))]
-Reviewing = Annotated[Principal, Depends(allowed(Role.REVIEWER))]
-Deciding = Annotated[Principal, Depends(reviewing_person)]
+Reviewing = Annotated[ReviewDesk, Depends(review_desk)]
+Deciding = Annotated[ReviewDesk, Depends(deciding)]
 Operating = Annotated[Principal, Depends(allowed(Role.OPERATOR))]
 Erasing = Annotated[Principal, Depends(allowed(Role.OPERATOR, Role.SUBJECT))]
 Revealing = Annotated[Principal, Depends(allowed(*Role))]

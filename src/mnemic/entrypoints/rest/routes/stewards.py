@@ -27,12 +27,13 @@ from mnemic.types import AuditEvent, to_json
 router = APIRouter(prefix="/v1", tags=["stewards"], route_class=Parsed)
 
 MAX_DAYS = 36_500
+_OWN = 100_000
+"""Largest number of a person's waiting memories that is counted."""
 
 
 @router.get("/reviews", **answering(ReviewPageAnswer))
 async def reviews(
-    principal: Reviewing,
-    service: TheService,
+    desk: Reviewing,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     cursor: Annotated[str | None, Query(min_length=1, max_length=128)] = None,
     older_than_days: Annotated[int | None, Query(ge=0, le=MAX_DAYS)] = None,
@@ -40,39 +41,43 @@ async def reviews(
         bool, Query(description="Also what others wrote at shared levels and nobody has approved.")
     ] = False,
 ) -> dict[str, Any]:
-    """Return what waits in the tenant, oldest first, with what it contradicts. `next` is the cursor of the next page,
-    `waiting` how many there are in all. `shared`: what others wrote at shared levels, is read already and not yet
-    trusted, as well.
+    """Return what waits in the tenant, or without the role `reviewer` of the caller's own memories, oldest first, with
+    what it contradicts. `next` is the cursor of the next page, `waiting` how many there are in all. `shared`: what
+    others wrote at shared levels, is read already and not yet trusted, as well.
     """
     older = None if older_than_days is None else timedelta(days=older_than_days)
-    found = await service.engine.reviews(
-        actor=principal.actor, whole_tenant=True, limit=limit, after=cursor, older_than=older, shared=shared
+    engine, actor = desk.engine, desk.actor
+    found = await engine.reviews(
+        actor=actor, whole_tenant=desk.whole_tenant, limit=limit, after=cursor, older_than=older, shared=shared
     )
     last = found[-1].memory.memory_id if len(found) == limit else None
-    waiting = await service.engine.store.waiting(principal.tenant)
+    if desk.whole_tenant:
+        waiting = await engine.store.waiting(actor.tenant)
+    else:
+        waiting = len(await engine.reviews(actor=actor, limit=_OWN))
     return {"reviews": [_waiting(one) for one in found], "next": last, "waiting": waiting}
 
 
 @router.post("/reviews/{memory_id}/approval", **answering(ReceiptAnswer))
-async def approve(
-    memory_id: MemoryId, principal: Deciding, service: TheService, verdict: Annotated[Approval, Body()]
-) -> dict[str, Any]:
-    """Let a waiting memory in. Whoever proposed it is refused, unless it is a statement about themself."""
-    receipt = await service.engine.approve(
+async def approve(memory_id: MemoryId, desk: Deciding, verdict: Annotated[Approval, Body()]) -> dict[str, Any]:
+    """Let a waiting memory in. Whoever proposed it is refused, unless it is a statement about themself. Without the
+    role `reviewer` it must be one of the caller's own memories.
+    """
+    receipt = await desk.engine.approve(
         memory_id,
-        actor=principal.actor,
+        actor=desk.actor,
         content=verdict.content,
         merge_with=verdict.merge_with,
         expected_version=verdict.expected_version,
-        whole_tenant=True,
+        whole_tenant=desk.whole_tenant,
     )
     return receipt_dict(receipt)
 
 
 @router.post("/reviews/{memory_id}/rejection", **answering(ReceiptAnswer))
-async def reject(memory_id: MemoryId, principal: Deciding, service: TheService) -> dict[str, Any]:
-    """Turn a waiting memory down."""
-    return receipt_dict(await service.engine.reject(memory_id, actor=principal.actor, whole_tenant=True))
+async def reject(memory_id: MemoryId, desk: Deciding) -> dict[str, Any]:
+    """Turn a waiting memory down; without the role `reviewer`, one of the caller's own."""
+    return receipt_dict(await desk.engine.reject(memory_id, actor=desk.actor, whole_tenant=desk.whole_tenant))
 
 
 @router.get("/audit", **answering(AuditPageAnswer))

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from mnemic.ports import Clock
     from mnemic.write.vault import Vault
 
-THRESHOLDS = ("near_duplicate", "conflict", "nominate", "retold", "denied")
+THRESHOLDS = ("near_duplicate", "conflict", "nominate", "denied")
 """The cosines of `WriteRules`."""
 MEASURED_WITH = "all-MiniLM-L6-v2-int8"
 """The model of the embedder that their defaults were measured with."""
@@ -46,8 +46,8 @@ class WriteRules:
     `near_duplicate` (0.92) and `conflict` (0.85) are the defaults of the write pipeline's specification. Both are only
     necessary: with all-MiniLM-L6-v2 a third of opposite statements lie above 0.92, so words decide, not the cosine.
     They hold where words leave something open: a statement that says more than the other, an opposition of which only
-    the half agrees. Where words settle it, `nominate` is enough; `retold` holds for the same told in other words, and
-    `denied` where a clause squarely denies a clause. These three (0.60, 0.70, 0.40) were set on the dev halves of the
+    the half agrees. Where words settle it, `nominate` is enough, and
+    `denied` where a clause squarely denies a clause. These two (0.60, 0.40) were set on the dev halves of the
     pairs in docs/benchmarks/write-quality.md.
 
     A calibration of the embedder in use (`mnemic calibrate`) replaces them all, but for those named in `fixed`, which
@@ -60,7 +60,6 @@ class WriteRules:
     near_duplicate: float = 0.92
     conflict: float = 0.85
     nominate: float = 0.6
-    retold: float = 0.7
     denied: float = 0.4
     neighbours: int = 32
     reviewed_categories: frozenset[str] = frozenset(
@@ -87,12 +86,12 @@ class WriteRules:
     @property
     def compared_from(self) -> float:
         """The cosine from which a memory is compared."""
-        return min(LEAST_COSINE, self.near_duplicate, self.conflict, self.nominate, self.retold, self.denied)
+        return min(LEAST_COSINE, self.near_duplicate, self.conflict, self.nominate, self.denied)
 
     @property
     def merged_from(self) -> float:
         """The cosine from which two memories may be merged."""
-        return min(self.near_duplicate, self.nominate, self.retold)
+        return min(self.near_duplicate, self.nominate)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,8 +1,9 @@
 """Step 5: the same again, and nearly the same.
 
 An identical memory is refreshed. A near-duplicate is merged only where words agree that nothing contradicts. Where one
-statement holds every word of content of the other, one new memory says what the fuller of them says. Where each holds
-something of its own, one new memory says both, word for word, one below the other. Nothing is ever composed, so that
+statement holds every word of content of the other, one new memory says what the fuller of them says. Where a judge was
+asked and calls two the same of which each holds something that the other has not, one new memory says both, word for
+word, one below the other. Nothing is ever composed, so that
 nothing can be lost or made up; originals are kept as superseded, and `mnemic.maintain.undo` takes a merge back. What
 was joined once is never joined again, so that no memory grows beyond two statements.
 """
@@ -20,7 +21,6 @@ from typing import Any
 from mnemic.types import Memory, Outcome, Status, Vector
 from mnemic.write.draft import Decision, Draft, WriteRules, starts_at
 from mnemic.write.fingerprint import fingerprint_of, normal_form
-from mnemic.write.retell import retold
 from mnemic.write.statement import Statement, beyond
 
 _LONGEST_JOINED = 1000
@@ -110,22 +110,19 @@ def merge(draft: Draft, near: Sequence[Near], memory_id: str, kept_id: str) -> D
         return _absorbed(draft, covered, draft.memory(memory_id))
     if fuller:
         return _kept(draft, fuller[0], memory_id, kept_id)
-    joinable = (one.memory for one in alike if _joinable(one, said, draft))
+    joinable = (one.memory for one in alike if _joinable(one, draft))
     return next((_joined(draft, known, memory_id, kept_id) for known in joinable), None)
 
 
 def same_claim(one: Statement, other: Statement, cosine: float, rules: WriteRules) -> bool:
     """Return True if two statements without a key that do not contradict each other are merged at this cosine."""
-    covered = _covered(one, other, cosine, rules) or _covered(other, one, cosine, rules)
-    return covered or (cosine > rules.retold and retold(one, other))
+    return _covered(one, other, cosine, rules) or _covered(other, one, cosine, rules)
 
 
 def _covered(full: Statement, part: Statement, cosine: float, rules: WriteRules) -> bool:
-    """Word for word the same needs only nomination; what says more must also be near, or be the same retold."""
+    """Word for word the same needs only nomination; what says more must also be near."""
     more = beyond(full, part)
-    if more is not None and cosine > (rules.near_duplicate if more else rules.nominate):
-        return True
-    return cosine > rules.retold and set(part.stems) <= set(full.stems) and retold(full, part)
+    return more is not None and cosine > (rules.near_duplicate if more else rules.nominate)
 
 
 def _holds(known: Memory, draft: Draft) -> bool:
@@ -134,14 +131,15 @@ def _holds(known: Memory, draft: Draft) -> bool:
     return len(lines) > 1 and normal_form(draft.candidate.content) in map(normal_form, lines)
 
 
-def _joinable(one: Near, said: Statement, draft: Draft) -> bool:
+def _joinable(one: Near, draft: Draft) -> bool:
+    """Return True if a judge that was asked lets the two be one memory: without one, what differs is kept apart."""
     known, candidate = one.memory, draft.candidate
     return (
-        candidate.key is None
+        draft.verdicts is not None
+        and candidate.key is None
         and known.trust == draft.trust
-        and one.cosine > (draft.rules.retold if draft.verdicts is None else draft.rules.nominate)
+        and one.cosine > draft.rules.nominate
         and not any("\n" in text or len(text) > _LONGEST_JOINED for text in (known.content, candidate.content))
-        and (draft.verdicts is not None or retold(said, one.statement))
     )
 
 

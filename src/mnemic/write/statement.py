@@ -18,8 +18,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from mnemic.text.normalise import nfkc
-from mnemic.write.synonyms import BROADER, PHRASES, same_word
-from mnemic.write.wording import ANTONYMS, NEGATIONS, NEGATIVE_PREFIXES, QUALIFIERS, RELATIONS, is_negative
+from mnemic.write.wording import ANTONYMS, NEGATIONS, NEGATIVE_PREFIXES, PHRASES, QUALIFIERS, RELATIONS, is_negative
 from mnemic.write.words import Word, glance, parts_of, starts_sentence, value_class, words_of
 
 MAX_COMPARED_WORDS = 200
@@ -110,12 +109,6 @@ class Statement:
         """Its clauses, one for the whole where it has no parts; most statements are compared without."""
         told = [Statement(part) for part in self.parts] or [self]
         return tuple(Clause(frozenset(one.stems), one.negations) for one in told)
-
-    @cached_property
-    def wide(self) -> frozenset[str]:
-        """Its stems and what is broader than any of them."""
-        stems = frozenset(self.stems)
-        return stems.union(*(BROADER.get(stem, ()) for stem in stems))
 
     @cached_property
     def counted(self) -> Counter[str]:
@@ -212,10 +205,9 @@ def _opposed(one: Statement, other: Statement) -> str | None:
 
 
 def _alike(one: Statement, other: Statement) -> int:
-    """Return the number of words of the shorter that have their like, or a broader or narrower word, in the longer."""
+    """Return the number of words of the shorter that the longer has, too."""
     short, long = sorted((one, other), key=lambda statement: len(statement.stems))
-    stems, wide = long.counted.keys(), long.wide
-    return sum(stem in wide or not stems.isdisjoint(BROADER.get(stem, ())) for stem in short.stems)
+    return sum(stem in long.counted for stem in short.stems)
 
 
 def _denies(one: Statement, other: Statement) -> bool:
@@ -291,7 +283,7 @@ def _opposites_of(stem: str) -> frozenset[str]:
 @lru_cache(maxsize=8192)
 def _positive(stem: str) -> str:
     """Return the positive of a comparative ("larger"), if that has an opposite; else the stem."""
-    base = same_word(stem[:-2]) if stem.endswith("er") and stem not in ANTONYMS else stem
+    base = stem[:-2] if stem.endswith("er") and stem not in ANTONYMS else stem
     return base if base in ANTONYMS else stem
 
 
@@ -304,9 +296,9 @@ def beyond(full: Statement, part: Statement) -> int | None:
     """Return the number of words of content that `full` has beyond those of `part`; None if it does not say everything
     that `part` says, or says something that could take it back.
 
-    Every word of content of `part` stands in `full` in the same order, from the first word on, or a narrower word does
-    ("man" says "person"). What `full` has beyond them is little, negates and qualifies nothing, brings in nobody else,
-    and adds no value of a class of which `part` already names one. Questions claim nothing: they cover nothing.
+    Every word of content of `part` stands in `full` in the same order, from the first word on. What `full` has beyond
+    them is little, negates and qualifies nothing, brings in nobody else, and adds no value of a class of which `part`
+    already names one. Questions claim nothing: they cover nothing.
     """
     if not (full.comparable and part.comparable) or full.asks or part.asks:
         return None
@@ -316,16 +308,16 @@ def beyond(full: Statement, part: Statement) -> int | None:
 
 
 def _holds(full: Statement, part: Statement) -> bool:
-    """Return True if each word of `part` may have its like in `full`, at a glance."""
-    return full.wide.issuperset(part.stems)
+    """Return True if each word of `part` may be in `full`, at a glance."""
+    return full.counted.keys() >= set(part.stems)
 
 
 def _beyond(full: Sequence[Word], part: Sequence[Word], *, exact: bool) -> int | None:
-    """`exact`: no word more and none narrower, because denying the narrow does not deny the wide."""
+    """`exact`: no word more, because denying the narrow does not deny the wide."""
     rest = list(full)
     extra: list[Word] = []
     for word in part:
-        while rest and not (rest[0].says(word) if exact else rest[0].implies(word)):
+        while rest and not rest[0].says(word):
             extra.append(rest.pop(0))
         if not rest or (extra and word is part[0]):
             return None

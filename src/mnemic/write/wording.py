@@ -8,7 +8,12 @@ import re
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
-from mnemic.write.synonyms import stem_of
+from mnemic.text.analyse import analyse
+
+
+def stem_of(word: str) -> str:
+    """The stem by which `word` is compared."""
+    return analyse(word).sequence[0]
 
 
 def _pairs(lines: Iterable[str]) -> Mapping[str, frozenset[str]]:
@@ -66,18 +71,6 @@ QUALIFIERS = frozenset(
     """.split()
 )
 """Words that may take back or bend what the rest of a sentence says."""
-
-TURNING_WORDS = frozenset(
-    stem_of(word)
-    for word in """
-    only except unless without against instead false fake invalid fail refuse ignore abandon forget neglect deny stop
-    avoid halt skip withhold omit exclude lack lacking missing drop cancel reject decline attack abolish demolish
-    destroy escape remain yet exempt exemption vice deputy assistant outside inside beyond impossible either or law
-    hate dislike doubt failure withheld escaped disagree pretend supposed theoretical former formerly ex longer anymore
-    different
-    """.split()
-)
-"""Those that can turn what a whole sentence says, wherever they stand."""
 
 RELATIONS = frozenset(
     stem_of(word)
@@ -275,12 +268,6 @@ VALUE_CLASSES: Mapping[str, str] = MappingProxyType(
 )
 """Words of which a frame holds one at a time."""
 
-POSTURES = frozenset(
-    stem_of(word)
-    for word in "sit stand lie kneel crouch run walk sleep swim jump fly ride drive climb dance eat sing talk".split()
-)
-"""Activities of which a person does one at a time: "is sitting", not "likes sitting"."""
-
 NUMBER_WORDS: Mapping[str, str] = MappingProxyType(
     {
         word: str(number)
@@ -294,3 +281,8 @@ NUMBER_WORDS: Mapping[str, str] = MappingProxyType(
     | {"thirty": "30", "forty": "40", "fifty": "50", "sixty": "60", "seventy": "70", "eighty": "80", "ninety": "90"}
     | {"hundred": "100", "thousand": "1000", "million": "1000000", "once": "1", "twice": "2"}
 )
+
+PHRASES: Mapping[str, str] = MappingProxyType(
+    dict.fromkeys(("yet to", "unable to", "failed to", "fails to", "refused to", "refuses to", "incapable of"), "not")
+)
+"""Several words that say what one says."""

@@ -7,25 +7,12 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from mnemic.text.analyse import analyse
-from mnemic.write.synonyms import BROADER, GROUP_HEADS, same_word
-from mnemic.write.wording import (
-    BEFORE_AMOUNTS,
-    BEFORE_NAMES,
-    EMPTY_WORDS,
-    NEGATIONS,
-    NUMBER_WORDS,
-    POSTURES,
-    VALUE_CLASSES,
-)
-
-PRESENT = ""
-"""The form of a verb that was a participle and is told as active: it fits any inflection."""
+from mnemic.write.wording import BEFORE_AMOUNTS, BEFORE_NAMES, EMPTY_WORDS, NEGATIONS, NUMBER_WORDS, VALUE_CLASSES
 
 _FULL_FORM = {"can't": "can", "won't": "will", "shan't": "will", "ain't": "is"}
 _CLITICS = frozenset("s m re ve d ll".split())
 _CLASS = {"label": "number", "person": "name"}
-_DOING = frozenset("is are am was were m s re".split())
-_TELLING = _DOING | BEFORE_AMOUNTS | BEFORE_NAMES
+_TELLING = BEFORE_AMOUNTS | BEFORE_NAMES
 """The words that say something of the one behind them."""
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}\b)")
 _INFLECTION = re.compile(r"(?:ies|es|s|ing|e|y)$")
@@ -44,13 +31,8 @@ class Word(NamedTuple):
     value: str | None
 
     def says(self, other: Word) -> bool:
-        """Return True if the two are one word, or two with one meaning, in inflections that claim the same."""
-        forms = {self.form, other.form}
-        return self.stem == other.stem and (len(forms) == 1 or (PRESENT in forms and not max(forms).endswith("ed")))
-
-    def implies(self, other: Word) -> bool:
-        """Return True if it says `other` and perhaps more, as "man" says "person"."""
-        return self.says(other) or other.stem in BROADER.get(self.stem, ())
+        """Return True if the two are one word, in inflections that claim the same."""
+        return (self.stem, self.form) == (other.stem, other.form)
 
 
 def value_class(word: Word) -> str:
@@ -91,10 +73,7 @@ def _words_behind(token: str, before: str, initial: bool) -> tuple[Word, ...]:
     named = None
     if not initial and token[0].isupper():
         named = "month" if low == "may" else "name" if before in BEFORE_NAMES else "person"
-    words = _words(low, named)
-    if low.endswith("ing") and before in _DOING and len(words) == 1 and words[0].stem in POSTURES:
-        return (words[0]._replace(value="posture"),)
-    return words
+    return _words(low, named)
 
 
 @lru_cache(maxsize=8192)
@@ -103,12 +82,7 @@ def _words(low: str, named: str | None) -> tuple[Word, ...]:
 
 
 def _word(stem: str, low: str, named: str | None) -> Word:
-    told = same_word(stem)
-    if told in GROUP_HEADS:
-        form = told + ("ed" if low.endswith("ed") else "")
-    else:
-        form = _INFLECTION.sub("", low)
-    return Word(told, form, VALUE_CLASSES.get(told, named))
+    return Word(stem, _INFLECTION.sub("", low), VALUE_CLASSES.get(stem, named))
 
 
 @lru_cache(maxsize=16384)

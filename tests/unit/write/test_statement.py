@@ -6,7 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemic.write.statement import Statement, beyond, content_words, covers, opposite, opposition
+from mnemic.write.statement import (
+    Statement,
+    beyond,
+    content_words,
+    covers,
+    denies,
+    negates,
+    opposite,
+    opposition,
+)
 
 OPPOSITES = [
     ("The user is allergic to penicillin", "The user is not allergic to penicillin"),
@@ -87,15 +96,10 @@ PARAPHRASES = [
     ("Budget is 1,000 euros", "Budget is 1000 euros"),
 ]
 
-NARROWER = [
-    ("A man is slicing an onion", "A person is cutting an onion"),
-    ("The kids sit close to the couch", "The children sit near the sofa"),
-]
 DENIED = [
     ("I've never used Excel for tracking expenses, can you help?", "I use Excel to track my expenses, since March."),
     ("There is no one typing", "Someone is typing"),
     ("The dog is not large and does not bark", "The dog is large and barks"),
-    ("The boy is sitting on the bench", "The boy is standing on the bench"),
 ]
 KEPT_APART = [
     ("No man is singing", "No person is singing"),
@@ -171,14 +175,8 @@ def test_what_covers_loses_no_word_and_opposes_nothing(one: list[str], other: li
         assert opposition(Statement.of(full), Statement.of(part)) is None
 
 
-@each(("full", "part"), NARROWER, ids=[one[:30] for one, _ in NARROWER])
-def test_the_same_in_other_words(full: str, part: str) -> None:
-    assert beyond(Statement.of(full), Statement.of(part)) == 0
-    assert opposition(Statement.of(full), Statement.of(part)) is None
-
-
 @each(("one", "other"), DENIED, ids=[one[:30] for one, _ in DENIED])
-def test_denials_and_doings_oppose_strongly(one: str, other: str) -> None:
+def test_denials_oppose_strongly(one: str, other: str) -> None:
     found = opposition(Statement.of(one), Statement.of(other))
     assert found is not None
     assert found.strong
@@ -236,3 +234,20 @@ def test_a_passive_is_not_read_as_its_active() -> None:
 def test_a_letter_that_only_looks_like_one_of_a_phrase_makes_none() -> None:
     assert Statement.of("He faıled to come").plain == "He faıled to come"
     assert Statement.of("He Failed to come").plain == "He not come"
+
+
+def test_a_clause_denies_a_clause_from_far_off() -> None:
+    told = Statement.of("I met Kyle at a sneaker expo in Bridgetown, but the shoes were dear. Which should I try?")
+    denied = Statement.of("I have never met Kyle at a sneaker expo, can you suggest shoes for daily wear?")
+    other = Statement.of("I have never tried vegan cheese, can you suggest a recipe for dinner?")
+    assert denies(told, denied)
+    assert denies(denied, told)
+    assert not denies(told, other)
+
+
+@each(
+    ("text", "denies_something"),
+    [("I don’t smoke", True), ("Never again", True), ("cannot swim", True), ("notes on knots", False), ("", False)],
+)
+def test_a_glance_tells_negations(text: str, denies_something: bool) -> None:
+    assert negates(text) is denies_something

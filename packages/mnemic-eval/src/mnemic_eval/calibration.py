@@ -27,7 +27,6 @@ from mnemic.ports import Embedder
 from mnemic.write.conflict import opposing
 from mnemic.write.draft import WriteRules
 from mnemic.write.merge import same_claim
-from mnemic.write.retell import retold
 from mnemic.write.statement import Statement, beyond, denies, opposition
 from mnemic_eval.samples import half, share
 
@@ -83,7 +82,6 @@ def _opposed(pair: _Measured, *, strong: bool) -> bool:
 
 _GATES = (
     _Gate("near_duplicate", lambda pair: _covers(pair, exactly=False), merging=True),
-    _Gate("retold", lambda pair: retold(pair.one, pair.other), merging=True),
     _Gate("nominate", lambda pair: _covers(pair, exactly=True), merging=True),
     _Gate("nominate", lambda pair: _opposed(pair, strong=True), merging=False),
     _Gate("conflict", lambda pair: _opposed(pair, strong=False), merging=False),

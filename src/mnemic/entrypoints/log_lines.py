@@ -2,6 +2,9 @@
 
 An exception is told by its type: its message, or a line of its traceback, may hold what somebody said. The same goes
 for the messages of libraries: of these a line tells the place in their code instead.
+
+A thread writes the lines. Whoever reads them may stop (a pipe that is full, a disk that hangs), and a server that
+waited for him would answer nobody: lines are lost then, and counted.
 """
 
 from __future__ import annotations
@@ -9,12 +12,19 @@ from __future__ import annotations
 import json
 import logging
 import sys
+from contextlib import suppress
 from datetime import UTC, datetime
+from queue import Full, Queue
+from threading import Event, Thread
 from typing import TextIO
 
 FIELDS = ("method", "route", "status", "ms", "caller", "address", "reason", "error")
 """The fields that a line may carry besides its message."""
 _LOGGERS = ("mnemic", "uvicorn")
+_UNWRITTEN = 10_000
+"""Lines that may wait to be written; more are lost."""
+_FLUSH_SECONDS = 1.0
+"""Longest time that the end of the process waits for what is not written yet."""
 
 
 class Line(logging.Formatter):
@@ -49,22 +59,75 @@ class Line(logging.Formatter):
         return record.getMessage().replace("\r", "\\r").replace("\n", "\\n")
 
 
-def configure(*, as_json: bool, stream: TextIO | None = None) -> None:
+class Writer:
+    """Writes lines to a stream in a thread, so that nobody waits for it."""
+
+    def __init__(self, stream: TextIO, unwritten: int = _UNWRITTEN) -> None:
+        self._stream = stream
+        self._waiting: Queue[str | Event] = Queue(unwritten)
+        Thread(target=self._write, name="mnemic-log", daemon=True).start()
+
+    def take(self, line: str) -> bool:
+        """Whether there was room for one more line."""
+        with suppress(Full):
+            self._waiting.put_nowait(line)
+            return True
+        return False
+
+    def flush(self, seconds: float = _FLUSH_SECONDS) -> bool:
+        """Wait until all that was taken is written; whether it is."""
+        written = Event()
+        try:
+            self._waiting.put(written, timeout=seconds)
+        except Full:
+            return False
+        return written.wait(seconds)
+
+    def _write(self) -> None:
+        while True:
+            line = self._waiting.get()
+            if isinstance(line, Event):
+                line.set()
+                continue
+            with suppress(OSError, ValueError):  # closed, or its reader has gone: there is nobody to tell
+                self._stream.write(line + "\n")
+                self._stream.flush()
+
+
+class Aside(logging.Handler):
+    """Hands its lines to a writer, and tells in the next line how many it had no room for."""
+
+    def __init__(self, writer: Writer, line: Line) -> None:
+        super().__init__()
+        self.setFormatter(line)
+        self._writer = writer
+        self._lost = 0
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Hand over the line."""
+        told = self.format(record)
+        if self._lost:
+            gap = logging.makeLogRecord({"name": "mnemic.log", "levelno": logging.WARNING, "levelname": "WARNING"})
+            gap.msg = f"{self._lost} lines were not written: nobody took them"
+            told = f"{self.format(gap)}\n{told}"
+        self._lost = 0 if self._writer.take(told) else self._lost + 1
+
+    def flush(self) -> None:
+        """Wait for what is not written yet, but not for ever."""
+        self._writer.flush()
+
+
+def configure(*, as_json: bool, stream: TextIO | None = None) -> Writer:
     """Log to `stream` (standard error) in this form, for this process and for good. The root logger is taken, too: a
-    library that finds it without a handler would bring its own.
+    library that finds it without a handler would bring its own. Returns what writes, to be flushed.
     """
-    told = stream or sys.stderr
+    writer = Writer(stream or sys.stderr)
     root = logging.getLogger()
-    root.handlers = [_handler(told, Line(as_json=as_json, messages=False))]
+    root.handlers = [Aside(writer, Line(as_json=as_json, messages=False))]
     root.setLevel(logging.WARNING)
-    handler = _handler(told, Line(as_json=as_json))
+    handler = Aside(writer, Line(as_json=as_json))
     for name in _LOGGERS:
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [handler], False
         logger.setLevel(logging.INFO)
-
-
-def _handler(stream: TextIO, line: Line) -> logging.Handler:
-    handler = logging.StreamHandler(stream)
-    handler.setFormatter(line)
-    return handler
+    return writer

@@ -13,6 +13,7 @@ ROW = Row(
         "tests/unit/entrypoints/rest/test_connections.py",
         "tests/unit/entrypoints/rest/test_protocol.py",
         "tests/faults/test_half_sent.py",
+        "tests/faults/test_unread_log.py",
     ),
     bites="the same half-sent requests at a layer that takes a place first: the rightful caller is refused with 429",
     alone=True,

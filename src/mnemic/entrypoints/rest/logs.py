@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from http import HTTPStatus
 
 from mnemic.entrypoints.rest.observability import Observation
 from mnemic.entrypoints.rest.request_limits import OPEN_ENDED
@@ -13,7 +14,8 @@ _log = logging.getLogger("mnemic.service")
 
 class RequestLog:
     """A line for each request that failed, was refused for want of a credential or a right, or took at least `slow_ms`;
-    for every one where `all_of_them`. A stream takes its time and is not slow.
+    for every one where `all_of_them`. A stream takes its time and is not slow; nor is a request that never came in as a
+    whole: its sender took the time, and may do so as often as he likes.
     """
 
     def __init__(self, *, slow_ms: float, all_of_them: bool) -> None:
@@ -25,7 +27,8 @@ class RequestLog:
 
     def ended(self, seen: Observation) -> None:
         """Tell of it, if it is worth a line."""
-        slow = seen.seconds * 1000 >= self._slow_ms and seen.route not in OPEN_ENDED
+        timely = seen.route in OPEN_ENDED or seen.status == HTTPStatus.REQUEST_TIMEOUT
+        slow = seen.seconds * 1000 >= self._slow_ms and not timely
         if not (slow or self._all or seen.status >= 500 or seen.status in _DENIED):
             return
         fields = {

@@ -211,7 +211,7 @@ class _Draining(uvicorn.Server):
 def serve(settings: Settings, service: ServiceSettings, *, open_to: Principal | None = None) -> None:
     """Serve until told to stop; streams end then, and running requests are given `drain_seconds`."""
     sys.setswitchinterval(SLICE_SECONDS)
-    configure(as_json=service.log == "json")
+    lines = configure(as_json=service.log == "json")
     streams, meter = Streams(), Meter()
     telemetry = _telemetry(meter)
     log = RequestLog(slow_ms=service.slow_ms, all_of_them=service.log_requests)
@@ -245,6 +245,7 @@ def serve(settings: Settings, service: ServiceSettings, *, open_to: Principal | 
     )
     server = _Draining(config, streams)
     server.run()
+    lines.flush()
     if telemetry is not None:
         telemetry.close()
     if not server.started:

@@ -134,10 +134,11 @@ def logged() -> Iterator[io.StringIO]:
     before = [(logger, logger.handlers, logger.level, logger.propagate) for logger in loggers]
     told = io.StringIO()
     logging.getLogger().handlers = []
-    configure(as_json=False, stream=told)
+    writer = configure(as_json=False, stream=told)
     try:
         yield told
     finally:
+        assert writer.flush()
         for logger, handlers, level, propagate in before:
             logger.handlers, logger.propagate = handlers, propagate
             logger.setLevel(level)
@@ -167,6 +168,14 @@ def test_a_stream_takes_its_time_and_is_not_slow(caplog: pytest.LogCaptureFixtur
             seen = Observation(method="POST", route=route, status=200, began=0, ended=90_000_000_000)
             RequestLog(slow_ms=1000, all_of_them=False).ended(seen)
     assert [getattr(record, "route", None) for record in caplog.records] == ["/v1/runs"]
+
+
+def test_a_request_that_never_came_in_as_a_whole_is_not_slow(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, logger="mnemic.service"):
+        for status in (408, 422):
+            seen = Observation(method="POST", route="/v1/search", status=status, began=0, ended=10_000_000_000)
+            RequestLog(slow_ms=1000, all_of_them=False).ended(seen)
+    assert [getattr(record, "status", None) for record in caplog.records] == [422]
 
 
 async def test_what_a_library_says_of_a_failing_tool_is_told_without_its_words(

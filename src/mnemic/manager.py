@@ -180,7 +180,7 @@ class _Parts:
         profile = self._profile
         if profile is None and self._settings.personas is not None:
             profile = bootstrap.build_profile(self._settings, self._actor.agent)
-        return SevenKinds(self.engine, self._actor, ground, profile=profile, airports=bootstrap.build_airports)
+        return SevenKinds(self.engine, self._actor, ground, profile=profile)
 
 
 def _client() -> Any:

@@ -14,7 +14,9 @@ from mnemic.errors import InvalidConfig
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-GROUPS = ("stores", "embedders", "completers", "rerankers", "extractors", "detectors", "importers", "commands")
+GROUPS = (
+    "stores", "embedders", "completers", "rerankers", "extractors", "documents", "detectors", "importers", "commands",
+)  # fmt: skip
 """The groups of entry points, each `mnemic.<group>`; the name of a store or a completer is the scheme of its URL."""
 
 
@@ -38,6 +40,11 @@ def plugin(group: str, name: str) -> Any | None:
 def is_offered(group: str, name: str) -> bool:
     """Return True if a package offers `name` in `group`; nothing is loaded."""
     return bool(_offered(group, name))
+
+
+def names(group: str) -> list[str]:
+    """The names that packages offer in `group`, each once, in alphabetical order; nothing is loaded."""
+    return sorted({one.name for one in _entry_points(group=f"mnemic.{group}")})
 
 
 def offered() -> list[tuple[str, str, str, str]]:

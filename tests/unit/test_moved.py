@@ -31,6 +31,7 @@ assert [str(one.message) for one in noticed] == ["{old} has become {new}, of the
         ("mnemic.testing", "mnemic_testing", "mnemic-testing", "clock", "ManualClock"),
         ("mnemic.testing", "mnemic_testing", "mnemic-testing", "record_store", "RecordStoreContract"),
         ("mnemic.evaluate", "mnemic_eval", "mnemic-eval", "metrics", "percentiles"),
+        ("mnemic.extract.travel", "mnemic_travel", "mnemic-travel", "read", "reservations"),
     ],
 )
 def test_an_old_name_is_the_same_module(old: str, new: str, package: str, module: str, name: str) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from mnemic.bootstrap import build_airports
-from mnemic.extract.travel.airports import Airports
-from tests.unit.extract.travel.conftest import TABLE
+from mnemic_travel.airport_table import airport_table
+from mnemic_travel.airports import Airports
+from tests.travel_documents import TABLE
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_an_empty_table_knows_nothing() -> None:
 
 
 def test_the_whole_table() -> None:
-    table = build_airports()
+    table = airport_table()
     assert len(table.rows) > 7_000
     assert table.named("AMSTERDAM, NL (SCHIPHOL AIRPORT)") == "AMS"
     assert table.named("Köln/Bonn") == "CGN"

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemic.extract.travel.dates import Date, find_dates, find_times, is_american
-from mnemic.extract.travel.months import month_named
+from mnemic_travel.dates import Date, find_dates, find_times, is_american
+from mnemic_travel.months import month_named
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemic.extract.travel.boarding_pass import boardings
-from mnemic.extract.travel.document import document_of
-from mnemic.extract.travel.markup import marked_up, text_of
-from mnemic.extract.travel.schema_org import RESERVATIONS, normal
-from tests.unit.extract.travel.conftest import brief, read
+from mnemic_travel.boarding_pass import boardings
+from mnemic_travel.document import document_of
+from mnemic_travel.markup import marked_up, text_of
+from mnemic_travel.schema_org import RESERVATIONS, normal
+from tests.travel_documents import brief, read
 
 FLIGHT: dict[str, Any] = {
     "@context": "http://schema.org",

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemic.extract.travel.flights import MAX_LEGS
-from tests.unit.extract.travel.conftest import brief, read
+from mnemic_travel.flights import MAX_LEGS
+from tests.travel_documents import brief, read
 
 LABELLED = """
 Booking reference: ABCDEF

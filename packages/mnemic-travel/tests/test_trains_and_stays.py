@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.extract.travel.conftest import read
+from tests.travel_documents import read
 
 GERMAN = """Ihre Buchung bei der Bahn      Auftragsnummer: ABC123
 Halt                  Datum   Zeit      Gleis   Produkte   Reservierung

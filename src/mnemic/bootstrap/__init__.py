@@ -10,7 +10,6 @@ from mnemic.bootstrap.copies import build_copies
 from mnemic.bootstrap.keyrings import build_keyring, key_folder
 from mnemic.bootstrap.models import (
     DEFAULT_MODEL,
-    build_airports,
     build_completer,
     build_embedder,
     build_entity_reader,
@@ -62,7 +61,6 @@ _LATE = {
 __all__ = [
     "DEFAULT_MODEL",
     "backup_store",
-    "build_airports",
     "build_completer",
     "build_documents",
     "build_embedder",

@@ -1,10 +1,9 @@
-"""Models by name: embedder, completer, the search for names, the table of airports."""
+"""Models by name: embedder, completer, the search for names."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -17,7 +16,6 @@ from mnemic.plugins import is_offered, plugin, scheme_of
 if TYPE_CHECKING:
     from mnemic.extract import Extractor
     from mnemic.extract.entities import EntityReader
-    from mnemic.extract.travel.airports import Airports
     from mnemic.ports import Clock, Completer, Embedder, Reranker
 
 DEFAULT_MODEL = "gpt-4.1-mini"
@@ -187,15 +185,3 @@ def build_entity_reader(reads: EntityReading, completer: Completer | None) -> En
     except ModuleNotFoundError as missing:
         raise InvalidConfig("entities.read", hint="install mnemic[ner] to look for names") from missing
     return NamesEntityReader(name_finder())
-
-
-@cache
-def build_airports() -> Airports:
-    """The table of airports, where the extra `travel` is installed; else an empty one."""
-    from mnemic.extract.travel.airports import Airports, airports_of
-
-    try:
-        from mnemic.providers.airports import airport_rows
-    except ModuleNotFoundError:
-        return Airports()
-    return airports_of(airport_rows())

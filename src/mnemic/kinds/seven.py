@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from asyncio import gather
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -17,7 +17,6 @@ from mnemic.sync_facade import Ground, M, awaited, verb
 from mnemic.types import Actor, Candidate, Kind, Level, Memory, Outcome, WriteReceipt
 
 if TYPE_CHECKING:
-    from mnemic.extract.travel.airports import Airports
     from mnemic.kinds.engine_verbs import EngineVerbs
     from mnemic.kinds.entity import EntityMemory
     from mnemic.kinds.episodic import EpisodicMemory
@@ -75,10 +74,9 @@ class SevenKinds(KindView[M]):
         ground: Ground[M],
         *,
         profile: Profile | None = None,
-        airports: Callable[[], Airports] | None = None,
     ) -> None:
         super().__init__(engine, actor, ground)
-        self._profile, self._airports = profile, airports
+        self._profile = profile
 
     @cached_property
     def working(self) -> WorkingMemory:
@@ -127,8 +125,7 @@ class SevenKinds(KindView[M]):
         """Data of a known shape."""
         from mnemic.kinds.structured import StructuredMemory
 
-        given: dict[str, Any] = {} if self._airports is None else {"airports": self._airports}
-        return StructuredMemory(self._engine, self._actor, self.ground, **given)
+        return StructuredMemory(self._engine, self._actor, self.ground)
 
     @verb
     async def add(

@@ -5,15 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from datetime import date, datetime, timedelta
+from functools import cached_property
 from typing import Any
 
 from mnemic.errors import InvalidInput, NotSupported, VersionConflict
-from mnemic.extract import travel
+from mnemic.extract.structured.documents import DocumentReader, installed_readers, no_reader, package_missing
 from mnemic.extract.structured.model import fields_by_model
 from mnemic.extract.structured.schema import Schema
 from mnemic.extract.structured.shape import Shape
-from mnemic.extract.travel.airports import Airports
-from mnemic.extract.travel.schema_org import RESERVATIONS
 from mnemic.kinds.engine_verbs import EngineVerbs
 from mnemic.kinds.view import KindView
 from mnemic.sync_facade import Ground, M, verb
@@ -27,23 +26,28 @@ LONGEST_DOCUMENT = 4 * 1024 * 1024
 """Characters of a text that data is read from: a mail with all its markup."""
 
 
-def _reservations(text: str, sent_on: date, airports: Callable[[], Airports]) -> list[dict[str, Any]]:
-    return travel.reservations(travel.document_of(text, sent_on=sent_on), airports=airports())
-
-
 class StructuredMemory(KindView[M]):
     """Data of known shapes, one memory for each thing: putting it again makes its next version.
 
-    Known from the start are schema.org's reservations (`FlightReservation`, `LodgingReservation`, ...); `define` adds
-    others. `airports` gives the table of airports that travel confirmations are read with.
+    Known from the start are the shapes that installed packages bring: with mnemic-travel schema.org's reservations
+    (`FlightReservation`, `LodgingReservation`, ...). `define` adds others. `readers` gives the readers of documents.
     """
 
     def __init__(
-        self, engine: EngineVerbs, actor: Actor, ground: Ground[M], *, airports: Callable[[], Airports] = Airports
+        self,
+        engine: EngineVerbs,
+        actor: Actor,
+        ground: Ground[M],
+        *,
+        readers: Callable[[], Sequence[DocumentReader]] = installed_readers,
     ) -> None:
         super().__init__(engine, actor, ground)
-        self.shapes: dict[str, Shape] = dict(RESERVATIONS)
-        self._airports = airports
+        self._readers = readers
+
+    @cached_property
+    def shapes(self) -> dict[str, Shape]:
+        """The shapes that are known, by name."""
+        return {name: shape for reader in self._readers() for name, shape in reader.shapes.items()}
 
     def define(self, name: str, schema: Mapping[str, Any], *, identity: Sequence[str] = ()) -> Shape:
         """Let data called `name` be put. `identity` are the fields (dotted) by which two of it are the same.
@@ -64,7 +68,8 @@ class StructuredMemory(KindView[M]):
 
         One receipt for each memory made or changed: several where `data` fits several, as the cancellation of a booking
         with two flights does. Lower trust changes nothing (`blocked`, `lower_trust`). Raises InvalidInput
-        (`invalid_input:shape`, `:data:<path>:<keyword>`).
+        (`invalid_input:shape`, `:data:<path>:<keyword>`), and as the other verbs MissingExtra
+        (`missing_extra:<name>`) for a shape of a package that is not installed.
         """
         shape = self._shape(name)
         return await self._settled(shape, shape.checked(data), origin)
@@ -95,9 +100,10 @@ class StructuredMemory(KindView[M]):
         """Find what `text` (plain, HTML, a mail, a calendar) tells of the shape `name`, ready to be put; nothing is
         stored.
 
-        Reservations are read by rules, where `name` is left out those of every type; a model, if there is one, reads
-        what rules do not find and every other shape. Days of the week and dates without a year are seen from `sent_at`
-        (now). Raises InvalidInput (`invalid_input:shape`), NotSupported for a shape that needs a model, ModelFailed.
+        The readers of installed packages read their shapes by rules, where `name` is left out all of them; a model, if
+        there is one, reads what rules do not find and every other shape. Days of the week and dates without a year are
+        seen from `sent_at` (now). Raises InvalidInput (`invalid_input:shape`), MissingExtra where `name` is left out
+        and no package reads documents, NotSupported for a shape that needs a model, ModelFailed.
         """
         return await self._extract(text, name, sent_at)
 
@@ -119,6 +125,9 @@ class StructuredMemory(KindView[M]):
 
     def _shape(self, name: str) -> Shape:
         if name not in self.shapes:
+            absent = package_missing(name)
+            if absent is not None:
+                raise absent
             raise InvalidInput("shape", hint="known are " + ", ".join(sorted(self.shapes)))
         return self.shapes[name]
 
@@ -138,16 +147,24 @@ class StructuredMemory(KindView[M]):
             raise InvalidInput("text", hint=f"at most {LONGEST_DOCUMENT} characters")
         clock, completer = self._engine.clock, self._engine.completer
         sent_on = (sent_at or clock.now()).date()
-        if wanted is None or wanted.name in RESERVATIONS:
-            # Beside the event loop: what somebody has sent decides how long it takes.
-            found = await asyncio.to_thread(_reservations, text, sent_on, self._airports)
-            found = [one for one in found if wanted is None or one["@type"] == wanted.name]
-            if found or completer is None or wanted is None:
+        if wanted is None:
+            return await self._read(text, self._readers(), sent_on)
+        readers = [reader for reader in self._readers() if wanted.name in reader.shapes]
+        if readers:
+            found = [one for one in await self._read(text, readers, sent_on) if one["@type"] == wanted.name]
+            if found or completer is None:
                 return found
         if completer is None:
             raise NotSupported(f"extract:{name}", hint="reading this shape from a text needs a language model")
         deadline = Deadline.after(MODEL_TIMEOUT, clock.monotonic)
         return await fields_by_model(completer, text, wanted, sent_on=sent_on, deadline=deadline)
+
+    async def _read(self, text: str, readers: Sequence[DocumentReader], sent_on: date) -> list[dict[str, Any]]:
+        if not readers:
+            raise no_reader()
+        # Beside the event loop: what somebody has sent decides how long it takes.
+        found = await asyncio.to_thread(lambda: [reader.read(text, sent_on=sent_on) for reader in readers])
+        return [one for each in found for one in each]
 
     async def _settled(self, shape: Shape, data: Mapping[str, Any], origin: Origin) -> list[WriteReceipt]:
         """Put it, again and again while others change it too."""

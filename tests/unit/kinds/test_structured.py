@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import json
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
+from itertools import pairwise
 from typing import Any
 
 import pytest
 
-from mnemic.errors import InvalidConfig, InvalidInput, ModelInvalidSchema, NotSupported
+from mnemic.errors import InvalidConfig, InvalidInput, MissingExtra, ModelInvalidSchema, NotSupported
+from mnemic.extract.structured.schema import Schema
+from mnemic.extract.structured.shape import Shape
 from mnemic.kinds.structured import StructuredMemory
 from mnemic.providers.openai import OpenAICompleter
+from mnemic.sync_facade import awaited
 from mnemic.types import Origin, Outcome
 from mnemic_testing.scripted_model import ScriptedModelServer
-from tests.unit.kinds.conftest import BEN, House
+from tests.unit.kinds.conftest import ANA, BEN, House
 
 FLIGHT = {
     "type": "object",
@@ -158,7 +162,7 @@ async def test_a_confirmation_is_captured_and_its_cancellation_after_it(house: H
     assert created.outcome is Outcome.CREATED
     (stored,) = await memory.query("FlightReservation", {"reservationFor.flightNumber": "12"})
     assert stored.data["reservationNumber"] == "QWE123"
-    assert stored.content == "FlightReservation QWE123 XY 12 LHR BER 2027-05-05T12:10:00"
+    assert stored.content == "FlightReservation QWE123 XY 12 LHR BER 2027-05-05T12:10:00+01:00"
     await memory.capture("Your booking has been cancelled.\n" + TICKET)
     (stored,) = await memory.query("FlightReservation", {"reservationNumber": "QWE123"})
     assert stored.data["reservationStatus"].endswith("Cancelled")
@@ -212,3 +216,48 @@ async def test_what_was_known_in_part_is_the_same_once_it_is_known_whole(house: 
     assert stored.data["departs"] == UA["departs"]
     await memory.put("Flight", UA | {"flight": {"number": "UA7"}})
     assert len(await memory.query("Flight")) == 2
+
+
+class Parcels:
+    """The reader of a package: a number after a word."""
+
+    @property
+    def shapes(self) -> dict[str, Shape]:
+        schema = Schema({"type": "object"})
+        return {
+            name: Shape(name=name, schema=schema, identity=("number",), title=("number",))
+            for name in ("Letter", "Parcel")
+        }
+
+    def read(self, text: str, *, sent_on: date) -> list[dict[str, Any]]:
+        return [{"@type": word, "number": number} for word, number in pairwise(text.split()) if word in self.shapes]
+
+
+async def test_the_reader_of_a_package_brings_its_shapes(house: House) -> None:
+    memory = StructuredMemory(house.engine, ANA, awaited(), readers=lambda: [Parcels()])
+
+    assert sorted(memory.shapes) == ["Letter", "Parcel"]
+    assert await memory.extract("Parcel 12 and Letter 7") == [
+        {"@type": "Parcel", "number": "12"},
+        {"@type": "Letter", "number": "7"},
+    ]
+    await memory.capture("Parcel 12 and Letter 7", "Parcel")
+    (stored,) = await memory.query("Parcel", {"number": "12"})
+    assert stored.content == "Parcel 12"
+    assert await memory.query("Letter") == []
+
+
+async def test_without_the_package_of_a_shape_its_name_is_said(house: House) -> None:
+    memory = StructuredMemory(house.engine, ANA, awaited(), readers=list)
+
+    for call in (
+        lambda: memory.query("FlightReservation"),
+        lambda: memory.put("LodgingReservation", {}),
+        lambda: memory.extract("Flight LH 400", "FlightReservation"),
+        lambda: memory.capture("Flight LH 400"),
+    ):
+        with pytest.raises(MissingExtra, match="pip install mnemic-travel") as raised:
+            await call()
+        assert raised.value.reason == "missing_extra:travel"
+    with pytest.raises(InvalidInput, match="invalid_input:shape"):
+        await memory.query("Nonsense")

@@ -22,17 +22,17 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from mnemic.bootstrap import build_airports
 from mnemic.errors import InvalidInput
 from mnemic.extract.structured.shape import field_at
-from mnemic.extract.travel.airports import Airports
-from mnemic.extract.travel.document import document_of
-from mnemic.extract.travel.read import reservations
-from mnemic.extract.travel.schema_org import RESERVATIONS, normal
 from mnemic_eval.conditions import conditions
 from mnemic_eval.outcome import SEED, SPLITS
 from mnemic_eval.progress import Progress, silent
 from mnemic_eval.samples import counted, files, half, json_list, share
+from mnemic_travel.airport_table import airport_table
+from mnemic_travel.airports import Airports
+from mnemic_travel.document import document_of
+from mnemic_travel.read import reservations
+from mnemic_travel.schema_org import RESERVATIONS, normal
 
 _DOCUMENTS = (".txt", ".html", ".htm", ".eml", ".ics")
 _STATIONS = ("Airport", "Station", "BusStop")
@@ -201,7 +201,7 @@ def run(path: str | Path, *, progress: Progress = silent, seed: int = SEED, **_:
     """Measure the documents at `path`: the figures of all of them, of `dev` and of `test`, and `settings`. Draws
     nothing. Raises InvalidInput for data that is not there or in no known format.
     """
-    airports = build_airports()
+    airports = airport_table()
     halves = {split: _Seen() for split in SPLITS}
     whole = _Seen()
     for place, (name, gold, found) in enumerate(cases(Path(path), airports), start=1):

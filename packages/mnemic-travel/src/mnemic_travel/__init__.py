@@ -13,8 +13,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mnemic.extract.travel.document import document_of
-    from mnemic.extract.travel.read import reservations
+    from mnemic_travel.document import document_of
+    from mnemic_travel.read import reservations
 
 _HOMES = {"document_of": "document", "reservations": "read"}
 
@@ -23,5 +23,5 @@ __all__ = ["document_of", "reservations"]
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
-        raise AttributeError(f"module 'mnemic.extract.travel' has no attribute {name!r}")
-    return getattr(import_module(f"mnemic.extract.travel.{_HOMES[name]}"), name)
+        raise AttributeError(f"module 'mnemic_travel' has no attribute {name!r}")
+    return getattr(import_module(f"mnemic_travel.{_HOMES[name]}"), name)

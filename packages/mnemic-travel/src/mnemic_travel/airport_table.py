@@ -1,13 +1,15 @@
-"""The table of airports of the package `airportsdata` (MIT; the extra `travel`)."""
+"""The table of airports of the package `airportsdata` (MIT)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from functools import cache
 
 import airportsdata
 
+from mnemic_travel.airports import Airports, airports_of
 
-def airport_rows() -> Sequence[Mapping[str, Any]]:
-    """Every airport with an IATA code, about 7,900 of them: `iata`, `name`, `city`, `subd`, `country`, `tz`."""
-    return list(airportsdata.load("IATA").values())
+
+@cache
+def airport_table() -> Airports:
+    """Every airport with an IATA code, about 7,900 of them, and those that were closed lately."""
+    return airports_of(airportsdata.load("IATA").values())

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from mnemic.extract.travel.months import folded
 from mnemic.text.pattern import Pattern
+from mnemic_travel.months import folded
 
 _WORD = Pattern(r"[^\W_]+")
 _CERTAIN = 0.75

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from mnemic.extract.travel.labels import BOOKING
+from mnemic_travel.labels import BOOKING
 
 _VALUE = re.compile(
     r"(?<![\w/.@-])(?:[A-Z0-9]{2}/)?(?P<code>[A-Z0-9](?:[A-Z0-9]{4,11}|[A-Z0-9]{2,5}[ -][A-Z0-9]{2,6}))(?![\w@]|\.\w)"

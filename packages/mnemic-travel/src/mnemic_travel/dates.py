@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from mnemic.extract.travel.months import month_named
 from mnemic.text.pattern import Pattern
+from mnemic_travel.months import month_named
 
 _LATE = timedelta(days=7)
 """A confirmation may still be sent some days after the journey began."""

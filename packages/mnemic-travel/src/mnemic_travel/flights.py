@@ -9,12 +9,12 @@ from dataclasses import replace
 from datetime import date
 from itertools import islice
 
-from mnemic.extract.travel.airports import Airports
-from mnemic.extract.travel.dates import Date
-from mnemic.extract.travel.labels import ARRIVAL, DEPARTURE, PLATFORM
-from mnemic.extract.travel.legs import Leg, Stop
-from mnemic.extract.travel.prose import named_places, weekday_in
-from mnemic.extract.travel.tokens import TRAIN_NUMBER, Side, Sort, Token, lines_of, tokens_of
+from mnemic_travel.airports import Airports
+from mnemic_travel.dates import Date
+from mnemic_travel.labels import ARRIVAL, DEPARTURE, PLATFORM
+from mnemic_travel.legs import Leg, Stop
+from mnemic_travel.prose import named_places, weekday_in
+from mnemic_travel.tokens import TRAIN_NUMBER, Side, Sort, Token, lines_of, tokens_of
 
 MAX_TOKENS = 20_000
 MAX_LEGS = 100

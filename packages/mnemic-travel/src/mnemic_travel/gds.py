@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from datetime import date, timedelta
 
-from mnemic.extract.travel.dates import Clock, Date
-from mnemic.extract.travel.legs import Leg, Stop
-from mnemic.extract.travel.months import month_named
+from mnemic_travel.dates import Clock, Date
+from mnemic_travel.legs import Leg, Stop
+from mnemic_travel.months import month_named
 
 _SEGMENT = re.compile(
     r"^[^\S\n]{0,40}\d{1,2}\s{0,9}[.)]?\s{0,9}(?P<airline>[A-Z0-9]{2})\s{0,9}(?P<number>\d{1,4})\s?(?P<cabin>[A-Z])\s{1,9}"

@@ -7,8 +7,8 @@ from datetime import date, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from mnemic.extract.travel.airports import Airports
-from mnemic.extract.travel.dates import Clock
+from mnemic_travel.airports import Airports
+from mnemic_travel.dates import Clock
 
 CONFIRMED = "http://schema.org/ReservationConfirmed"
 CANCELLED = "http://schema.org/ReservationCancelled"

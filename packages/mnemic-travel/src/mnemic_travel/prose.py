@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from datetime import date, timedelta
 
-from mnemic.extract.travel.airports import Airports
-from mnemic.extract.travel.months import folded
-from mnemic.extract.travel.tokens import Side
+from mnemic_travel.airports import Airports
+from mnemic_travel.months import folded
+from mnemic_travel.tokens import Side
 
 _NAME = r"(?P<place>[A-ZÀ-Þ][\w'’.-]*(?:[ -](?:(?:de|am|di|do|la|le|del|of|St\.)[ -])?[A-ZÀ-Þ(][\w'’.()-]*){0,3})"
 _PREPOSITIONS: dict[Side, str] = {

@@ -6,20 +6,20 @@ from collections.abc import Iterator
 from datetime import date, datetime
 from typing import Any
 
-from mnemic.extract.travel.airports import Airports
-from mnemic.extract.travel.boarding_pass import boardings
-from mnemic.extract.travel.booking import booking_codes
-from mnemic.extract.travel.calendar import Event, events
-from mnemic.extract.travel.dates import Clock
-from mnemic.extract.travel.document import Document
-from mnemic.extract.travel.flights import flight_legs, train_legs
-from mnemic.extract.travel.gds import gds_legs, gds_passengers
-from mnemic.extract.travel.labels import BY_AIR, BY_RAIL
-from mnemic.extract.travel.labels import CANCELLED as CANCELLED_WORDS
-from mnemic.extract.travel.legs import CANCELLED, CONFIRMED, flight_reservation, moment, train_reservation, zone_of
-from mnemic.extract.travel.markup import marked_up, text_of
-from mnemic.extract.travel.schema_org import normal, reservations_in
-from mnemic.extract.travel.stays import stay_in
+from mnemic_travel.airports import Airports
+from mnemic_travel.boarding_pass import boardings
+from mnemic_travel.booking import booking_codes
+from mnemic_travel.calendar import Event, events
+from mnemic_travel.dates import Clock
+from mnemic_travel.document import Document
+from mnemic_travel.flights import flight_legs, train_legs
+from mnemic_travel.gds import gds_legs, gds_passengers
+from mnemic_travel.labels import BY_AIR, BY_RAIL
+from mnemic_travel.labels import CANCELLED as CANCELLED_WORDS
+from mnemic_travel.legs import CANCELLED, CONFIRMED, flight_reservation, moment, train_reservation, zone_of
+from mnemic_travel.markup import marked_up, text_of
+from mnemic_travel.schema_org import normal, reservations_in
+from mnemic_travel.stays import stay_in
 
 NOWHERE = Airports()
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from mnemic.extract.structured.schema import Schema
 from mnemic.extract.structured.shape import Shape
-from mnemic.extract.travel.legs import CANCELLED, CONFIRMED, said
+from mnemic_travel.legs import CANCELLED, CONFIRMED, said
 
 _TEXT = {"type": "string", "maxLength": 500}
 _TIME = {"type": "string", "format": "date-time"}

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from datetime import date
 
-from mnemic.extract.travel.dates import Clock, find_dates, find_times, is_american
+from mnemic_travel.dates import Clock, find_dates, find_times, is_american
 
 _CHECK_IN = re.compile(
     r"(?<!\w)(?:check-?\s?in|anreise(?:tag)?|ankunft|arrival(?: date)?|arriv[ée]e|llegada|entrada|arrivo|"

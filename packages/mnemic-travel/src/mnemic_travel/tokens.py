@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Literal
 
-from mnemic.extract.travel.airports import Airports
-from mnemic.extract.travel.dates import find_dates, find_times, is_american
-from mnemic.extract.travel.labels import (
+from mnemic_travel.airports import Airports
+from mnemic_travel.dates import find_dates, find_times, is_american
+from mnemic_travel.labels import (
     ARRIVAL,
     BOOKING,
     DEPARTURE,

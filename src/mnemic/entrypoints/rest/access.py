@@ -26,7 +26,6 @@ from mnemic.entrypoints.rest.sign_on import SignOn
 from mnemic.entrypoints.rest.streams import Streams
 from mnemic.entrypoints.rest.tokens import Tokens
 from mnemic.entrypoints.rest.watch import Watch
-from mnemic.extract.travel.airports import Airports
 from mnemic.kinds.profile import Profile
 from mnemic.ports import Clock
 from mnemic.tenancy import Tenancy
@@ -94,7 +93,6 @@ class Service:
     """Calls of all credentials of a tenant together; None: only each credential has a rate."""
     streams: Streams = field(default_factory=Streams)
     profiles: Callable[[str], Profile | None] = lambda _: None
-    airports: Callable[[], Airports] = Airports
     running: set[asyncio.Task[Any]] = field(default_factory=set)
     """Turns that go on although nobody may be listening any more."""
 

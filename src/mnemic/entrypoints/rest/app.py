@@ -48,7 +48,6 @@ from mnemic.entrypoints.rest.sign_on import Client, SignOn
 from mnemic.entrypoints.rest.streams import Streams
 from mnemic.entrypoints.rest.tokens import Provider, Tokens
 from mnemic.entrypoints.rest.watch import Watch
-from mnemic.extract.travel.airports import Airports
 from mnemic.kinds.profile import Profile
 from mnemic.tenancy import Tenancy
 
@@ -79,7 +78,6 @@ def create_app(
     burst: int = 100,
     streams: Streams | None = None,
     profiles: Callable[[str], Profile | None] | None = None,
-    airports: Callable[[], Airports] = Airports,
     meter: Meter | None = None,
     observers: Sequence[Observer] = (),
 ) -> ASGIApp:
@@ -87,8 +85,8 @@ def create_app(
 
     `client` lets people sign in to the console at the `provider`. `open_to` answers calls without a credential as this
     principal: for one person's own machine only. `url` is the address of the service for browsers. `home` is the tenant
-    whose admins are the service's. `profiles` gives what is said of an agent, `airports` the table that travel
-    confirmations are read with. `observers` are told of every request, beside the `meter`.
+    whose admins are the service's. `profiles` gives what is said of an agent. `observers` are told of every request,
+    beside the `meter`.
     """
     api_keys = ApiKeys(engine.store, engine.clock)
     tokens = Tokens(api_keys, engine.clock, provider)
@@ -109,7 +107,6 @@ def create_app(
         url=url or (client.url if client else None),
         streams=streams or Streams(),
         profiles=profiles or (lambda _: None),
-        airports=airports,
     )
     return _observed(service, bounds, observers)
 

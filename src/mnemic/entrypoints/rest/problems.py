@@ -27,6 +27,7 @@ _STATUS: tuple[tuple[type[MnemicError], HTTPStatus], ...] = (
     (errors.WriteBlocked, HTTPStatus.FORBIDDEN),
     (errors.ScopeDenied, HTTPStatus.FORBIDDEN),
     (errors.NotSupported, HTTPStatus.NOT_IMPLEMENTED),
+    (errors.MissingExtra, HTTPStatus.NOT_IMPLEMENTED),
     (errors.StoreFull, HTTPStatus.INSUFFICIENT_STORAGE),
     (errors.StoreFailed, HTTPStatus.SERVICE_UNAVAILABLE),
     (errors.RerankerFailed, HTTPStatus.SERVICE_UNAVAILABLE),

@@ -13,7 +13,7 @@ import uvicorn
 from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from mnemic.bootstrap import build_airports, build_engine, build_profile
+from mnemic.bootstrap import build_engine, build_profile
 from mnemic.clock import SystemClock
 from mnemic.config import ENV_FILE, Settings
 from mnemic.entrypoints.log_lines import configure
@@ -227,7 +227,6 @@ def serve(settings: Settings, service: ServiceSettings, *, open_to: Principal | 
         tenant_per_second=service.tenant_per_second,
         burst=max(1, int(2 * service.per_second)),
         profiles=lambda agent: build_profile(settings, agent),
-        airports=build_airports,
         streams=streams,
         meter=meter,
         observers=[log] if telemetry is None else [log, telemetry],

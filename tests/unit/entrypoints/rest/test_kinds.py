@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mnemic.extract import travel
+from mnemic_travel import plugin
 from tests.unit.entrypoints.rest.conftest import Running
 
 BOATS = {
@@ -125,13 +125,13 @@ async def test_a_trait_waits_for_review_and_is_then_what_the_agent_is_like(runni
 
 async def test_a_text_is_read_beside_the_event_loop(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     read_in: list[bool] = []
-    reservations = travel.reservations
+    reservations = plugin.reservations
 
     def noted(*arguments: Any, **named: Any) -> Any:
         read_in.append(threading.current_thread() is threading.main_thread())
         return reservations(*arguments, **named)
 
-    monkeypatch.setattr(travel, "reservations", noted)
+    monkeypatch.setattr(plugin, "reservations", noted)
     answer = await running.client.post(
         "/v1/structured/extract", json={"text": "x" + "\n" * 1000 + "y"}, headers=await running.caller("reader")
     )

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from mnemic.errors import InvalidConfig, InvalidInput
 from mnemic.extract.structured.schema import Schema
-from mnemic.extract.travel.schema_org import RESERVATIONS
 
 scalars = st.none() | st.booleans() | st.integers(-5, 5) | st.sampled_from([0.5, 2.0, "", "a", "ab", "abc"])
 data = st.recursive(
@@ -134,9 +133,3 @@ def test_data_and_schemas_of_any_depth_end() -> None:
             nested = {"properties": {"a": nested}}
         with pytest.raises(InvalidConfig, match="schema:depth"):
             Schema(nested)
-
-
-@pytest.mark.parametrize("name", sorted(RESERVATIONS))
-def test_the_schemas_of_reservations_are_sound(name: str) -> None:
-    document = RESERVATIONS[name].schema.document
-    assert Schema(document).document == document

@@ -22,7 +22,7 @@ ShapeName = Annotated[str, Path(min_length=1, max_length=64)]
 
 
 def _view(service: TheService, actor: Actor) -> StructuredMemory[Awaited]:
-    return StructuredMemory(service.engine, actor, awaited(), airports=service.airports)
+    return StructuredMemory(service.engine, actor, awaited())
 
 
 @router.get("", **answering(ShapesAnswer))

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Any
 
-from mnemic.extract.travel.airports import Airport, Airports
-from mnemic.extract.travel.document import document_of
-from mnemic.extract.travel.read import reservations
+from mnemic_travel.airports import Airport, Airports
+from mnemic_travel.document import document_of
+from mnemic_travel.read import reservations
 
 SENT = date(2017, 4, 1)
 

@@ -1,0 +1,5 @@
+"""Alias of `mnemic_travel`, of the package mnemic-travel, for one release."""
+
+from mnemic.moved import alias
+
+alias(__name__, "mnemic_travel", "mnemic-travel")

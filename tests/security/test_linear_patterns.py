@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-import mnemic
 from mnemic.text.pattern import Pattern
+from tests.architecture.sources import PACKAGES
 from tests.faults.scale import FULL
 
 LENGTH, MORE = 4_000, 4
@@ -79,7 +79,7 @@ PIECES = [
 def patterns() -> dict[str, re.Pattern[str]]:
     """Every compiled expression that a module of the product has, by where it is and what it says."""
     found: dict[str, re.Pattern[str]] = {}
-    for module in pkgutil.walk_packages(mnemic.__path__, "mnemic."):
+    for module in (one for place in PACKAGES for one in pkgutil.walk_packages([str(place)], f"{place.name}.")):
         if module.name.startswith(OUTSIDE):
             continue
         try:

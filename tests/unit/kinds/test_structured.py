@@ -223,7 +223,7 @@ class Parcels:
 
     @property
     def shapes(self) -> dict[str, Shape]:
-        schema = Schema({"type": "object"})
+        schema = Schema({"type": "object", "properties": {"number": {"type": "string"}}})
         return {
             name: Shape(name=name, schema=schema, identity=("number",), title=("number",))
             for name in ("Letter", "Parcel")

@@ -225,17 +225,27 @@ class StewardVerbs(UpkeepVerbs):
     async def maintain(
         self, *, actor: Actor, rules: ExpiryRules | None = None, whole: bool = False, dry_run: bool = False
     ) -> MaintenanceReport:
-        """Every job, one after the other: expiry and purge, the outbox, the file (`whole`: written anew)."""
+        """Every job, one after the other: what waits to be captured, expiry and purge, the outbox, the file (`whole`:
+        written anew).
+        """
+        from mnemic.background_capture import read_waiting
         from mnemic.maintain import project, vault
         from mnemic.maintain.reports import MaintenanceReport
 
+        captured = await read_waiting(self, actor.tenant, dry_run=dry_run)  # type: ignore[arg-type]
         expiry = await self.expire(actor=actor, rules=rules, dry_run=dry_run)
         aged = await self._age(actor, dry_run)
         outbox = await project.drain(self.store, self._feeds, dry_run=dry_run)
         swept = 0 if dry_run else await vault.sweep(self.store, actor.tenant)
         freed = 0 if dry_run else await self.store.tidy(whole=whole)
         return MaintenanceReport(
-            expiry=expiry, aged=aged, outbox=outbox, freed_bytes=freed, swept=swept, dry_run=dry_run
+            expiry=expiry,
+            aged=aged,
+            outbox=outbox,
+            freed_bytes=freed,
+            swept=swept,
+            captured=captured,
+            dry_run=dry_run,
         )
 
     async def _age(self, actor: Actor, dry_run: bool) -> int:

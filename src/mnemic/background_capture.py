@@ -13,13 +13,14 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from itertools import groupby
+from typing import Protocol
 
-from mnemic.engine import MemoryEngine
 from mnemic.errors import MnemicError
 from mnemic.extract import is_users_own
 from mnemic.extract.model import windows
 from mnemic.extract.small_talk import is_small_talk
 from mnemic.maintain.capture_queue import Lease, Waiting, enqueue, messages_of, take_out, waiting
+from mnemic.ports import Clock, RecordStore
 from mnemic.trace import RunReport, RunStatus
 from mnemic.types import Actor, Message, WriteReceipt
 
@@ -31,12 +32,27 @@ GATHERING_SECONDS = 2.0
 """Seconds for which the background reader waits for more turns before it reads."""
 
 
+class Engine(Protocol):
+    """Parts of the engine that a background reader works with."""
+
+    store: RecordStore
+    clock: Clock
+
+    async def record(self, messages: Sequence[Message], *, actor: Actor) -> Sequence[WriteReceipt]:
+        """Keep the messages themselves."""
+
+    async def capture_many(
+        self, messages: Sequence[Message], *, actor: Actor, idempotency_keys: Sequence[str | None] | None = None
+    ) -> Sequence[RunReport | None]:
+        """Remember what is worth it in the messages."""
+
+
 class BackgroundCapture:
     """Captures for one engine in the background. `counts`: messages that were read, skipped as small talk or failed,
     by reason.
     """
 
-    def __init__(self, engine: MemoryEngine, *, gathering_seconds: float = GATHERING_SECONDS) -> None:
+    def __init__(self, engine: Engine, *, gathering_seconds: float = GATHERING_SECONDS) -> None:
         self._engine = engine
         self._gathering = gathering_seconds
         self._task: asyncio.Task[None] | None = None
@@ -46,12 +62,13 @@ class BackgroundCapture:
     async def put(self, *messages: Message, actor: Actor) -> Sequence[WriteReceipt]:
         """Record `messages` and leave the user's own for the reader; durable on return, and read in the background.
 
-        Raises StoreFailed; then they are to be put again.
+        Raises StoreFailed; then they are to be put again. What was recorded before waits, too: a crash may have come
+        before it was left for the reader, and what was read already changes nothing.
         """
         receipts = await self._engine.record(messages, actor=actor)
-        fresh = [one.memory_id for one in receipts if one.stored and not one.was_duplicate and one.memory_id]
-        if fresh:
-            await enqueue(self._engine.store, fresh, actor=actor)
+        recorded = [one.memory_id for one in receipts if one.stored and one.memory_id]
+        if recorded:
+            await enqueue(self._engine.store, recorded, actor=actor)
             self._wake(actor.tenant)
         return receipts
 
@@ -131,6 +148,14 @@ class BackgroundCapture:
         if reason is None:
             self.counts["read"] += len(messages)
         return reason
+
+
+async def read_waiting(engine: Engine, tenant: str, *, dry_run: bool = False) -> int:
+    """Read what waits in the tenant, as after a crash of the process that was to read it; how many messages were read,
+    or with `dry_run` wait. Raises StoreFailed.
+    """
+    found = await waiting(engine.store, tenant)
+    return len(found) if dry_run or not found else await BackgroundCapture(engine).read(tenant)
 
 
 def _passing(report: RunReport) -> str | None:

@@ -100,6 +100,33 @@ def test_capture_says_what_it_remembered_and_what_it_left_out(mnemic: Call) -> N
     assert "home_city" in mnemic("capture", "I live in Bergen now.").stdout
 
 
+def test_capture_carries_out_what_is_asked_of_memory_once_it_is_confirmed(
+    mnemic: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    added(mnemic, "My sister keeps bees in Ystad.")
+    forget = ("capture", "Forget what I told you about my sister.")
+    (asked,) = data(mnemic, *forget)["asked"]
+    assert (asked["kind"], asked["subject"], len(asked["memory_ids"])) == ("forget", "my sister", 1)
+    assert "not confirmed: nothing was done" in mnemic(*forget).stdout
+    monkeypatch.setattr("mnemic.entrypoints.cli.writing.at_terminal", lambda: True)
+    assert "nothing was done" in mnemic(*forget, stdin="n\n").stdout
+    assert data(mnemic, "list")["total"] == 1
+    asking = mnemic(*forget, stdin="y\n")
+    assert "My sister keeps bees in Ystad." in asking.stderr
+    assert "forgotten  1 memory" in asking.stdout
+    assert data(mnemic, "list")["total"] == 0
+
+
+def test_capture_shows_what_is_known_and_erases_it(mnemic: Call) -> None:
+    added(mnemic, "My sister keeps bees in Ystad.")
+    assert "My sister keeps bees in Ystad." in mnemic("capture", "What do you know about me?").stdout
+    assert "erased  1 memory" in mnemic("capture", "Delete everything you know about me!", "--yes").stdout
+    assert data(mnemic, "list")["total"] == 0
+    assert "nothing is known" in mnemic("capture", "What do you know about me?").stdout
+    (done,) = data(mnemic, "capture", "Delete everything you know about me!", "-y")["carried_out"]
+    assert done["erasure"]["complete"] is True
+
+
 def test_update_keeps_the_old_version(mnemic: Call) -> None:
     memory_id = added(mnemic, "The cat is called Miso.")
     receipt = data(mnemic, "update", memory_id, "The cat is called Tofu.", "--expected-version", "1")

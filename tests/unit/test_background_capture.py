@@ -81,8 +81,33 @@ async def test_a_turn_waits_for_nothing_and_several_are_read_in_one_call(tmp_pat
             assert (len(server.requests), later.counts["read"]) == (1, 3)
             assert await waiting(engine.store, "default") == []
             await later.put(*TALK, actor=ANA)
-            assert await later.read() == 0
+            assert await later.read() == 3
+            assert await texts(engine) == [TALK[2].content, TALK[0].content]
             await later.stop()
+
+
+async def test_a_crash_between_recording_and_leaving_it_for_the_reader_loses_nothing(tmp_path: Path) -> None:
+    with ScriptedModelServer(parrot) as server:
+        async with engine_of(tmp_path, server) as engine:
+            await engine.record([TALK[0]], actor=ANA)  # all that a process had done when it ended
+            later = BackgroundCapture(engine, gathering_seconds=3600)
+            await later.put(TALK[0], actor=ANA)
+            assert await later.read() == 1
+            assert await texts(engine) == [TALK[0].content]
+            await later.stop()
+
+
+async def test_maintenance_reads_what_nobody_has_read(tmp_path: Path) -> None:
+    with ScriptedModelServer(parrot) as server:
+        async with engine_of(tmp_path, server) as engine:
+            later = BackgroundCapture(engine, gathering_seconds=3600)
+            await later.put(*TALK, actor=ANA)
+            await later.stop()
+            assert (await engine.maintain(actor=ANA, dry_run=True)).captured == 3
+            assert await texts(engine) == []
+            assert (await engine.maintain(actor=ANA)).captured == 3
+            assert await texts(engine) == [TALK[2].content, TALK[0].content]
+            assert (await engine.maintain(actor=ANA)).captured == 0
 
 
 async def test_the_reader_is_woken_by_what_is_put(tmp_path: Path) -> None:

@@ -44,7 +44,6 @@ NOT_ON_CLIENT = {
     "capture_many": "one request would take as long as all its messages: `capture` each, or `record` them",
     "retrieve": "working memory and the conversation in progress are of the calling process",
     "expire": "a part of `maintain`",
-    "carry_out": "a client forgets the memories that a report names, or erases, by the verbs for that",
 }
 CLIENT_ALONE = {
     "import_all": "parts of an import over a network",
@@ -64,6 +63,7 @@ REST: dict[str, tuple[str, dict[str, str]]] = {
     "forget": ("delete /v1/memories/{memory_id}", {}),
     "rollback": ("post /v1/memories/{memory_id}/rollback", {}),
     "undo": ("post /v1/memories/{memory_id}/undo", {}),
+    "carry_out": ("post /v1/memory-requests", {"request": "memory_ids"}),
     "run": ("post /v1/runs", {}),
     "search": ("post /v1/search", {}),
     "context": ("post /v1/context", {}),
@@ -86,7 +86,7 @@ CLI = {
     "retrieve": "a command is one process: `search`",
     "expire": "`maintain`",
     "consolidate": "`maintain --consolidate`",
-    "carry_out": "`forget` and `erase`",
+    "carry_out": "`capture` asks, or carries out with --yes",
 }
 CLI_NAMES = {("forget", "memory_id"): "memory_ids", ("history", "memory_id"): "named", ("maintain", "whole"): "vacuum"}
 """Parameters that are called something else on the command line."""
@@ -99,6 +99,7 @@ MCP = {
     "list": ("list_memories", {}),
     "update": ("update_memory", {}),
     "forget": ("forget_memory", {}),
+    "carry_out": ("carry_out", {}),
 }
 """The tool of each verb that a model is offered."""
 MCP_RESOURCES = {"history": "memory://memories/{memory_id}"}
@@ -119,7 +120,6 @@ NOT_ON_MCP = {
     "expire": "upkeep is the operator's",
     "consolidate": "upkeep is the operator's",
     "doctor": "upkeep is the operator's",
-    "carry_out": "a person confirms it to the host, not to the model",
 }
 MCP_ALONE = {"dry_run": "what overwrites or deletes only tells first what it would do"}
 NOT_ASKED_OF_A_MODEL = {
@@ -129,6 +129,7 @@ NOT_ASKED_OF_A_MODEL = {
     "list": "as for `search`",
     "update": "as for `add`",
     "forget": "nothing is left out",
+    "carry_out": "nothing is left out",
 }
 NOT_IN_TYPESCRIPT = NOT_ON_CLIENT
 

@@ -9,6 +9,7 @@ export type Receipt = Schemas["ReceiptAnswer"];
 export type Found = Schemas["SearchAnswer"];
 export type NewMemory = Partial<Schemas["NewMemory"]> & { content: string };
 export type Report = Schemas["ReportAnswer"];
+export type MemoryRequest = Partial<Schemas["MemoryRequested"]> & { kind: Schemas["MemoryRequested"]["kind"] };
 export type Said = Partial<Schemas["Said"]> & { content: string };
 export type Search = Partial<Schemas["Search"]>;
 export type Correction = Partial<Schemas["Correction"]> & { content: string };
@@ -118,6 +119,12 @@ export class Mnemic {
       body: { message } as Schemas["Captured"],
       params: { header: idempotencyKey === undefined ? {} : { "Idempotency-Key": idempotencyKey } },
     });
+    return data!;
+  }
+
+  /** Do what a message asked of memory (`asked` of its report), once its user has confirmed it. */
+  async carryOut(request: MemoryRequest): Promise<Schemas["CarriedOutAnswer"]> {
+    const { data } = await this.http.POST("/v1/memory-requests", { body: request as Schemas["MemoryRequested"] });
     return data!;
   }
 

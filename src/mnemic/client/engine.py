@@ -22,7 +22,21 @@ from mnemic.sync_facade import Awaited, Ground, M
 from mnemic.types import Actor, AuditEvent, Memory, WriteReceipt
 
 SAME = frozenset(
-    {"add", "add_many", "record", "capture", "update", "forget", "rollback", "undo", "run", "search", "context", "get"}
+    {
+        "add",
+        "add_many",
+        "record",
+        "capture",
+        "update",
+        "forget",
+        "carry_out",
+        "rollback",
+        "undo",
+        "run",
+        "search",
+        "context",
+        "get",
+    }
     | {"list", "count", "history", "lineage", "uses", "maintain", "doctor"}
 )
 """The verbs that the client has under the engine's name, with the engine's parameters but the actor."""

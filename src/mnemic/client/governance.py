@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import quote
 
 from mnemic.client.answers import receipt_of
+from mnemic.client.bodies import memories
 from mnemic.client.failures import failure_of
 from mnemic.client.remote import Remote
 from mnemic.errors import MnemicError, StoreFailed
@@ -19,7 +20,7 @@ from mnemic.maintain.export import from_dict
 from mnemic.maintain.reports import AuditReport, Decided, Revocation
 from mnemic.maintain.review import Waiting
 from mnemic.sync_facade import Face, Ground, M, verb
-from mnemic.types import AuditEvent, Level, Scope, WriteReceipt
+from mnemic.types import AuditEvent, CarriedOut, Level, Scope, WriteReceipt
 
 PAGE = 200
 WAITED = 10
@@ -157,6 +158,16 @@ class RemoteAudit(_Governed[M]):
         """Check every line."""
         told = await self._remote.call("GET", "/v1/audit/verification")
         return AuditReport(**{one.name: told[one.name] for one in fields(AuditReport) if one.name in told})
+
+
+async def carried_out(remote: Remote, told: Mapping[str, Any]) -> CarriedOut:
+    """Result of a request about memory, once an erasure of its has ended. Raises what that failed with."""
+    erased = None if told["erasure"] is None else await _ended(remote, told["erasure"])
+    return CarriedOut(
+        forgotten=tuple(told["forgotten"]),
+        erasure=None if erased is None else erased.as_dict(),
+        memories=tuple(memories(told["memories"])),
+    )
 
 
 async def _ended(remote: Remote, job: dict[str, Any]) -> ErasureReceipt:

@@ -27,6 +27,7 @@ from mnemic.client.bodies import (
     use,
 )
 from mnemic.client.failures import failure_of
+from mnemic.client.governance import carried_out
 from mnemic.client.kinds import RemoteData, RemoteEntities, RemoteEpisodes, RemotePersona
 from mnemic.client.remote import events
 from mnemic.client.upkeep import RemoteUpkeep
@@ -36,7 +37,7 @@ from mnemic.maintain.lineage import Lineage, Use
 from mnemic.maintain.undo import UndoReceipt
 from mnemic.sync_facade import Ground, M, verb
 from mnemic.trace import RunReport
-from mnemic.types import Candidate, Kind, Level, Memory, Message, WriteReceipt, from_json
+from mnemic.types import Candidate, CarriedOut, Kind, Level, Memory, MemoryRequest, Message, WriteReceipt, from_json
 from mnemic.types.recalling import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
 
 K = TypeVar("K")
@@ -133,6 +134,12 @@ class MemoryClient(RemoteUpkeep[M]):
     async def forget(self, memory_id: str) -> None:
         """Delete a memory with all its versions. Raises MemoryNotFound."""
         await self._remote.call("DELETE", at(memory_id))
+
+    @verb
+    async def carry_out(self, request: MemoryRequest) -> CarriedOut:
+        """Do what a message asked of memory, once its user has confirmed it. Returns once an erasure has ended."""
+        told = await self._remote.call("POST", "/v1/memory-requests", request.to_dict())
+        return await carried_out(self._remote, told)
 
     @verb
     async def undo(self, memory_id: str) -> UndoReceipt:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hmac
 import json
 from collections.abc import Awaitable, Callable, Collection
+from dataclasses import replace
 from enum import StrEnum
 from functools import wraps
 from importlib.metadata import version
@@ -15,12 +16,12 @@ from socket import socket
 from typing import Any
 
 from mnemic.engine import MemoryEngine
-from mnemic.errors import MnemicError
+from mnemic.errors import MnemicError, NotSupported
 from mnemic.extras import brought_by
 from mnemic.inject import InjectionConfig
 from mnemic.inject.messages import text_of
 from mnemic.integrations.turns import TurnMemory, settled, shown
-from mnemic.types import Actor
+from mnemic.types import Actor, MemoryRequest
 
 with brought_by("mcp"):
     import uvicorn
@@ -41,11 +42,12 @@ Offered = Callable[..., Awaitable[Any]]
 
 
 class May(StrEnum):
-    """Permissions of a client: find and read, remember, correct and delete."""
+    """Permissions of a client: find and read, remember, correct and delete, erase everything about the user."""
 
     READ = "read"
     WRITE = "write"
     CORRECT = "correct"
+    ERASE = "erase"
 
 
 def memory_server(
@@ -64,7 +66,7 @@ def memory_server(
     request.
     """
     server: MCPServer[Any] = MCPServer("mnemic", instructions=INSTRUCTIONS, version=version("mnemic"))
-    desk = _Desk(engine, TurnMemory(engine, actor, config))
+    desk = _Desk(engine, TurnMemory(engine, actor, config), erases=May.ERASE in may)
     tools: tuple[tuple[May, Offered, ToolAnnotations], ...] = (
         (May.READ, desk.search_memory, _READS),
         (May.READ, desk.list_memories, _READS),
@@ -72,6 +74,7 @@ def memory_server(
         (May.WRITE, desk.add_memory, _ADDS),
         (May.CORRECT, desk.update_memory, _DESTROYS),
         (May.CORRECT, desk.forget_memory, _DESTROYS),
+        (May.CORRECT, desk.carry_out, _DESTROYS),
     )
     at = _as_it_stands(desk, in_force, config)
     for needed, tool, hints in tools:
@@ -88,8 +91,8 @@ def memory_server(
 class _Desk:
     """Functions that the server offers, on behalf of one actor. A tool's failure is an answer with its reason."""
 
-    def __init__(self, engine: MemoryEngine, memory: TurnMemory) -> None:
-        self.memory = memory
+    def __init__(self, engine: MemoryEngine, memory: TurnMemory, *, erases: bool = True) -> None:
+        self.memory, self.erases = memory, erases
         self.search_memory, self.add_memory = memory.search_memory, memory.add_memory
         self.engine = engine
 
@@ -128,6 +131,16 @@ class _Desk:
         """
         return await _answer(self._forgotten(memory_id, dry_run))
 
+    async def carry_out(self, request: dict[str, Any], dry_run: bool = True) -> dict[str, Any]:
+        """Do what the user asked of memory, once they have confirmed it: forget what the request names, erase
+        everything about them, or show what is known.
+
+        Args:
+            request: One of `asked` in an answer of `capture`, as it is there.
+            dry_run: Only tell what would be forgotten; false once the user has said yes.
+        """
+        return await _answer(self._carried_out(request, dry_run))
+
     async def newest(self) -> str:
         """List what is known of the user, newest first."""
         return _json(await self.list_memories(LISTED))
@@ -156,6 +169,8 @@ class _Desk:
     async def _captured(self, message: str) -> dict[str, Any]:
         report = await self.engine.capture(message, actor=self.memory.model)
         answer = {"status": report.status.value, "memories": [settled(receipt) for receipt in report.receipts]}
+        if report.asked:
+            answer["asked"] = [request.to_dict() for request in report.asked]
         return answer if report.stop_reason == "success" else {**answer, "error": report.stop_reason}
 
     async def _updated(self, memory_id: str, content: str, dry_run: bool) -> dict[str, Any]:
@@ -172,6 +187,20 @@ class _Desk:
         await self.engine.forget(memory_id, actor=self.memory.model)
         return {"forgotten": True}
 
+    async def _carried_out(self, told: dict[str, Any], dry_run: bool) -> dict[str, Any]:
+        request, actor = MemoryRequest.from_dict(told), self.memory.actor
+        if request.kind == "forget_all" and not self.erases:
+            raise NotSupported("forget_all")
+        if dry_run or request.kind == "show":
+            found = await self.engine.carry_out(replace(request, kind="show"), actor=actor)
+            memories = [shown(one, actor) for one in found.memories]
+            if request.kind == "show":
+                return {"carried_out": True, "memories": memories}
+            return {"carried_out": False, "would_forget": memories, "dry_run": True}
+        done = await self.engine.carry_out(request, actor=self.memory.model)
+        erased = None if done.erasure is None else bool(done.erasure["complete"])
+        return {"carried_out": True, "forgotten": list(done.forgotten), "erased": erased}
+
 
 def _as_it_stands(
     desk: _Desk, in_force: Callable[[], Awaitable[MemoryEngine]] | None, config: InjectionConfig | None
@@ -182,7 +211,7 @@ def _as_it_stands(
         nonlocal desk
         engine = desk.engine if in_force is None else await in_force()
         if engine is not desk.engine:
-            desk = _Desk(engine, TurnMemory(engine, desk.memory.actor, config))
+            desk = _Desk(engine, TurnMemory(engine, desk.memory.actor, config), erases=desk.erases)
         return desk
 
     def late(function: Offered) -> Offered:

@@ -23,8 +23,8 @@ class Revocation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MaintenanceReport:
-    """Result of a run of all jobs: expiry, reviews turned down because nobody came, the outbox drained into the
-    projections, sealed values that no memory names any more, bytes given back.
+    """Result of a run of all jobs: recorded messages that waited and are captured, expiry, reviews turned down because
+    nobody came, the outbox drained into the projections, sealed values that no memory names any more, bytes given back.
     """
 
     expiry: ExpiryReport
@@ -32,6 +32,7 @@ class MaintenanceReport:
     outbox: DrainReport
     freed_bytes: int
     swept: int = 0
+    captured: int = 0
     dry_run: bool = False
 
 

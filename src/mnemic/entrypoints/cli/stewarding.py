@@ -367,6 +367,7 @@ def _maintenance_dict(report: MaintenanceReport) -> dict[str, Any]:
         "reviews_aged": report.aged,
         "outbox": report.outbox.total,
         "behind": dict(report.outbox.behind),
+        "captured": report.captured,
         "freed_bytes": report.freed_bytes,
     }
 

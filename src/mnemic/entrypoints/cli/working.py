@@ -31,10 +31,10 @@ def work_(given: Given, /, *, every: int, consolidate: str | None, once: bool) -
     \b
       mnemic work --every 3600
 
-    What a projection (graph, hot set) has not taken is brought to it at once; expiry, purge and the rest of
-    `mnemic maintain` follow every so many seconds: for the tenant of the settings, and for every tenant that was made
-    or that a credential of the service has named, by the rules of each. Any number of workers may run beside any number
-    of services.
+    What a projection (graph, hot set) has not taken is brought to it at once; what waits to be captured in the
+    background, expiry, purge and the rest of `mnemic maintain` follow every so many seconds: for the tenant of the
+    settings, and for every tenant that was made or that a credential of the service has named, by the rules of each.
+    Any number of workers may run beside any number of services.
     """
 
     async def work(engine: MemoryEngine, actor: Actor) -> None:
@@ -92,7 +92,8 @@ async def _upkeep(tenancy: Tenancy, actor: Actor, consolidate: str | None) -> No
         note(f"upkeep of {actor.tenant} failed: {failure.reason}")
         return
     expiry = report.expiry
-    done = f"expired {expiry.expired}, purged {expiry.purged}, outbox {report.outbox.total}, aged {report.aged}"
+    done = f"captured {report.captured}, expired {expiry.expired}, purged {expiry.purged}, "
+    done += f"outbox {report.outbox.total}, aged {report.aged}"
     note(f"upkeep of {actor.tenant}: {done}")
     if drawn is not None:
         made, cost = sum(drawn.made.values()), drawn.cost

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,7 +13,15 @@ from mnemic.entrypoints.cli.frame import Command
 from mnemic.entrypoints.cli.given import Given
 from mnemic.entrypoints.cli.inputs import KIND, LEVEL, MOMENT, json_object, text_or_stdin
 from mnemic.entrypoints.cli.terminal import note
-from mnemic.entrypoints.cli.views import capture_text, counted, label, receipt_dict, receipt_text, report_dict
+from mnemic.entrypoints.cli.views import (
+    capture_text,
+    counted,
+    label,
+    memory_dict,
+    receipt_dict,
+    receipt_text,
+    report_dict,
+)
 
 if TYPE_CHECKING:
     from datetime import datetime, timedelta
@@ -20,7 +29,7 @@ if TYPE_CHECKING:
     from mnemic.engine import MemoryEngine
     from mnemic.maintain.undo import UndoReceipt
     from mnemic.trace import RunReport
-    from mnemic.types import Actor, Memory, WriteReceipt
+    from mnemic.types import Actor, Memory, MemoryRequest, WriteReceipt
 
 
 @click.command("add", cls=Command)
@@ -72,12 +81,17 @@ def _ttl(wish: str | None, days: float | None) -> timedelta | None:
 @click.argument("message")
 @click.option("--sent-at", type=MOMENT, help="When it was said; now where not given.")
 @click.option("--idempotency-key", help="A second call with the same key changes nothing.")
+@click.option("--yes", "-y", is_flag=True, help="Carry out what the message asks of memory; do not ask.")
 @click.pass_obj
-def capture_(given: Given, message: str, sent_at: datetime | None, idempotency_key: str | None) -> int:
+def capture_(given: Given, message: str, sent_at: datetime | None, idempotency_key: str | None, yes: bool) -> int:
     r"""Remember what is worth it in something that was said. MESSAGE "-" reads standard input.
 
     \b
       mnemic capture "I am vegetarian and I live in Oslo."
+      mnemic capture "Forget what I told you about my sister."
+
+    What a message asks of memory (forget, show, that something is wrong) is carried out once you have confirmed it: at
+    a terminal you are asked.
     """
     text = text_or_stdin(message)
 
@@ -88,11 +102,51 @@ def capture_(given: Given, message: str, sent_at: datetime | None, idempotency_k
         return await engine.capture(said, actor=actor, idempotency_key=idempotency_key)
 
     report = given.with_engine(work, creates=True)
-    given.show(report_dict(report), lambda: capture_text(report))
+    done = [_carried_out(given, request, yes=yes) for request in report.asked]
+    told = report_dict(report) | ({"carried_out": done} if done else {})
+    given.show(told, lambda: "\n".join([capture_text(report), *map(_outcome, report.asked, done)]))
     if report.status == "ok":
         return Exit.OK
     complain(report.stop_reason)
     return exit_code_of_run(report.stop_reason)
+
+
+def _carried_out(given: Given, request: MemoryRequest, *, yes: bool) -> dict[str, Any] | None:
+    """Do what was asked of memory, as JSON data; None where it was not confirmed. What is only shown changes nothing
+    and needs no confirmation.
+    """
+    if request.kind != "show" and not yes:
+        known = given.with_engine(lambda engine, actor: engine.carry_out(replace(request, kind="show"), actor=actor))
+        for memory in known.memories:
+            note(f"  {label(memory, 100)}")
+        if not at_terminal() or not confirmed(_QUESTIONS[request.kind].format(counted(len(request.memory_ids)))):
+            return None
+    done = given.with_engine(lambda engine, actor: engine.carry_out(request, actor=actor))
+    memories = [memory_dict(one) for one in done.memories]
+    return {"forgotten": list(done.forgotten), "erasure": done.erasure and dict(done.erasure), "memories": memories}
+
+
+_QUESTIONS = {
+    "forget": "Delete {} for good?",
+    "wrong": "Delete {} for good?",
+    "forget_all": "Erase everything about you for good, {}?",
+}
+
+
+def _outcome(request: MemoryRequest, done: dict[str, Any] | None) -> str:
+    """Describe what became of a request about memory."""
+    if done is None:
+        return f"not confirmed: nothing was done ({request.kind}); --yes carries it out"
+    if done["erasure"] is not None:
+        return f"erased  {counted(len(request.memory_ids))}"
+    if request.kind == "show":
+        return "\n".join(f"  {one['memory_id']}  {one['content']}" for one in done["memories"]) or "nothing is known"
+    return f"forgotten  {counted(len(done['forgotten']))}"
+
+
+def at_terminal() -> bool:
+    """Return True if a person at a terminal can be asked."""
+    return sys.stdin is not None and sys.stdin.isatty()
 
 
 @click.command("update", cls=Command)

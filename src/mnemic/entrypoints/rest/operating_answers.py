@@ -60,6 +60,14 @@ class ErasureJobAnswer(Answer):
     erased: ErasureAnswer | None
 
 
+class CarriedOutAnswer(Answer):
+    """Result of a request about memory: what was forgotten, the erasure that was begun, or the memories to show."""
+
+    forgotten: list[str]
+    erasure: ErasureJobAnswer | None
+    memories: list[MemoryAnswer]
+
+
 class RevocationAnswer(Answer):
     """Effects of a revoked consent."""
 

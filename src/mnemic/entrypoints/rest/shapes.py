@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, St
 from mnemic.entrypoints.wire import memory_dict
 from mnemic.guard.expiry import ttl_of
 from mnemic.guard.limits import Quota
-from mnemic.types import Candidate, Kind, Memory, Message, Origin, Source
+from mnemic.types import Candidate, Kind, Memory, MemoryRequest, Message, Origin, Source
 from mnemic.types.recalling import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
 
 MAX_BATCH = 500
@@ -236,6 +236,18 @@ class Erasure(Strict):
 
     subject: Name | None = None
     block: bool = False
+
+
+class MemoryRequested(Strict):
+    """A request about memory, as `asked` of a report has it, that its user has confirmed."""
+
+    kind: Literal["forget", "forget_all", "wrong", "show"]
+    subject: Annotated[str, StringConstraints(max_length=200)] = ""
+    memory_ids: Annotated[list[Name], Field(max_length=1000)] = []
+
+    def request(self) -> MemoryRequest:
+        """The request as the engine takes it."""
+        return MemoryRequest(kind=self.kind, subject=self.subject, memory_ids=tuple(self.memory_ids))
 
 
 class KeyWanted(Strict):

@@ -22,7 +22,8 @@ _READERS = frozenset({Role.READER, Role.WRITER, Role.SUBJECT})
 
 class ToolServer:
     """`/mcp`: streamable HTTP without sessions, so that any process may answer any request. Each caller is offered the
-    tools of its roles: readers and subjects find, writers remember, writers and subjects correct and delete.
+    tools of its roles: readers and subjects find, writers remember, writers and subjects correct and delete, subjects
+    have everything about them erased.
     """
 
     def __init__(self, service: Service) -> None:
@@ -40,7 +41,7 @@ class ToolServer:
         await answer(self._server(principal, standing.engine), scope, receive, send)
 
     def _server(self, principal: Principal, engine: MemoryEngine) -> Any:
-        named = (principal.actor, principal.roles & _READERS, engine)
+        named = (principal.actor, principal.roles & {*_READERS, Role.OPERATOR}, engine)
         server = self._servers.pop(named, None)
         if server is None:
             server = memory_server(engine, principal.actor, may=_allowed(principal.roles))
@@ -55,5 +56,7 @@ def _allowed(roles: frozenset[Role]) -> frozenset[May]:
     if Role.WRITER in roles:
         may |= {May.WRITE, May.CORRECT}
     if Role.SUBJECT in roles:
-        may |= {May.CORRECT}
+        may |= {May.CORRECT, May.ERASE}
+    if Role.OPERATOR in roles:
+        may |= {May.ERASE}
     return frozenset(may)

@@ -12,10 +12,20 @@ from fastapi import APIRouter, Path, Query, Response
 from fastapi.responses import StreamingResponse
 from pydantic import JsonValue
 
-from mnemic.entrypoints.rest.access import Erasing, OneselfOnly, Reading, TheService, require_role
+from mnemic.entrypoints.rest.access import (
+    Erasing,
+    OneselfOnly,
+    Reading,
+    TheService,
+    Using,
+    require_role,
+    require_user,
+)
 from mnemic.entrypoints.rest.answers import answering
 from mnemic.entrypoints.rest.credentials import Role
+from mnemic.entrypoints.rest.evidence import all_shown
 from mnemic.entrypoints.rest.operating_answers import (
+    CarriedOutAnswer,
     ConsentsAnswer,
     ErasureJobAnswer,
     RevocationAnswer,
@@ -23,7 +33,8 @@ from mnemic.entrypoints.rest.operating_answers import (
 )
 from mnemic.entrypoints.rest.parsed import Parsed
 from mnemic.entrypoints.rest.problems import Refused
-from mnemic.entrypoints.rest.shapes import Erasure
+from mnemic.entrypoints.rest.shapes import Erasure, MemoryRequested
+from mnemic.entrypoints.wire import memory_dict
 from mnemic.errors import MemoryNotFound
 from mnemic.maintain.consent import subject_token
 from mnemic.maintain.erase import ErasureReceipt
@@ -102,6 +113,28 @@ async def erase(wanted: Erasure, principal: Erasing, service: TheService, respon
     job = await service.erasures.begin(principal, subject, block=wanted.block, run=run)
     response.headers["Location"] = f"/v1/erasures/{job.erasure_id}"
     return job.as_dict()
+
+
+@router.post("/memory-requests", **answering(CarriedOutAnswer, 200, 202))
+async def carry_out(
+    wanted: MemoryRequested, principal: Using, service: TheService, response: Response
+) -> dict[str, Any]:
+    """Do what a message asked of memory, as the `asked` of its report has it, once its user has confirmed it. What is
+    gone already counts as done. `show` reads; `forget` and `wrong` need a writer or subject; `forget_all` needs what
+    `POST /v1/erasures` needs, and answers 202 with a job as that does.
+    """
+    require_user(principal)
+    told: dict[str, Any] = {"forgotten": [], "erasure": None, "memories": []}
+    if wanted.kind == "forget_all":
+        require_role(principal, Role.SUBJECT, Role.OPERATOR)
+        job = await erase(Erasure(), principal, service, response)
+        response.status_code = HTTPStatus.ACCEPTED
+        return told | {"erasure": job}
+    if wanted.kind != "show":
+        require_role(principal, Role.WRITER, Role.SUBJECT)
+    done = await service.engine.carry_out(wanted.request(), actor=principal.actor)
+    shown = [memory_dict(one) for one in all_shown(done.memories, principal.actor)]
+    return told | {"forgotten": list(done.forgotten), "memories": shown}
 
 
 @router.get("/erasures/{erasure_id}", **answering(ErasureJobAnswer))

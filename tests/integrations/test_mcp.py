@@ -119,7 +119,7 @@ async def test_nothing_has_an_argument_for_whose_memories(engine: MemoryEngine) 
         arguments = {name for tool in tools.values() for name in tool.input_schema["properties"]}
         templates = [one.uri_template for one in (await client.list_resource_templates()).resource_templates]
         prompts = (await client.list_prompts()).prompts
-    assert arguments == {"query", "max_results", "limit", "message", "content", "memory_id", "dry_run"}
+    assert arguments == {"query", "max_results", "limit", "message", "content", "memory_id", "request", "dry_run"}
     assert templates == ["memory://memories/{memory_id}"]
     assert [[argument.name for argument in prompt.arguments or []] for prompt in prompts] == [["question"]]
 
@@ -129,7 +129,7 @@ async def test_what_destroys_says_so(engine: MemoryEngine) -> None:
         hints = {tool.name: tool.annotations for tool in (await client.list_tools()).tools}
     destroying = {name for name, hint in hints.items() if hint is not None and hint.destructive_hint}
     reading = {name for name, hint in hints.items() if hint is not None and hint.read_only_hint}
-    assert destroying == {"update_memory", "forget_memory"}
+    assert destroying == {"update_memory", "forget_memory", "carry_out"}
     assert reading == {"search_memory", "list_memories"}
 
 

@@ -49,6 +49,7 @@ COMMANDS = MappingProxyType(
         "calibrate": Listed(
             "", package="mnemic-eval", line="Choose the cosines of merging and flagging for your embedder."
         ),
+        "plugin": Listed("", "Write a package that adds to it; list those installed.", "mnemic-testing"),
         "completion": Listed("completion", "Print the completion script of a shell."),
     }
 )

@@ -68,7 +68,7 @@ class Writer:
         Thread(target=self._write, name="mnemic-log", daemon=True).start()
 
     def take(self, line: str) -> bool:
-        """Whether there was room for one more line."""
+        """Return True if there was room for one more line."""
         with suppress(Full):
             self._waiting.put_nowait(line)
             return True

@@ -202,7 +202,7 @@ async def test_what_cannot_be_asked_for(engine: MemoryEngine, tmp_path: Path) ->
     with pytest.raises(InvalidInput, match="form"):
         await anext(engine.export_subject("ana", actor=OPERATOR, form="pdf"))  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match="subject"):
-        await anext(engine.export_subject("a b", actor=OPERATOR))
+        await anext(engine.export_subject("a\tb", actor=OPERATOR))
     async with MemoryEngine(store=SqliteStore(tmp_path / "plain.db"), embedder=WordEmbedder()) as plain:
         with pytest.raises(NotSupported, match="reveal"):
             await anext(plain.export_subject("ana", actor=Actor(user="ana"), values=True))

@@ -91,8 +91,17 @@ def test_an_unknown_store_is_a_clear_error(location: str) -> None:
     assert refused.value.reason == "invalid_config:store"
 
 
-def test_user_ids_are_identifiers(tmp_path: Path) -> None:
-    for bad in ("", "a b", "../x", "ana\n", "ä", 42):
+@pytest.mark.parametrize("user", ["auth0|5f7c8ec7", "José", "a/b", "ana@example.org", "日本", "x y", "../x", "a'--%"])
+def test_user_ids_are_what_providers_and_people_write(tmp_path: Path, user: str) -> None:
+    with MemoryManager(user, store=tmp_path / "m.db") as memory, MemoryManager("a", store=tmp_path / "m.db") as other:
+        memory.add("The seat is by the aisle.")
+        assert [hit.memory.content for hit in memory.search("seat").hits] == ["The seat is by the aisle."]
+        assert [one.scope.owner for one in memory.list()] == [user]
+        assert other.list() == []
+
+
+def test_a_user_id_is_printable_and_not_too_long(tmp_path: Path) -> None:
+    for bad in ("", " ", "ana ", "ana\n", "a\x00b", "a\u200bb", "a\u202eb", "\ud800", "e\u0301", "x" * 129, 42):
         with pytest.raises(InvalidInput) as refused:
             MemoryManager(bad, store=tmp_path / "m.db")  # type: ignore[arg-type]
         assert refused.value.reason == "invalid_input:user"

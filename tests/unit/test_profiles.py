@@ -10,7 +10,7 @@ import pytest
 from mnemic.bootstrap import build_profile, load_profile
 from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
-from mnemic.errors import InvalidConfig, InvalidInput
+from mnemic.errors import InvalidConfig
 from mnemic.manager import MemoryManager
 from mnemic.stores.inprocess import InProcessStore
 from mnemic_testing.embedder import WordEmbedder
@@ -70,8 +70,7 @@ def test_no_agent_reaches_out_of_the_folder(tmp_path: Path) -> None:
     (folder / "link.json").symlink_to(tmp_path / "evil.json")
     settings = Settings.load(personas=folder)
     for name in ("../evil", "..", "a/b", "evil\0"):
-        with pytest.raises(InvalidInput):
-            build_profile(settings, name)
+        assert build_profile(settings, name) is None
     assert build_profile(settings, "link") is None
 
 

@@ -6,7 +6,7 @@ import tomllib
 from pathlib import Path
 
 from mnemic.config import Settings
-from mnemic.errors import InvalidConfig
+from mnemic.errors import InvalidConfig, InvalidInput
 from mnemic.guard import strict_json
 from mnemic.kinds.profile import Profile
 from mnemic.types import checked_identifier
@@ -15,13 +15,16 @@ PROFILE_SUFFIXES, MAX_PROFILE_BYTES = (".json", ".toml", ".yaml", ".yml"), 64 * 
 
 
 def build_profile(settings: Settings, agent: str) -> Profile | None:
-    """The profile of `agent` in the folder of personas; None where there is no folder, or no file of that name. Raises
-    InvalidConfig.
+    """Return the profile of `agent` in the folder of personas; None where there is no folder, or no file of that name,
+    as of an agent whose name is no identifier. Raises InvalidConfig.
     """
     folder = settings.personas
     if folder is None:
         return None
-    files = [folder / f"{checked_identifier(agent, 'agent')}{suffix}" for suffix in PROFILE_SUFFIXES]
+    try:
+        files = [folder / f"{checked_identifier(agent, 'agent')}{suffix}" for suffix in PROFILE_SUFFIXES]
+    except InvalidInput:
+        return None
     found = [file for file in files if file.is_file() and file.resolve().parent == folder.resolve()]
     if len(found) > 1:
         raise InvalidConfig("persona:file", hint=f"more than one profile: {', '.join(file.name for file in found)}")

@@ -27,7 +27,7 @@ from mnemic.maintain.vault import sweep
 from mnemic.ports import Clock, Keyring, RecordStore, SessionStore
 from mnemic.ports.offers import Vacuumed
 from mnemic.ports.projections import Scanned
-from mnemic.types import Actor, Level, Memory, Scope, Status, Where, aware, checked_identifier
+from mnemic.types import Actor, Level, Memory, Scope, Status, Where, aware, checked_identifier, checked_name
 from mnemic.unit_of_work import Disowned, Mutation, Unit, apply, commit
 from mnemic.write.outbox_consumer import Feed
 from mnemic.write.vault import token_prefix
@@ -234,7 +234,7 @@ async def erase(
     With `block` nothing is learnt about them again. The audit keeps that it happened. Raises InvalidInput, StoreFailed;
     calling it again goes on.
     """
-    checked_identifier(subject, "subject")
+    checked_name(subject, "subject")
     now = clock.now()
     token = await subject_token(store, actor.tenant, subject)
     erasure = _Erasure(store, actor, token, block, now, new_id(now), feeds, subject)

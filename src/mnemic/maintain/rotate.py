@@ -14,7 +14,7 @@ from functools import partial
 
 from mnemic.errors import StoreBusy
 from mnemic.ports import Clock, RecordStore
-from mnemic.types import Actor, Level, Scope, checked_identifier
+from mnemic.types import Actor, Level, Scope, checked_name
 from mnemic.unit_of_work import Mutation, Unit, apply, commit
 from mnemic.write.vault import Vault
 
@@ -52,7 +52,7 @@ async def rotate_data_keys(
     if subject is None:
         names = await _sealed_for(store, vault, tenant)
     else:
-        own = Scope(tenant=tenant, level=Level.USER, owner=checked_identifier(subject, "subject"))
+        own = Scope(tenant=tenant, level=Level.USER, owner=checked_name(subject, "subject"))
         names = {keyring.named(own)}
     followed = await asyncio.to_thread(keyring.follow, names)
     resealed = 0

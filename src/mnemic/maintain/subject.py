@@ -23,7 +23,7 @@ from mnemic.maintain.erase import made_of
 from mnemic.maintain.export import as_dict, plain
 from mnemic.maintain.subject_data import PAGE, conversation, touched_elsewhere, written_elsewhere
 from mnemic.ports import Clock, RecordStore, SessionStore
-from mnemic.types import Actor, AuditEvent, Kind, Level, Memory, Message, Scope, Status, Usage, checked_identifier
+from mnemic.types import Actor, AuditEvent, Kind, Level, Memory, Message, Scope, Status, Usage, checked_name
 from mnemic.unit_of_work import Mutation, apply
 from mnemic.write.fingerprint import request_owner
 from mnemic.write.vault import Vault, marker_of, vault_prefix
@@ -308,7 +308,7 @@ async def opened(
     Raises InvalidInput (`subject`), RevealDenied (`reveal_denied:subject`) for anybody else, NotSupported (`reveal`)
     without a vault, StoreFailed.
     """
-    own = Scope(tenant=actor.tenant, level=Level.USER, owner=checked_identifier(subject, "subject"))
+    own = Scope(tenant=actor.tenant, level=Level.USER, owner=checked_name(subject, "subject"))
     if values and actor.user != subject:
         raise RevealDenied("subject", hint="sealed values are shown to the subject alone")
     if values and vault is None:

@@ -41,7 +41,7 @@ from mnemic.steps.state import (
     texts_of,
     with_error,
 )
-from mnemic.types import Deadline, Message, Skipped, checked_identifier
+from mnemic.types import Deadline, Message, Skipped, checked_name
 
 Respond = Callable[[dict[str, Any]], str | Awaitable[str]]
 """The model: from `prompt_context` to the assistant's answer."""
@@ -110,7 +110,7 @@ class MemorySteps:
         for name in ("user_id", "thread_id"):
             if not state.get(name):
                 raise InvalidInput(f"{name}:missing")
-            checked_identifier(state.get(name), name)
+            checked_name(state.get(name), name)
         others = {one.get("name") for one in state.get("messages", []) if one.get("role") == "user"}
         if others - {None, state["user_id"]}:
             raise InvalidInput("thread_id:other_user")

@@ -26,7 +26,16 @@ from mnemic.types.reading import (
 )
 from mnemic.types.scope import Actor, Scope, subject_of
 from mnemic.types.serialisation import Serialisable, from_json, to_json
-from mnemic.types.values import Deadline, FrozenDict, JsonValue, Vector, aware, checked_identifier, frozen
+from mnemic.types.values import (
+    Deadline,
+    FrozenDict,
+    JsonValue,
+    Vector,
+    aware,
+    checked_identifier,
+    checked_name,
+    frozen,
+)
 from mnemic.types.words import SHARED, Kind, Level, Origin, Outcome, Status, Trust, lowered
 from mnemic.types.writing import AuditEvent, Blocked, Change, KeptRequest, OutboxEntry, Skipped, Step, WriteReceipt
 from mnemic_redact.types import Detector, Found
@@ -133,6 +142,7 @@ __all__ = [
     "WriteReceipt",
     "aware",
     "checked_identifier",
+    "checked_name",
     "from_json",
     "frozen",
     "lowered",

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from mnemic.errors import InvalidInput
 from mnemic.types.serialisation import Serialisable
-from mnemic.types.values import checked_identifier
+from mnemic.types.values import checked_identifier, checked_name
 from mnemic.types.words import Level, Origin
 
 _LEVELS = tuple(Level)
@@ -24,7 +24,7 @@ class Scope(Serialisable):
 
     def __post_init__(self) -> None:
         checked_identifier(self.tenant, "tenant")
-        checked_identifier(self.owner, "owner")
+        checked_name(self.owner, "owner")
         if self.level not in _LEVELS:
             raise InvalidInput("level")
 
@@ -56,11 +56,12 @@ class Actor(Serialisable):
     channel: Origin = Origin.USER_STATED
 
     def __post_init__(self) -> None:
-        for name in ("tenant", "user", "agent"):
-            checked_identifier(getattr(self, name), name)
+        checked_identifier(self.tenant, "tenant")
+        for name in ("user", "agent"):
+            checked_name(getattr(self, name), name)
         for name in ("workspace", "session", "task"):
             if getattr(self, name) is not None:
-                checked_identifier(getattr(self, name), name)
+                checked_name(getattr(self, name), name)
 
     def scope(self, level: Level | str) -> Scope:
         """The actor's scope at `level`. Raises InvalidInput (`invalid_input:scope:<level>`) where the actor has

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, NoReturn
+from unicodedata import is_normalized
 
 from mnemic.errors import InvalidInput
 
@@ -15,6 +16,8 @@ Vector = bytes
 
 JsonValue = None | bool | int | float | str | Sequence["JsonValue"] | Mapping[str, "JsonValue"]
 
+LONGEST_NAME = 128
+"""Characters of an identifier or a name."""
 _IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:@+-]{0,127}", re.ASCII)
 
 
@@ -25,6 +28,20 @@ def checked_identifier(value: object, name: str) -> str:
     """
     if not isinstance(value, str) or not _IDENTIFIER.fullmatch(value):
         raise InvalidInput(name, hint="an identifier has 1 to 128 of the characters A-Z a-z 0-9 _ . : @ + -")
+    return value
+
+
+def checked_name(value: object, name: str) -> str:
+    """Return `value` if it can name a person, an agent, a workspace or a conversation, as an identity provider, a
+    framework or people write it (`auth0|5f7`, `José`, `a/b`): 1 to 128 printable characters without a space at either
+    end, in Unicode's normal form C, compared character by character; nothing is repaired.
+
+    Raises InvalidInput (`invalid_input:<name>`) otherwise.
+    """
+    if not isinstance(value, str) or not 0 < len(value) <= LONGEST_NAME or not value.isprintable():
+        raise InvalidInput(name, hint="a name has 1 to 128 printable characters")
+    if value != value.strip() or not is_normalized("NFC", value):
+        raise InvalidInput(name, hint="a name has no space at its ends and is in Unicode's normal form C")
     return value
 
 

@@ -260,7 +260,7 @@ async def good(engine: MemoryEngine, actor: Actor) -> Line:
         ({"source": {}}, "export:source"),
         ({"created_at": "yesterday"}, "export:created_at"),
         ({"created_at": None}, "export:created_at"),
-        ({"owner": "a b"}, "owner"),
+        ({"owner": "a\tb"}, "owner"),
         ({"supersedes": ["x"]}, "export:supersedes"),
     ],
 )

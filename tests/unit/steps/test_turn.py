@@ -370,7 +370,7 @@ async def test_values_that_accumulate_are_no_conflict(runner: str, memory: LongT
         ({"user_id": ANA, "thread_id": "t1"}, "invalid_input:input:missing"),
         ({"input": "hi", "thread_id": "t1"}, "invalid_input:user_id:missing"),
         ({"input": "hi", "user_id": ANA}, "invalid_input:thread_id:missing"),
-        ({"input": "hi", "user_id": "a b", "thread_id": "t1"}, "invalid_input:user_id"),
+        ({"input": "hi", "user_id": "a\tb", "thread_id": "t1"}, "invalid_input:user_id"),
         ({"input": "x" * 20_001, "user_id": ANA, "thread_id": "t1"}, "invalid_input:input:too_long"),
     ],
 )

@@ -39,7 +39,7 @@ class Given:
         return Settings.load(store=self.store, tenant=self.tenant, policy=self.policy, **overrides)
 
     def actor(self, settings: Settings) -> Actor:
-        """Return the actor who asks. Raises InvalidInput for a name that is no identifier."""
+        """Return the actor who asks. Raises InvalidInput for a name that is no user id."""
         from mnemic.types import Actor
 
         return Actor(
@@ -104,14 +104,14 @@ class Given:
 
 
 def login_name() -> str:
-    """The name of whoever is logged in. Raises UsageError where there is none that could serve as an identifier."""
+    """The name of whoever is logged in. Raises UsageError where there is none that could serve as a user id."""
     import getpass
 
     from mnemic.errors import InvalidInput
-    from mnemic.types import checked_identifier
+    from mnemic.types import checked_name
 
     try:
-        return checked_identifier(getpass.getuser(), "user")
+        return checked_name(getpass.getuser(), "user")
     except (InvalidInput, OSError, KeyError, ImportError):
         raise click.UsageError("whose memory is it? name a user with --user or MNEMIC_USER") from None
 

@@ -1,25 +1,34 @@
-"""Names that a provider's token brings, as identifiers: every legal `sub` has one, and no two have the same.
+"""User ids and tenants from the claims of a provider's token: every legal `sub` has one, and no two have the same.
 
 OpenID Connect lets a `sub` be any text of up to 255 ASCII characters (Core 1.0, section 2): `auth0|123`, an address of
-the web. What is an identifier stays what it is. Anything else becomes `claim:` and the text, in which every character
-that is none of `A-Z a-z 0-9 _ . : @ -` stands as the bytes of its UTF-8, each `+` and two hexadecimal digits. Where
-that is longer than an identifier may be, it is `claim:++` and the SHA-256 of issuer and text. What begins with `claim:`
-already is written so, too: nobody can take the name that stands for somebody else.
+the web. A user's name stays as it is where it can name a user (`checked_name`), a tenant's where it is an identifier.
+Anything else becomes `claim:` and the text, in which every character that is none of `A-Z a-z 0-9 _ . : @ -` is written
+as the bytes of its UTF-8, each `+` and two hexadecimal digits. Where that is longer than an identifier may be, it is
+`claim:++` and the SHA-256 of issuer and text. What begins with `claim:` already is written so, too: nobody can take the
+name that stands for somebody else.
+
+Earlier releases wrote every user's name that is no identifier so. Whoever has memories under such a name keeps it.
 """
 
 from __future__ import annotations
 
 import re
+from collections import OrderedDict
 from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from hashlib import sha256
 
 from mnemic.errors import InvalidInput
-from mnemic.types import checked_identifier
+from mnemic.ports import RecordStore
+from mnemic.types import Level, Scope, checked_identifier, checked_name
+from mnemic.types.values import LONGEST_NAME
 
 MARK = "claim:"
-LONGEST = 128
-"""Characters of an identifier."""
 
+MOST_KNOWN = 10_000
+"""Users of whom a process remembers under which name their memories are."""
+_FOREVER = datetime.max.replace(tzinfo=UTC)
 _OTHERS = re.compile(r"[^A-Za-z0-9_.:@-]")
 
 
@@ -33,4 +42,32 @@ def identifier_of(claimed: object, name: str, *, issuer: str) -> str:
         with suppress(InvalidInput):
             return checked_identifier(claimed, name)
     written = MARK + _OTHERS.sub(lambda found: "".join(f"+{byte:02X}" for byte in found[0].encode()), claimed)
-    return written if len(written) <= LONGEST else f"{MARK}++{sha256(f'{issuer} {claimed}'.encode()).hexdigest()}"
+    return written if len(written) <= LONGEST_NAME else f"{MARK}++{sha256(f'{issuer} {claimed}'.encode()).hexdigest()}"
+
+
+@dataclass(slots=True)
+class ClaimedUsers:
+    """User ids of a provider's users."""
+
+    store: RecordStore
+    _known: OrderedDict[tuple[str, str], str] = field(default_factory=OrderedDict)
+
+    async def user_of(self, claimed: object, tenant: str, *, issuer: str) -> str:
+        """Return the user id of the name in a token: the name itself, unless it can name no user or the tenant has
+        memories under the identifier that earlier releases wrote for it. Raises InvalidInput (`user`), StoreFailed.
+        """
+        identifier = identifier_of(claimed, "user", issuer=issuer)
+        if claimed == identifier or str(claimed).startswith(MARK):
+            return identifier
+        try:
+            name = checked_name(claimed, "user")
+        except InvalidInput:
+            return identifier
+        place = (tenant, identifier)
+        if place not in self._known:
+            scope = Scope(tenant=tenant, level=Level.USER, owner=identifier)
+            held = await self.store.usage(tenant, since=_FOREVER, scope=scope)
+            self._known[place] = identifier if any(one.rows for one in held.values()) else name
+            if len(self._known) > MOST_KNOWN:
+                self._known.popitem(last=False)
+        return self._known[place]

@@ -124,7 +124,7 @@ class ApiKeys:
     """The keys of a store."""
 
     def __init__(self, store: RecordStore, clock: Clock, *, most: int = KEYS_OF_A_TENANT) -> None:
-        self._store = store
+        self.store = store
         self._clock = clock
         self._most = most
         self._used: OrderedDict[str, datetime] = OrderedDict()
@@ -182,7 +182,7 @@ class ApiKeys:
 
     async def find(self, key_id: str) -> ApiKey | None:
         """The key of this id; None where there is none."""
-        value = (await self._store.marks(SERVICE_TENANT, _PREFIX + key_id)).get(_PREFIX + key_id)
+        value = (await self.store.marks(SERVICE_TENANT, _PREFIX + key_id)).get(_PREFIX + key_id)
         return None if value is None else read(value)
 
     async def note_use(self, key_id: str) -> None:
@@ -202,11 +202,11 @@ class ApiKeys:
                 await unit.apply(Mutation(tenant=SERVICE_TENANT, marks={_USED + key_id: now.isoformat()}))
 
         with suppress(StoreFailed, NotSupported):
-            await commit(self._store, work)
+            await commit(self.store, work)
 
     async def last_used(self) -> dict[str, datetime]:
         """Return the time of each key's last use, to the hour, by its id."""
-        marks = await self._store.marks(SERVICE_TENANT, _USED)
+        marks = await self.store.marks(SERVICE_TENANT, _USED)
         return {name.removeprefix(_USED): datetime.fromisoformat(at) for name, at in marks.items()}
 
     async def signed_with(self, key_id: str, shown: str, made: TokenKey) -> TokenKey:
@@ -226,7 +226,7 @@ class ApiKeys:
             await unit.apply(Mutation(tenant=SERVICE_TENANT, marks={_PREFIX + key_id: written(renewed)}))
             return made
 
-        return await commit(self._store, work)
+        return await commit(self.store, work)
 
     async def rotate_signing(self, *, tenant: str, key_id: str | None = None, by: str = COMMAND_LINE) -> int:
         """End every token that the tenant's applications have issued, or this one has; those issued from now on are
@@ -265,11 +265,11 @@ class ApiKeys:
         event = await self._event(key, "api_key_revoked", by)
 
         gone: dict[str, str | None] = {_PREFIX + key_id: None, _USED + key_id: None}
-        await apply(self._store, replace(event, marks=gone, marks_of=SERVICE_TENANT))
+        await apply(self.store, replace(event, marks=gone, marks_of=SERVICE_TENANT))
 
     async def all(self, *, tenant: str | None = None) -> list[ApiKey]:
         """Every key, oldest first; of one tenant where it is named."""
-        marks = await self._store.marks(SERVICE_TENANT, _PREFIX)
+        marks = await self.store.marks(SERVICE_TENANT, _PREFIX)
         return await asyncio.to_thread(_those_of, marks, tenant)
 
     async def _existing(self, key_id: str, tenant: str | None, may: Reach) -> ApiKey:
@@ -286,7 +286,7 @@ class ApiKeys:
             marks = {_PREFIX + key.key_id: written(key)}
             await unit.apply(replace(event, marks=marks, marks_of=SERVICE_TENANT))
 
-        await commit(self._store, work)
+        await commit(self.store, work)
 
     async def _event(self, key: ApiKey, action: str, by: str) -> Mutation:
         """The line in the audit of the key's tenant, committed with the act itself. It says for whom the key is by the
@@ -295,7 +295,7 @@ class ApiKeys:
         tenant, user = key.principal.tenant, key.principal.user
         detail: dict[str, Any] = {"key_id": key.key_id, "roles": sorted(key.principal.roles)}
         if user is not None:
-            detail["subject"] = await subject_token(self._store, tenant, user)
+            detail["subject"] = await subject_token(self.store, tenant, user)
         return Mutation(tenant=tenant, action=action, at=self._clock.now(), actor=by, detail=detail)
 
 

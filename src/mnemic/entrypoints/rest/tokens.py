@@ -23,7 +23,7 @@ from joserfc import jws, jwt
 from joserfc.errors import BadSignatureError, InvalidKeyIdError, JoseError
 from joserfc.jwk import KeySet, OKPKey
 
-from mnemic.entrypoints.rest.claimed import identifier_of
+from mnemic.entrypoints.rest.claimed import ClaimedUsers, identifier_of
 from mnemic.entrypoints.rest.credentials import ApiKeys, Principal, Role, TokenKey, shown_key
 from mnemic.entrypoints.rest.fetching import require_fetchable
 from mnemic.entrypoints.rest.provider_keys import FetchedKeys, FixedKeys
@@ -101,6 +101,7 @@ class Tokens:
         self._clock = clock
         self._provider = provider
         self._keys = None if provider is None else _keys(provider, clock)
+        self._users = ClaimedUsers(keys.store)
 
     async def issue(
         self, api_key: str, *, user: str, session: str | None, roles: frozenset[Role], ttl: timedelta
@@ -177,7 +178,7 @@ class Tokens:
         if known is None or claims is None:
             return None
         self._require(claims, known.issuer, known.audience)
-        return _of_provider(claims, known)
+        return await self._of_provider(claims, known)
 
     async def identified(self, text: str, *, client_id: str, nonce: str) -> Principal | None:
         """Return the principal of an ID token of the provider that was made for `client_id` and this sign-in (OpenID
@@ -192,9 +193,22 @@ class Tokens:
                 return None
             if claims.get("azp", client_id) != client_id:
                 return None
-            return _of_provider(claims, known)
+            return await self._of_provider(claims, known)
         except (JoseError, InvalidInput, ValueError, KeyError, TypeError):
             return None
+
+    async def _of_provider(self, claims: Mapping[str, Any], known: Provider) -> Principal:
+        """Raises ValueError for an address of mail that nobody has confirmed: anybody may have typed it."""
+        if known.claims.user == "email" and claims.get("email_verified", True) not in (True, "true"):
+            raise ValueError("claims")
+        tenant = identifier_of(claims.get(known.claims.tenant, known.default_tenant), "tenant", issuer=known.issuer)
+        user = await self._users.user_of(claims.get(known.claims.user), tenant, issuer=known.issuer)
+        named = {"sub": user, "agent": claims.get("agent"), "session": claims.get("session")}
+        roles = claims.get(known.claims.roles, [Role.SUBJECT])
+        principal = _principal(named, tenant, roles)
+        if known.claims.tenant in claims:
+            return principal
+        return replace(principal, roles=principal.roles & ONES_OWN or frozenset({Role.SUBJECT}))
 
     async def _signed(self, text: str) -> Mapping[str, Any] | None:
         """The claims of a token that the provider has signed; None where there is no provider or none of its keys."""
@@ -231,20 +245,6 @@ def _moment(claimed: object) -> float:
 
 def _keys(provider: Provider, clock: Clock) -> FixedKeys | FetchedKeys:
     return FetchedKeys(provider.keys, clock) if isinstance(provider.keys, str) else FixedKeys(provider.keys)
-
-
-def _of_provider(claims: Mapping[str, Any], known: Provider) -> Principal:
-    """Raises ValueError for an address of mail that nobody has confirmed: anybody may have typed it."""
-    if known.claims.user == "email" and claims.get("email_verified", True) not in (True, "true"):
-        raise ValueError("claims")
-    user = identifier_of(claims.get(known.claims.user), "user", issuer=known.issuer)
-    tenant = identifier_of(claims.get(known.claims.tenant, known.default_tenant), "tenant", issuer=known.issuer)
-    named = {"sub": user, "agent": claims.get("agent"), "session": claims.get("session")}
-    roles = claims.get(known.claims.roles, [Role.SUBJECT])
-    principal = _principal(named, tenant, roles)
-    if known.claims.tenant in claims:
-        return principal
-    return replace(principal, roles=principal.roles & ONES_OWN or frozenset({Role.SUBJECT}))
 
 
 def _derived(secret: str, salt: str) -> OKPKey:

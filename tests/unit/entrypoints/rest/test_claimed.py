@@ -10,12 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemic.entrypoints.rest.claimed import LONGEST, MARK, identifier_of
+from mnemic.engine import MemoryEngine
+from mnemic.entrypoints.rest.claimed import MARK, ClaimedUsers, identifier_of
 from mnemic.entrypoints.rest.credentials import ApiKeys, Principal
 from mnemic.entrypoints.rest.tokens import Claims, Provider, Tokens
 from mnemic.errors import InvalidInput
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.types import checked_identifier
+from mnemic.types import Actor, checked_identifier, checked_name
+from mnemic.types.values import LONGEST_NAME
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 from tests.identity_provider import IdentityProvider, running
@@ -44,7 +46,7 @@ def test_every_text_has_an_identifier_that_says_it_again(claimed: str) -> None:
     name = named(claimed)
     assert checked_identifier(name, "user") == name
     assert read(name) in (claimed, None)
-    if len(claimed.encode()) * 3 + len(MARK) <= LONGEST:
+    if len(claimed.encode()) * 3 + len(MARK) <= LONGEST_NAME:
         assert read(name) == claimed
 
 
@@ -77,6 +79,41 @@ def test_what_is_no_text_names_nobody(claimed: object) -> None:
         named(claimed)
 
 
+async def users() -> ClaimedUsers:
+    store = InProcessStore()
+    await store.open(WordEmbedder().space)
+    return ClaimedUsers(store)
+
+
+@given(st.lists(LEGAL, max_size=5))
+async def test_a_user_is_called_what_the_provider_says_and_no_two_the_same(claimed: list[str]) -> None:
+    known = await users()
+    named = {one: await known.user_of(one, "acme", issuer=ISSUER) for one in claimed}
+    assert len(set(named.values())) == len(named)
+    for one, user in named.items():
+        assert checked_name(user, "user") == user
+        assert user in (one, identifier_of(one, "user", issuer=ISSUER))
+
+
+async def test_whoever_has_memories_under_the_name_of_an_earlier_release_keeps_it() -> None:
+    engine = MemoryEngine(store=InProcessStore(), embedder=WordEmbedder())
+    async with engine:
+        await engine.add("The seat is by the aisle.", actor=Actor(tenant="acme", user="claim:auth0+7C7"))
+        known = ClaimedUsers(engine.store)
+        for _ in range(2):
+            assert await known.user_of("auth0|7", "acme", issuer=ISSUER) == "claim:auth0+7C7"
+            assert await known.user_of("auth0|7", "other", issuer=ISSUER) == "auth0|7"
+            assert await known.user_of("auth0|8", "acme", issuer=ISSUER) == "auth0|8"
+
+
+async def test_what_is_remembered_of_names_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mnemic.entrypoints.rest.claimed.MOST_KNOWN", 2)
+    known = await users()
+    for number in range(4):
+        assert await known.user_of(f"auth0|{number}", "acme", issuer=ISSUER) == f"auth0|{number}"
+    assert len(known._known) == 2
+
+
 @pytest.fixture
 async def provider() -> AsyncIterator[IdentityProvider]:
     with running() as known:
@@ -99,7 +136,7 @@ async def test_which_claim_names_user_tenant_and_roles_is_a_setting(provider: Id
     said = {"oid": "auth0|7", "https://example.org/tenant": "org|1", "https://example.org/roles": ["writer"]}
     principal = await holder(provider, claims, **said)
     assert principal is not None
-    assert (principal.tenant, principal.user, principal.roles) == ("claim:org+7C1", "claim:auth0+7C7", {"writer"})
+    assert (principal.tenant, principal.user, principal.roles) == ("claim:org+7C1", "auth0|7", {"writer"})
     assert await holder(provider, claims, tenant="acme") is None
 
 

@@ -88,7 +88,7 @@ async def _rotated(running: Running, key_id: str) -> str:
     return await running.keys.rotate(key_id, grace=timedelta(0), tenant="other")
 
 
-@pytest.mark.parametrize("wanted", [{"roles": []}, {"roles": ["root"]}, {"tenant": SERVICE_TENANT}, {"user": "a b"}])
+@pytest.mark.parametrize("wanted", [{"roles": []}, {"roles": ["root"]}, {"tenant": SERVICE_TENANT}, {"user": "a\tb"}])
 async def test_a_key_for_nobody_is_not_made(running: Running, wanted: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput):
         await running.keys.create(**{"tenant": "acme", "roles": ["reader"], "user": "ana", **wanted})
@@ -237,7 +237,7 @@ async def test_a_key_of_a_user_signs_nothing(running: Running) -> None:
         {"roles": frozenset({Role.OPERATOR})},
         {"ttl": timedelta(0)},
         {"ttl": timedelta(days=2)},
-        {"user": "a b"},
+        {"user": "a\tb"},
     ],
 )
 async def test_an_application_gives_away_no_more_than_it_has(running: Running, wanted: dict[str, Any]) -> None:

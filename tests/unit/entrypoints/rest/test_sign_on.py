@@ -143,7 +143,7 @@ async def test_whatever_a_provider_calls_people_each_of_them_has_memories_of_the
         assert (await desk.browser.post("/v1/memories", json=kept, headers=headers)).status_code == 201
         assert (who["tenant"], len(who["user"]) <= 128) == ("claim:Acme+2C+20Inc.", True)
     assert list(seen.values()) == subs
-    assert {"claim:auth0+7C123", "user@example.org", "claim:https:+2F+2Fid.example+2Fusers+2F7"} <= seen.keys()
+    assert {"auth0|123", "user@example.org", "https://id.example/users/7"} <= seen.keys()
 
 
 async def test_a_token_signed_by_another_hand_signs_nobody_in(desk: Desk) -> None:

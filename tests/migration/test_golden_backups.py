@@ -1,0 +1,69 @@
+"""Backups of a PostgreSQL database that earlier versions took, one for each schema since there are backups, restored by
+this one: nothing of them is missing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from mnemic.bootstrap import restore_store
+from mnemic.clock import SystemClock
+from mnemic.engine import MemoryEngine
+from mnemic.stores.backups import manifest_in
+from mnemic.stores.postgres import PostgresStore
+from mnemic.stores.postgres.schema import migrations
+from mnemic.stores.postgres.scratch import ScratchDatabase
+from mnemic.types import Actor
+from mnemic_testing.embedder import WordEmbedder
+from tests.migration.test_golden_files import SAID
+from tests.servers import PostgresServer
+
+GOLDEN = Path(__file__).parent / "golden_postgres"
+FIRST = 11
+"""The schema of the first version that could take a backup of a database."""
+SCHEMAS = range(FIRST, migrations()[-1].number + 1)
+ADA = Actor(tenant="acme", user="ada")
+
+
+@pytest.fixture
+def empty(postgres: PostgresServer) -> Iterator[str]:
+    """The address of a database in which nothing is."""
+    with ScratchDatabase(postgres.dsn()) as scratch:
+        yield scratch.location
+
+
+def unpacked(schema: int, folder: Path) -> Path:
+    with tarfile.open(GOLDEN / f"schema-{schema}.tar.gz") as packed:
+        packed.extractall(folder, filter="data")
+    return folder / f"schema-{schema}"
+
+
+def test_each_schema_has_its_backup() -> None:
+    """Whoever adds a step adds a backup that the version with this step took, after the calls of `SAID`."""
+    assert sorted(path.name for path in GOLDEN.iterdir()) == [f"schema-{schema}.tar.gz" for schema in SCHEMAS]
+
+
+@pytest.mark.parametrize("schema", SCHEMAS)
+async def test_a_backup_of_before_says_what_it_said(schema: int, empty: str, tmp_path: Path) -> None:
+    folder = unpacked(schema, tmp_path)
+    manifest = manifest_in(folder, "postgres")
+    assert manifest.layout["schema"] == schema
+    await asyncio.to_thread(restore_store, folder, empty, SystemClock(), erasures=None, receipts=[])
+    embedder = WordEmbedder(manifest.space.dimension)
+    async with MemoryEngine(store=PostgresStore(empty), embedder=embedder) as engine:
+        listed = {memory.content: memory for memory in await engine.list(actor=ADA, limit=100)}
+        assert listed.keys() == SAID
+        changed = listed["Parcel 0 was lost at sea."]
+        assert [one.version for one in await engine.history(changed.memory_id, actor=ADA)] == [1, 2]
+        found = await engine.search("Where does parcel 3 go?", actor=ADA)
+        assert found.hits[0].memory.content == "Parcel 3 goes to town 21."
+        again = await engine.add("Parcel 3 goes to town 21.", actor=ADA, idempotency_key="k3")
+        assert again.memory_id == listed["Parcel 3 goes to town 21."].memory_id
+        assert (await engine.verify_audit(actor=ADA)).broken_at is None
+        assert (await engine.add("Parcel 9 goes to town 63.", actor=ADA)).memory_id
+        assert (await engine.erase("ada", actor=ADA)).complete

@@ -101,6 +101,34 @@ class ReadingContract(Setting):
         assert await store.newest(everything(*places[:3]), limit=99) == kept[2::-1]
         assert await store.count(everything(*places[:3])) == 3
 
+    async def test_owners_are_called_what_providers_and_people_write(self, store: RecordStore) -> None:
+        owners = (
+            "a",
+            "A",
+            "a/b",
+            "auth0|5f7",
+            "Jos\u00e9",
+            "Jose",
+            "\u65e5\u672c",
+            "a'--",
+            "a%",
+            "_%",
+            "a b",
+            "\u0130",
+            "i",
+        )
+        places = [scope(owner, level=level) for owner in owners for level in (Level.USER, Level.SESSION)]
+        kept = [memory("a harbour", scope=place, author=place.owner) for place in places]
+        await remember(store, *kept)
+        for place, each in zip(places, kept, strict=True):
+            assert await store.newest(everything(place), limit=99) == [each]
+            assert ids(await store.match(everything(place), "harbour", limit=99)) == [each.memory_id]
+            assert sum(one.rows for one in (await store.usage(place.tenant, since=START, scope=place)).values()) == 1
+            by_author = await store.held(place.tenant, statuses=set(Status), author=place.owner)
+            assert {one.scope.owner for one in by_author} == {place.owner}
+        await store.transact(lambda transaction: transaction.remove(kept[0].memory_id, scope=kept[0].scope))
+        assert [await store.count(everything(place)) for place in places] == [0] + [1] * (len(places) - 1)
+
     async def test_absent_and_foreign_look_alike(self, store: RecordStore) -> None:
         foreign = memory("hidden", scope=scope("bob"))
         await remember(store, foreign)

@@ -10,10 +10,12 @@ import pytest
 from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.ports import Keyring, RecordStore
 from mnemic.stores import scope_index
-from mnemic.stores.inprocess import InProcessStore
+from mnemic.stores.inprocess import InProcessRows, InProcessStore
+from mnemic.stores.layered import LayeredStore
 from mnemic.stores.sqlite import SqliteStore, near
 from mnemic_testing.record_store import RecordStoreContract
 from mnemic_testing.record_store.damaging import Part
+from tests.contract.journal_store import journal_store
 
 
 def keyring(folder: Path) -> Keyring:
@@ -25,6 +27,25 @@ def keyring(folder: Path) -> Keyring:
 class TestInProcessStore(RecordStoreContract):
     def new_store(self, folder: Path) -> RecordStore:
         return InProcessStore()
+
+
+class TestSealedInProcessStore(RecordStoreContract):
+    """With everything that memories say sealed by their subjects' keys."""
+
+    def new_store(self, folder: Path) -> RecordStore:
+        return LayeredStore(InProcessRows(), keyring=keyring(folder), seals=True)
+
+
+class TestJournalStore(RecordStoreContract):
+    """The backend of CONTRIBUTING."""
+
+    def new_store(self, folder: Path) -> RecordStore:
+        return journal_store(folder / "memories.jsonl")
+
+
+def test_the_backend_of_contributing_is_as_short_as_that_says() -> None:
+    lines = (Path(__file__).parent / "journal_store.py").read_text().splitlines()
+    assert len(lines) <= 200
 
 
 OF = "row_id = (SELECT row_id FROM memory WHERE memory_id = ?)"

@@ -15,7 +15,7 @@ from typing import NamedTuple, Self
 
 from mnemic.errors import SpaceMismatch
 from mnemic.ports import Snapshot
-from mnemic.stores.codec import checked_vector, cosines, fields_of, to_micros
+from mnemic.stores.codec import checked_vector, cosines, damaged, fields_of, to_micros
 from mnemic.text.analyse import analyse, parse_query
 from mnemic.text.bm25 import Bm25
 from mnemic.text.cues import read_cues
@@ -33,6 +33,48 @@ class Held:
     terms: dict[tuple[str, str], Terms] = field(default_factory=dict)
     history: dict[tuple[str, str], tuple[Memory, ...]] = field(default_factory=dict)
     turns: dict[tuple[str, str], int] = field(default_factory=dict)
+    damaged: set[tuple[str, str]] = field(default_factory=set)
+    """Those of which no more is known than a job needs to remove them: they are in no list."""
+
+    @classmethod
+    def joined(cls, several: Sequence[Held]) -> Held:
+        """The memories of several scopes."""
+        if len(several) == 1:
+            return several[0]
+        found = cls()
+        for one in several:
+            found.memories |= one.memories
+            found.terms |= one.terms
+            found.history |= one.history
+            found.turns |= one.turns
+            found.damaged |= one.damaged
+        return found
+
+    def copy(self) -> Held:
+        """The same, to be changed."""
+        return Held(dict(self.memories), dict(self.terms), dict(self.history), dict(self.turns), set(self.damaged))
+
+    def drop(self, place: tuple[str, str]) -> None:
+        """Remove a memory with all that is known of it."""
+        del self.memories[place]
+        for kept in (self.terms, self.history, self.turns):
+            kept.pop(place, None)
+        self.damaged.discard(place)
+
+    def whole(self, memory: Memory | None) -> Memory | None:
+        """The memory. Raises StoreCorrupt (`memory`) where its row is damaged."""
+        if memory is not None and (memory.scope.tenant, memory.memory_id) in self.damaged:
+            raise damaged("memory")
+        return memory
+
+    def next_turn(self, scope: Scope, session: str | None) -> int:
+        """The number of a further message of the session."""
+        inside = (
+            turn
+            for place, turn in self.turns.items()
+            if self.memories[place].scope == scope and self.memories[place].source.session == session
+        )
+        return max(inside, default=-1) + 1
 
     def get(self, memory_id: str, scopes: Sequence[Scope]) -> Memory | None:
         """The current version in one of `scopes`."""
@@ -45,7 +87,7 @@ class Held:
 
     def inside(self, scope: Scope) -> dict[str, tuple[Memory, Terms]]:
         """The memories of a scope by memory_id, with their terms."""
-        inside = ((place, memory) for place, memory in self.memories.items() if memory.scope == scope)
+        inside = (one for one in self.memories.items() if one[1].scope == scope and one[0] not in self.damaged)
         return {memory.memory_id: (memory, self.terms.get(place) or Terms.of(memory)) for place, memory in inside}
 
     def active(self, scope: Scope) -> list[Memory]:
@@ -62,26 +104,37 @@ class HeldSnapshot:
         self._space = space
         self._bm25 = bm25
 
+    async def _of(self, scopes: Sequence[Scope]) -> Held:
+        """The memories of these scopes, and perhaps of others."""
+        return self._held
+
     async def get_many(self, memory_ids: Sequence[str], *, scopes: Sequence[Scope]) -> dict[str, Memory]:
-        found = {memory_id: self._held.get(memory_id, scopes) for memory_id in memory_ids}
-        return {memory_id: memory for memory_id, memory in found.items() if memory is not None}
+        held = await self._of(scopes)
+        found = {memory_id: held.get(memory_id, scopes) for memory_id in memory_ids}
+        return {
+            one: memory
+            for one, memory in found.items()
+            if memory is not None and (memory.scope.tenant, one) not in held.damaged
+        }
 
     async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
-        return self._held.find_fingerprint(scope, fingerprint)
+        held = await self._of([scope])
+        return held.whole(held.find_fingerprint(scope, fingerprint))
 
     async def versions(self, memory_id: str, *, scopes: Sequence[Scope]) -> list[Memory]:
-        current = self._held.get(memory_id, scopes)
-        return [] if current is None else [*self._held.history.get((current.scope.tenant, memory_id), ()), current]
+        held = await self._of(scopes)
+        current = held.get(memory_id, scopes)
+        return [] if current is None else [*held.history.get((current.scope.tenant, memory_id), ()), current]
 
     async def newest(
         self, where: Where, *, limit: int, before: str | None = None, facets: Sequence[frozenset[str]] = ()
     ) -> list[Memory]:
-        accepted = sorted(self._accepted(where), key=lambda memory: memory.memory_id, reverse=True)
+        accepted = sorted(await self._accepted(where), key=lambda memory: memory.memory_id, reverse=True)
         following = (memory for memory in accepted if before is None or memory.memory_id < before)
         return [memory for memory in following if not facets or held_by(facets_of(memory), facets)][:limit]
 
     async def count(self, where: Where) -> int:
-        return len(self._accepted(where))
+        return len(await self._accepted(where))
 
     async def nearest(
         self, where: Where, vector: Vector, *, limit: int, space: VectorSpace | None = None
@@ -89,30 +142,32 @@ class HeldSnapshot:
         if space not in (None, self._space):
             raise SpaceMismatch(hint="the vectors are those of another model by now")
         checked_vector(vector, self._space.dimension)
-        ranked = by_cosine(self._accepted(where), vector)
+        ranked = by_cosine(await self._accepted(where), vector)
         return [Scored(memory_id=memory.memory_id, score=score) for memory, score in ranked[:limit]]
 
     async def match(self, where: Where, query: str, *, limit: int) -> list[Scored]:
-        accepted = {memory.memory_id for memory in self._accepted(where)}
+        accepted = {memory.memory_id for memory in await self._accepted(where)}
         scores: dict[str, float] = {}
         for scope in dict.fromkeys(where.scopes):
-            inside = self._held.inside(scope)
+            inside = (await self._of(where.scopes)).inside(scope)
             scores |= _by_words(inside, query, self._bm25)
         found = ((memory_id, score) for memory_id, score in scores.items() if memory_id in accepted and score > 0)
         return _best(found, limit)
 
     async def recent(self, where: Where, *, limit: int) -> list[Scored]:
-        times = ((memory.memory_id, (to_micros(memory.happened_at) or 0) / 1e6) for memory in self._accepted(where))
+        times = (
+            (memory.memory_id, (to_micros(memory.happened_at) or 0) / 1e6) for memory in await self._accepted(where)
+        )
         return _best(times, limit)
 
     async def signals(self, where: Where, memory_ids: Sequence[str]) -> dict[str, Signals]:
-        found = await self.get_many(memory_ids, scopes=where.scopes)
+        found, held = await self.get_many(memory_ids, scopes=where.scopes), await self._of(where.scopes)
         return {
             memory_id: Signals(
                 memory_id=memory_id,
                 happened_at=memory.happened_at,
                 session=memory.source.session,
-                turn=self._held.turns.get((memory.scope.tenant, memory_id), -1),
+                turn=held.turns.get((memory.scope.tenant, memory_id), -1),
                 speaker=memory.source.speaker,
                 cues=read_cues(memory.content),
             )
@@ -120,7 +175,8 @@ class HeldSnapshot:
         }
 
     async def speakers(self, where: Where) -> frozenset[str]:
-        said = (memory.source.speaker for scope in where.scopes for memory in self._held.active(scope))
+        held = await self._of(where.scopes)
+        said = (memory.source.speaker for scope in where.scopes for memory in held.active(scope))
         return frozenset(speaker for speaker in said if speaker is not None)
 
     async def believed(
@@ -128,8 +184,9 @@ class HeldSnapshot:
     ) -> Snapshot:
         return await believed(self, scopes, known_at, live_at, space=self._space, bm25=self._bm25)
 
-    def _accepted(self, where: Where) -> list[Memory]:
-        return [memory for memory in self._held.memories.values() if where.accepts(memory)]
+    async def _accepted(self, where: Where) -> list[Memory]:
+        held = await self._of(where.scopes)
+        return [one for place, one in held.memories.items() if place not in held.damaged and where.accepts(one)]
 
 
 async def believed(

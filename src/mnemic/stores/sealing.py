@@ -51,6 +51,7 @@ class Sealer:
     def __init__(self, keyring: Keyring | None = None, *, seals: bool = False, vectors: bool = True) -> None:
         self._keyring = keyring
         self._vectors = vectors
+        self.opens = keyring is not None
         self.seals = seals and keyring is not None
 
     @property

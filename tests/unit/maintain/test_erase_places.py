@@ -388,7 +388,8 @@ async def test_what_is_too_much_at_once_goes_in_halves(
     monkeypatch.setattr(erase, "BATCH", 8)
     for full, batches in ((0, [8, 2]), (1, [4, 4, 2]), (2, [2] * 5), (3, [1] * 10)):
         store = await narrow(full, clock, ana)
-        told = [event for event in store._state.audit["default"] if event.action == "erasing"]
+        await store.open(None)
+        told = [event for event in await store.audit("default") if event.action == "erasing"]
         assert [event.detail["memories"] for event in told] == batches
     with pytest.raises(StoreFull):
         await narrow(4, clock, ana)

@@ -147,7 +147,7 @@ async def nothing_stored(desk: Any) -> bool:
         await desk.all() == []
         and await desk.store.audit("default") == []
         and await desk.store.pending() == []
-        and desk.store._state.requests == {}
+        and await desk.store.requests("default") == []
     )
 
 
@@ -170,13 +170,13 @@ async def test_a_vector_of_the_wrong_size_is_a_failure(desk: Any) -> None:
 
 @pytest.mark.parametrize("method", ["insert", "append_audit", "enqueue", "remember_request"])
 async def test_a_failure_inside_the_transaction_leaves_nothing(desk: Any, method: str, monkeypatch: Any) -> None:
-    from mnemic.stores import inprocess
+    from mnemic.stores.layered.transaction import LayeredTransaction
 
     async def fail(*_: Any, **__: Any) -> None:
         raise StoreFull
 
     with monkeypatch.context() as patched:
-        patched.setattr(inprocess._InProcessTransaction, method, fail)
+        patched.setattr(LayeredTransaction, method, fail)
         with pytest.raises(StoreFull):
             await desk.add("Likes tea", idempotency_key="k1")
     assert await nothing_stored(desk)

@@ -37,7 +37,7 @@ async def test_no_field_keeps_the_canary(blind: Any) -> None:
     told += repr([getattr(memory.source, name) for name in memory.source.__slots__]) + repr(memory.data)
     told += (
         repr(await blind.store.audit("default"))
-        + repr(blind.store._state.requests)
+        + repr(await blind.store.requests("default"))
         + repr(receipt)
         + repr(blind.embedder.seen)
     )

@@ -1,0 +1,233 @@
+"""A record store over rows: everything that the port `RecordStore` promises, of a `RowStore`'s ten verbs."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
+
+from mnemic.errors import NotSupported, SpaceMismatch, StoreBusy, StoreUnavailable
+from mnemic.ports import Anew, Capabilities, Keyring, Snapshot, Transaction
+from mnemic.ports.rows import RowChange, RowReads, RowStore
+from mnemic.stores.codec import adopted
+from mnemic.stores.in_memory_reads import Held, HeldSnapshot
+from mnemic.stores.layered import resealing, sides, spaces, trail, walking
+from mnemic.stores.layered.memories import Rows, Scopes
+from mnemic.stores.layered.tables import TENANT
+from mnemic.stores.layered.transaction import LayeredTransaction, present, usage
+from mnemic.stores.sealing import Sealer
+from mnemic.stores.single_reads import SingleReads
+from mnemic.text.bm25 import Bm25
+from mnemic.types import (
+    AuditEvent,
+    Deadline,
+    KeptRequest,
+    Kind,
+    Memory,
+    OutboxEntry,
+    Scope,
+    Scored,
+    Status,
+    Usage,
+    Vector,
+    VectorSpace,
+    Where,
+)
+
+if TYPE_CHECKING:
+    from mnemic.ports.offers import Damage
+
+T = TypeVar("T")
+
+
+class LayeredStore(SingleReads):
+    """A `RecordStore` on `rows`. With a `keyring` sealed memories are opened; where it `seals` too, what is written is
+    sealed with the data key of its subject (`mnemic.stores.sealing`).
+
+    A search reads the memories of its scopes, which are kept in this process until they change: right for scopes of
+    some thousand memories. A database that searches by itself implements `RecordStore`.
+    """
+
+    def __init__(
+        self, rows: RowStore, *, bm25: Bm25 | None = None, keyring: Keyring | None = None, seals: bool = False
+    ) -> None:
+        self._rows = rows
+        self._bm25 = bm25 or Bm25()
+        self._sealer = Sealer(keyring, seals=seals)
+        self._scopes = Scopes(Rows(self._sealer))
+        self._space: VectorSpace | None = None
+
+    @property
+    def capabilities(self) -> Capabilities:
+        sealed = frozenset({"content", "vectors", "words"} if self._sealer.seals else ())
+        return replace(self._rows.capabilities, phrase=True, exact_up_to=None, sealed=sealed)
+
+    async def open(self, space: VectorSpace | None) -> None:
+        await self._rows.open()
+        self._space = await self._rows.transact(lambda rows: spaces.claim(rows, space))
+
+    async def close(self) -> None:
+        self._space = None
+        self._scopes.clear()
+        await self._rows.close()
+
+    async def transact(self, work: Callable[[Transaction], Awaitable[T]], *, deadline: Deadline | None = None) -> T:
+        if deadline is not None and deadline.expired:
+            raise StoreBusy
+        done: list[LayeredTransaction] = []
+
+        async def run(rows: RowChange) -> T:
+            transaction = LayeredTransaction(rows, self._scopes)
+            done[:] = [transaction]
+            try:
+                return await work(transaction)
+            finally:
+                transaction.end()
+
+        result = await self._ready.transact(run, deadline=deadline)
+        done[0].publish()
+        return result
+
+    async def read(self, work: Callable[[Snapshot], Awaitable[T]]) -> T:
+        space = self._opened
+        return await self._ready.read(lambda rows: work(_LayeredSnapshot(rows, self._scopes, space, self._bm25)))
+
+    async def get(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
+        async def one(rows: RowReads) -> Memory | None:
+            held = Held.joined([(await self._scopes.held(rows, scope))[1] for scope in dict.fromkeys(scopes)])
+            return held.whole(held.get(memory_id, scopes))
+
+        return await self._ready.read(one)
+
+    async def begin_space(self, space: VectorSpace) -> None:
+        await self._ready.transact(lambda rows: spaces.begin(rows, space))
+
+    async def unfilled(self, *, limit: int) -> list[Memory]:
+        return await self._ready.read(lambda rows: spaces.unfilled(rows, self._scopes.rows, limit))
+
+    async def fill(self, filled: Sequence[tuple[Memory, Vector]]) -> int:
+        return await self._ready.transact(lambda rows: spaces.fill(rows, self._sealer, filled))
+
+    async def switch_space(self) -> bool:
+        space = await self._ready.transact(spaces.switch)
+        if space is None:
+            return False
+        self._space = space
+        self._scopes.clear()
+        return True
+
+    async def clear_space(self) -> None:
+        """Nothing is left: the change itself gave up what was before."""
+
+    async def secret(self, tenant: str) -> bytes:
+        return await self._ready.transact(lambda rows: sides.secret(rows, tenant))
+
+    async def tenants(self) -> list[str]:
+        return [row[0] for row in await self._ready.read(lambda rows: rows.scan(TENANT, ()))]
+
+    async def adopt(self, tenant: str, secret: bytes) -> None:
+        adopted(await self._ready.transact(lambda rows: sides.secret(rows, tenant, secret)), secret)
+
+    async def held(
+        self,
+        tenant: str,
+        *,
+        statuses: Collection[Status],
+        expired_by: datetime | None = None,
+        author: str | None = None,
+        memory_ids: Collection[str] | None = None,
+        scope: Scope | None = None,
+        after: str | None = None,
+        limit: int = 500,
+    ) -> list[Memory]:
+        wanted = walking.Wanted(tenant, frozenset(statuses), expired_by, author, memory_ids, scope)
+        return await self._ready.read(lambda rows: walking.held(rows, self._scopes.rows, wanted, after, limit))
+
+    async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> Mapping[Kind, Usage]:
+        return await self._ready.read(lambda rows: usage(rows, tenant, since, scope))
+
+    async def waiting(self, tenant: str) -> int:
+        return await self._ready.read(lambda rows: walking.waiting(rows, tenant))
+
+    async def marks(self, tenant: str, prefix: str) -> dict[str, str]:
+        return await self._ready.read(lambda rows: sides.marks(rows, tenant, prefix))
+
+    async def requests(self, tenant: str, *, after: str | None = None, limit: int = 500) -> list[KeptRequest]:
+        return await self._ready.read(lambda rows: sides.requests(rows, tenant, after, limit))
+
+    async def tidy(self, *, whole: bool = False) -> int:
+        return await self._ready.tidy(whole=whole)
+
+    async def damaged(self, tenant: str) -> list[Damage]:
+        return await self._ready.read(lambda rows: walking.damaged_rows(rows, self._scopes.rows, tenant))
+
+    async def seal(self, tenant: str) -> int:
+        if not self._sealer.seals:
+            raise NotSupported("seal", hint="this store was not told to seal: set MNEMIC_SEAL")
+        sealed = await self._ready.transact(lambda rows: resealing.seal(rows, self._sealer, tenant))
+        if sealed:
+            await self.tidy(whole=True)
+        return sealed
+
+    async def reseal(self, tenant: str, anew: Anew) -> int:
+        return await self._ready.transact(lambda rows: resealing.reseal(rows, tenant, anew))
+
+    async def traces(self, tenant: str, memory_ids: Collection[str], fingerprints: Collection[str]) -> dict[str, int]:
+        asked = partial(walking.traces, tenant=tenant, memory_ids=memory_ids, fingerprints=fingerprints)
+        return await self._ready.read(asked)
+
+    async def audit(
+        self, tenant: str, *, after: int = 0, before: int | None = None, limit: int = 1000
+    ) -> list[AuditEvent]:
+        return await self._ready.read(lambda rows: trail.audit(rows, tenant, after, before, limit))
+
+    async def broken_audit(self, tenant: str) -> tuple[int, int | None, str]:
+        return await self._ready.read(lambda rows: trail.broken_audit(rows, tenant, self._sealer.sign))
+
+    async def pending(self, *, projection: str | None = None, limit: int = 100) -> list[OutboxEntry]:
+        return await self._ready.read(lambda rows: trail.pending(rows, projection, limit))
+
+    async def acknowledge(self, sequences: Sequence[int], *, projection: str | None = None) -> None:
+        await self._ready.transact(lambda rows: trail.acknowledge(rows, sequences, projection))
+
+    async def register(self, projection: str) -> None:
+        await self._ready.transact(lambda rows: trail.register(rows, projection))
+
+    async def unregister(self, projection: str) -> None:
+        await self._ready.transact(lambda rows: trail.unregister(rows, projection))
+
+    async def projections(self) -> dict[str, int]:
+        return await self._ready.read(trail.projections)
+
+    @property
+    def _ready(self) -> RowStore:
+        if self._space is None:
+            raise StoreUnavailable("closed")
+        return self._rows
+
+    @property
+    def _opened(self) -> VectorSpace:
+        if self._space is None:
+            raise StoreUnavailable("closed")
+        return self._space
+
+
+class _LayeredSnapshot(HeldSnapshot):
+    """The port's `Snapshot` of rows as of one moment."""
+
+    def __init__(self, rows: RowReads, scopes: Scopes, space: VectorSpace, bm25: Bm25) -> None:
+        super().__init__(Held(), space=space, bm25=bm25)
+        self._rows = rows
+        self._scopes = scopes
+
+    async def _of(self, scopes: Sequence[Scope]) -> Held:
+        return Held.joined([(await self._scopes.held(self._rows, scope))[1] for scope in dict.fromkeys(scopes)])
+
+    async def nearest(
+        self, where: Where, vector: Vector, *, limit: int, space: VectorSpace | None = None
+    ) -> list[Scored]:
+        if await present(self._rows) != self._space:
+            raise SpaceMismatch(hint="the vectors are those of another model by now; open the store with that one")
+        return await super().nearest(where, vector, limit=limit, space=space)

@@ -3,7 +3,7 @@ is.
 
 Likeness alone does not tell: "Book a table for dinner" is not like "vegetarian", and depends on it. A memory counts
 where it shapes every answer (language, style), shares a word or a topic with the request, or is clearly like it. A
-question about the world ("Who directed Alien?") depends on no topic.
+question about the world ("Who directed Alien?") depends on no topic, a greeting only on what shapes every answer.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from mnemic.retrieve.question import content_words
+from mnemic.retrieve.small_talk import is_small_talk
 from mnemic.retrieve.topics import topics_of_memory, topics_of_request
 from mnemic.text.analyse import terms
 from mnemic.types import Hit
@@ -47,14 +48,17 @@ _OF_THE_USER = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A request, read once: its words and topics."""
+    """A request, read once: its words and topics. Small talk has none."""
 
     words: frozenset[str]
     topics: frozenset[str]
+    is_small_talk: bool = False
 
     @classmethod
     def of(cls, text: str) -> Ask:
         """`text`, of which the first and the last `READ` characters are read."""
+        if is_small_talk(text):
+            return cls(frozenset(), frozenset(), is_small_talk=True)
         read = text if len(text) <= 2 * READ else f"{text[:READ]}\n{text[-READ:]}"
         words = _words(read)
         of_the_world = _OF_THE_WORLD.match(read) is not None and _OF_THE_USER.search(read) is None
@@ -82,6 +86,8 @@ class Ask:
         """
         if key in SHAPES_ANSWERS or _shapes_answers(content, category):
             return True
+        if self.is_small_talk:
+            return False
         said = _words(" ".join((content, (key or "").replace("_", " "))))
         if self.words & said:
             return True

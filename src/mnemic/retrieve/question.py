@@ -15,7 +15,7 @@ from mnemic.types import Vector, VectorSpace
 
 _KEY_WORDS = 4
 _WORD = re.compile(r"\w+")
-_ROLES = frozenset({"user", "assistant", "system", "tool"})
+ROLES = frozenset({"user", "assistant", "system", "tool"})
 """Labels, not names: a query that says "the user" is not rewritten."""
 
 _ME = re.compile(r"\b(?:i|me|my|mine)\b", re.IGNORECASE)
@@ -156,7 +156,7 @@ def read_question(
     `asked_on`. Who asks for what the other side said before asks about no speaker.
     """
     known = frozenset(speakers)
-    people = called(known - _ROLES)
+    people = called(known - ROLES)
     named = frozenset(person for person, names in people.items() if any(_name(name).search(text) for name in names))
     if asker in known and _ME.search(text) and not _ASKS_BACK.search(text):
         named |= {asker}

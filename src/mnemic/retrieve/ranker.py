@@ -153,6 +153,13 @@ class Ranker:
         return {**scores, **dict(zip(order, dealt, strict=True))}
 
 
+def moved(before: Mapping[str, float], after: Mapping[str, float]) -> dict[str, float]:
+    """The amounts by which the learned order changed the scores."""
+    if before is after:
+        return {}
+    return {one: after[one] - score for one, score in before.items() if after[one] != score}
+
+
 @cache
 def learned_ranker() -> Ranker:
     """The ranker whose weights are part of the program."""

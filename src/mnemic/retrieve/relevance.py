@@ -5,7 +5,8 @@ A query that names a thing and a relation of it, both of which are known, asks f
 was told. Else two signs say it, each from a list that is made anyway: the best cosine, and the best BM25 score for each
 word of the query. A logistic scale makes a number from 0 to 1 of them. It was fitted on the dev halves of LoCoMo and
 BEAM: questions about a conversation against questions about another one, both asked of it. How well that goes on the
-test halves, and what it cannot tell, stands in docs/benchmarks/retrieval.md.
+test halves, and what it cannot tell, is in docs/benchmarks/retrieval.md. A statement is judged by the same scale, a
+message of a conversation by `mnemic.retrieve.message_relevance`.
 """
 
 from __future__ import annotations
@@ -18,8 +19,12 @@ from types import MappingProxyType
 from mnemic.retrieve.asked_keys import asked_keys
 from mnemic.retrieve.fuse import rarity
 from mnemic.retrieve.graph_neighbourhood import GRAPH, SAID
+from mnemic.retrieve.message_relevance import message_scale
 from mnemic.retrieve.question import Question
-from mnemic.types import Scored
+from mnemic.types import Scored, Signals
+
+NOTHING: Mapping[str, float] = MappingProxyType({})
+NO_SIGNALS: Mapping[str, Signals] = MappingProxyType({})
 
 RELATED = 0.5
 """Least relevance where the query names a known relation: more likely than not."""
@@ -78,23 +83,51 @@ class Gauge:
         return round(self.scale.relevance(cosine, score * self.per_word), 4)
 
     def relevances(self, lists: Mapping[str, Sequence[Scored]], among: Iterable[str]) -> dict[str, float]:
-        """Return the probability that each of the memories is about the query; at least `RELATED` where the query
-        spells its key, or the graph says that it tells what is asked.
-        """
+        """Return the probability that each of the memories, which are statements, is about the query."""
         cosines, scores = (dict(lists.get(name, ())) for name in ("vector", "keyword"))
-        said = {entry.memory_id for entry in lists.get("key", ())}
-        said |= {entry.memory_id for entry in lists.get(GRAPH, ()) if entry.score >= SAID}
-        found = {one: self.relevance(cosines.get(one, 0.0), scores.get(one, 0.0)) for one in among}
-        return {one: max(value, RELATED) if one in said else value for one, value in found.items()}
+        return {one: self.relevance(cosines.get(one, 0.0), scores.get(one, 0.0)) for one in among}
 
 
-def relevance(lists: Mapping[str, Sequence[Scored]], question: Question, model: str) -> float | None:
-    """Return the probability (0 to 1) that anything about the query is known; None if that cannot be told (`Gauge`)."""
+def relevances(
+    lists: Mapping[str, Sequence[Scored]],
+    scores: Mapping[str, float],
+    signals: Mapping[str, Signals],
+    question: Question,
+    model: str,
+) -> dict[str, float]:
+    """Return the probability that each memory of `scores` (the ranking, 0 to 1) is about the query; none where that
+    cannot be told (`Gauge`). At least `RELATED` where the query spells its key, or the graph says that it tells what is
+    asked. `signals`: of the messages among them, which have a scale of their own.
+    """
+    gauge = Gauge.of(lists, question, model)
+    if gauge is None:
+        return {}
+    found = gauge.relevances(lists, [one for one in scores if one not in signals])
+    if signals:
+        told = message_scale().relevances(lists, scores, signals, question, per_word=gauge.per_word, model=model)
+        found |= told
+    said = {entry.memory_id for entry in lists.get("key", ())}
+    said |= {entry.memory_id for entry in lists.get(GRAPH, ()) if entry.score >= SAID}
+    return found | {one: max(found[one], RELATED) for one in said & found.keys()}
+
+
+def relevance(
+    lists: Mapping[str, Sequence[Scored]],
+    question: Question,
+    model: str,
+    scores: Mapping[str, float] = NOTHING,
+    signals: Mapping[str, Signals] = NO_SIGNALS,
+) -> float | None:
+    """Return the probability (0 to 1) that anything about the query is known; None if that cannot be told (`Gauge`).
+    `scores` and `signals` of the messages found say whether it is of the person that the query asks about.
+    """
     gauge = Gauge.of(lists, question, model)
     if gauge is None:
         return None
     best = max((entry.score for entry in lists["keyword"]), default=0.0)
     known = gauge.relevance(max(entry.score for entry in lists["vector"]), best)
+    if signals:
+        known = round(known * message_scale().agreement(scores, signals, question), 4)
     related = max((entry.score for entry in lists.get(GRAPH, ())), default=0.0) >= SAID
     related = related or bool(lists.get("key") and asked_keys(question.text))
     return max(known, RELATED) if related else known

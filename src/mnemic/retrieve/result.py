@@ -31,13 +31,15 @@ NOTHING_PASSED: Mapping[str, str] = MappingProxyType({})
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranked:
     """Result of ranking: the lists, each memory's score (0 to 1), the probability that it is about the query (empty
-    where that cannot be told), what is known of it and lifted it, and those read on the way.
+    where that cannot be told), what is known of it and lifted it, the amount by which the learned order moved it, and
+    those read on the way.
     """
 
     lists: Lists
     scores: Mapping[str, float]
     relevances: Mapping[str, float] = field(default_factory=lambda: NO_RELEVANCES)
     lifts: Lifts | None = None
+    learned: Mapping[str, float] = field(default_factory=lambda: NO_RELEVANCES)
     signals: Mapping[str, Signals] = field(default_factory=lambda: NO_SIGNALS)
     read: Mapping[str, Memory] = field(default_factory=lambda: NO_MEMORIES)
 
@@ -113,7 +115,7 @@ async def _hits(
     for memory_id, rank in importance_ranks(chosen, ranked.read).items():
         ranks[memory_id][IMPORTANCE] = rank
     if ranked.lifts is not None:
-        for memory_id, lifts in sign_ranks(chosen, ranked.lifts).items():
+        for memory_id, lifts in sign_ranks(chosen, ranked.lifts, ranked.learned).items():
             ranks[memory_id] |= lifts
     return tuple(
         Hit(

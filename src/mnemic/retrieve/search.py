@@ -22,8 +22,8 @@ from mnemic.retrieve.outdated import COMPARED
 from mnemic.retrieve.past import LIFT
 from mnemic.retrieve.prefetch import Embedding, Spoken
 from mnemic.retrieve.question import Question
-from mnemic.retrieve.ranker import Ranker
-from mnemic.retrieve.relevance import Gauge, relevance
+from mnemic.retrieve.ranker import Ranker, moved
+from mnemic.retrieve.relevance import relevance, relevances
 from mnemic.retrieve.rerank import RERANKED, reranked
 from mnemic.retrieve.result import NO_MEMORIES, NO_SIGNALS, Ranked, result_of
 from mnemic.retrieve.search_service import INDEX, Elsewhere, accepted
@@ -263,16 +263,17 @@ class Searcher:
         lifted = lifts.added()
         anchor = await self._anchor(search, moment) if signals else None
         lifted = anchored(lifted, signals, anchor, self.signal_weights.anchored)
+        by_hand = lifted
         if self.ranker is not None:
             lifted = self.ranker.reordered(lists, lifted, lifts.signals, search.question)
+        learned = moved(by_hand, lifted)
         read = await self._contenders(search, lifted, moment)
-        lifted = weighed(lifted, read, self.signal_weights.importance)
-        model = self.embedder.space.model
-        known = relevance(lists, search.question, model)
-        gauge = Gauge.of(lists, search.question, model)
-        each = {} if gauge is None else gauge.relevances(lists, lifted)
+        scores = self._scaled(weighed(lifted, read, self.signal_weights.importance))
+        model, messages = self.embedder.space.model, lifts.signals
+        known = relevance(lists, search.question, model, scores, messages)
+        each = relevances(lists, scores, messages, search.question, model)
         ranked = Ranked(
-            lists=lists, scores=self._scaled(lifted), relevances=each, lifts=lifts, signals=signals, read=read
+            lists=lists, scores=scores, relevances=each, lifts=lifts, learned=learned, signals=signals, read=read
         )
         return Found(ranked, known, anchor)
 

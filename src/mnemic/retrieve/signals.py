@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from types import MappingProxyType
 
 from mnemic.retrieve.question import Question
 from mnemic.types import Rank, Signals
@@ -77,9 +78,18 @@ def with_signals(
     return Lifts(scores, signals, question, weights).added()
 
 
-def sign_ranks(memory_ids: Sequence[str], lifts: Lifts) -> dict[str, dict[str, Rank]]:
-    """Of each memory, what each sign added to its score, and the place that this is among `memory_ids`."""
-    added = {memory_id: lifts.of(memory_id) for memory_id in memory_ids}
+LEARNED = "learned"
+"""Name of the learned order among the signs."""
+UNMOVED: Mapping[str, float] = MappingProxyType({})
+
+
+def sign_ranks(
+    memory_ids: Sequence[str], lifts: Lifts, learned: Mapping[str, float] = UNMOVED
+) -> dict[str, dict[str, Rank]]:
+    """Of each memory, what each sign and the learned order added to its score, and the place that this is among
+    `memory_ids`.
+    """
+    added = {one: lifts.of(one) | ({LEARNED: learned[one]} if one in learned else {}) for one in memory_ids}
     ranks: dict[str, dict[str, Rank]] = {memory_id: {} for memory_id in memory_ids}
     for name in dict.fromkeys(name for lifts_of in added.values() for name in lifts_of):
         order = sorted((one for one in memory_ids if name in added[one]), key=lambda one: -added[one][name])

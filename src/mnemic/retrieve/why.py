@@ -26,6 +26,7 @@ _SIGNS: Mapping[str, str] = MappingProxyType(
         "when": "names a time",
         "previous": "follows a message that fits",
         "following": "is followed by a message that fits",
+        "learned": "moved up by what is around it",
     }
 )
 """Meaning of a list or signal, where it is not one of words or of meaning."""

@@ -38,6 +38,8 @@ def hit(content: str, key: str | None = None, cosine: float | None = None, categ
         ("Fix this Python bug.", "I prefer tabs to spaces in Python.", None, True),
         ("Fix this Python bug.", "nurse", "job", False),
         ("thanks!", "I like jazz.", None, False),
+        ("Good morning!", "morning", "flight_time", False),
+        ("Good morning!", "Please keep your answers short.", None, True),
     ],
 )
 def test_by_topics_words_and_what_shapes_every_answer(

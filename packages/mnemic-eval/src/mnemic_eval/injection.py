@@ -1,7 +1,8 @@
 """Mixed work: what is injected into requests that need a memory, and into those that need none.
 
 PATH is LoCoMo's file or folder: its messages fill a user's scope, as an imported chat does. Beside them the user has
-twelve facts that this module makes up (`FACTS`), each with a request that needs it. The other requests need nothing:
+twelve facts that this module makes up (`FACTS`), each with a request that needs it; preferences and the like are
+captured as such (`CATEGORIES`). The other requests need nothing:
 coding, small talk, knowledge of the world, a tool's result to go on with. Scopes have 5 to 5,000 memories.
 
 `precision`: of all entries injected, the share that the request needs. `recall`: the share of requests that need a fact
@@ -36,6 +37,14 @@ SIZES = (5, 50, 500, 5_000)
 MOST_NEEDLESS = 3
 RESAMPLES = 1_000
 
+CATEGORIES = {
+    "diet": "preference",
+    "seat": "preference",
+    "editor": "preference",
+    "allergy": "constraint",
+    "employer": "identity",
+}
+"""The category under which an extractor keeps a fact: it is judged by whether the request could depend on it."""
 FACTS: Sequence[tuple[str, str, str]] = (
     ("dog", "The user's dog is called Pickle", "What is my dog's name again?"),
     ("sister", "The user's sister Marta lives in Lisbon", "Which city does my sister live in?"),
@@ -121,7 +130,10 @@ async def _measured(
                 told = Told(engine, actor)
                 facts = FACTS[: min(size, len(FACTS))]
                 await told.tell(messages[: size - len(facts)], progress, f"{split}, {size} memories")
-                stated = [Candidate(content=text, key=f"fact_{name}") for name, text, _ in facts]
+                stated = [
+                    Candidate(content=text, key=f"fact_{name}", category=CATEGORIES.get(name))
+                    for name, text, _ in facts
+                ]
                 receipts = await engine.add_many(stated, actor=actor)
                 ids = {name: receipt.memory_id for (name, _, _), receipt in zip(facts, receipts, strict=True)}
                 offset = SPLITS.index(split)

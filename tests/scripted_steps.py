@@ -9,9 +9,9 @@ from mnemic.engine import MemoryEngine
 from mnemic.extract import Extraction
 from mnemic.guard.execution import Grant
 from mnemic.guard.policy import KeyRule, Policy
-from mnemic.steps import GatewayMemory, MemorySteps, TurnRules
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.types import Candidate, Message, Skipped
+from mnemic_agents.steps import GatewayMemory, MemorySteps, TurnRules
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 

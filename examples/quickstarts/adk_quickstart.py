@@ -7,7 +7,7 @@ from google.adk.runners import Runner
 from google.adk.sessions import InMemorySessionService
 
 from mnemic import Settings, build_engine
-from mnemic.integrations.adk import MnemicMemoryService, MnemicPlugin
+from mnemic_agents.adk import MnemicMemoryService, MnemicPlugin
 
 
 async def main() -> None:

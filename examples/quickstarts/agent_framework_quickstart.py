@@ -4,7 +4,7 @@ from agent_framework import Agent
 from agent_framework.openai import OpenAIChatCompletionClient
 
 from mnemic import Actor, Settings, build_engine
-from mnemic.integrations.agent_framework import MnemicContextProvider
+from mnemic_agents.agent_framework import MnemicContextProvider
 
 
 async def main() -> None:

@@ -1,7 +1,7 @@
 from openai import OpenAI
 
 from mnemic import Actor, Settings, build_engine
-from mnemic.integrations.clients import TurnMemory, wrap
+from mnemic_agents.clients import TurnMemory, wrap
 
 memory = TurnMemory(build_engine(Settings.load(store="memory.db")), Actor(user="ana"))
 client = wrap(OpenAI(), memory)

@@ -2,7 +2,7 @@ from langchain.agents import create_agent
 from langchain_openai import ChatOpenAI
 
 from mnemic import Actor, Settings, build_engine
-from mnemic.integrations.langchain import MnemicMiddleware
+from mnemic_agents.langchain import MnemicMiddleware
 
 engine = build_engine(Settings.load(store="memory.db"))
 middleware = MnemicMiddleware(engine, Actor(user="ana"))

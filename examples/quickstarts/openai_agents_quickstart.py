@@ -1,7 +1,7 @@
 from agents import Agent, Runner, SQLiteSession
 
 from mnemic import Actor, Settings, build_engine
-from mnemic.integrations.openai_agents import MnemicMemory
+from mnemic_agents.openai_agents import MnemicMemory
 
 memory = MnemicMemory(build_engine(Settings.load(store="memory.db")), Actor(user="ana"))
 agent = Agent(name="Assistant", model="gpt-4.1-mini")

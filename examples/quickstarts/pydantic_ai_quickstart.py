@@ -1,7 +1,7 @@
 from pydantic_ai import Agent
 
 from mnemic import Actor, Settings, build_engine
-from mnemic.integrations.pydantic_ai import MnemicMemory
+from mnemic_agents.pydantic_ai import MnemicMemory
 
 engine = build_engine(Settings.load(store="memory.db"))
 capability = MnemicMemory(engine, Actor(user="ana"))

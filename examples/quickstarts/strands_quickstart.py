@@ -2,7 +2,7 @@ from strands import Agent
 from strands.models.openai import OpenAIModel
 
 from mnemic import Actor, Settings, build_engine
-from mnemic.integrations.strands import MnemicMemory
+from mnemic_agents.strands import MnemicMemory
 
 engine = build_engine(Settings.load(store="memory.db"))
 memory = MnemicMemory(engine, Actor(user="ana"))

@@ -19,7 +19,7 @@ from strands.models import Model
 
 from mnemic import Actor, Settings, build_engine
 from mnemic.inject import Entry
-from mnemic.integrations.strands import MnemicMemory
+from mnemic_agents.strands import MnemicMemory
 
 
 @tool

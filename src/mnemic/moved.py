@@ -41,7 +41,7 @@ def alias(old: str, new: str, distribution: str) -> None:
     try:
         module = import_module(new)
     except ModuleNotFoundError as missing:
-        if missing.name != new:
+        if missing.name not in (new, new.partition(".")[0]):
             raise
         raise MissingExtra(distribution.removeprefix("mnemic-"), hint=f"pip install {distribution}") from missing
     warnings.warn(f"{old} has become {new}, of the package {distribution}", DeprecationWarning, stacklevel=3)

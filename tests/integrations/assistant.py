@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from mnemic.engine import MemoryEngine
-from mnemic.integrations.turns import TurnMemory
 from mnemic.types import Actor
+from mnemic_agents.turns import TurnMemory
 from mnemic_testing.scripted_model import ModelRequest, ScriptedModelServer
 
 ANA, BOB = Actor(user="ana"), Actor(user="bob")

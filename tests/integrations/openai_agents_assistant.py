@@ -15,7 +15,7 @@ from agents import (
 )
 from openai import AsyncOpenAI
 
-from mnemic.integrations.openai_agents import MnemicMemory
+from mnemic_agents.openai_agents import MnemicMemory
 from tests.integrations.assistant import MODEL, Given, timetable
 
 

@@ -18,7 +18,7 @@ from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
 from mnemic.engine import MemoryEngine
-from mnemic.integrations.mcp import memory_server
+from mnemic_agents.mcp import memory_server
 from tests.integrations.assistant import ANA, BOB
 
 TOKEN = "a-token-for-this-test"

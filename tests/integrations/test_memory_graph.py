@@ -14,7 +14,7 @@ from langchain_openai import ChatOpenAI
 from langgraph.checkpoint.memory import InMemorySaver
 
 from mnemic.engine import MemoryEngine
-from mnemic.integrations.langgraph import MemoryGraph, memory_graph
+from mnemic_agents.langgraph import MemoryGraph, memory_graph
 from mnemic_testing.scripted_model import Reply, Scripted, ScriptedModelServer
 from tests.integrations.assistant import ANA, MODEL, Given, blocks, sent, texts, timetable
 

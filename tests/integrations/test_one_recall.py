@@ -27,12 +27,12 @@ from mnemic import Actor, MemoryManager, Settings, build_engine
 from mnemic.client import connect
 from mnemic.engine import MemoryEngine
 from mnemic.inject import Entry, injector_for
-from mnemic.integrations.langchain import MnemicMiddleware
-from mnemic.integrations.langgraph import memory_graph
-from mnemic.integrations.mcp import memory_server
-from mnemic.integrations.strands import MnemicMemory, MnemicMemoryStore
-from mnemic.integrations.turns import TurnMemory
 from mnemic.types import Deadline, Hit, Intent, RecallRequest
+from mnemic_agents.langchain import MnemicMiddleware
+from mnemic_agents.langgraph import memory_graph
+from mnemic_agents.mcp import memory_server
+from mnemic_agents.strands import MnemicMemory, MnemicMemoryStore
+from mnemic_agents.turns import TurnMemory
 from mnemic_testing.scripted_model import ScriptedModelServer
 from tests.integrations.assistant import Given
 from tests.integrations.test_contract import ASSISTANTS, short

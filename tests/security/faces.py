@@ -23,9 +23,9 @@ from mnemic.entrypoints.cli import cli
 from mnemic.entrypoints.rest.app import create_app
 from mnemic.entrypoints.rest.credentials import ApiKeys
 from mnemic.errors import MnemicError
-from mnemic.integrations.mcp import memory_server
 from mnemic.maintain.export import FORMAT
 from mnemic.types import Actor, Candidate, Memory, Message, Status
+from mnemic_agents.mcp import memory_server
 
 ANA, BEN = Actor(user="ana"), Actor(user="ben")
 POLICY = """

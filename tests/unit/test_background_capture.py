@@ -16,11 +16,11 @@ from mnemic.engine import MemoryEngine
 from mnemic.extract.fallback import FallbackExtractor
 from mnemic.extract.model import ModelExtractor
 from mnemic.extract.small_talk import is_small_talk
-from mnemic.integrations.turns import TurnMemory
 from mnemic.maintain.capture_queue import Lease, messages_of, waiting
 from mnemic.providers.openai import OpenAICompleter
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Kind, Message, Origin
+from mnemic_agents.turns import TurnMemory
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.scripted_model import Fault, ModelRequest, Reply, ScriptedModelServer

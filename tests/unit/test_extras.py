@@ -12,14 +12,14 @@ from mnemic.extras import brought_by
 
 NEEDED = {
     "mnemic.client": ("client", "httpx"),
-    "mnemic.integrations.adk": ("adk", "google.adk.agents.callback_context"),
-    "mnemic.integrations.agent_framework": ("agent-framework", "agent_framework"),
-    "mnemic.integrations.langchain": ("langchain", "langchain.agents.middleware"),
-    "mnemic.integrations.langgraph": ("langgraph", "langgraph.graph"),
-    "mnemic.integrations.mcp": ("mcp", "mcp.server"),
-    "mnemic.integrations.openai_agents": ("openai-agents", "agents"),
-    "mnemic.integrations.pydantic_ai": ("pydantic-ai", "pydantic_ai"),
-    "mnemic.integrations.strands": ("strands", "strands"),
+    "mnemic_agents.adk": ("adk", "google.adk.agents.callback_context"),
+    "mnemic_agents.agent_framework": ("agent-framework", "agent_framework"),
+    "mnemic_agents.langchain": ("langchain", "langchain.agents.middleware"),
+    "mnemic_agents.langgraph": ("langgraph", "langgraph.graph"),
+    "mnemic_agents.mcp": ("mcp", "mcp.server"),
+    "mnemic_agents.openai_agents": ("openai-agents", "agents"),
+    "mnemic_agents.pydantic_ai": ("pydantic-ai", "pydantic_ai"),
+    "mnemic_agents.strands": ("strands", "strands"),
 }
 """The extra of each module, and a package that it brings."""
 

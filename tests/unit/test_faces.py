@@ -18,13 +18,13 @@ from mnemic.client.memory import MemoryClient
 from mnemic.engine import MemoryEngine
 from mnemic.entrypoints.cli import cli
 from mnemic.entrypoints.rest.app import create_app
-from mnemic.integrations.mcp import memory_server
 from mnemic.kinds.persona import PersonaMemory
 from mnemic.manager import AsyncMemoryManager, MemoryManager
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.sync_facade import verb
 from mnemic.types import Actor
 from mnemic.verbs import MemoryVerbs
+from mnemic_agents.mcp import memory_server
 from mnemic_testing.embedder import WordEmbedder
 
 ROOT = Path(__file__).parents[2]

@@ -31,6 +31,8 @@ assert [str(one.message) for one in noticed] == ["{old} has become {new}, of the
         ("mnemic.testing", "mnemic_testing", "mnemic-testing", "clock", "ManualClock"),
         ("mnemic.testing", "mnemic_testing", "mnemic-testing", "record_store", "RecordStoreContract"),
         ("mnemic.evaluate", "mnemic_eval", "mnemic-eval", "metrics", "percentiles"),
+        ("mnemic.integrations", "mnemic_agents", "mnemic-agents", "turns", "TurnMemory"),
+        ("mnemic.steps", "mnemic_agents.steps", "mnemic-agents", "state", "TurnRules"),
         ("mnemic.extract.travel", "mnemic_travel", "mnemic-travel", "read", "reservations"),
     ],
 )

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from langgraph.store.base import GetOp, InvalidNamespaceError, PutOp, SearchOp
 
-from mnemic.integrations.langgraph import AsyncMnemicStore, MnemicStore
+from mnemic_agents.langgraph import AsyncMnemicStore, MnemicStore
 
 NS = ("users", "ada")
 

@@ -11,10 +11,10 @@ from langgraph.store.memory import InMemoryStore
 
 from mnemic.errors import InvalidConfig
 from mnemic.guard.policy import KeyRule, Policy
-from mnemic.integrations.langgraph import memory_graph
-from mnemic.steps import TurnRules
 from mnemic.types import Origin, Source
-from tests.unit.steps.scripted import Model, Proposals, engine_of, wish
+from mnemic_agents.langgraph import memory_graph
+from mnemic_agents.steps import TurnRules
+from tests.scripted_steps import Model, Proposals, engine_of, wish
 
 OPEN = Policy(on_violation="skip")
 

@@ -16,8 +16,9 @@ from langgraph.types import Command
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig, InvalidInput, ModelUnavailable, StoreUnavailable
-from mnemic.integrations.langgraph import StoreMemory, memory_graph
-from mnemic.steps import (
+from mnemic.types import Actor, Candidate, Message, Origin, Skipped, Source
+from mnemic_agents.langgraph import StoreMemory, memory_graph
+from mnemic_agents.steps import (
     GatewayMemory,
     LongTerm,
     MemoryState,
@@ -27,8 +28,7 @@ from mnemic.steps import (
     resume_turn,
     run_turn_with_memory,
 )
-from mnemic.types import Actor, Candidate, Message, Origin, Skipped, Source
-from tests.unit.steps.scripted import POLICY, Model, Proposals, engine_of, wish
+from tests.scripted_steps import POLICY, Model, Proposals, engine_of, wish
 
 OUTPUT = {"status", "response", "retrieved_memories", "stored_updates", "skipped_updates", "errors"}
 ANA = "ana"

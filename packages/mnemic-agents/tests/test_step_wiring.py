@@ -11,10 +11,10 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.store.memory import InMemoryStore
 
-from mnemic.integrations.langgraph import MnemicStore, memory_graph
-from mnemic.steps import EDGES, NODES, ROUTES, MemoryState
 from mnemic.types import Actor
-from tests.unit.steps.scripted import POLICY, Model, Proposals, engine_of, wish
+from mnemic_agents.langgraph import MnemicStore, memory_graph
+from mnemic_agents.steps import EDGES, NODES, ROUTES, MemoryState
+from tests.scripted_steps import POLICY, Model, Proposals, engine_of, wish
 
 EXPECTED_NODES = {
     "prepare_turn", "build_retrieval_query", "retrieve_long_term_memory", "compact_short_term_memory",

@@ -16,10 +16,10 @@ from mnemic.errors import InjectionFailed, StoreUnavailable
 from mnemic.guard.execution import Grant
 from mnemic.guard.policy import KeyRule, Policy
 from mnemic.inject import InjectionConfig
-from mnemic.integrations.turns import TurnMemory, asked, latest_ask
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Kind, Origin
+from mnemic_agents.turns import TurnMemory, asked, latest_ask
 from mnemic_testing.embedder import WordEmbedder
 
 ANA = Actor(user="ana")

@@ -21,13 +21,13 @@ from mnemic.inject.engine_injector import injector_for
 from mnemic.inject.injector import InjectionConfig
 from mnemic.inject.references import memory_item
 from mnemic.inject.tokens import counter_of, estimated_tokens
-from mnemic.integrations.langgraph import memory_graph
-from mnemic.steps import TurnRules
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.types import Actor, Candidate
+from mnemic_agents.langgraph import memory_graph
+from mnemic_agents.steps import TurnRules
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
-from tests.unit.steps.scripted import Model, Proposals, wish
+from tests.scripted_steps import Model, Proposals, wish
 
 ANA = Actor(user="ana")
 BYTES = tiktoken.Encoding(

@@ -12,9 +12,9 @@ from typing import Any
 from mnemic.engine import MemoryEngine
 from mnemic.extras import brought_by
 from mnemic.inject import Injection, InjectionConfig
-from mnemic.integrations.turns import TurnMemory, shown, shown_for
 from mnemic.types import Actor, Origin
 from mnemic.types.recalling import DEFAULT_MAX_ENTRIES
+from mnemic_agents.turns import TurnMemory, shown, shown_for
 
 with brought_by("adk"):
     from google.adk.agents.callback_context import CallbackContext

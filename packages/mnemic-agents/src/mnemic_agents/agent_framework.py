@@ -11,8 +11,8 @@ from typing import Any
 from mnemic.engine import MemoryEngine
 from mnemic.extras import brought_by
 from mnemic.inject import InjectionConfig, MemorySource
-from mnemic.integrations.turns import TurnMemory, asked
 from mnemic.types import Actor
+from mnemic_agents.turns import TurnMemory, asked
 
 with brought_by("agent-framework"):
     from agent_framework import AgentSession, ContextProvider, Message, SessionContext, SupportsAgentRun

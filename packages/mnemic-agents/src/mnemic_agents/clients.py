@@ -13,7 +13,7 @@ from typing import Any, TypeVar, cast
 
 from mnemic.inject import Injection
 from mnemic.inject.messages import is_user_turn
-from mnemic.integrations.turns import TurnMemory, asked
+from mnemic_agents.turns import TurnMemory, asked
 
 __all__ = ["TurnMemory", "wrap"]
 

@@ -49,7 +49,7 @@ def mcp_(given: Given, port: int | None) -> int:
 
 async def _serve(port: int | None, token: str | None, engine: MemoryEngine, actor: Actor) -> None:
     try:
-        from mnemic.integrations.mcp import memory_server, serve_http
+        from mnemic_agents.mcp import memory_server, serve_http
     except ModuleNotFoundError as missing:
         raise InvalidConfig("mcp", hint="pip install 'mnemic[mcp]'") from missing
     from mnemic.tenancy import Tenancy

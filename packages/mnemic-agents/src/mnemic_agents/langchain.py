@@ -1,6 +1,6 @@
 """LangChain: a middleware that injects and captures, for `create_agent`.
 
-`pip install "mnemic[langchain]"`. For LangGraph's stores and graphs see `mnemic.integrations.langgraph`.
+`pip install "mnemic[langchain]"`. For LangGraph's stores and graphs see `mnemic_agents.langgraph`.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Any
 from mnemic.engine import MemoryEngine
 from mnemic.extras import brought_by
 from mnemic.inject import Injection, InjectionConfig, MemorySource
-from mnemic.integrations.turns import TurnMemory, asked
 from mnemic.types import Actor
+from mnemic_agents.turns import TurnMemory, asked
 
 with brought_by("langchain"):
     from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse

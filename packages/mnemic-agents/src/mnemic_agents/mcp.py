@@ -20,8 +20,8 @@ from mnemic.errors import MnemicError, NotSupported
 from mnemic.extras import brought_by
 from mnemic.inject import InjectionConfig
 from mnemic.inject.messages import text_of
-from mnemic.integrations.turns import TurnMemory, settled, shown
 from mnemic.types import Actor, MemoryRequest
+from mnemic_agents.turns import TurnMemory, settled, shown
 
 with brought_by("mcp"):
     import uvicorn

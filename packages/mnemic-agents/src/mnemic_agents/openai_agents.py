@@ -14,8 +14,8 @@ from mnemic.engine import MemoryEngine
 from mnemic.extras import brought_by
 from mnemic.inject import InjectionConfig, MemorySource
 from mnemic.inject.messages import ASSISTANT
-from mnemic.integrations.turns import TurnMemory, asked
 from mnemic.types import Actor
+from mnemic_agents.turns import TurnMemory, asked
 
 with brought_by("openai-agents"):
     from agents import RunConfig, RunHooks

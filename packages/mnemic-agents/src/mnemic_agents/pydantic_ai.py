@@ -12,8 +12,8 @@ from typing import Any
 from mnemic.engine import MemoryEngine
 from mnemic.extras import brought_by
 from mnemic.inject import Injection, InjectionConfig, MemorySource
-from mnemic.integrations.turns import TurnMemory, asked
 from mnemic.types import Actor
+from mnemic_agents.turns import TurnMemory, asked
 
 with brought_by("pydantic-ai"):
     from pydantic_ai import RunContext

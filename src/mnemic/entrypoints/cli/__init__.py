@@ -36,7 +36,7 @@ COMMANDS = MappingProxyType(
         "move": Listed("backing", "Move everything into another store."),
         "salvage": Listed("backing", "Get out of a damaged file what can be read."),
         "run": Listed("turn", "One turn: remember, answer from memory, audit the answer."),
-        "mcp": Listed("mcp_server", "Serve one user's memory to MCP clients."),
+        "mcp": Listed("", "Serve one user's memory to MCP clients.", "mnemic-agents"),
         "serve": Listed("serving", "Serve memory over HTTP."),
         "apikeys": Listed("serving", "Make and revoke the keys of the service."),
         "tenants": Listed("tenants", "Make, limit and suspend the tenants of the service."),

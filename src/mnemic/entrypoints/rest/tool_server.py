@@ -13,7 +13,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.entrypoints.rest.access import Service, admitted, require_role, require_user
 from mnemic.entrypoints.rest.credentials import Principal, Role
 from mnemic.entrypoints.rest.problems import Refused
-from mnemic.integrations.mcp import May, answer, memory_server
+from mnemic_agents.mcp import May, answer, memory_server
 
 SERVERS_KEPT = 256
 """Servers that stay ready: making one anew takes some milliseconds."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 from mnemic.extras import brought_by
 
 with brought_by("langgraph"):
-    from mnemic.integrations.langgraph.graph import MemoryGraph, memory_graph
-    from mnemic.integrations.langgraph.long_term import StoreMemory
-    from mnemic.integrations.langgraph.store import AsyncMnemicStore, MnemicStore
+    from mnemic_agents.langgraph.graph import MemoryGraph, memory_graph
+    from mnemic_agents.langgraph.long_term import StoreMemory
+    from mnemic_agents.langgraph.store import AsyncMnemicStore, MnemicStore
 
 __all__ = ["AsyncMnemicStore", "MemoryGraph", "MnemicStore", "StoreMemory", "memory_graph"]

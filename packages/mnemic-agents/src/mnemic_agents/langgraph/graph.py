@@ -20,8 +20,8 @@ from mnemic.errors import InvalidInput
 from mnemic.extract import Extractor
 from mnemic.guard.policy import Policy
 from mnemic.inject.tokens import counter_of
-from mnemic.integrations.langgraph.long_term import StoreMemory
-from mnemic.steps import (
+from mnemic_agents.langgraph.long_term import StoreMemory
+from mnemic_agents.steps import (
     EDGES,
     NODES,
     ROUTES,
@@ -34,9 +34,9 @@ from mnemic.steps import (
     TurnRules,
     take,
 )
-from mnemic.steps.long_term import DEFAULT_COLLECTION
-from mnemic.steps.nodes import decided
-from mnemic.steps.state import FAILED, flagged
+from mnemic_agents.steps.long_term import DEFAULT_COLLECTION
+from mnemic_agents.steps.nodes import decided
+from mnemic_agents.steps.state import FAILED, flagged
 
 T = TypeVar("T")
 

@@ -10,10 +10,10 @@ from langgraph.store.base import BaseStore
 
 from mnemic.guard.policy import Policy
 from mnemic.inject.entry import TRUSTED_ORIGINS
-from mnemic.steps import Known, Recall
-from mnemic.steps.long_term import DEFAULT_COLLECTION, content_key
 from mnemic.types import Candidate, Message
 from mnemic.write.redact import Redactor, redact_candidate
+from mnemic_agents.steps import Known, Recall
+from mnemic_agents.steps.long_term import DEFAULT_COLLECTION, content_key
 
 UNRANKED = 200
 """Documents that are read of a store that ranks none: the first few of those are as good as any, and the turn chooses.

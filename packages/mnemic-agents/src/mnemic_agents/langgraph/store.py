@@ -17,9 +17,9 @@ from langgraph.store.base.batch import AsyncBatchedBaseStore
 
 from mnemic.bootstrap import build_documents
 from mnemic.errors import MnemicError
-from mnemic.integrations.langgraph.operations import Batch, Paths, batch_of, result_of
-from mnemic.integrations.langgraph.redacting import Redacting
 from mnemic.ports import DocumentStore
+from mnemic_agents.langgraph.operations import Batch, Paths, batch_of, result_of
+from mnemic_agents.langgraph.redacting import Redacting
 
 logger = logging.getLogger(__name__)
 

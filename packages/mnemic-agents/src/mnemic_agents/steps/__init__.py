@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from mnemic.steps.long_term import GatewayMemory, Known, LongTerm, Recall
-from mnemic.steps.nodes import MemorySteps, Respond, Summarise
-from mnemic.steps.run import EDGES, NODES, ROUTES, resume_turn, run_turn_with_memory, take
-from mnemic.steps.state import MemoryState, TurnRules, output_of
+from mnemic_agents.steps.long_term import GatewayMemory, Known, LongTerm, Recall
+from mnemic_agents.steps.nodes import MemorySteps, Respond, Summarise
+from mnemic_agents.steps.run import EDGES, NODES, ROUTES, resume_turn, run_turn_with_memory, take
+from mnemic_agents.steps.state import MemoryState, TurnRules, output_of
 
 __all__ = [
     "EDGES",

@@ -23,11 +23,12 @@ from mnemic.inject.render import render
 from mnemic.inject.tokens import TokenCount, estimated_tokens
 from mnemic.ports import Clock
 from mnemic.retrieve.plan import RulePlanner
-from mnemic.steps.attempt import attempt, awaited
-from mnemic.steps.judge import Judge
-from mnemic.steps.long_term import LongTerm
-from mnemic.steps.relevance import relevant
-from mnemic.steps.state import (
+from mnemic.types import Deadline, Message, Skipped, checked_name
+from mnemic_agents.steps.attempt import attempt, awaited
+from mnemic_agents.steps.judge import Judge
+from mnemic_agents.steps.long_term import LongTerm
+from mnemic_agents.steps.relevance import relevant
+from mnemic_agents.steps.state import (
     FAILED,
     NEEDS_REVIEW,
     OK,
@@ -41,7 +42,6 @@ from mnemic.steps.state import (
     texts_of,
     with_error,
 )
-from mnemic.types import Deadline, Message, Skipped, checked_name
 
 Respond = Callable[[dict[str, Any]], str | Awaitable[str]]
 """The model: from `prompt_context` to the assistant's answer."""
@@ -55,7 +55,7 @@ _HISTORY = 0.5  # the share of the history budget that is left after compaction,
 class MemorySteps:
     """The steps, with the memory they read and write and the model that answers.
 
-    Any runner may call them, in the order of `mnemic.steps.run` or of a LangGraph graph.
+    Any runner may call them, in the order of `mnemic_agents.steps.run` or of a LangGraph graph.
     """
 
     def __init__(

@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from mnemic.errors import InvalidInput
-from mnemic.steps.nodes import MemorySteps
-from mnemic.steps.state import FAILED, NEEDS_REVIEW, MemoryState, flagged
+from mnemic_agents.steps.nodes import MemorySteps
+from mnemic_agents.steps.state import FAILED, NEEDS_REVIEW, MemoryState, flagged
 
 Route = Callable[[MemoryState], str]
 END = "END"

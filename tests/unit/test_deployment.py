@@ -106,8 +106,8 @@ def test_the_image_runs_as_nobody_special_and_copies_what_there_is() -> None:
     installed = [" ".join(words.split()) for words in re.findall(r"pip install ([^&\n]+)", text)]
     assert installed == [
         "--no-cache-dir --require-hashes --requirement requirements-service.lock",
-        "--no-cache-dir --no-deps --no-build-isolation . ./packages/mnemic-agents ./packages/mnemic-redact "
-        "./packages/mnemic-travel",
+        "--no-cache-dir --no-deps --no-build-isolation . "
+        + " ".join(f"./packages/mnemic-{name}" for name in ("agents", "redact", "travel")),
     ]
 
 

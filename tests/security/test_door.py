@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from mnemic.entrypoints.cli import cli
-from mnemic.errors import InvalidCandidates, MnemicError, WriteBlocked
+from mnemic.errors import InvalidCandidates, MnemicError, ReviewDenied, WriteBlocked
 from mnemic.guard.execution import Grant
 from mnemic.maintain.archive import ArchivedMemory
 from mnemic.types import Actor, Candidate, Message, Origin, Outcome, Source, Status, Trust
@@ -122,6 +122,28 @@ async def test_a_model_cannot_undo_or_roll_back_what_a_person_said(faces: Faces)
     with pytest.raises(WriteBlocked, match="lower_trust"):
         await engine.undo(new.memory_id or "", actor=model)
     assert (await engine.rollback(new.memory_id or "", 1, actor=model)).reason == "lower_trust"
+
+
+async def test_a_model_does_not_roll_back_to_its_own_word_over_a_persons(faces: Faces) -> None:
+    engine, model = faces.engine, _model()
+    guessed = await engine.add("Oslo", key="home_city", actor=model)
+    told = await engine.add("Bergen", key="home_city", actor=ANA)
+    assert told.superseded == (guessed.memory_id,)
+    refused = await engine.rollback(guessed.memory_id or "", 1, actor=model)
+    assert (refused.outcome, refused.reason) == (Outcome.BLOCKED, "lower_trust")
+    assert await faces.live() == {"home_city": ["Bergen"]}
+    assert (await engine.rollback(guessed.memory_id or "", 1, actor=ANA)).outcome is Outcome.SUPERSEDED
+    assert await faces.live() == {"home_city": ["Oslo"]}
+
+
+async def test_a_model_approves_nothing(faces: Faces) -> None:
+    engine, other = faces.engine, replace(BEN, channel=Origin.AGENT_INFERRED)
+    proposed = Candidate(content="Always answer in Dutch.", category="instruction")
+    waiting = await engine.add(proposed, actor=_model())
+    assert waiting.outcome is Outcome.PENDING_REVIEW
+    with pytest.raises(ReviewDenied, match="review_denied:channel"):
+        await engine.approve(waiting.memory_id or "", actor=other, whole_tenant=True)
+    assert (await engine.approve(waiting.memory_id or "", actor=BEN, whole_tenant=True)).outcome is Outcome.CREATED
 
 
 def _model() -> Actor:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -16,8 +17,10 @@ from mnemic.errors import InvalidInput
 from mnemic.guard.expiry import FOREVER
 from mnemic.guard.limits import Limits, Retention
 from mnemic.guard.policy import KeyRule, Policy
+from mnemic.identity import new_id
+from mnemic.maintain.archive import ArchivedMemory
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.types import Actor, Candidate, Kind, Memory, Message, Origin, Status
+from mnemic.types import Actor, Candidate, Kind, Memory, Message, Origin, Outcome, Status
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 
@@ -121,3 +124,49 @@ async def test_a_limit_that_comes_later_binds_what_is_approved() -> None:
         await approve(engine, None, None)
         (approved,) = await engine.list(actor=ANA)
         assert approved.expires_at == approved.created_at + 30 * DAY
+
+
+async def rolled_back(engine: MemoryEngine, old: str, new: str) -> str:
+    await engine.rollback(old, 1, actor=ANA)
+    return old
+
+
+async def undone(engine: MemoryEngine, old: str, new: str) -> str:
+    await engine.undo(new, actor=ANA)
+    return old
+
+
+async def told_again(engine: MemoryEngine, old: str, new: str) -> str:
+    return (await engine.add("window", key="seat", actor=ANA)).memory_id or ""
+
+
+@pytest.mark.parametrize("days", [0, 2, 100])
+@pytest.mark.parametrize("step", [rolled_back, undone, told_again])
+async def test_a_limit_that_comes_later_binds_what_is_brought_back_or_told_again(step: Any, days: int) -> None:
+    async with opened() as engine:
+        free = engine.under(policy=Policy(), grant=engine.gateway.grant, budget=engine.gateway.budget, limits=Limits())
+        old = await free.add("aisle", key="seat", actor=ANA)
+        new = await free.add("window", key="seat", actor=ANA)
+        assert new.superseded == (old.memory_id,)
+        engine.clock.advance(timedelta(days=days))  # type: ignore[attr-defined]
+        memory_id = await step(engine, old.memory_id, new.memory_id)
+        (live,) = await engine.store.held("default", statuses=[Status.ACTIVE], memory_ids=[memory_id])
+        now = engine.clock.now()
+        assert live.expires_at is not None
+        if step is told_again:
+            assert live.expires_at == now + 3 * DAY
+        else:
+            assert live.expires_at == min(now + 3 * DAY, live.created_at + 30 * DAY)
+
+
+async def test_what_claims_to_be_from_the_future_is_kept_no_longer() -> None:
+    async with opened() as engine:
+        told = await engine.add("The canaries are called Pip and Squeak.", actor=ANA)
+        (memory,) = await engine.list(actor=ANA)
+        await engine.forget(told.memory_id or "", actor=ANA)
+        ahead = replace(memory, memory_id=new_id(memory.created_at), created_at=memory.created_at + 9000 * DAY)
+        ahead = replace(ahead, updated_at=ahead.created_at, content="The parrot is called Polly.", expires_at=None)
+        receipt = await engine.restore(ArchivedMemory((ahead,)), actor=ANA)
+        assert receipt.outcome is Outcome.CREATED
+        (live,) = await engine.list(actor=ANA)
+        assert live.expires_at == engine.clock.now() + 30 * DAY

@@ -83,8 +83,10 @@ def end_of(candidate: Candidate, policy: Policy, *, now: datetime, told_at: date
 
 
 def bounded(memory: Memory, policy: Policy, *, now: datetime) -> datetime | None:
-    """Return when a memory ends that is corrected, approved or restored at `now`: as before, within the policy."""
-    limit = _after(memory.created_at, policy.longest.get(memory.kind))
+    """Return when a memory ends that is corrected, approved, restored or told again at `now`: as before, within the
+    policy, for which what claims to be from the future is told now.
+    """
+    limit = _after(min(memory.created_at, now), policy.longest.get(memory.kind))
     return _earlier(memory.expires_at, limit, _after(now, _rule_of(policy, memory.key)))
 
 

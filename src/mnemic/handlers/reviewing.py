@@ -13,6 +13,7 @@ from mnemic.maintain import review, rollback, undo
 from mnemic.maintain.archive import ArchivedConsent, ArchivedMemory, Restorer
 from mnemic.maintain.consent import Limiter
 from mnemic.maintain.review import Verdict
+from mnemic.maintain.rollback import LOWER_TRUST
 from mnemic.maintain.undo import UndoReceipt
 from mnemic.requests import Restore
 from mnemic.types import Memory, Outcome, Scope, Status, WriteReceipt
@@ -20,8 +21,6 @@ from mnemic.write.commit import Refused, blocked_receipt
 from mnemic.write.draft import Draft
 from mnemic.write.pipeline import MemoryWritePipeline
 from mnemic.write.revise import candidate_of
-
-LOWER_TRUST = "lower_trust"
 
 
 def reach(call: Call) -> tuple[Scope, ...] | None:

@@ -42,6 +42,7 @@ PAGE = 200
 _PENDING = frozenset({Status.PENDING_REVIEW})
 _WAITING = frozenset({Status.PENDING_REVIEW, Status.ACTIVE})
 _OWN_WORDS = frozenset({Origin.USER_STATED, Origin.IMPORT})
+_PERSONS = frozenset({Origin.USER_STATED, Origin.OPERATOR})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,7 +187,11 @@ async def approve(
 
 
 def require_reviewer(known: Memory, reviewer: Actor, policy: Policy) -> None:
-    """Raises ReviewDenied where the reviewer proposed the memory, unless it is a statement about themself."""
+    """Raises ReviewDenied where the reviewer's words come by a channel other than a person's own, as a model's do
+    (`channel`), or the reviewer proposed the memory (`proposer`), unless it is a statement about themself.
+    """
+    if reviewer.channel not in _PERSONS:
+        raise ReviewDenied("channel", hint="a person has to review it")
     if known.author == reviewer.user and not _own(known, reviewer, policy):
         raise ReviewDenied("proposer", hint="another person has to review it")
 
@@ -197,7 +202,6 @@ def _own(known: Memory, reviewer: Actor, policy: Policy) -> bool:
     return (
         (known.scope.level, known.scope.owner) == (Level.USER, reviewer.user)
         and known.source.origin in _OWN_WORDS
-        and reviewer.channel in (Origin.USER_STATED, Origin.OPERATOR)
         and not CATALOG[known.kind].reviewed
         and (rule is None or not rule.sensitive)
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from mnemic.catalog import TRUST
 from mnemic.errors import InvalidInput, MemoryNotFound, VersionConflict
 from mnemic.maintain.export import accepted
 from mnemic.ports import Clock, RecordStore
@@ -15,6 +16,7 @@ from mnemic.write.draft import Draft
 from mnemic.write.job import require_present
 from mnemic.write.merge import closed
 
+LOWER_TRUST = "lower_trust"
 _PRESENT = (Status.ACTIVE, Status.SUPERSEDED)
 
 
@@ -59,8 +61,8 @@ async def roll_back(
     """Make `known` say again what `target` said, as its next version, and close what had taken its place.
 
     `draft` holds the vector and the fingerprint of that statement. Origin and trust are those the version had. Raises
-    VersionConflict where the memory has changed since, or another one says the same by now. Asked again, it changes
-    nothing (`refreshed`).
+    VersionConflict where the memory has changed since, or another one says the same by now; Refused (`lower_trust`)
+    where the actor's channel is trusted less than what would be closed. Asked again, it changes nothing (`refreshed`).
     """
     ended = [one for one in await successors(store, known) if one.memory_id != known.memory_id]
     now = clock.now()
@@ -73,9 +75,11 @@ async def roll_back(
         if _says(present, target, draft):
             return receipt_of(Outcome.REFRESHED, present, "unchanged")
         await require_present(tx, draft)
-        closing = [one for one in [await tx.get(one.memory_id, scopes=[one.scope]) for one in ended] if _in_force(one)]
+        found = [await tx.get(one.memory_id, scopes=[one.scope]) for one in ended]
+        closing = [one for one in found if one is not None and one.status is Status.ACTIVE]
+        if any(one.trust > TRUST[actor.channel] for one in closing):
+            raise Refused(LOWER_TRUST)
         for one in closing:
-            assert one is not None
             over = closed(one, now, now)
             await unit.apply(Mutation.of(over, "superseded", actor=actor, at=now, detail={"by": known.memory_id}))
         back = _restored(present, target, draft)
@@ -83,7 +87,7 @@ async def roll_back(
         await unit.apply(Mutation.of(back, "rolled_back", actor=actor, at=back.updated_at, detail=detail))
         if gate is not None and (reason := await gate(tx, draft.candidate)) is not None:
             raise Refused(reason)
-        ids = tuple(one.memory_id for one in closing if one is not None)
+        ids = tuple(one.memory_id for one in closing)
         return replace(receipt_of(Outcome.SUPERSEDED, back, "rolled_back"), superseded=ids)
 
     return await commit(store, work)
@@ -95,10 +99,6 @@ def _says(present: Memory, target: Memory, draft: Draft) -> bool:
     return same and present.status is Status.ACTIVE
 
 
-def _in_force(memory: Memory | None) -> bool:
-    return memory is not None and memory.status is Status.ACTIVE
-
-
 def _restored(present: Memory, target: Memory, draft: Draft) -> Memory:
     said = ("content", "context", "data", "source", "category", "confidence", "trust", "author")
     return present.next_version(
@@ -108,6 +108,7 @@ def _restored(present: Memory, target: Memory, draft: Draft) -> Memory:
         valid_from=target.valid_from,
         valid_to=target.valid_to,
         status=Status.ACTIVE,
+        expires_at=draft.keeping(present),
         fingerprint=draft.fingerprint,
         vector=draft.vector,
     )

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from mnemic.errors import InvalidInput, MemoryNotFound, VersionConflict
+from mnemic.guard.expiry import bounded
 from mnemic.guard.policy import Policy
 from mnemic.maintain.trail import Steward
 from mnemic.ports import Clock, RecordStore
@@ -33,9 +34,12 @@ class UndoReceipt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reversal:
-    """Plan of an undo: the memory it ends, the status this gets, and the versions of each that it had replaced."""
+    """Plan of an undo: the memory it ends, the status this gets, the versions of each that it had replaced, and the
+    policy that bounds how long they are kept.
+    """
 
     known: Memory
+    policy: Policy
     status: Status
     earlier: Mapping[str, Sequence[Memory]]
 
@@ -58,7 +62,7 @@ async def reversal(store: RecordStore, memory_id: str, *, scopes: Sequence[Scope
     if not earlier:
         raise InvalidInput("undo:nothing_replaced", hint="it replaced nothing that is still there")
     status = _status_after(versions, [past[-1] for past in earlier.values()], policy)
-    return Reversal(known=known, status=status, earlier=earlier)
+    return Reversal(known=known, policy=policy, status=status, earlier=earlier)
 
 
 async def undo(store: RecordStore, clock: Clock, planned: Reversal, *, actor: Actor) -> UndoReceipt:
@@ -80,7 +84,7 @@ async def undo(store: RecordStore, clock: Clock, planned: Reversal, *, actor: Ac
             supersedes=(),
             conflicts_with=tuple(earlier) if waits else present.conflicts_with,
         )
-        restored = [one for one, past in earlier.items() if await _restored(unit, steward, past, known.memory_id)]
+        restored = [one for one, past in earlier.items() if await _restored(unit, steward, past, planned)]
         return UndoReceipt(
             memory_id=known.memory_id, version=ended.version, status=planned.status, restored=tuple(restored)
         )
@@ -98,15 +102,21 @@ def _status_after(versions: Sequence[Memory], replaced: Sequence[Memory], policy
     return Status.REJECTED if repeats or single else Status.ACTIVE
 
 
-async def _restored(unit: Unit, steward: Steward, past: Sequence[Memory], memory_id: str) -> bool:
-    """Make the last of these versions active again, with the end that it had before; return False if it is not."""
+async def _restored(unit: Unit, steward: Steward, past: Sequence[Memory], planned: Reversal) -> bool:
+    """Make the last of these versions active again, true until when it was before; return False if it is not."""
     closed = await unit.reads.get(past[-1].memory_id, scopes=[past[-1].scope])
     if closed is None or closed.version != past[-1].version:
         raise VersionConflict
     if await unit.reads.find_fingerprint(closed.scope, closed.fingerprint) is not None:
         return False
     await steward.change(
-        unit, closed, "restored", detail={"from": memory_id}, status=Status.ACTIVE, valid_to=_end_before(past)
+        unit,
+        closed,
+        "restored",
+        detail={"from": planned.known.memory_id},
+        status=Status.ACTIVE,
+        valid_to=_end_before(past),
+        expires_at=bounded(closed, planned.policy, now=steward.now),
     )
     return True
 

@@ -50,8 +50,9 @@ def _gained(known: Memory, draft: Draft) -> dict[str, Any]:
         gained["confidence"] = candidate.confidence
     if draft.trust > known.trust:
         gained |= {"trust": draft.trust, "source": candidate.source}
-    if _extends(known, draft):
-        gained["expires_at"] = draft.confirming(known.created_at)
+    end = _within(draft, known, draft.confirming(known.created_at) if _extends(known, draft) else known.expires_at)
+    if end != known.expires_at:
+        gained["expires_at"] = end
     data = {**known.data, **candidate.data}
     if data != dict(known.data):
         gained["data"] = data
@@ -66,6 +67,14 @@ def _extends(known: Memory, draft: Draft) -> bool:
         return True
     gained = end - known.expires_at
     return gained > timedelta() and gained >= min(_WORTH_A_VERSION, (end - draft.now) / 100)
+
+
+def _within(draft: Draft, known: Memory, end: datetime | None) -> datetime | None:
+    """Return the end of `known`, told again by the draft: `end` within the policy in force. Where that has passed,
+    because the policy was not yet in force when it was first told, it counts as told for the first time.
+    """
+    end = draft.keeping(replace(known, expires_at=end))
+    return draft.expires_at if end is not None and end <= draft.now else end
 
 
 @dataclass(frozen=True)
@@ -245,9 +254,12 @@ def closing(memory: Memory, ended_at: datetime) -> dict[str, Any]:
 
 
 def _end(draft: Draft, old: Sequence[Memory]) -> datetime | None:
-    """The latest of the ends of what is merged, and of the draft's where it slides, counted from the oldest."""
-    told = min(memory.created_at for memory in old)
-    return _latest([*(memory.expires_at for memory in old), *([draft.confirming(told)] if draft.slides else [])])
+    """Return the latest of the ends of what is merged, and of the draft's where it slides, counted from the oldest and
+    within the policy.
+    """
+    oldest = min(old, key=lambda memory: memory.created_at)
+    again = [draft.confirming(oldest.created_at)] if draft.slides else []
+    return _within(draft, oldest, _latest([*(memory.expires_at for memory in old), *again]))
 
 
 def _latest(moments: Sequence[datetime | None]) -> datetime | None:

@@ -66,6 +66,16 @@ async def test_a_merge_is_not_kept_beyond_the_limit_of_what_it_holds(blind: Any)
     assert (await blind.get(merged.memory_id)).expires_at == told_at + 30 * DAY
 
 
+async def test_a_limit_that_comes_later_binds_what_is_merged(blind: Any) -> None:
+    await blind.add("Prefers dark mode")
+    told_at = blind.clock.now()
+    blind.clock.advance(20 * DAY)
+    blind.policy = Policy(longest={Kind.LONG_TERM: 30 * DAY})
+    merged = await blind.add("The user prefers the dark mode")
+    assert merged.outcome is Outcome.MERGED
+    assert (await blind.get(merged.memory_id)).expires_at == told_at + 30 * DAY
+
+
 async def test_a_key_has_its_own_time(desk: Any) -> None:
     desk.policy = Policy.of(KeyRule("seat", ttl_days=30, expiry="fixed"))
     assert await expiries(desk, ["aisle"] * 3, key="seat") == [30 * DAY] * 3

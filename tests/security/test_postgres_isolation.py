@@ -15,6 +15,7 @@ from mnemic.errors import InvalidConfig
 from mnemic.stores.postgres import PostgresDocuments, PostgresStore
 from mnemic.stores.postgres.graph import PostgresGraph
 from mnemic.stores.postgres.statements import load
+from mnemic.stores.relational.statements import load as shared
 from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, PutDocument
 from mnemic_testing.graph_store import fragment
 from mnemic_testing.record_store import EMBEDDER, memory, remember, scope
@@ -179,8 +180,9 @@ async def test_every_key_starts_with_the_tenant(postgres: PostgresServer, filled
 
 
 def test_every_statement_on_a_tenants_table_names_the_tenant() -> None:
-    for file in ("session", "reading", "searching", "writing", "upkeep", "documents"):
-        for name, statement in load(file).items():
+    own = [load(file) for file in ("session", "reading", "searching", "writing", "upkeep", "documents")]
+    for statements in (*own, shared("jobs", "postgres"), shared("graph", "postgres")):
+        for name, statement in statements.items():
             if any(f" {table} " in f"{statement} " for table in TABLES):
                 assert "tenant = $1" in statement or statement.startswith("INSERT INTO"), name
 

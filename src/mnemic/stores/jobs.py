@@ -1,67 +1,77 @@
-"""Verbs of a record store that only jobs ask for, the same for every store with tables.
-
-They are named here once; what each does to the tables is a function of that name in modules of the store, which are
-loaded with the first of these verbs.
-"""
+"""Verbs of a record store that only jobs ask for, the same for every store with tables."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any
-
-from mnemic.types import AuditEvent, KeptRequest, Kind, OutboxEntry, Scope, Usage
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
     from datetime import datetime
+
+    from mnemic.stores.relational.statements import Ask
+    from mnemic.types import AuditEvent, KeptRequest, Kind, OutboxEntry, Scope, Usage
+
+T = TypeVar("T")
 
 
 class Jobs(ABC):
-    """The part of the port's `RecordStore` that reads and keeps its tables for jobs."""
+    """The part of the port's `RecordStore` that reads and keeps its tables for jobs. What does it is loaded with the
+    first of these verbs.
+    """
 
     @abstractmethod
-    async def _asked(self, room: str, name: str, *given: Any) -> Any:
-        """Return what the function `name` of the store's module `room` reads for these values, as of one moment."""
+    async def _jobs(self, tenant: str, work: Callable[[Ask], Awaitable[T]]) -> T:
+        """Run `work` on the rows of the tenant as of one moment, with the statements of `sql/jobs.sql`."""
+
+    async def _job(self, name: str, tenant: str, *given: Any) -> Any:
+        from mnemic.stores.relational import upkeep
+
+        return await self._jobs(tenant, lambda ask: getattr(upkeep, name)(ask, tenant, *given))
 
     @abstractmethod
-    async def _told(self, room: str, name: str, *given: Any) -> None:
-        """Let the function `name` of the store's module `room` write these values in one transaction."""
+    async def _asked(self, name: str, *given: Any) -> Any:
+        """Return what the function `name` of the store's module `outbox` reads for these values, as of one moment."""
+
+    @abstractmethod
+    async def _told(self, name: str, *given: Any) -> None:
+        """Let the function `name` of the store's module `outbox` write these values in one transaction."""
 
     async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> Mapping[Kind, Usage]:
-        found: Mapping[Kind, Usage] = await self._asked("upkeep", "usage", tenant, since, scope)
+        found: Mapping[Kind, Usage] = await self._job("usage", tenant, since, scope)
         return found
 
     async def waiting(self, tenant: str) -> int:
-        count: int = await self._asked("upkeep", "waiting", tenant)
+        count: int = await self._job("waiting", tenant)
         return count
 
     async def requests(self, tenant: str, *, after: str | None = None, limit: int = 500) -> list[KeptRequest]:
-        found: list[KeptRequest] = await self._asked("upkeep", "requests", tenant, after, limit)
+        found: list[KeptRequest] = await self._job("requests", tenant, after, limit)
         return found
 
     async def traces(self, tenant: str, memory_ids: Collection[str], fingerprints: Collection[str]) -> dict[str, int]:
-        found: dict[str, int] = await self._asked("upkeep", "traces", tenant, memory_ids, fingerprints)
+        found: dict[str, int] = await self._job("traces", tenant, memory_ids, fingerprints)
         return found
 
     async def audit(
         self, tenant: str, *, after: int = 0, before: int | None = None, limit: int = 1000
     ) -> list[AuditEvent]:
-        lines: list[AuditEvent] = await self._asked("upkeep", "audit", tenant, after, before, limit)
+        lines: list[AuditEvent] = await self._job("audit", tenant, after, before, limit)
         return lines
 
     async def pending(self, *, projection: str | None = None, limit: int = 100) -> list[OutboxEntry]:
-        entries: list[OutboxEntry] = await self._asked("outbox", "pending", projection, limit)
+        entries: list[OutboxEntry] = await self._asked("pending", projection, limit)
         return entries
 
     async def acknowledge(self, sequences: Sequence[int], *, projection: str | None = None) -> None:
-        await self._told("outbox", "acknowledge", sequences, projection)
+        await self._told("acknowledge", sequences, projection)
 
     async def register(self, projection: str) -> None:
-        await self._told("outbox", "register", projection)
+        await self._told("register", projection)
 
     async def unregister(self, projection: str) -> None:
-        await self._told("outbox", "unregister", projection)
+        await self._told("unregister", projection)
 
     async def projections(self) -> dict[str, int]:
-        found: dict[str, int] = await self._asked("outbox", "projections")
+        found: dict[str, int] = await self._asked("projections")
         return found

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import apsw
 
+from mnemic.stores.relational.statements import load
 from mnemic.stores.sqlite import SqliteStore
-from mnemic.stores.sqlite import graph as module
 from mnemic.stores.sqlite.file import Patience, prepare
 from mnemic.stores.sqlite.graph import SqliteGraph
 from mnemic.types import Scope
@@ -52,24 +52,10 @@ async def test_a_walk_through_a_crowd_ends(tmp_path: Path) -> None:
 
 def test_walks_read_indexes_only(tmp_path: Path) -> None:
     connection: apsw.Connection = prepare(tmp_path / "m.db", durability="durable", patience=Patience())
-    names = (
-        "tenant",
-        "level",
-        "owner",
-        "start",
-        "end",
-        "hops",
-        "hops_back",
-        "at",
-        "most",
-        "limit",
-        "label",
-        "among",
-        "nodes",
-    )
-    wanted = dict.fromkeys(names)
-    for statement in (module._NODES, module._NEIGHBOURS, module._FROM_BOTH_ENDS, module._BETWEEN):
-        plan = [row[3] for row in connection.execute("EXPLAIN QUERY PLAN " + statement, wanted).fetchall()]
+    statements = load("graph", "sqlite")
+    for name, parameters in (("nodes", 6), ("neighbours", 7), ("from_both_ends", 8), ("between", 5)):
+        asked = connection.execute("EXPLAIN QUERY PLAN " + statements[name], [None] * parameters)
+        plan = [row[3] for row in asked.fetchall()]
         tables = [line for line in plan if line.split()[:2] in (["SCAN", "n"], ["SCAN", "r"])]
         assert tables == []
         assert any("tenant=?" in line for line in plan)

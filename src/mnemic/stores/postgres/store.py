@@ -8,7 +8,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
-from importlib import import_module
 from typing import Any, Literal, TypeVar
 
 from mnemic.errors import NotSupported, SpaceMismatch, StoreFailed, StoreUnavailable
@@ -17,6 +16,7 @@ from mnemic.ports.offers import Damage
 from mnemic.stores.codec import adopted, checked_secret, text_check, with_fingerprint, with_id
 from mnemic.stores.jobs import Jobs
 from mnemic.stores.postgres import damage, outbox, reseal, spaces, upkeep
+from mnemic.stores.postgres.asking import inside
 from mnemic.stores.postgres.audit_chain import Trails
 from mnemic.stores.postgres.connections import Connections, Session
 from mnemic.stores.postgres.indexes import Indexes
@@ -28,6 +28,7 @@ from mnemic.stores.postgres.schema import LONGEST_INDEXED, reopen_with
 from mnemic.stores.postgres.snapshot import PostgresSnapshot
 from mnemic.stores.postgres.statements import load
 from mnemic.stores.postgres.transaction import PostgresTransaction
+from mnemic.stores.relational.statements import Ask
 from mnemic.stores.sealing import Sealer
 from mnemic.stores.single_reads import SingleReads
 from mnemic.stores.steps import drive
@@ -309,12 +310,15 @@ class PostgresStore(Jobs, SingleReads):
     async def acknowledge(self, sequences: Sequence[int], *, projection: str | None = None) -> None:
         await outbox.acknowledge(self._ready.connections, sequences, projection)
 
-    async def _asked(self, room: str, name: str, *given: Any) -> Any:
-        work = getattr(import_module(f"mnemic.stores.postgres.{room}"), name)
+    async def _jobs(self, tenant: str, work: Callable[[Ask], Awaitable[T]]) -> T:
+        return await self._ready.connections.read(inside(tenant, upkeep.JOBS, work))
+
+    async def _asked(self, name: str, *given: Any) -> Any:
+        work = getattr(outbox, name)
         return await self._ready.connections.read(lambda session: work(session, *given))
 
-    async def _told(self, room: str, name: str, *given: Any) -> None:
-        work = getattr(import_module(f"mnemic.stores.postgres.{room}"), name)
+    async def _told(self, name: str, *given: Any) -> None:
+        work = getattr(outbox, name)
         await self._ready.connections.write(lambda session: work(session, *given))
 
     @property

@@ -23,6 +23,7 @@ from mnemic.stores.codec import (
     with_fingerprint,
     with_key,
 )
+from mnemic.stores.postgres.asking import asking
 from mnemic.stores.postgres.audit_chain import Trails
 from mnemic.stores.postgres.connections import Session
 from mnemic.stores.postgres.graph import relate
@@ -48,7 +49,8 @@ from mnemic.stores.postgres.rows import (
     words_are_whole,
 )
 from mnemic.stores.postgres.statements import load
-from mnemic.stores.postgres.upkeep import in_json, usage
+from mnemic.stores.postgres.upkeep import JOBS
+from mnemic.stores.relational.upkeep import in_json, usage
 from mnemic.stores.scope_index import ScopeIndex
 from mnemic.stores.steps import Step
 from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, Scope, Status, Usage, Vector, VectorSpace, Where
@@ -279,8 +281,8 @@ class PostgresTransaction(Transaction):
             await Step(partial(self._open.enter, tenant, lock_of_tenant(tenant)))
         else:
             await self._lock(scope)
-        held: Mapping[Kind, Usage] = await Step(partial(usage, self._open, tenant, since, scope))
-        return held
+        await self._enter(tenant)
+        return await usage(asking(self._ask, JOBS), tenant, since, scope)
 
     async def space(self) -> VectorSpace:
         if self._space is None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
 
 import apsw
 
@@ -10,8 +12,13 @@ from mnemic.ports import Anew
 from mnemic.stores.codec import body_check, vector_check, words_check
 from mnemic.stores.sealing import body_anew, vector_anew, words_anew
 from mnemic.stores.sqlite.failures import immediate
+from mnemic.stores.sqlite.opened import OpenFile
 from mnemic.stores.sqlite.rows import MEMORY, SOURCES, Rows, fetch, mark_facets, tokens
 from mnemic.types import Kind, Level, Scope
+
+T = TypeVar("T")
+_Write = Callable[[Callable[[OpenFile], T]], Awaitable[T]]
+"""The writer's turn on an open file."""
 
 BATCH = 256
 
@@ -74,6 +81,29 @@ def reseal_batch(connection: apsw.Connection, tenant: str, anew: Anew, reached: 
         if reached.version < 0:
             return _rows_anew(connection, tenant, anew, reached)
         return _versions_anew(connection, tenant, anew, reached)
+
+
+async def resealed(write: _Write[tuple[int, Reached | None]], tenant: str, anew: Anew) -> int:
+    """Seal everything of the tenant anew, a batch in each transaction; how many rows."""
+    total, reached = 0, Reached()
+    while True:
+        done, following = await write(partial(_reseal_in, tenant=tenant, anew=anew, reached=reached))
+        total += done
+        if following is None:
+            return total
+        reached = following
+
+
+def _reseal_in(opened: OpenFile, tenant: str, anew: Anew, reached: Reached) -> tuple[int, Reached | None]:
+    return reseal_batch(opened.writing, tenant, anew, reached)
+
+
+async def sealed(write: _Write[int], tenant: str) -> int:
+    """Seal everything of the tenant that is plain, a batch in each transaction; how many rows."""
+    total = 0
+    while batch := await write(lambda opened: seal_batch(opened.writing, opened.rows, tenant)):
+        total += batch
+    return total
 
 
 def _rows_anew(connection: apsw.Connection, tenant: str, anew: Anew, reached: Reached) -> tuple[int, Reached]:

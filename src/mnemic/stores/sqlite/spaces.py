@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from typing import TypeVar
 
 import apsw
 
 from mnemic.errors import InvalidInput
 from mnemic.stores.codec import DAMAGED, checked_vector, vector_check
 from mnemic.stores.sqlite.failures import immediate
+from mnemic.stores.sqlite.opened import OpenFile
 from mnemic.stores.sqlite.rows import MEMORY, SOURCES, Rows, fetch, present
 from mnemic.types import Memory, Vector, VectorSpace
+
+T = TypeVar("T")
+_Write = Callable[[Callable[[OpenFile], T]], Awaitable[T]]
+"""The writer's turn on an open file."""
 
 _CLEARED = 500
 _NEXT = "SELECT model, dimension FROM next_space"
@@ -64,6 +71,17 @@ def clear(connection: apsw.Connection, *, after: int) -> int | None:
     with immediate(connection):
         rows = fetch(connection, _CLEAR, (after, _CLEARED))
     return max([row_id for (row_id,) in rows], default=None)
+
+
+def _clear_in(opened: OpenFile, after: int) -> int | None:
+    return clear(opened.writing, after=after)
+
+
+async def cleared(write: _Write[int | None]) -> None:
+    """Give up all of them. Whoever writes meanwhile waits for a few rows, not for all."""
+    last: int | None = -1
+    while last is not None:
+        last = await write(partial(_clear_in, after=last))
 
 
 def unfilled(connection: apsw.Connection, rows: Rows, limit: int) -> list[Memory]:

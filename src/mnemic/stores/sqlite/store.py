@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from datetime import datetime
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -15,7 +14,7 @@ import apsw
 from mnemic.errors import InvalidConfig, NotSupported, StoreUnavailable
 from mnemic.forked import OneProcess
 from mnemic.stores.atomic import run_through
-from mnemic.stores.codec import EXACT_UP_TO, adopted, dump, to_micros
+from mnemic.stores.codec import EXACT_UP_TO, adopted
 from mnemic.stores.jobs import Jobs
 from mnemic.stores.sealing import Sealer
 from mnemic.stores.single_reads import SingleReads
@@ -39,6 +38,7 @@ from mnemic.types.capabilities import Capabilities
 if TYPE_CHECKING:
     from mnemic.ports import Anew, Keyring, Snapshot, Transaction
     from mnemic.ports.offers import Damage
+    from mnemic.stores.relational.statements import Ask
     from mnemic.text.bm25 import Bm25
 
 T = TypeVar("T")
@@ -189,19 +189,9 @@ class SqliteStore(Jobs, SingleReads):
     ) -> list[Memory]:
         from mnemic.stores.sqlite import upkeep
 
-        wanted = {
-            "tenant": tenant,
-            "statuses": dump(sorted(statuses)),
-            "expired_by": to_micros(expired_by),
-            "author": author,
-            "memory_ids": None if memory_ids is None else dump(sorted(memory_ids)),
-            "after": after,
-            "limit": max(0, limit),
-            **upkeep.within(scope),
-        }
+        wanted = upkeep.wanted(tenant, statuses, expired_by, author, memory_ids, scope, after, limit)
         rows = self._ready.rows
-        pending = set(statuses) == {Status.PENDING_REVIEW}
-        return await self._read(lambda connection: upkeep.held(connection, rows, wanted, pending=pending))
+        return await self._read(lambda connection: upkeep.held(connection, rows, wanted))
 
     async def marks(self, tenant: str, prefix: str) -> dict[str, str]:
         return await self._read(partial(marks, tenant=tenant, prefix=prefix))
@@ -212,25 +202,17 @@ class SqliteStore(Jobs, SingleReads):
     async def seal(self, tenant: str) -> int:
         if not self._sealer.seals:
             raise NotSupported("seal", hint="this store was not told to seal: set MNEMIC_SEAL")
-        sealed = 0
-        from mnemic.stores.sqlite.reseal import seal_batch
+        from mnemic.stores.sqlite import reseal
 
-        while batch := await self._write(lambda opened: seal_batch(opened.writing, opened.rows, tenant)):
-            sealed += batch
+        sealed = await reseal.sealed(self._write, tenant)
         if sealed:
             await self.tidy(whole=True)
         return sealed
 
     async def reseal(self, tenant: str, anew: Anew) -> int:
-        from mnemic.stores.sqlite.reseal import Reached, reseal_batch
+        from mnemic.stores.sqlite import reseal
 
-        reached: Reached | None = Reached()
-        resealed = 0
-        while reached is not None:
-            batch = partial(reseal_batch, tenant=tenant, anew=anew, reached=reached)
-            done, reached = await self._write(lambda opened, batch=batch: batch(opened.writing))  # type: ignore[misc]
-            resealed += done
-        return resealed
+        return await reseal.resealed(self._write, tenant, anew)
 
     async def traces(self, tenant: str, memory_ids: Collection[str], fingerprints: Collection[str]) -> dict[str, int]:
         from mnemic.stores.sqlite import upkeep
@@ -242,7 +224,7 @@ class SqliteStore(Jobs, SingleReads):
         from mnemic.stores.sqlite import spaces
 
         if await self._write(lambda opened: spaces.given_up(opened.writing, space)):
-            await self._cleared()
+            await spaces.cleared(self._write)
             await self._write(lambda opened: spaces.begin(opened.writing, space))
 
     async def unfilled(self, *, limit: int) -> list[Memory]:
@@ -277,16 +259,7 @@ class SqliteStore(Jobs, SingleReads):
 
         await self._close_spent()
         if not await self._read(spaces.is_filling):
-            await self._cleared()
-
-    async def _cleared(self) -> None:
-        """Whoever writes meanwhile waits for a few rows, not for all."""
-        from mnemic.stores.sqlite import spaces
-
-        last: int | None = -1
-        while last is not None:
-            clear = partial(spaces.clear, after=last)
-            last = await self._write(lambda opened, clear=clear: clear(opened.writing))  # type: ignore[misc]
+            await spaces.cleared(self._write)
 
     async def _close_spent(self) -> None:
         while self._spent:
@@ -304,13 +277,20 @@ class SqliteStore(Jobs, SingleReads):
             raise StoreUnavailable("closed")
         return self._opened
 
-    async def _asked(self, room: str, name: str, *given: Any) -> Any:
-        work = getattr(import_module(f"mnemic.stores.sqlite.{room}"), name)
-        return await self._read(lambda connection: work(connection, *given))
+    async def _jobs(self, tenant: str, work: Callable[[Ask], Awaitable[T]]) -> T:
+        from mnemic.stores.sqlite import upkeep
 
-    async def _told(self, room: str, name: str, *given: Any) -> None:
-        work = getattr(import_module(f"mnemic.stores.sqlite.{room}"), name)
-        await self._write(lambda opened: work(opened.writing, *given))
+        return await self._read(lambda connection: upkeep.jobs(connection, work))
+
+    async def _asked(self, name: str, *given: Any) -> Any:
+        from mnemic.stores.sqlite import outbox
+
+        return await self._read(lambda connection: getattr(outbox, name)(connection, *given))
+
+    async def _told(self, name: str, *given: Any) -> None:
+        from mnemic.stores.sqlite import outbox
+
+        await self._write(lambda opened: getattr(outbox, name)(opened.writing, *given))
 
     async def _read(self, work: Callable[[apsw.Connection], T]) -> T:
         return await self._ready.readers.run(work)

@@ -231,7 +231,7 @@ class SqliteTransaction:
     async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> Mapping[Kind, Usage]:
         from mnemic.stores.sqlite.upkeep import usage
 
-        return usage(self._open, tenant, since, scope)
+        return await usage(self._open, tenant, since, scope)
 
     async def space(self) -> VectorSpace:
         found = present(self._open)

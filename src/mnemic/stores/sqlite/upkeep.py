@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import mmap
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import apsw
 
-from mnemic.identity import first_id
+from mnemic.stores.atomic import run_through
 from mnemic.stores.audit_chain import Chain
-from mnemic.stores.codec import Sign, decode_event, dump, moment_of, to_micros
+from mnemic.stores.codec import Sign, dump, to_micros
+from mnemic.stores.relational import upkeep
+from mnemic.stores.relational.statements import Ask, load
+from mnemic.stores.sqlite.asking import asking
 from mnemic.stores.sqlite.rows import MEMORY, SOURCES, Rows, fetch
-from mnemic.types import AuditEvent, KeptRequest, Kind, Memory, Scope, Usage
+from mnemic.types import Kind, Memory, Scope, Status, Usage
 
+T = TypeVar("T")
+
+_JOBS = load("jobs", "sqlite")
 _HELD = f"""
     SELECT {MEMORY} FROM {SOURCES}
     WHERE m.tenant = :tenant AND (:after IS NULL OR m.memory_id > :after)
@@ -33,61 +39,10 @@ _HELD = f"""
 _BY_STATUS = _HELD.format(status="m.status IN (SELECT value FROM json_each(:statuses))")
 _PENDING = _HELD.format(status="m.status = 'pending_review'")
 """The same for the review queue alone, which has an index."""
+_PENDING_ALONE = dump([Status.PENDING_REVIEW])
 
-_WAITING = "SELECT count(*) FROM memory WHERE tenant = :tenant AND status = 'pending_review'"
-_USAGE = """
-    SELECT u.kind, sum(u.rows), sum(u.bytes) FROM usage u JOIN scope c ON c.scope_id = u.scope_id
-    WHERE u.tenant = :tenant AND (:level IS NULL OR (c.level = :level AND c.owner = :owner)) GROUP BY u.kind
-"""
-_RECENT = """
-    SELECT m.kind, count(*) FROM memory m JOIN scope c ON c.scope_id = m.scope_id
-    WHERE m.tenant = :tenant AND m.memory_id >= :first
-    AND CASE WHEN json_valid(m.body) THEN m.body ->> '$.created_at' END >= :since
-    AND (:level IS NULL OR (c.level = :level AND c.owner = :owner)) GROUP BY m.kind
-"""
-_REQUESTS = """
-    SELECT idempotency_key, receipt, at FROM request
-    WHERE tenant = :tenant AND (:after IS NULL OR idempotency_key > :after) ORDER BY idempotency_key LIMIT :limit
-"""
-_TRACES = {
-    "memory": """
-        SELECT count(*) FROM memory WHERE tenant = :tenant AND (
-            memory_id IN (SELECT value FROM json_each(:memory_ids))
-            OR fingerprint IN (SELECT value FROM json_each(:fingerprints)))
-    """,
-    "memory_version": """
-        SELECT count(*) FROM memory_version WHERE tenant = :tenant AND (
-            memory_id IN (SELECT value FROM json_each(:memory_ids))
-            OR CASE WHEN json_valid(body) THEN body ->> '$.fingerprint' END
-                IN (SELECT value FROM json_each(:fingerprints)))
-    """,
-    "outbox": """
-        SELECT count(*) FROM outbox
-        WHERE tenant = :tenant AND memory_id IN (SELECT value FROM json_each(:memory_ids))
-    """,
-    "request": """
-        SELECT count(*) FROM request WHERE tenant = :tenant AND EXISTS (
-            SELECT 1 FROM json_tree(receipt) said
-            WHERE said.type = 'text' AND said.atom IN (SELECT value FROM json_each(:memory_ids)))
-    """,
-    "graph": """
-        SELECT
-            (SELECT count(*) FROM graph_node
-             WHERE tenant = :tenant AND memory_id IN (SELECT value FROM json_each(:memory_ids)))
-            + (SELECT count(*) FROM graph_relation
-               WHERE tenant = :tenant AND memory_id IN (SELECT value FROM json_each(:memory_ids)))
-    """,
-    "facet": """
-        SELECT count(*) FROM facet f JOIN scope c ON c.scope_id = f.scope_id
-        WHERE c.tenant = :tenant AND f.memory_id IN (SELECT value FROM json_each(:memory_ids))
-    """,
-}
 _AUDIT = """
     SELECT sequence, CAST(event AS BLOB), CAST(hash AS BLOB) FROM audit WHERE tenant = ? ORDER BY sequence
-"""
-_LINES = "SELECT event, hash FROM audit WHERE tenant = ? AND sequence > ? ORDER BY sequence LIMIT ?"
-_LAST_LINES = """
-    SELECT event, hash FROM audit WHERE tenant = ? AND sequence > ? AND sequence < ? ORDER BY sequence DESC LIMIT ?
 """
 _HASH = re.compile(rb"(?=([0-9a-f]{64}))")
 _IDENTIFIER = re.compile(
@@ -95,58 +50,44 @@ _IDENTIFIER = re.compile(
 )
 
 
-def held(connection: apsw.Connection, rows: Rows, wanted: dict[str, Any], *, pending: bool) -> list[Memory]:
-    """The port's `held`; `pending`: of the review queue alone. Of a damaged row as much as is known without its body: a
-    job that removes must reach it.
-    """
-    return [rows.named(connection, row) for row in fetch(connection, _PENDING if pending else _BY_STATUS, wanted)]
-
-
-def within(scope: Scope | None) -> dict[str, str | None]:
-    """The parameters that keep a walk over a tenant to one scope; None: to none."""
-    return {"level": None if scope is None else scope.level.value, "owner": None if scope is None else scope.owner}
-
-
-def waiting(connection: apsw.Connection, tenant: str) -> int:
-    """The port's `waiting`."""
-    count: int = fetch(connection, _WAITING, {"tenant": tenant})[0][0]
-    return count
-
-
-def usage(connection: apsw.Connection, tenant: str, since: datetime, scope: Scope | None) -> dict[Kind, Usage]:
-    """The port's `usage`: what is held from the counters, what is recent from the index of identifiers."""
-    wanted = {"tenant": tenant, "first": first_id(since), "since": to_micros(since), **within(scope)}
-    recent = dict(fetch(connection, _RECENT, wanted))
-    rows = fetch(connection, _USAGE, wanted)
-    return {Kind(kind): Usage(count, size, recent.get(kind, 0)) for kind, count, size in rows if count}
-
-
-def requests(connection: apsw.Connection, tenant: str, after: str | None, limit: int) -> list[KeptRequest]:
-    """The port's `requests`."""
-    wanted = {"tenant": tenant, "after": after, "limit": max(0, limit)}
-    rows = fetch(connection, _REQUESTS, wanted)
-    return [KeptRequest(idempotency_key=key, receipt=receipt, at=moment_of(at)) for key, receipt, at in rows]
-
-
-def traces(
-    connection: apsw.Connection, tenant: str, memory_ids: Collection[str], fingerprints: Collection[str]
-) -> dict[str, int]:
-    """The rows of the port's `traces`."""
-    wanted = {
+def wanted(
+    tenant: str,
+    statuses: Collection[Status],
+    expired_by: datetime | None,
+    author: str | None,
+    memory_ids: Collection[str] | None,
+    scope: Scope | None,
+    after: str | None,
+    limit: int,
+) -> dict[str, Any]:
+    """The parameters of `held`."""
+    return {
         "tenant": tenant,
-        "memory_ids": dump(sorted(memory_ids)),
-        "fingerprints": dump(sorted(filter(None, fingerprints))),
+        "statuses": dump(sorted(statuses)),
+        "expired_by": to_micros(expired_by),
+        "author": author,
+        "memory_ids": None if memory_ids is None else dump(sorted(memory_ids)),
+        "after": after,
+        "limit": max(0, limit),
+        "level": None if scope is None else scope.level.value,
+        "owner": None if scope is None else scope.owner,
     }
-    return {place: fetch(connection, sql, wanted)[0][0] for place, sql in _TRACES.items()}
 
 
-def audit(connection: apsw.Connection, tenant: str, after: int, before: int | None, limit: int) -> list[AuditEvent]:
-    """The port's `audit`."""
-    if before is None:
-        rows = fetch(connection, _LINES, (tenant, after, max(0, limit)))
-    else:
-        rows = fetch(connection, _LAST_LINES, (tenant, after, before, max(0, limit)))[::-1]
-    return [decode_event(event, digest) for event, digest in rows]
+def held(connection: apsw.Connection, rows: Rows, asked: dict[str, Any]) -> list[Memory]:
+    """The port's `held`. Of a damaged row as much as is known without its body: a job that removes must reach it."""
+    statement = _PENDING if asked["statuses"] == _PENDING_ALONE else _BY_STATUS
+    return [rows.named(connection, row) for row in fetch(connection, statement, asked)]
+
+
+def jobs(connection: apsw.Connection, work: Callable[[Ask], Awaitable[T]]) -> T:
+    """The result of `work` with the statements for jobs."""
+    return run_through(work, asking(connection, _JOBS))
+
+
+async def usage(connection: apsw.Connection, tenant: str, since: datetime, scope: Scope | None) -> Mapping[Kind, Usage]:
+    """The port's `usage`, in a transaction."""
+    return await upkeep.usage(asking(connection, _JOBS), tenant, since, scope)
 
 
 def broken_audit(connection: apsw.Connection, tenant: str, sign: Sign | None = None) -> tuple[int, int | None, str]:

@@ -29,27 +29,6 @@ AND ($4::bytea IS NULL OR EXISTS (
 AND ($5::text[] IS NULL OR m.memory_id = ANY ($5))
 AND ($7::text IS NULL OR (s.level = $7 AND s.owner = $8::text))
 
--- part: here_n
-n.tenant = $1 AND n.level = $2 AND n.owner = $3
-
--- part: here_r
-r.tenant = $1 AND r.level = $2 AND r.owner = $3
-
--- part: holds
-($4::bigint IS NULL OR ((r.valid_from IS NULL OR r.valid_from <= $4) AND (r.valid_to IS NULL OR r.valid_to > $4)))
-
--- part: described
-    w.node, last.label, last.names[1] AS name, spoken.names AS spoken, w.first_seen_at, w.last_seen_at
-FROM w
-CROSS JOIN LATERAL (
-    SELECT n.label, n.names FROM graph_node n WHERE n.tenant = $1 AND n.level = $2 AND n.owner = $3 AND n.node = w.node
-    ORDER BY n.seen_at DESC, n.memory_id DESC LIMIT 1
-) last
-CROSS JOIN LATERAL (
-    SELECT array_agg(DISTINCT each.name) AS names
-    FROM graph_node n CROSS JOIN LATERAL unnest(n.names) AS each (name) WHERE n.tenant = $1 AND n.level = $2 AND n.owner = $3 AND n.node = w.node
-) spoken
-
 -- part: document
 d.row_id, d.path, d.key, d.value, d.created_at, d.updated_at, d.expires_at
 

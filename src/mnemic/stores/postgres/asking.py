@@ -1,0 +1,35 @@
+"""Statements that both databases share, in a transaction of a server."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeVar
+
+from mnemic.stores.postgres.connections import Session
+from mnemic.stores.postgres.rows import storable
+from mnemic.stores.relational.statements import Ask
+
+T = TypeVar("T")
+
+
+def asking(fetch: Callable[..., Awaitable[list[Any]]], statements: Mapping[str, str]) -> Ask:
+    """The rows of one of these statements; `fetch` gives those of any. Lists are of texts: those that no row can have
+    are left out.
+    """
+
+    async def ask(name: str, *values: Any) -> list[Any]:
+        return await fetch(statements[name], *(storable(one) if isinstance(one, list) else one for one in values))
+
+    return ask
+
+
+def inside(
+    tenant: str, statements: Mapping[str, str], work: Callable[[Ask], Awaitable[T]]
+) -> Callable[[Session], Awaitable[T]]:
+    """`work` in a transaction that sees the rows of `tenant` alone."""
+
+    async def run(session: Session) -> T:
+        await session.enter(tenant)
+        return await work(asking(session.fetch, statements))
+
+    return run

@@ -1,0 +1,57 @@
+"""Work of jobs on the tables of one tenant: counts, pages, and proof that something is gone (`sql/jobs.sql`)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from datetime import datetime
+from typing import Any
+
+from mnemic.identity import first_id
+from mnemic.stores.codec import decode_event, moment_of, to_micros
+from mnemic.stores.relational.statements import Ask
+from mnemic.types import AuditEvent, KeptRequest, Kind, Scope, Usage
+
+_PLACES = ("memory", "memory_version", "outbox", "request", "graph", "facet")
+
+
+async def usage(ask: Ask, tenant: str, since: datetime, scope: Scope | None) -> dict[Kind, Usage]:
+    """The port's `usage`: what is held from the counters, what is recent from the index of identifiers."""
+    place = (tenant, None, None) if scope is None else (tenant, scope.level.value, scope.owner)
+    recent = dict(await ask("recent_usage", *place, first_id(since), to_micros(since)))
+    rows = await ask("usage", *place)
+    return {Kind(kind): Usage(count, size, recent.get(kind, 0)) for kind, count, size in rows}
+
+
+async def waiting(ask: Ask, tenant: str) -> int:
+    """The port's `waiting`."""
+    ((count,),) = await ask("waiting", tenant)
+    return int(count)
+
+
+async def requests(ask: Ask, tenant: str, after: str | None, limit: int) -> list[KeptRequest]:
+    """The port's `requests`."""
+    rows = await ask("requests", tenant, after, max(0, limit))
+    return [KeptRequest(idempotency_key=key, receipt=receipt, at=moment_of(at)) for key, receipt, at in rows]
+
+
+async def traces(ask: Ask, tenant: str, memory_ids: Collection[str], fingerprints: Collection[str]) -> dict[str, int]:
+    """The port's `traces`: the rows."""
+    named, prints = sorted(memory_ids), sorted(filter(None, fingerprints))
+    (counts,) = await ask("traces", tenant, named, prints, in_json(named))
+    return dict(zip(_PLACES, counts, strict=True))
+
+
+async def audit(ask: Ask, tenant: str, after: int, before: int | None, limit: int) -> list[AuditEvent]:
+    """The port's `audit`."""
+    if before is None:
+        lines = await ask("audit", tenant, after, max(0, limit))
+    else:
+        lines = [*reversed(await ask("audit_end", tenant, after, before, max(0, limit)))]
+    return [decode_event(event, digest) for _, event, digest in lines]
+
+
+def in_json(memory_ids: Collection[str]) -> list[str]:
+    """The identifiers as JSON texts, in both spellings of what is not ASCII."""
+    spelt: Any = (json.dumps(each, ensure_ascii=ascii_only) for each in memory_ids for ascii_only in (True, False))
+    return sorted(set(spelt))

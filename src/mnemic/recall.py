@@ -36,6 +36,8 @@ OF_A_MESSAGE = 0.3
 """Of the least relevance, the part that is asked of a message: several of a conversation answer a question together. On
 LoCoMo's test half 0.03 loses one evidence message in 20 of the best five, and leaves out nine in ten of what other
 conversations' questions find there."""
+AMONG = 20
+"""Hits among which a statement is looked for that the messages of a long chat have passed in the ranking."""
 JUDGED = frozenset({PREFERENCE, IDENTITY, "constraint"})
 """Categories that are shown where the request could depend on them."""
 
@@ -52,7 +54,7 @@ async def recall(
     result = await gateway.searcher.search(
         await gateway.pipeline.redacted(granted.query, tenant=actor.tenant),
         gateway.where(granted, actor),
-        top_k=granted.top_k,
+        top_k=max(granted.top_k, AMONG),
         parts=[await gateway.pipeline.redacted(part, tenant=actor.tenant) for part in granted.parts],
         bias=_bias(gateway, request),
         min_score=granted.min_score,
@@ -98,7 +100,7 @@ def choose(
     known = {hit.memory.memory_id for hit in beside}
     biased = _preferred(policy) if request.preference_bias else frozenset()
     rest = _in_order([hit for hit in result.hits if hit.memory.memory_id not in known], biased)
-    near = [] if ask.is_small_talk else [hit for hit in rest[: request.intent.top_k] if _is_near(hit, request)]
+    near = [] if ask.is_small_talk else _near(rest, request)
     facts = [hit.memory for hit in (*beside, *near) if hit.memory.category != MESSAGE_CATEGORY]
     near = [hit for hit in near if not _is_told(hit.memory, facts)]
     relevant = [hit for hit in near if hit.reason == PREFERENCE_BIAS or not _abstains(result, request)]
@@ -155,6 +157,13 @@ def _within_share(hits: Sequence[Hit], max_tokens: int, count: TokenCount) -> tu
 
 def _abstains(result: SearchResult, request: RecallRequest) -> bool:
     return result.relevance is not None and result.relevance < request.least_relevance
+
+
+def _near(hits: Sequence[Hit], request: RecallRequest) -> list[Hit]:
+    """The first hits that are near: messages among the first `top_k` of all, statements wherever they are."""
+    most = request.intent.top_k
+    meant = (hit for place, hit in enumerate(hits) if place < most or hit.memory.category != MESSAGE_CATEGORY)
+    return [hit for hit in meant if _is_near(hit, request)][:most]
 
 
 def _is_near(hit: Hit, request: RecallRequest) -> bool:

@@ -25,7 +25,9 @@ _SHARED: Mapping[str, str] = MappingProxyType(
         "recipes dish dishes diet vegetarian vegan kosher halal gluten lactose nuts peanut peanuts shellfish dairy "
         "meat fish snack bake baking cuisine menu ingredient ingredients dessert allergic allergy allergies spicy "
         "coffee tea wine drink drinks beverage beer cocktail cocktails groceries supper takeaway pizza sushi bread "
-        "coeliac celiac cena comida restaurante essen restaurant repas dîner jantar",
+        "sugar sweets sweet dessert desserts alcohol sober pork beef chicken lamb seafood egg eggs milk cheese "
+        "vegetables vegetable fruit mushrooms onion garlic herbs spices soup salad sandwich pasta rice cake chocolate "
+        "barbecue coeliac celiac cena comida restaurante essen restaurant repas dîner jantar",
         "health": "doctor medicine medication medical health healthy symptom symptoms pain allergic allergy allergies "
         "diabetes diabetic asthma pregnant prescription hospital therapy injury injured knee disease diagnosed blood "
         "sleep insomnia workout exercise fitness gym yoga wheelchair accessible accessibility mobility supplement "
@@ -48,8 +50,8 @@ _SHARED: Mapping[str, str] = MappingProxyType(
         "schedule": "schedule appointment appointments calendar meeting meetings morning mornings afternoon evening "
         "evenings monday tuesday wednesday thursday friday saturday sunday weekend time reminder plan plans week day "
         "tomorrow tonight routine",
-        "contact": "contact email mail phone call message notify notifications update updates slack channel reply "
-        "text whatsapp sms newsletter",
+        "contact": "contact reach signal telegram messenger email mail phone call message notify notifications update "
+        "updates slack channel reply text whatsapp sms newsletter",
         "home": "home house flat apartment garden gardening furniture decor decorate decorating kitchen clean "
         "cleaning plants plant renovation bedroom living",
         "money": "money budget invest investing investment savings bank loan mortgage tax taxes insurance pension "

@@ -35,12 +35,14 @@ from mnemic_eval.replay import Told, chosen_embedder, throwaway_engine
 
 SIZES = (5, 50, 500, 5_000)
 MOST_NEEDLESS = 3
+ALSO = {"diet": "allergy", "allergy": "diet"}
+"""Another fact that the answer to the request for one depends on."""
 RESAMPLES = 1_000
 
 CATEGORIES = {
     "diet": "preference",
     "seat": "preference",
-    "editor": "preference",
+    "author": "preference",
     "allergy": "constraint",
     "employer": "identity",
 }
@@ -54,7 +56,7 @@ FACTS: Sequence[tuple[str, str, str]] = (
     ("allergy", "The user is allergic to peanuts", "Plan the snacks for my birthday party."),
     ("car", "The user drives a 2014 Volvo estate", "Which tyres fit my car?"),
     ("deadline", "The user's thesis is due on 14 June", "When is my thesis due?"),
-    ("editor", "The user's favourite author is Ursula Le Guin", "Recommend me a novel for the holidays."),
+    ("author", "The user's favourite author is Ursula Le Guin", "Recommend me a novel for the holidays."),
     ("doctor", "The user's dentist is Dr Okafor in Mill Road", "Who is my dentist?"),
     ("gym", "The user climbs every Thursday evening", "Which evening do I go climbing?"),
     ("child", "The user's daughter Noor plays the cello", "What instrument does Noor play?"),
@@ -81,7 +83,9 @@ NEEDLESS: Sequence[tuple[str, str]] = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """One request of a user with so many memories, the entries it was given and those of them that it needs."""
+    """One request of a user with so many memories, the entries it was given, those of them that it needs, and whether
+    it had the fact that it asks for.
+    """
 
     size: int
     kind: str
@@ -89,6 +93,7 @@ class Work:
     needed: bool
     entries: int = 0
     right: int = 0
+    had: bool = False
 
 
 def run(
@@ -138,15 +143,16 @@ async def _measured(
                 ids = {name: receipt.memory_id for (name, _, _), receipt in zip(facts, receipts, strict=True)}
                 offset = SPLITS.index(split)
                 for name, _, request in facts[offset::2]:
-                    done.append(await _asked(engine, actor, request, ids[name], Work(
+                    wanted = [ids[one] for one in (name, ALSO.get(name)) if one in ids]
+                    done.append(await _asked(engine, actor, request, wanted, Work(
                         size=size, kind="person", split=split, needed=True)))  # fmt: skip
                 for kind, request in NEEDLESS[offset::2]:
-                    done.append(await _asked(engine, actor, request, None, Work(
+                    done.append(await _asked(engine, actor, request, (), Work(
                         size=size, kind=kind, split=split, needed=False)))  # fmt: skip
     return done
 
 
-async def _asked(engine: MemoryEngine, actor: Actor, request: str, wanted: str | None, work: Work) -> Work:
+async def _asked(engine: MemoryEngine, actor: Actor, request: str, wanted: Sequence[str | None], work: Work) -> Work:
     injection = await injector_for(engine, actor).inject([{"role": "user", "content": request}])
     ids = [entry.hit.memory.memory_id for entry in injection.entries if entry.hit is not None]
     return Work(
@@ -155,7 +161,8 @@ async def _asked(engine: MemoryEngine, actor: Actor, request: str, wanted: str |
         split=work.split,
         needed=work.needed,
         entries=len(injection.entries),
-        right=int(wanted is not None and wanted in ids),
+        right=len(set(wanted) & set(ids)),
+        had=bool(wanted) and wanted[0] in ids,
     )
 
 
@@ -171,7 +178,7 @@ def _sizes(done: Sequence[Work]) -> list[int]:
 
 
 def _figures(done: Sequence[Work], seed: int) -> dict[str, Any]:
-    needing = [float(one.right) for one in done if one.needed]
+    needing = [float(one.had) for one in done if one.needed]
     needless = [float(one.entries) for one in done if not one.needed]
     within = [float(entries <= MOST_NEEDLESS) for entries in needless]
     named = {"recall": needing, "needless": needless, "within_three": within}

@@ -1,0 +1,56 @@
+"""Places of statements among the messages of a long chat, and small talk, in what a model call is shown."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from mnemic.extract.messages import MESSAGE_CATEGORY
+from mnemic.guard.policy import Policy
+from mnemic.recall import choose
+from mnemic.types import (
+    Actor,
+    Hit,
+    Intent,
+    Kind,
+    Memory,
+    Origin,
+    Rank,
+    RecallRequest,
+    SearchResult,
+    Source,
+    Trust,
+    Where,
+)
+
+ANA = Actor(user="ana")
+NOW = datetime(2026, 5, 3, tzinfo=UTC)
+
+
+def hit(memory_id: str, relevance: float, category: str | None = MESSAGE_CATEGORY) -> Hit:
+    memory = Memory(
+        memory_id=memory_id, version=1, content=memory_id, category=category, kind=Kind.LONG_TERM,
+        scope=ANA.scope("user"), confidence=0.8, created_at=NOW, updated_at=NOW,
+        source=Source(origin=Origin.USER_STATED), trust=Trust.HIGH,
+    )  # fmt: skip
+    return Hit(memory=memory, score=0.3, ranks={"keyword": Rank(1, 2.0)}, relevance=relevance)
+
+
+def shown(request: str, hits: list[Hit]) -> list[str]:
+    result = SearchResult(hits=tuple(hits), errors={}, where=Where(scopes=(ANA.scope("user"),)), query=request)
+    asked = RecallRequest(intent=Intent(query=request, top_k=2))
+    return [one.memory.memory_id for one in choose(result, asked, Policy(), ANA).hits]
+
+
+def test_a_statement_is_shown_that_messages_passed_and_no_message_beyond_the_places() -> None:
+    chat = [hit("far", 0.01), hit("near", 0.2), hit("third", 0.4)]
+    assert shown("What is my dog called?", [*chat, hit("statement", 0.9, None)]) == ["near", "statement"]
+    assert shown("What is my dog called?", [*chat, hit("weak", 0.05, None)]) == ["near"]
+    statements = [hit(name, 0.9, None) for name in ("one", "two", "three")]
+    assert shown("What is my dog called?", statements) == ["one", "two"]
+
+
+@pytest.mark.parametrize("request_", ["Good morning!", "Thanks, that was helpful."])
+def test_small_talk_is_shown_nothing(request_: str) -> None:
+    assert shown(request_, [hit("near", 0.9)]) == []

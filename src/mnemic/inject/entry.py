@@ -105,13 +105,20 @@ class Entry:
         words who said them, with links and images defused.
         """
         text = visible(self.content)
-        text = text if self.is_own else defused(text)
+        text = text if self.may_link else defused(text)
         return text if self.said_by is None else f"[{defused(visible(self.said_by))}] {text}"
 
     @property
     def is_own(self) -> bool:
         """True if these are the words of the user, or of who runs the program."""
         return self.trusted and self.said_by is None
+
+    @property
+    def may_link(self) -> bool:
+        """True if its links and images are shown as they are: in the user's own words, but not in a message recorded as
+        a whole, which may hold what was pasted.
+        """
+        return self.is_own and (self.hit is None or self.hit.memory.source.speaker is None)
 
     @property
     def identity(self) -> str:

@@ -63,7 +63,7 @@ def _block(lines: Sequence[str], fence: str) -> str:
 
 def _line(entry: Entry, max_chars: int) -> str:
     text = visible(entry.content)
-    if not entry.is_own:
+    if not entry.may_link:
         text = defused(text)
     if len(text) > max_chars:
         text = text[:max_chars].rstrip() + CUT

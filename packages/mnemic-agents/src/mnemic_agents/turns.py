@@ -231,7 +231,7 @@ def shown(memory: Memory, reader: Actor) -> dict[str, Any]:
     text = visible(entry.content)
     told = {
         "memory_id": memory.memory_id,
-        "content": text if entry.is_own else defused(text),
+        "content": text if entry.may_link else defused(text),
         "date": memory.happened_at.date().isoformat(),
         "trusted": entry.trusted,
     }

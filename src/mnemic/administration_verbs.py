@@ -16,7 +16,7 @@ from mnemic.requests import Approve, Consent, Erase, EraseKey, Forget, Reject, R
 from mnemic.types import SHARED, Actor, AuditEvent, CarriedOut, Level, MemoryRequest, Scope, Status, Where, WriteReceipt
 
 if TYPE_CHECKING:
-    from mnemic.maintain.erase import ErasureReceipt
+    from mnemic.maintain.erasure_receipt import ErasureReceipt
     from mnemic.maintain.expire import ExpiryRules
     from mnemic.maintain.reports import AuditReport, Decided, MaintenanceReport, Revocation
     from mnemic.maintain.review import Waiting

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from mnemic.engine import MemoryEngine
-from mnemic.maintain.erase import ErasureReceipt
+from mnemic.maintain.erasure_receipt import ErasureReceipt
 from mnemic.maintain.reports import AuditReport, Decided, Revocation
 from mnemic.maintain.review import Waiting
 from mnemic.sync_facade import Face, Ground, M, verb

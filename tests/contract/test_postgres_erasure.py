@@ -10,7 +10,7 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.keys import KeyFolder, MasterKeys
-from mnemic.maintain.erase import ErasureReceipt
+from mnemic.maintain.erasure_receipt import ErasureReceipt
 from mnemic.ports import Keyring
 from mnemic.stores.postgres import PostgresStore
 from mnemic.types import Actor

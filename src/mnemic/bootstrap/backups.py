@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from mnemic.bootstrap.extras import extra
 from mnemic.bootstrap.stores import build_store, postgres_dsn, store_file
 from mnemic.errors import NotSupported
-from mnemic.maintain.erase import ErasureReceipt
+from mnemic.maintain.erasure_receipt import ErasureReceipt
 from mnemic.maintain.move import Moved, move
 from mnemic.maintain.restore import erase_again, erased_since
 from mnemic.maintain.tenants import SERVICE_TENANT, Tenants

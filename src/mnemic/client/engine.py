@@ -16,7 +16,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, NotSupported
 from mnemic.guard.policy import Policy
 from mnemic.kinds.seven import KindHit, SevenKinds
-from mnemic.maintain.erase import ErasureReceipt
+from mnemic.maintain.erasure_receipt import ErasureReceipt
 from mnemic.maintain.review import Waiting
 from mnemic.sync_facade import Awaited, Ground, M
 from mnemic.types import Actor, AuditEvent, Memory, WriteReceipt

@@ -15,7 +15,7 @@ from mnemic.client.bodies import memories
 from mnemic.client.failures import failure_of
 from mnemic.client.remote import Remote
 from mnemic.errors import MnemicError, StoreFailed
-from mnemic.maintain.erase import ErasureReceipt
+from mnemic.maintain.erasure_receipt import ErasureReceipt
 from mnemic.maintain.export import from_dict
 from mnemic.maintain.reports import AuditReport, Decided, Revocation
 from mnemic.maintain.review import Waiting

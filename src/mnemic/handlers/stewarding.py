@@ -15,7 +15,7 @@ from mnemic.guard.redaction import RedactionRules
 from mnemic.handlers.reviewing import reach
 from mnemic.maintain import consent, erase, expire, rotate, vault
 from mnemic.maintain.consent import Limiter
-from mnemic.maintain.erase import ErasureReceipt
+from mnemic.maintain.erasure_receipt import ErasureReceipt
 from mnemic.maintain.expire import ExpiryReport, ExpiryRules
 from mnemic.maintain.forget import forget
 from mnemic.maintain.rotate import Rotation

@@ -119,7 +119,8 @@ class Restorer:
     """Brings archived things back for `actor`, into the actor's own scope of each level.
 
     `own` is the operator's word that the archive is theirs: origin, trust and author are kept. Without it all of it
-    counts as imported by the actor, and what a person must always see waits for review.
+    counts as imported by the actor. An archive is not sealed, and anybody may have written into it: what a person must
+    always see waits for review, approved elsewhere or not.
     """
 
     store: RecordStore
@@ -168,7 +169,7 @@ class Restorer:
         """The version as it is stored. Only the newest is searched, and told from its like by its fingerprint."""
         candidate, status = draft.candidate, memory.status
         timed = replace(candidate, valid_from=memory.valid_from, valid_to=memory.valid_to)
-        if newest and not self.own and status is Status.ACTIVE and draft.review_reason is not None:
+        if newest and status is Status.ACTIVE and draft.review_reason is not None:
             status = Status.PENDING_REVIEW
         return replace(
             memory,

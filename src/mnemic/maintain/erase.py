@@ -15,19 +15,20 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from mnemic.errors import InvalidInput, StoreFailed, StoreFull
+from mnemic.errors import StoreFailed, StoreFull
 from mnemic.identity import new_id
 from mnemic.maintain.bulk_import import import_prefix
 from mnemic.maintain.capture_queue import waiting_prefix
 from mnemic.maintain.consent import consent_prefix, subject_token, tombstone
 from mnemic.maintain.derived import derived_from
+from mnemic.maintain.erasure_receipt import ErasureReceipt
 from mnemic.maintain.project import drain
 from mnemic.maintain.subject_data import PAGE, conversation, leave, written_elsewhere
 from mnemic.maintain.vault import sweep
 from mnemic.ports import Clock, Keyring, RecordStore, SessionStore
 from mnemic.ports.offers import Vacuumed
 from mnemic.ports.projections import Scanned
-from mnemic.types import Actor, Level, Memory, Scope, Status, Where, aware, checked_identifier, checked_name
+from mnemic.types import Actor, Level, Memory, Scope, Status, Where, checked_name
 from mnemic.unit_of_work import Disowned, Mutation, Unit, apply, commit
 from mnemic.write.outbox_consumer import Feed
 from mnemic.write.vault import token_prefix
@@ -38,74 +39,10 @@ BATCH = 256
 MAX_ROUNDS = 100
 """Rounds in which an erasure looks for what was written meanwhile."""
 
-FORMAT = "mnemic-erasure/1"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ErasureReceipt:
-    """Numbers of what was erased, and the witnesses by which a scan recognises what must not be there any more.
-
-    `removed_at`: since when a server that keeps removed rows must have vacuumed; the tables that it has not stand under
-    `unvacuumed` in `traces`. None: there is no such server, or the rows were sealed and their key is destroyed.
-
-    `subject` is a keyed hash. `memory_ids` and `fingerprints` (keyed hashes too) say nothing about content; `traces`
-    is what the scan at the end found, by place: nothing, if `complete`.
-    """
-
-    receipt_id: str
-    tenant: str
-    subject: str
-    at: datetime
-    counts: Mapping[str, int]
-    traces: Mapping[str, int]
-    memory_ids: tuple[str, ...] = field(default=(), repr=False)
-    fingerprints: tuple[str, ...] = field(default=(), repr=False)
-    blocks_relearning: bool = False
-    removed_at: datetime | None = None
-
-    @property
-    def complete(self) -> bool:
-        """Nothing of it was found any more."""
-        return not any(self.traces.values())
-
-    def as_dict(self) -> dict[str, Any]:
-        """The receipt as JSON data, for keeping outside the store."""
-        return {
-            "format": FORMAT,
-            "receipt_id": self.receipt_id,
-            "tenant": self.tenant,
-            "subject": self.subject,
-            "at": self.at.isoformat(),
-            "complete": self.complete,
-            "blocks_relearning": self.blocks_relearning,
-            "counts": dict(self.counts),
-            "traces": dict(self.traces),
-            "memory_ids": list(self.memory_ids),
-            "fingerprints": list(self.fingerprints),
-            "removed_at": None if self.removed_at is None else self.removed_at.isoformat(),
-        }
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> ErasureReceipt:
-        """The receipt of `as_dict`. Raises InvalidInput (`erasure_receipt`)."""
-        try:
-            if data["format"] != FORMAT:
-                raise InvalidInput("erasure_receipt", hint=f"expected {FORMAT}")
-            removed_at = data.get("removed_at")
-            return cls(
-                receipt_id=str(data["receipt_id"]),
-                tenant=checked_identifier(data["tenant"], "tenant"),
-                subject=str(data["subject"]),
-                at=datetime.fromisoformat(data["at"]),
-                counts=dict(data["counts"]),
-                traces=dict(data["traces"]),
-                memory_ids=tuple(map(str, data["memory_ids"])),
-                fingerprints=tuple(map(str, data["fingerprints"])),
-                blocks_relearning=bool(data["blocks_relearning"]),
-                removed_at=None if removed_at is None else aware(datetime.fromisoformat(removed_at), "removed_at"),
-            )
-        except (KeyError, TypeError, ValueError) as error:
-            raise InvalidInput("erasure_receipt", hint="not a receipt of an erasure") from error
+NAME_KEPT = ("audit", "scope")
+"""Places where the name of an erased user stays: as the actor of past lines of the audit, which is append-only, and as
+the owner of a scope that holds nothing. Decision 0048 says why.
+"""
 
 
 @dataclass(slots=True)
@@ -306,6 +243,7 @@ async def _proven(erasure: _Erasure) -> ErasureReceipt:
         fingerprints=tuple(sorted(erasure.fingerprints)),
         blocks_relearning=bool(erasure.block),
         removed_at=removed_at,
+        kept=() if erasure.block is None else NAME_KEPT,
     )
 
 

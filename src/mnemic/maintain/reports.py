@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mnemic.maintain.erase import ErasureReceipt
+from mnemic.maintain.erasure_receipt import ErasureReceipt
 from mnemic.maintain.expire import ExpiryReport
 from mnemic.maintain.project import DrainReport
 from mnemic.types import WriteReceipt

@@ -6,7 +6,8 @@ import json
 from collections.abc import Mapping
 
 from mnemic.identity import token_of
-from mnemic.maintain.erase import ErasureReceipt, erase
+from mnemic.maintain.erase import erase
+from mnemic.maintain.erasure_receipt import ErasureReceipt
 from mnemic.maintain.subject_data import audit_of
 from mnemic.ports import Clock, RecordStore
 from mnemic.types import Actor, Level, Status

@@ -183,6 +183,21 @@ async def test_without_a_word_for_it_everything_counts_as_imported(
     assert {memory.scope.owner for memory in held} == {"ben", "travel"}
 
 
+async def test_what_a_person_must_always_see_is_reviewed_again_also_in_ones_own_archive(
+    engine: MemoryEngine, other: MemoryEngine, ana: Actor, ben: Actor
+) -> None:
+    trait = Candidate(content="Answers in rhyme.", kind=Kind.PERSONA, category="trait")
+    waiting = await engine.add(trait, actor=ana)
+    await engine.approve(waiting.memory_id or "", actor=ben, whole_tenant=True)
+    (receipt,) = await bring(other, ana, await archive(engine, ana), own=True)
+    (held,) = await other.store.held(ana.tenant, statuses=list(Status))
+    assert (receipt.outcome, held.status) == (Outcome.CREATED, Status.PENDING_REVIEW)
+    assert held.source.origin is Origin.USER_STATED
+    assert await other.list(actor=ana) == []
+    await other.approve(held.memory_id, actor=ben, whole_tenant=True)
+    assert [memory.content for memory in await other.list(actor=ana)] == ["Answers in rhyme."]
+
+
 async def test_what_is_said_there_already_stays_one_memory(
     engine: MemoryEngine, other: MemoryEngine, ana: Actor
 ) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 
 from mnemic.engine import MemoryEngine
@@ -17,7 +18,7 @@ from mnemic.errors import InvalidInput, StoreFull
 from mnemic.guard.execution import Grant
 from mnemic.kinds.short_term import ShortTermMemory
 from mnemic.maintain import erase
-from mnemic.maintain.erase import ErasureReceipt
+from mnemic.maintain.erasure_receipt import ErasureReceipt
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.session import InProcessSessions
 from mnemic.stores.sqlite import SqliteStore
@@ -73,11 +74,25 @@ async def test_every_byte_is_gone_and_the_receipt_proves_it_again(
     assert again == receipt
     assert not any((await engine.verify_erasure(again)).values())
     assert "ana" not in json.dumps(receipt.as_dict())
+    assert receipt.kept == ("audit", "scope")
+    assert ErasureReceipt.from_dict({n: v for n, v in receipt.as_dict().items() if n != "kept"}).kept is None
     assert await engine.count(actor=ana) == 0
     assert await engine.count(actor=ben) == 60
     report = await engine.verify_audit(actor=ben)
     assert report.broken_at is None
     assert [event.action for event in await engine.audit(actor=ben, limit=10_000)][-1] == "erased"
+
+
+async def test_the_name_stays_where_the_receipt_says_and_nowhere_else(ben: Actor, tmp_path: Path) -> None:
+    path, marisol = tmp_path / "named.db", Actor(user="marisol.q7@example.com", agent="travel")
+    async with MemoryEngine(store=SqliteStore(path), embedder=WordEmbedder()) as engine:
+        await plant(engine, marisol)
+        receipt = await engine.erase(marisol.user, actor=ben)
+    with closing(apsw.Connection(str(path))) as file:
+        plain = "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'"
+        tables = [name for (name,) in file.execute(plain)]
+        rows = {name: repr(file.execute(f'SELECT * FROM "{name}"').fetchall()).casefold() for name in tables}
+    assert {name for name, told in rows.items() if marisol.user in told} == set(receipt.kept or ())
 
 
 async def test_a_receipt_that_does_not_hold_is_found_out(engine: MemoryEngine, ana: Actor, ben: Actor) -> None:

@@ -19,7 +19,8 @@ from mnemic.maintain import erase
 from mnemic.maintain.bulk_import import take_part
 from mnemic.maintain.consent import subject_token, tombstone
 from mnemic.maintain.derived import noted
-from mnemic.maintain.erase import ErasureReceipt, erase_key, made_of, verify
+from mnemic.maintain.erase import erase_key, made_of, verify
+from mnemic.maintain.erasure_receipt import ErasureReceipt
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.session import InProcessSessions
 from mnemic.types import Actor, Candidate, Kind, Level, Memory, Message, Scope, Source, Status, Where
@@ -101,6 +102,7 @@ def test_a_receipt_is_kept_as_json() -> None:
         "memory_ids": ["m1", "m2"],
         "fingerprints": ["f1"],
         "removed_at": None,
+        "kept": None,
     }
     assert not receipt_of(traces={"memory": 0, "bytes": 1}).complete
     assert "m1" not in repr(receipt_of())

@@ -58,7 +58,7 @@ def restore_(given: Given, /, folder: Path, target: str, erasures: str | None, r
     """
     from mnemic.bootstrap import build_keyring, restore_store
     from mnemic.clock import SystemClock
-    from mnemic.maintain.erase import ErasureReceipt
+    from mnemic.maintain.erasure_receipt import ErasureReceipt
 
     known = [ErasureReceipt.from_dict(json_file(file)) for file in receipts]
     restored, erased = restore_store(

@@ -17,7 +17,7 @@ from mnemic.entrypoints.cli.views import counted, day, fields_text, label, memor
 if TYPE_CHECKING:
     from mnemic.engine import MemoryEngine
     from mnemic.maintain.consolidate import Consolidated
-    from mnemic.maintain.erase import ErasureReceipt
+    from mnemic.maintain.erasure_receipt import ErasureReceipt
     from mnemic.maintain.reports import AuditReport, MaintenanceReport
     from mnemic.maintain.review import Waiting
     from mnemic.types import Actor, WriteReceipt
@@ -206,7 +206,13 @@ def erase_(given: Given, /, subject: str | None, **options: Any) -> int:
 
 
 def _erased_text(receipt: ErasureReceipt) -> str:
-    facts = {"receipt": receipt.receipt_id, **receipt.counts, "traces left": sum(receipt.traces.values()) or "none"}
+    facts: dict[str, object] = {
+        "receipt": receipt.receipt_id,
+        **receipt.counts,
+        "traces left": sum(receipt.traces.values()) or "none",
+    }
+    if receipt.kept:
+        facts["name kept in"] = ", ".join(receipt.kept)
     known = any(receipt.counts.values())
     return ("erased" if known else "nothing was held about this user") + "\n" + pairs(facts, indent="  ")
 
@@ -224,7 +230,7 @@ def _write(file: str, receipt: ErasureReceipt) -> None:
 
 
 def _verify(given: Given, file: str) -> int:
-    from mnemic.maintain.erase import ErasureReceipt
+    from mnemic.maintain.erasure_receipt import ErasureReceipt
 
     receipt = ErasureReceipt.from_dict(json_file(file))
 

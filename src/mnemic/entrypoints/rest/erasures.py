@@ -25,7 +25,7 @@ from mnemic.entrypoints.rest.credentials import Principal, digest
 from mnemic.entrypoints.rest.shares import Shares
 from mnemic.errors import MemoryNotFound, MnemicError, StoreFailed
 from mnemic.maintain.consent import subject_token
-from mnemic.maintain.erase import ErasureReceipt
+from mnemic.maintain.erasure_receipt import ErasureReceipt
 from mnemic.maintain.tenants import SERVICE_TENANT
 from mnemic.ports import Clock, RecordStore
 from mnemic.unit_of_work import Mutation, apply

@@ -48,6 +48,7 @@ class ErasureAnswer(Answer):
     memory_ids: list[str]
     fingerprints: list[str]
     removed_at: str | None
+    kept: list[str] | None
 
 
 class ErasureJobAnswer(Answer):

@@ -15,7 +15,7 @@ from mnemic.entrypoints.rest.credentials import Principal, Role
 from mnemic.entrypoints.rest.erasures import Erasures
 from mnemic.entrypoints.rest.problems import Refused
 from mnemic.errors import MemoryNotFound, StoreFailed
-from mnemic.maintain.erase import ErasureReceipt
+from mnemic.maintain.erasure_receipt import ErasureReceipt
 from mnemic.maintain.tenants import SERVICE_TENANT
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.types import VectorSpace

@@ -37,7 +37,7 @@ from mnemic.entrypoints.rest.shapes import Erasure, MemoryRequested
 from mnemic.entrypoints.wire import memory_dict
 from mnemic.errors import MemoryNotFound
 from mnemic.maintain.consent import subject_token
-from mnemic.maintain.erase import ErasureReceipt
+from mnemic.maintain.erasure_receipt import ErasureReceipt
 from mnemic.requests import EraseKey
 
 router = APIRouter(prefix="/v1", tags=["subjects"], route_class=Parsed)

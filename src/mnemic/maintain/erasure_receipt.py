@@ -1,0 +1,84 @@
+"""The receipt of an erasure: numbers, and by what a scan recognises what must not be there any more."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from mnemic.errors import InvalidInput
+from mnemic.types import aware, checked_identifier
+
+FORMAT = "mnemic-erasure/1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErasureReceipt:
+    """Numbers of what was erased, and the witnesses by which a scan recognises what must not be there any more.
+
+    `removed_at`: since when a server that keeps removed rows must have vacuumed; the tables that it has not stand under
+    `unvacuumed` in `traces`. None: there is no such server, or the rows were sealed and their key is destroyed.
+
+    `subject` is a keyed hash. `memory_ids` and `fingerprints` (keyed hashes too) say nothing about content; `traces`
+    is what the scan at the end found, by place: nothing, if `complete`. `kept`: places where the name of the subject
+    stays, and nothing that they said; None in a receipt from before it told.
+    """
+
+    receipt_id: str
+    tenant: str
+    subject: str
+    at: datetime
+    counts: Mapping[str, int]
+    traces: Mapping[str, int]
+    memory_ids: tuple[str, ...] = field(default=(), repr=False)
+    fingerprints: tuple[str, ...] = field(default=(), repr=False)
+    blocks_relearning: bool = False
+    removed_at: datetime | None = None
+    kept: tuple[str, ...] | None = None
+
+    @property
+    def complete(self) -> bool:
+        """Nothing of it was found any more."""
+        return not any(self.traces.values())
+
+    def as_dict(self) -> dict[str, Any]:
+        """The receipt as JSON data, for keeping outside the store."""
+        return {
+            "format": FORMAT,
+            "receipt_id": self.receipt_id,
+            "tenant": self.tenant,
+            "subject": self.subject,
+            "at": self.at.isoformat(),
+            "complete": self.complete,
+            "blocks_relearning": self.blocks_relearning,
+            "counts": dict(self.counts),
+            "traces": dict(self.traces),
+            "memory_ids": list(self.memory_ids),
+            "fingerprints": list(self.fingerprints),
+            "removed_at": None if self.removed_at is None else self.removed_at.isoformat(),
+            "kept": None if self.kept is None else list(self.kept),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> ErasureReceipt:
+        """The receipt of `as_dict`. Raises InvalidInput (`erasure_receipt`)."""
+        try:
+            if data["format"] != FORMAT:
+                raise InvalidInput("erasure_receipt", hint=f"expected {FORMAT}")
+            removed_at, kept = data.get("removed_at"), data.get("kept")
+            return cls(
+                receipt_id=str(data["receipt_id"]),
+                tenant=checked_identifier(data["tenant"], "tenant"),
+                subject=str(data["subject"]),
+                at=datetime.fromisoformat(data["at"]),
+                counts=dict(data["counts"]),
+                traces=dict(data["traces"]),
+                memory_ids=tuple(map(str, data["memory_ids"])),
+                fingerprints=tuple(map(str, data["fingerprints"])),
+                blocks_relearning=bool(data["blocks_relearning"]),
+                removed_at=None if removed_at is None else aware(datetime.fromisoformat(removed_at), "removed_at"),
+                kept=None if kept is None else tuple(map(str, kept)),
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise InvalidInput("erasure_receipt", hint="not a receipt of an erasure") from error

@@ -28,6 +28,7 @@ from mnemic.compare.features import (
     flips,
     moved,
     recounted,
+    revalued,
     takes_back,
 )
 from mnemic.compare.frame import Frame
@@ -61,9 +62,9 @@ def judge(old: Frame, new: Frame, cosine: float, *, among: int = 1, opposed: boo
     `among`: how many statements near `new` it is compared with; of many, one is easily like it by chance, so more is
     asked. `opposed`: words say that the two contradict each other; then less is.
     """
-    if flips(old, new) or recounted(old, new):
+    if flips(old, new) or recounted(old, new) or revalued(old, new, cosine):
         return Change("changed", 1.0)
-    opposed = opposed and not at_other_times(old, new)
+    opposed = (opposed and not at_other_times(old, new)) or (cosine >= UNTURNED_COSINE and takes_back(old, new))
     probability = likelihood(old, new, cosine, opposed=opposed)
     if opposed and probability and old.stems == new.stems:
         probability = 1.0  # the same words but for what contradicts: certain, however many others are near
@@ -101,7 +102,7 @@ def likelihood(old: Frame, new: Frame, cosine: float, *, opposed: bool = False) 
         return 0.0
     if cosine < (LEAST_COSINE if new.turns else UNTURNED_COSINE) and not (denied(old, new) or alike(old, new)):
         return 0.0
-    if old.plain == new.plain or apart(old, new) or not (opposed or moved(old, new)):
+    if old.plain == new.plain or apart(old, new) or not (opposed or moved(old, new) or takes_back(old, new)):
         return 0.0
     weights = _weights()
     total = weights["bias"] + sum(map(mul, (weights[name] for name in NAMES), features(old, new, cosine)))

@@ -9,6 +9,9 @@ from mnemic.compare.frame import MEMBERS, SLOTS, Frame
 ALIKE_FROM = 0.66
 """Least share of letters in the same order from which one name may be the other misspelled."""
 
+REVALUED_COSINE = 0.4
+"""From here on a statement with the words for a thing is about that thing."""
+
 NAMES = (
     "cosine", "cosine_cue", "shared", "shared_1", "shared_2", "echo", "same_frame", "contained",
     "end", "change", "correct", "add", "passing", "past", "weak_end", "weak_change", "weak_correct", "no_cue",
@@ -147,6 +150,20 @@ def recounted(old: Frame, new: Frame) -> bool:
     if not old.counted or old.counted != new.counted or not old.counted < mine & theirs:
         return False
     return mine <= theirs or theirs <= mine
+
+
+def revalued(old: Frame, new: Frame, cosine: float) -> bool:
+    """Return True if `new` names what `old` gives a value, another value of the same sort, and a change: "My rent is
+    850", "The rent went up to 910"; "The wedding will be in March", "We brought the wedding forward to June".
+    """
+    if not old.theme or not old.theme <= new.stems or cosine < REVALUED_COSINE or old.event:
+        return False
+    if not new.cues & {"change", "weak_change", "correct", "takes_back"} or new.cues & {"add", "passing", "past"}:
+        return False
+    if old.negated != new.negated or apart(old, new) or _other(old, new) or _new_name(old, new):
+        return False
+    days = any(old.slots(name) and new.slots(name) - old.slots(name) for name in SLOTS)
+    return days or (0 < len(old.numbers) <= 2 and 0 < len(new.numbers) <= 2 and bool(new.numbers - old.numbers))
 
 
 def takes_back(old: Frame, new: Frame) -> bool:

@@ -43,9 +43,15 @@ _ENDINGS = ("ing", "ies", "ed", "es", "en", "er", "s", "e", "a", "o", "i", "n")
 _TURNS = frozenset({"end", "change", "correct", "weak_end", "weak_change", "weak_correct"})
 _PAST = re.compile(
     r"\b(?:i|we|he|she|they|it|kids?|[a-z]+) (?:just |also |recently |really |finally )?"
-    r"(?:went|got|had|was|were|made|took|felt|saw|met|found|told|gave|came|did"
+    r"(?:went|got|had|was(?! born)|were(?! born)|made|took|felt|saw|met|found|told|gave|came|did"
     r"|ran|bought|sold|wrote|read|won|lost|ate|sent|brought|heard|spent|learned|learnt"
     r"|(?!(?:need|feed|speed|indeed|seed|breed|bleed|exceed|proceed|wed|bed|red|shed)\b)[a-z]{2,}ed)\b(?!')"
+)
+_GERMAN_PAST = re.compile(r"(?i)\b(?:wurden?|hatten?|konnten?)\b")
+"""Without their accents the forms of what is unreal ("würde") read like these, which tell what was."""
+_SINCE_NOW = re.compile(
+    r"\b(?:as of|since|from|starting|seit|ab|depuis|desde|da|vanaf|sinds)"
+    r" (?:this|dies\w+|ce|cette|est[ea]|quest[oa]|deze)\b"
 )
 _DUTCH = re.compile(r"\b(?:ik|wij|mijn|onze|het|een|niet|geen|zijn|wordt|hebben)\b")
 _PRESENT = re.compile(
@@ -59,11 +65,14 @@ _NOT_ENDED = re.compile(
 )
 _IS = re.compile(
     r"\A\W*+(?:the|my|our|der|die|das|mein\w*|unser\w*|le|la|les|l'|mon|ma|mes|notre|el|los|las|mi|mis|nuestr\w+|il|lo|i|gli|mio|mia|nostr\w+|o|a|os|as"
-    r"|meu|minha|noss\w+|de|het|mijn|ons|onze)?\s*+([^.,;]{2,60}?)(?:\s(?:is|are|was|ist|sind|est|sont|es|son|e|sono|sao|zijn)\s|'s\s|\s?:\s|\s?=\s)"
+    r"|meu|minha|noss\w+|de|het|mijn|ons|onze)?\s*+([^.,;]{2,60}?)(?:\s(?:is|are|was|will be|takes place|costs|betragt|kostet"
+    r"|coute|cuesta|costa|custa|kost|ist|sind|est|sont|es|son|e|sono|sao|zijn)\s|'s\s|\s?:\s|\s?=\s)"
 )
+_ALLOWED = re.compile(r",\s(?:the |die |der |das |les? |la )?([^\W_]{3,30}) (?:is|are) (?:fine|ok|okay|no problem)\b")
+"""What a correction says is no matter: "I'm allergic to sesame, mustard is fine"."""
 _DENIED = re.compile(
-    r"\b(?:not|instead of|rather than|isn't|wasn't|aren't|nicht|statt|pas|au lieu de|plutot que|no|en vez de"
-    r"|en lugar de|non|invece di|nao|em vez de|niet|in plaats van)\s+"
+    r"\b(?:not|instead of|rather than|isn't|wasn't|aren't|nicht|statt|pas|au lieu d(?:e|u|es)|plutot que|no|en vez del?"
+    r"|en lugar del?|non|invece d(?:i|el|ella)|al posto d(?:i|el|ella)|nao|em vez d(?:e|o|a)|niet|in plaats van)\s+"
     r"(?:(?:the|in|at|on|an?|der|die|das|den|le|la|les|el|los|il|o|os|de|het)\s+)?([^\W_](?:[\w.:/-]*\w)?)"
 )
 _NOT = re.compile(
@@ -75,6 +84,7 @@ _HEAD = re.compile(
     r"\A\W*+([^.,;:!?]{2,60}?)\s(?:is|are|was|were|starts?|begins?|ends?|opens?|closes?|ist|sind|war|beginnt|est|sont|commence"
     r"|es|son|empieza|e|sono|sao|inizia|comeca|zijn|begint)\s"
 )
+_IMPERSONAL = frozenset({"they", "ils", "eles", "ze"})
 SLOTS = ("weekdays", "dayparts", "seasons", "months")
 MEMBERS = ("sides", "directions", *SLOTS)
 """Classes of words that tell apart things of one sort: a north and a south entrance, Monday's and Tuesday's class."""
@@ -119,7 +129,11 @@ def _feelings() -> Mapping[str, re.Pattern[str]]:
 
 @lru_cache(maxsize=1)
 def _attributes() -> Mapping[str, re.Pattern[str]]:
-    return {name: re.compile("|".join(told)) for name, told in _data("attributes").items()}
+    number = "|".join(sorted({r"\d{1,3}", *_words()["numbers"]}))
+    return {
+        name: re.compile("|".join(told).replace("NUMBER", f"(?:{number})"))
+        for name, told in _data("attributes").items()
+    }
 
 
 @lru_cache(maxsize=1)
@@ -223,7 +237,8 @@ class Frame:
     @cached_property
     def denied(self) -> frozenset[str]:
         """The stems of what it says is not so, or is replaced ("Savona, not Genoa", "tea instead of coffee")."""
-        return frozenset(stem(word) for word in _DENIED.findall(self.plain) if word not in _words()["empty"])
+        told = [*_DENIED.findall(self.plain), *_ALLOWED.findall(self.plain)]
+        return frozenset(stem(word) for word in told if word not in _words()["empty"])
 
     @cached_property
     def negated(self) -> bool:
@@ -278,7 +293,8 @@ class Frame:
     def cues(self) -> frozenset[str]:
         """Signs of bearing on what was said before: `end`, `change`, `correct`, `add`, `passing`, `past`, `again`."""
         told = _NOT_ENDED.sub(" ", self.plain)
-        return frozenset(kind for kind, cue in _cues().items() if kind != "unreal" and cue.search(told))
+        texts = {"passing": _SINCE_NOW.sub(" ", told), "unreal": ""}
+        return frozenset(kind for kind, cue in _cues().items() if cue.search(texts.get(kind, told)))
 
     @property
     def turns(self) -> bool:
@@ -352,11 +368,11 @@ def _stated(sentence: str) -> str:
 def _real(sentence: str) -> str:
     """Return what a sentence says before it begins to wish or to suppose; nothing if it begins with that."""
     unreal = _cues()["unreal"]
-    if unreal.search(plain(sentence)) is None:
+    if unreal.search(plain(_GERMAN_PAST.sub("ward", sentence))) is None:
         return sentence
     said: list[str] = []
     for clause in _CLAUSE.split(sentence):
-        if unreal.search(plain(clause)):
+        if unreal.search(plain(_GERMAN_PAST.sub("ward", clause))):
             break
         said.append(clause)
     return ", ".join(said) if sum(len(clause.split()) for clause in said) >= SHORTEST_REAL else ""
@@ -373,7 +389,8 @@ def _subject(sentence: str) -> str:
         if bare in people["relations"] and people["with"].isdisjoint(low[max(0, place - 2) : place]):
             return f"other:{stem(bare)}"
         if word in people["others"] and place < PRONOUN_WITHIN:
-            return "other:"
+            # Whoever "they" are that have moved my appointment, it is about mine.
+            return "self" if word in _IMPERSONAL and not people["possessive"].isdisjoint(low) else "other:"
         follows = low[place + 1] if place + 1 < len(low) else ""
         if words[place][0].isupper() and follows in people["verbs"] and word not in _words()["empty"]:
             return f"name:{stem(bare)}"

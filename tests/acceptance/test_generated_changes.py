@@ -22,7 +22,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(("half", "closed", "right"), [("dev", 0.6, 0.6), ("check", 0.65, 0.65)])
+@pytest.mark.parametrize(("half", "closed", "right"), [("dev", 0.72, 0.74), ("check", 0.75, 0.74)])
 def test_the_old_value_is_closed_and_what_is_beside_it_stays(
     written: Path, half: str, closed: float, right: float
 ) -> None:

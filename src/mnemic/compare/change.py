@@ -27,6 +27,7 @@ from mnemic.compare.features import (
     features,
     flips,
     moved,
+    outgrown,
     recounted,
     revalued,
     takes_back,
@@ -62,22 +63,24 @@ def judge(old: Frame, new: Frame, cosine: float, *, among: int = 1, opposed: boo
     `among`: how many statements near `new` it is compared with; of many, one is easily like it by chance, so more is
     asked. `opposed`: words say that the two contradict each other; then less is.
     """
-    if flips(old, new) or recounted(old, new) or revalued(old, new, cosine):
+    if flips(old, new) or recounted(old, new):
         return Change("changed", 1.0)
+    if revalued(old, new, cosine) or outgrown(old, new, cosine):
+        return Change(_how(new), 1.0)
     opposed = (opposed and not at_other_times(old, new)) or (cosine >= UNTURNED_COSINE and takes_back(old, new))
     probability = likelihood(old, new, cosine, opposed=opposed)
     if opposed and probability and old.stems == new.stems:
         probability = 1.0  # the same words but for what contradicts: certain, however many others are near
     if probability < required(among, OPPOSED if opposed else CERTAIN):
         return None
-    how = (
-        "corrected"
-        if new.cues & {"correct", "weak_correct"}
-        else "ended"
-        if new.cues & {"end", "weak_end"}
-        else "changed"
-    )
-    return Change(how, probability)
+    return Change(_how(new), probability)
+
+
+def _how(new: Frame) -> str:
+    """Return the word for what a statement that changes another does to it, by its cues."""
+    if new.cues & {"correct", "weak_correct"}:
+        return "corrected"
+    return "ended" if new.cues & {"end", "weak_end"} else "changed"
 
 
 def bears(old: Frame, new: Frame, cosine: float) -> bool:

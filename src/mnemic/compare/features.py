@@ -9,8 +9,8 @@ from mnemic.compare.frame import MEMBERS, SLOTS, Frame
 ALIKE_FROM = 0.66
 """Least share of letters in the same order from which one name may be the other misspelled."""
 
-REVALUED_COSINE = 0.4
-"""From here on a statement with the words for a thing is about that thing."""
+REVALUED_COSINE, OUTGROWN_COSINE = 0.25, 0.4
+"""From here on a statement with the words for a thing is about that thing, or about what was counted."""
 
 NAMES = (
     "cosine", "cosine_cue", "shared", "shared_1", "shared_2", "echo", "same_frame", "contained",
@@ -152,6 +152,20 @@ def recounted(old: Frame, new: Frame) -> bool:
     return mine <= theirs or theirs <= mine
 
 
+def outgrown(old: Frame, new: Frame, cosine: float) -> bool:
+    """Return True if `new` tells that what `old` counts is one more ("a third nephew was born") or how many there are
+    now in all ("so five altogether").
+    """
+    if len(old.numbers) != 1 or cosine < OUTGROWN_COSINE or old.event or apart(old, new):
+        return False
+    shared = old.unnumbered & new.unnumbered
+    if new.totals and shared and not new.totals <= old.numbers:
+        return True
+    (count,) = old.numbers
+    more = bool(new.cues & {"weak_change", "change"}) and bool(old.counted & new.unnumbered)
+    return more and count.isdigit() and new.ordinals == {str(int(count) + 1)}
+
+
 def revalued(old: Frame, new: Frame, cosine: float) -> bool:
     """Return True if `new` names what `old` gives a value, another value of the same sort, and a change: "My rent is
     850", "The rent went up to 910"; "The wedding will be in March", "We brought the wedding forward to June".
@@ -163,6 +177,8 @@ def revalued(old: Frame, new: Frame, cosine: float) -> bool:
     if old.negated != new.negated or apart(old, new) or _other(old, new) or _new_name(old, new):
         return False
     days = any(old.slots(name) and new.slots(name) - old.slots(name) for name in SLOTS)
+    if "change" in new.cues and old.names - old.theme and new.names - old.names - old.theme:
+        return True
     return days or (0 < len(old.numbers) <= 2 and 0 < len(new.numbers) <= 2 and bool(new.numbers - old.numbers))
 
 

@@ -1,0 +1,78 @@
+"""Expressions by which a frame is read off a text: in lower case and without accents, unless they say otherwise."""
+
+from __future__ import annotations
+
+import re
+
+TOKEN = re.compile(r"\d+(?:[.,:/]\d+)*|[^\W\d_]+(?:['-][^\W\d_]+)*")
+NUMBERED = re.compile(r"(\d)(?:st|nd|rd|th|k|t|x|m)\b")
+SENTENCE = re.compile(
+    r"(?<=[.!?…])(?!(?<=\d\.)\s(?:Januar|Jänner|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember)\b)"
+    r"[\s)]+|\n+|(?<=[;])\s+|\s*[\U0001F300-\U0001FAFF\u2600-\u27BF]+\s*"
+)
+CLAUSE = re.compile(r"[,;:]\s+|\s[–—-]+\s|\s(?=(?:but|so|aber|mais|pero|ma|mas|maar)\s)")
+ASKS = re.compile(
+    r"(?i)(?:^|,|\s-|\s(?:and|und|et|y|e|en))\s*(?:any|anyone|can|could|do|does|did|is|are|was|would|should|will|how|what|whats|what's"
+    r"|when|where|which|who|why|help|wie|was|wo|wer|wann|welche\w*|kann|konn\w*|gibt|tu|est-ce|quel\w*|comment|ou|que|qué|cuál|cómo"
+    r"|dónde|quién|puedes|che|cosa|come|dove|quale|puoi|qual|como|onde|podes|hoe|wat|waar|wie|kun|kan)\b[^,]*\?+$"
+)
+ORDERS = re.compile(
+    r"(?i)^\W*(?:can|could|would|will) (?:you|we) (?:please )?(?:switch|change|move|make|stop|use|put|set|go)\b"
+)
+QUOTED = re.compile(r"\"[^\"\n]{8,2000}\"|“[^”]{8,2000}”|«[^»]{8,2000}»|„[^“”]{8,2000}[“”]|```.{0,4000}?```", re.DOTALL)
+ENDINGS = ("ing", "ies", "ed", "es", "en", "er", "s", "e", "a", "o", "i", "n")
+TURNS = frozenset({"end", "change", "correct", "weak_end", "weak_change", "weak_correct"})
+PAST = re.compile(
+    r"\b(?:i|we|he|she|they|it|kids?|[a-z]+) (?:just |also |recently |really |finally )?"
+    r"(?:went|got|had|was(?! born)|were(?! born)|made|took|felt|saw|met|found|told|gave|came|did"
+    r"|ran|bought|sold|wrote|read|won|lost|ate|sent|brought|heard|spent|learned|learnt"
+    r"|(?!(?:need|feed|speed|indeed|seed|breed|bleed|exceed|proceed|wed|bed|red|shed)\b)[a-z]{2,}ed)\b(?!')"
+)
+GERMAN_PAST = re.compile(r"(?i)\b(?:wurden?|hatten?|konnten?)\b")
+"""Without their accents the forms of what is unreal ("würde") read like these, which tell what was."""
+SINCE_NOW = re.compile(
+    r"\b(?:as of|since|from|starting|seit|ab|depuis|desde|da|vanaf|sinds)"
+    r" (?:this|dies\w+|ce|cette|est[ea]|quest[oa]|deze)\b"
+)
+TOTAL = re.compile(
+    r"\b(\d{1,6}|[a-z]{2,12}) (?:altogether|in total|all in all|of us|insgesamt|en tout|en total|in totale|ao todo"
+    r"|in totaal)\b"
+)
+ORDINALS = frozenset({
+    "second", "third", "fourth", "fifth", "sixth", "zweite", "dritt", "dritte", "drittes", "troisieme", "tercer",
+    "tercera", "terzo", "terza", "terceiro", "terceira", "derde",
+})  # fmt: skip
+TOO_MUCH = re.compile(r"\btoo (?!and\b|but\b|so\b|now\b|because\b)(?=[a-z])")
+"""Before a word it says how much ("too busy"), and adds nothing."""
+DUTCH = re.compile(r"\b(?:ik|wij|mijn|onze|het|een|niet|geen|zijn|wordt|hebben)\b")
+PRESENT = re.compile(
+    r"\b(?:am|is|are|i'm|we're|he's|she's|it's|i've|have|has|live|lives|work|works|use|uses|like|love|prefer|always|every|never|usually|drive|take|takes|eat"
+    r"|drink|play|speak|need|needs|want|wants|own|rent|do|does|don't|doesn't|can't|won't)\b"
+)
+NOT_ENDED = re.compile(
+    r"\b(?:don't|do not|never|not|didn't|did not|won't|haven't|isn't|nicht|pas|nunca|non|nao|niet)"
+    r" (?:ever |even |be )?(?:quit\w*|giv\w+ up|stop\w*|cancel\w*|sold|sell\w*"
+    r"|left|leav\w+|moved|moving|changed|switch\w*)"
+)
+IS = re.compile(
+    r"\A\W*+(?:the|my|our|der|die|das|mein\w*|unser\w*|le|la|les|l'|mon|ma|mes|notre|el|los|las|mi|mis|nuestr\w+|il|lo|i|gli|mio|mia|nostr\w+|o|a|os|as"
+    r"|meu|minha|noss\w+|de|het|mijn|ons|onze)?\s*+([^.,;]{2,60}?)(?:\s(?:is|are|was|will be|takes place|costs"
+    r"|betragt|kostet|coute|cuesta|costa|custa|kost|ist|sind|est|sont|es|son|e|sono|sao|zijn)\s|'s\s|\s?:\s|\s?=\s)"
+)
+ALLOWED = re.compile(r",\s(?:the |die |der |das |les? |la )?([^\W_]{3,30}) (?:is|are) (?:fine|ok|okay|no problem)\b")
+"""What a correction says is no matter: "I'm allergic to sesame, mustard is fine"."""
+DENIED = re.compile(
+    r"\b(?:not|instead of|rather than|isn't|wasn't|aren't|nicht|statt|pas|au lieu d(?:e|u|es)|plutot que|no|en vez del?"
+    r"|en lugar del?|non|invece d(?:i|el|ella)|al posto d(?:i|el|ella)|nao|em vez d(?:e|o|a)|niet|in plaats van)\s+"
+    r"(?:(?:the|in|at|on|an?|der|die|das|den|le|la|les|el|los|il|o|os|de|het)\s+)?([^\W_](?:[\w.:/-]*\w)?)"
+)
+NOT = re.compile(
+    r"\b(?:no|not|never|none|without|\w+n't|cannot|kein\w*|nicht|nie|ohne|pas|jamais|sans|nunca|sin|non|mai|senza|nao|sem"
+    r"|niet|geen|nooit|zonder)\b"
+)
+YOU = re.compile(r"\b(?:you|your|you're|yourself|congrats|hope|let's)\b|^(?:keep|don't)\b")
+HEAD = re.compile(
+    r"\A\W*+([^.,;:!?]{2,60}?)\s(?:is|are|was|were|starts?|begins?|ends?|opens?|closes?|ist|sind|war|beginnt|est|sont|commence"
+    r"|es|son|empieza|e|sono|sao|inizia|comeca|zijn|begint)\s"
+)
+IMPERSONAL = frozenset({"they", "ils", "eles", "ze"})

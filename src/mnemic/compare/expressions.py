@@ -38,10 +38,21 @@ TOTAL = re.compile(
     r"\b(\d{1,6}|[a-z]{2,12}) (?:altogether|in total|all in all|of us|insgesamt|en tout|en total|in totale|ao todo"
     r"|in totaal)\b"
 )
-ORDINALS = frozenset({
-    "second", "third", "fourth", "fifth", "sixth", "zweite", "dritt", "dritte", "drittes", "troisieme", "tercer",
-    "tercera", "terzo", "terza", "terceiro", "terceira", "derde",
-})  # fmt: skip
+ORDINALS = {
+    word: str(number)
+    for number, words in enumerate(
+        (
+            "first erste erster erstes premier premiere primer primera primo prima primeiro primeira eerste",
+            "second zweite zweiter zweites deuxieme segundo segunda secondo seconda tweede",
+            "third dritte dritter drittes troisieme tercer tercera terzo terza terceiro terceira derde",
+            "fourth vierte vierter viertes quatrieme cuarto cuarta quarto quarta vierde",
+            "fifth funfte funfter funftes cinquieme quinto quinta vijfde",
+            "sixth sechste sechster sechstes sixieme sexto sexta sesto sesta zesde",
+        ),
+        start=1,
+    )
+    for word in words.split()
+}
 TOO_MUCH = re.compile(r"\btoo (?!and\b|but\b|so\b|now\b|because\b)(?=[a-z])")
 """Before a word it says how much ("too busy"), and adds nothing."""
 DUTCH = re.compile(r"\b(?:ik|wij|mijn|onze|het|een|niet|geen|zijn|wordt|hebben)\b")

@@ -215,11 +215,11 @@ def _from_other(old: Frame, new: Frame) -> bool:
 
 
 def apart(old: Frame, new: Frame) -> bool:
-    """Return True if the two are certainly about different things: about two persons, the left and the right one, or
-    Monday's and Tuesday's.
+    """Return True if the two are certainly about different things: about two persons, the left and the right one, the
+    first and the second, or Monday's and Tuesday's.
     """
-    mine, theirs = old.slots("sides"), new.slots("sides")
-    if (mine and theirs and not mine & theirs) or _two_of_a_sort(old, new):
+    sides, ranks = (old.slots("sides"), new.slots("sides")), (old.ordinals, new.ordinals)
+    if any(mine and theirs and mine.isdisjoint(theirs) for mine, theirs in (sides, ranks)) or _two_of_a_sort(old, new):
         return True
     who, whom = old.subject.partition("other:")[2], new.subject.partition("other:")[2]
     return bool(who and whom and who != whom and who not in new.stems and whom not in old.stems)

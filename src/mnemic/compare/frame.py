@@ -178,8 +178,7 @@ class Frame:
     @cached_property
     def ordinals(self) -> frozenset[str]:
         """Its ordinal numbers in words: "a third nephew"."""
-        classes = _words()["numbers"]
-        return frozenset(str(classes[token]) for token in self.tokens if token in ORDINALS and token in classes)
+        return frozenset(ORDINALS[token] for token in self.tokens if token in ORDINALS)
 
     @cached_property
     def unnumbered(self) -> frozenset[str]:

@@ -24,6 +24,7 @@ KEPT = [
     ("The recital will be in April.", "The other recital was brought forward to February too."),
     ("Our workshop is in Porto.", "We also opened a second workshop in Bergen."),
     ("Das Konzert ist am 3. Mai.", "Das Konzert würde auf den 10. Mai verlegt."),
+    ("My first child was born in 2015.", "My second child was born in 2018."),
     ("My left knee is at 40 percent.", "My right knee went up to 60 percent."),
 ]
 OUTGROWN = [

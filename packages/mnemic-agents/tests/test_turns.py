@@ -19,7 +19,7 @@ from mnemic.inject import InjectionConfig
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Kind, Origin
-from mnemic_agents.turns import TurnMemory, asked, latest_ask
+from mnemic_agents.turns import TurnMemory, asked, asks_of_turn, latest_ask
 from mnemic_testing.embedder import WordEmbedder
 
 ANA = Actor(user="ana")
@@ -98,6 +98,86 @@ async def test_a_block_follows_its_message_and_goes_with_it(engine: MemoryEngine
     assert (trimmed.at, trimmed.injected) == (0, True)
     gone = await memory._injector.inject([CALL, RESULT], run=first.run)
     assert (gone.injected, list(gone.messages)) == (False, [CALL, RESULT])
+
+
+SAID_BEFORE = [{"role": "user", "content": "Hi."}, {"role": "assistant", "content": "Hello."}]
+SUMMARY = {"role": "user", "content": "Summary of the conversation: greetings."}
+STEERING = {"role": "user", "content": "Be quick about it."}
+
+
+@pytest.mark.parametrize(
+    ("later", "at"),
+    [
+        ([ASK, CALL, RESULT], 0),
+        ([{"role": "system", "content": "Be kind."}, *SAID_BEFORE, ASK, CALL, RESULT], 3),
+        ([SUMMARY, ASK, CALL, RESULT], 1),
+        ([*SAID_BEFORE, ASK, CALL, RESULT, STEERING], 2),
+        ([*SAID_BEFORE, ASK, CALL, RESULT, STEERING, CALL, RESULT], 2),
+    ],
+    ids=["trimmed", "longer", "summary", "steered", "steered loop"],
+)
+async def test_the_block_stays_in_the_ask_wherever_the_ask_is(engine: MemoryEngine, later: list[Any], at: int) -> None:
+    await engine.add("aisle", key="seat", actor=ANA)
+    memory = TurnMemory(engine, ANA)
+    first = await memory.inject([*SAID_BEFORE, ASK])
+    loop = await memory.inject(later)
+    assert loop.messages[at] == first.messages[2]
+    assert [one for place, one in enumerate(loop.messages) if place != at] == [*later[:at], *later[at + 1 :]]
+    assert memory.last is loop
+    assert loop.entries == first.entries
+    assert await runs(engine) == [first.run.run_id]
+
+
+async def test_what_is_added_in_a_loop_brings_only_what_is_new(engine: MemoryEngine) -> None:
+    await engine.add("aisle", key="seat", actor=ANA)
+    await engine.add("Marta flies to Denver on Friday.", actor=ANA)
+    memory = TurnMemory(engine, ANA)
+    first = await memory.inject([ASK])
+    more = {"role": "user", "content": "And when does Marta fly to Denver?"}
+    steered = await memory.inject([ASK, CALL, RESULT, more])
+    assert steered.messages[0] == first.messages[0]
+    assert "Friday" in steered.messages[3]["content"]
+    assert steered.messages[3]["content"].count("aisle") == 0
+    again = await memory.inject([ASK, CALL, RESULT, more, CALL, RESULT])
+    assert list(again.messages[:4]) == list(steered.messages)
+
+
+async def test_a_turn_whose_ask_was_cut_away_is_told_still(engine: MemoryEngine) -> None:
+    await engine.add("aisle", key="seat", actor=ANA)
+    memory = TurnMemory(engine, ANA)
+    first = await memory.inject([ASK], thread="monday")
+    await memory.inject([ASK, CALL, RESULT], thread="monday")
+    cut = [SUMMARY, CALL, RESULT, CALL, {**RESULT, "id": "2"}]
+    assert list((await memory.inject(cut, thread="monday")).messages) == cut
+    assert memory.last is first
+    await memory.inject(cut, thread="friday")
+    assert memory.last is not None
+    assert (memory.last.injected, memory.last.reason) == (False, "not_triggered")
+
+
+async def test_a_retry_of_the_first_call_is_sent_the_same_text(engine: MemoryEngine) -> None:
+    await engine.add("aisle", key="seat", actor=ANA)
+    memory = TurnMemory(engine, ANA)
+    first, retry, third = [await memory.inject([ASK]) for _ in range(3)]
+    assert first.messages == retry.messages == third.messages
+    assert len(set(await runs(engine))) == 3
+    await engine.update((await engine.list(actor=ANA))[0].memory_id, "window", actor=ANA)
+    changed = await memory.inject([ASK])
+    assert "window" in changed.text
+    assert "aisle" not in changed.text
+    assert changed.text[:30] != first.text[:30]
+
+
+def test_what_belongs_to_the_open_turn() -> None:
+    answer = {"role": "assistant", "content": "yes"}
+    assert asks_of_turn([ASK, answer, STEERING]) == (["Be quick about it."], False)
+    assert asks_of_turn([ASK, answer, ASK, CALL, RESULT, STEERING, ASK]) == (
+        [ASK["content"], STEERING["content"], ASK["content"]],
+        True,
+    )
+    assert asks_of_turn([answer, CALL, RESULT]) == ([], True)
+    assert asks_of_turn([None, ASK, {"role": "user", "content": 3}]) == ([ASK["content"]], False)
+    assert asks_of_turn([]) == ([], False)
 
 
 async def test_what_a_model_searched_for_itself_is_in_the_audit(engine: MemoryEngine) -> None:

@@ -28,7 +28,8 @@ class InjectionRun:
     """State that the calls of one run share: its id in the recall log, what was found for each query, the blocks in the
     messages that took them up, the queries about which probably nothing is known, and what became of the first call.
 
-    One for each user turn of one conversation; not shared by concurrent calls.
+    One for each user turn of one conversation; not shared by concurrent calls. `retried` has the blocks of a run that
+    this one may repeat: a block of the same entries is then the same text, so that a prompt cache stays valid.
     """
 
     run_id: str = field(default_factory=lambda: str(uuid.uuid4()))
@@ -36,6 +37,18 @@ class InjectionRun:
     placed: list[Placed] = field(default_factory=list, repr=False)
     abstained: set[str] = field(default_factory=set, repr=False)
     outcome: Injection | None = field(default=None, repr=False)
+    retried: tuple[Placed, ...] = field(default=(), repr=False)
+
+    def text_before(self, entries: Sequence[Entry]) -> str | None:
+        """Return the text that showed the same entries before; None where there was none."""
+        shown = [_told(entry) for entry in entries]
+        return next((one.text for one in self.retried if [_told(entry) for entry in one.entries] == shown), None)
+
+
+def _told(entry: Entry) -> tuple[Any, ...]:
+    """All that a block tells of an entry."""
+    at = entry.hit and entry.hit.memory.happened_at
+    return (entry.identity, entry.content, entry.source, entry.said_by, entry.trusted, at)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

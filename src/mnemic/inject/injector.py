@@ -202,6 +202,7 @@ class Injector:
         rendered = await guarded("render", self._render, entries, deadline)
         if not rendered.text.strip():
             raise Skip("no_room" if rendered.entries == () else "empty_block")
+        rendered = replace(rendered, text=run.text_before(rendered.entries) or rendered.text)
         folded = await guarded("messages", self._fold, carried.messages, rendered.text)
         if folded.at is None:
             raise Skip("no_user_message")

@@ -8,7 +8,7 @@ import weakref
 from collections import Counter, OrderedDict, deque
 from collections.abc import Awaitable, Callable, Hashable, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, ParamSpec, TypeVar
 
@@ -18,7 +18,7 @@ from mnemic.errors import InvalidInput, MnemicError
 from mnemic.extract.messages import is_recorded
 from mnemic.inject import Entry, Injection, InjectionConfig, InjectionRun, MemorySource, account_for, injector_for
 from mnemic.inject.escape import defused, visible
-from mnemic.inject.messages import is_user_turn, text_of
+from mnemic.inject.messages import has_tool_result, is_user_turn, text_of
 from mnemic.portal import Portal
 from mnemic.trace import RunStatus
 from mnemic.types import (
@@ -50,6 +50,17 @@ _PASSING = ("store_", "commit_", "embedder_", "llm_", "max_seconds")
 """Prefixes of the reasons of failures that may be over at the next try."""
 
 
+@dataclass(slots=True)
+class _Turn:
+    """An open turn: its run, whether its tool loop has begun, and the mark of the message that its latest call ended
+    with.
+    """
+
+    run: InjectionRun
+    looped: bool = False
+    end: int = 0
+
+
 class TurnMemory:
     """One actor's memory in the turns of an agent: `inject` before a model is called, `capture` after the turn, and two
     `tools` for the model.
@@ -76,7 +87,7 @@ class TurnMemory:
         self._engine = engine
         engine.load()
         self._injector = injector_for(engine, actor, config, sources=sources)
-        self._turns: OrderedDict[Hashable, InjectionRun] = OrderedDict()
+        self._turns: OrderedDict[tuple[Hashable, str], _Turn] = OrderedDict()
         self._waiting: deque[Message] = deque(maxlen=_WAITING)
         self._open = False
         self._portal: Portal | None = None
@@ -97,14 +108,15 @@ class TurnMemory:
 
     async def inject(self, messages: Sequence[Any], *, state: Any = None, thread: Hashable = None) -> Injection:
         """`messages` with a block of memories in them, or as they are, and why. The user's ask begins a run; the calls
-        of its tool loop, in the same `thread`, carry the same block in the same message. Raises InjectionFailed only
-        where the configuration says so.
+        of its tool loop, in the same `thread`, carry the same block in the same message, whatever was cut away before
+        it. Raises InjectionFailed only where the configuration says so.
         """
         with suppress(MnemicError):  # the search that follows tells what is the matter
             await self.open()
         run = self._run(messages, thread)
         injection = await self._injector.inject(messages, state=state, run=run)
-        self.last = run.outcome if injection.reason == "already_injected" and run.outcome else injection
+        shown_before = injection.reason == "already_injected" or (injection.carried and not injection.injected)
+        self.last = run.outcome if shown_before and run.outcome else injection
         return injection
 
     async def capture(self, *said: str) -> None:
@@ -135,19 +147,40 @@ class TurnMemory:
         await self.later.put(message, actor=self.actor)
 
     def _run(self, messages: Sequence[Any], thread: Hashable) -> InjectionRun:
-        ask = latest_ask(messages)
-        run = self._turns.pop((thread, ask), None) or self._kept(ask)
-        if run is None or (ask is not None and ask[0] == len(messages) - 1):
-            run = InjectionRun()
-        self._turns[thread, ask] = run
+        said, in_loop = asks_of_turn(messages)
+        is_asked = bool(messages) and _is_ask(messages[-1])
+        begins = is_asked and not in_loop
+        turn = self._begun(thread, said[-1]) if begins else self._open_turn(messages, thread, said)
+        turn.looped |= not begins
+        if is_asked:
+            turn.run.found.clear()  # what is asked now is searched now
+        turn.end = _mark(messages[-1]) if messages else 0
+        key = (thread, said[-1] if said else "")
+        self._turns[key] = turn
+        self._turns.move_to_end(key)
         if len(self._turns) > _OPEN_TURNS:
             self._turns.popitem(last=False)
-        return run
+        return turn.run
 
-    def _kept(self, ask: tuple[int, str] | None) -> InjectionRun | None:
-        """The run whose block is in the ask, as where a framework keeps what was folded in."""
-        said = "" if ask is None else ask[1]
-        return next((run for run in self._turns.values() if any(one.text in said for one in run.placed)), None)
+    def _begun(self, thread: Hashable, ask: str) -> _Turn:
+        """A new turn. Where only the first call of one with the same ask was made, this may be its retry."""
+        before = self._turns.get((thread, ask))
+        retried = () if before is None or before.looped else tuple(before.run.placed)
+        return _Turn(InjectionRun(retried=retried))
+
+    def _open_turn(self, messages: Sequence[Any], thread: Hashable, said: Sequence[str]) -> _Turn:
+        """The turn that the messages continue: found by what the user said in it, by its block where a framework keeps
+        what was folded in, or, where the ask was cut away, by the message that its latest call ended with.
+        """
+        for ask in reversed(said):
+            if (thread, ask) in self._turns:
+                return self._turns[thread, ask]
+        for turn in self._turns.values():
+            if any(block.text in ask for block in turn.run.placed for ask in said):
+                return turn
+        marks = {_mark(message) for message in messages}
+        own = (turn for (one, _), turn in reversed(self._turns.items()) if one == thread)
+        return next((turn for turn in own if turn.looped and turn.end in marks), None) or _Turn(InjectionRun())
 
     # -- for the model ------------------------------------------------------------------------------------------------
 
@@ -278,6 +311,35 @@ def asked(messages: Sequence[Any]) -> list[str]:
     while first > 0 and _is_ask(messages[first - 1]):
         first -= 1
     return [text_of(message) for message in messages[first : latest[0] + 1]]
+
+
+def asks_of_turn(messages: Sequence[Any]) -> tuple[list[str], bool]:
+    """Return what the user said in the open turn: the ask that began it, and what was added while its tool loop ran.
+    And whether a tool has answered in it.
+    """
+    said: list[str] = []
+    looped = passing = False
+    for message in reversed(messages):
+        if _is_ask(message):
+            said.append(text_of(message))
+            passing = False
+        elif _is_tool_result(message):
+            looped = passing = True
+        elif said and not passing:
+            break
+    return said[::-1], looped
+
+
+def _mark(message: Any) -> int:
+    """A number by which the same message is recognised in a later call."""
+    return hash(repr(message))
+
+
+def _is_tool_result(message: Any) -> bool:
+    try:
+        return has_tool_result(message)
+    except InvalidInput:
+        return False
 
 
 def _is_ask(message: Any) -> bool:

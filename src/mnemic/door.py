@@ -48,7 +48,7 @@ class Rules:
 
     def scopes(self, actor: Actor) -> tuple[Scope, ...]:
         """The actor's scopes at every granted level that the actor has an owner for."""
-        return actor.scopes([one for one in sorted(self.grant.levels) if getattr(actor, one, None) is not None])
+        return actor.scopes(self.grant.reached_by(actor))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

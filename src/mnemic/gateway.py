@@ -144,7 +144,7 @@ class MemoryGateway:
             raise InvalidIntent("query_too_long")
         if not 1 <= intent.top_k <= self.budget.max_retrieve_top_k:
             raise InvalidIntent("top_k")
-        granted = admit_intent(intent, self.grant)
+        granted = admit_intent(intent, self.grant, actor)
         result = await self.searcher.search(
             await self.pipeline.redacted(granted.query, tenant=actor.tenant),
             self.where(granted, actor),

@@ -157,7 +157,7 @@ class ReadVerbs:
         intent = intent_of(query, top_k, levels, kinds, categories, keys, window, times, min_score)
         result = await self.gateway.searcher.search(
             await self._pipeline.redacted(intent.query, tenant=actor.tenant),
-            self.gateway.where(admit_intent(intent, self.gateway.grant), actor),
+            self.gateway.where(admit_intent(intent, self.gateway.grant, actor), actor),
             top_k=top_k,
             bias=self.gateway.beside(preference_bias, checked_standing(standing)),
             min_score=min_score,

@@ -50,7 +50,7 @@ async def recall(
 
     Raises ScopeDenied for a level that is not granted, and MnemicError if every list of the search fails.
     """
-    granted = admit_intent(request.intent, gateway.grant)
+    granted = admit_intent(request.intent, gateway.grant, actor)
     result = await gateway.searcher.search(
         await gateway.pipeline.redacted(granted.query, tenant=actor.tenant),
         gateway.where(granted, actor),

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import json
+from unittest.mock import AsyncMock
 
+import pytest
+
+from mnemic.engine import MemoryEngine
+from mnemic.errors import InvalidInput, StoreUnavailable
 from tests.e2e.conftest import Call, complaint
 
 
@@ -24,6 +29,35 @@ def test_what_a_model_is_given_is_shown_as_it_is_sent(mnemic: Call) -> None:
     assert answer["memory_ids"] == [told["memory_id"]]
     assert (answer["degraded"], answer["abstained"]) == (False, False)
     assert json.loads(mnemic("context", "A flight?", "--max-tokens", "20", "--json").stdout)["text"] == ""
+
+
+@pytest.mark.parametrize(
+    ("failure", "reason", "code"),
+    [
+        (StoreUnavailable(), "search:store_unavailable", 4),
+        (InvalidInput("scope:workspace"), "search:invalid_input:scope:workspace", 3),
+        (TimeoutError(), "search:timeout", 4),
+        (ValueError(), "search:ValueError", 1),
+    ],
+)
+def test_what_could_not_be_looked_up_is_no_empty_answer(
+    mnemic: Call, monkeypatch: pytest.MonkeyPatch, failure: Exception, reason: str, code: int
+) -> None:
+    mnemic("add", "aisle", "--key", "seat")
+    monkeypatch.setattr(MemoryEngine, "recall", AsyncMock(side_effect=failure))
+    plain = mnemic("context", "A flight?")
+    assert (plain.stdout, plain.exit_code) == ("", code)
+    assert complaint(plain).startswith(f"{reason} - ")
+    told = mnemic("context", "A flight?", "--json")
+    assert (json.loads(told.stdout)["reason"], told.exit_code) == (reason, code)
+
+
+def test_a_level_without_an_owner_is_left_out(mnemic: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MNEMIC_GRANTED_LEVELS", '["user", "workspace"]')
+    mnemic("add", "I keep bees in Graz.")
+    assert "bees" in mnemic("search", "bees").stdout
+    assert "bees" in mnemic("context", "Where do I keep bees?").stdout
+    assert mnemic("run", "--goal", "Where do I keep bees?").exit_code == 0
 
 
 def test_what_was_replaced_and_what_was_done_is_shown(mnemic: Call) -> None:

@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 
 from mnemic.door import Watchers
-from mnemic.errors import BudgetSpent, InvalidIntent, ScopeDenied, StoreFailed
+from mnemic.errors import BudgetSpent, InvalidInput, InvalidIntent, ScopeDenied, StoreFailed
 from mnemic.gateway import GatewayWrite, MemoryGateway
 from mnemic.guard.budget import Budget
 from mnemic.guard.execution import Grant
 from mnemic.guard.limits import Limits, Quota
 from mnemic.guard.policy import KeyRule, Policy
 from mnemic.maintain.consent import decide
+from mnemic.recall import recall
 from mnemic.retrieve.bias import Bias
 from mnemic.retrieve.search import Searcher
 from mnemic.stores.inprocess import InProcessStore
@@ -28,6 +29,7 @@ from mnemic.types import (
     Kind,
     Level,
     Outcome,
+    RecallRequest,
     SearchResult,
     Where,
     WriteReceipt,
@@ -228,6 +230,19 @@ async def test_a_search_reaches_the_granted_scopes_of_its_actor_only() -> None:
     assert said(await gate.retrieve(Intent(query="tea"), actor=Actor(tenant="rival", user="ada", workspace="w1"))) == []
     with pytest.raises(ScopeDenied):
         await gate.retrieve(Intent(query="tea", levels=("agent",)), actor=ADA)
+
+
+async def test_a_granted_level_without_an_owner_is_no_obstacle() -> None:
+    gate = await gateway(grant=BOTH)
+    bea = Actor(user="bea")
+    await gate.write([Candidate(content="my tea")], actor=bea)
+    assert said(await gate.retrieve(Intent(query="tea"), actor=bea)) == ["my tea"]
+    assert [
+        hit.memory.content for hit in (await recall(gate, RecallRequest(intent=Intent(query="tea")), actor=bea)).hits
+    ] == ["my tea"]
+    with pytest.raises(InvalidInput) as refused:
+        await gate.retrieve(Intent(query="tea", levels=("workspace",)), actor=bea)
+    assert refused.value.reason == "invalid_input:scope:workspace"
 
 
 async def test_a_filter_says_all_that_the_intent_says() -> None:

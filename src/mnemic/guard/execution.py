@@ -10,7 +10,7 @@ from mnemic.errors import BudgetSpent, InvalidConfig, InvalidInput, ScopeDenied,
 from mnemic.guard.budget import MAX_CAPTURE_ITEMS, Budget
 from mnemic.guard.policy import Policy, checked_levels
 from mnemic.text.normalise import canonical_key
-from mnemic.types import Blocked, Candidate, Intent, Level
+from mnemic.types import Actor, Blocked, Candidate, Intent, Level
 
 KEY_DENIED = "key_denied_execution"
 SCOPE_DENIED = "scope_denied_execution"
@@ -65,6 +65,10 @@ class Grant:
         chosen = frozenset(str(level) for level in levels)
         return cls(keys=keys, levels=chosen, denied_keys=denied, keyless=policy.allows_keyless)
 
+    def reached_by(self, actor: Actor) -> list[str]:
+        """The granted levels that the actor has an owner for, in alphabetical order."""
+        return [level for level in sorted(self.levels) if getattr(actor, level, None) is not None]
+
     def allows_key(self, key: str | None) -> bool:
         """Return True if a memory under `key` (None: without one) may be written now."""
         if key is None:
@@ -102,12 +106,14 @@ def admit(candidates: Sequence[Candidate], grant: Grant, budget: Budget, *, chec
     return Admission(allowed=tuple(allowed), blocked=tuple(blocked))
 
 
-def admit_intent(intent: Intent, grant: Grant) -> Intent:
-    """The intent with its levels resolved: those it names, or all that are granted, in alphabetical order.
+def admit_intent(intent: Intent, grant: Grant, actor: Actor) -> Intent:
+    """The intent with its levels resolved: those it names, or all that are granted and that the actor has an owner for,
+    in alphabetical order.
 
     Raises ScopeDenied (`scope_denied:<scope>`) naming the first level that is not granted; the hint names all of them.
     """
-    wanted = grant.levels if intent.levels is None else frozenset(intent.levels)
+    reached = grant.reached_by(actor) or grant.levels  # of no level that is reached, the one without an owner is named
+    wanted = frozenset(reached if intent.levels is None else intent.levels)
     denied = sorted(wanted - grant.levels)
     if denied:
         raise ScopeDenied(denied[0], hint="not granted: " + ", ".join(escape_detail(level) for level in denied[:8]))

@@ -8,11 +8,12 @@ from mnemic.errors import BudgetSpent, InvalidConfig, ScopeDenied
 from mnemic.guard.budget import Budget
 from mnemic.guard.execution import Grant, admit, admit_intent, consent_required, quota_exceeded, retention_denied
 from mnemic.guard.policy import KeyRule, Policy
-from mnemic.types import Blocked, Candidate, Intent
+from mnemic.types import Actor, Blocked, Candidate, Intent
 
 POLICY = Policy.of("language", KeyRule("declared_tier", sensitive=True), levels=frozenset({"user", "workspace"}))
 LANGUAGE = Candidate(key="language", content="english")
 TIER = Candidate(key="declared_tier", content="enterprise")
+ANA = Actor(user="ana", workspace="w1")
 FREE = Candidate(content="I like tea.")
 
 
@@ -88,13 +89,21 @@ def test_reasons_of_later_rules_are_escaped_and_cut() -> None:
 
 def test_an_intent_without_scopes_gets_those_that_are_granted() -> None:
     grant = Grant(levels=frozenset({"workspace", "user"}))
-    assert admit_intent(Intent(query="q"), grant).levels == ("user", "workspace")
-    assert admit_intent(Intent(query="q", levels=("workspace",)), grant).levels == ("workspace",)
+    assert admit_intent(Intent(query="q"), grant, ANA).levels == ("user", "workspace")
+    assert admit_intent(Intent(query="q", levels=("workspace",)), grant, ANA).levels == ("workspace",)
+
+
+def test_an_intent_without_scopes_leaves_out_the_levels_that_its_actor_has_no_owner_for() -> None:
+    grant = Grant(levels=frozenset({"workspace", "user", "session"}))
+    assert admit_intent(Intent(query="q"), grant, Actor(user="ana")).levels == ("user",)
+    assert admit_intent(Intent(query="q", levels=("workspace",)), grant, Actor(user="ana")).levels == ("workspace",)
+    alone = Grant(levels=frozenset({"workspace"}))
+    assert admit_intent(Intent(query="q"), alone, Actor(user="ana")).levels == ("workspace",)
 
 
 def test_an_intent_outside_the_grant_is_denied_and_names_every_scope() -> None:
     with pytest.raises(ScopeDenied) as denied:
-        admit_intent(Intent(query="q", levels=("workspace", "user", "agent")), Grant())
+        admit_intent(Intent(query="q", levels=("workspace", "user", "agent")), Grant(), ANA)
     assert denied.value.reason == "scope_denied:agent"
     assert denied.value.hint == "not granted: agent, workspace"
 

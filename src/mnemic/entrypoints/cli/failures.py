@@ -53,6 +53,14 @@ def exit_code_of_run(stop_reason: str) -> Exit:
     return code if code in {Exit.STORE, Exit.MODEL} else Exit.REFUSED
 
 
+def exit_code_of_search(reason: str) -> Exit:
+    """The exit code of an injection that could not look anything up: `<stage>:<reason>`. A stage that took too long
+    counts as the store's failure.
+    """
+    failed = reason.partition(":")[2]
+    return Exit.STORE if failed == "timeout" else exit_code(errors.error_behind(failed))
+
+
 def complain(reason: str, hint: str | None = None) -> None:
     """One line on standard error: `mnemic: <reason> - <hint>`."""
     line = reason if not hint else f"{reason} - {hint}"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mnemic.entrypoints.cli.failures import complain
+from mnemic.entrypoints.cli.failures import Exit, complain, exit_code_of_search
 from mnemic.entrypoints.cli.frame import Command
 from mnemic.entrypoints.cli.given import Given
 from mnemic.entrypoints.cli.reading import in_time
@@ -43,7 +43,7 @@ def count_(given: Given, /, **times: Any) -> None:
     "--max-tokens", type=int, default=DEFAULT_MAX_TOKENS, show_default=True, help="Stop when so many tokens are full."
 )
 @click.pass_obj
-def context_(given: Given, /, query: str, **options: Any) -> None:
+def context_(given: Given, /, query: str, **options: Any) -> Exit:
     r"""Show what a model that is asked QUERY is given: the block of memories, as data.
 
     \b
@@ -56,9 +56,15 @@ def context_(given: Given, /, query: str, **options: Any) -> None:
     block = given.with_engine(work)
     shown: dict[str, Any] = {"text": block.text, "memory_ids": list(block.memory_ids), "reason": block.reason}
     shown |= {"degraded": block.degraded, "abstained": block.abstained}
+    if block.degraded and not block.text:
+        if given.as_json:
+            given.show(shown, str)
+        complain(block.reason or "degraded", "what is remembered could not be looked up")
+        return exit_code_of_search(block.reason or "")
     given.show(shown, lambda: block.text or "nothing that this depends on is remembered")
     if block.degraded:
         complain(f"degraded:{block.reason}", "what that source would have found may be missing")
+    return Exit.OK
 
 
 @click.command("lineage", cls=Command)

@@ -157,7 +157,7 @@ class GatewayMemory:
         ids = [entry["memory_id"] for entry in entries]
         actor, gateway = self._actor(user_id), self._gateway
         store = gateway.searcher.store
-        found = await store.get_many(ids, scopes=actor.scopes(sorted(self._levels(actor))))
+        found = await store.get_many(ids, scopes=actor.scopes(gateway.grant.reached_by(actor)))
         hits = [Hit(memory=found[memory_id], score=0.0) for memory_id in ids if memory_id in found]
         foreign = len(ids) - len(hits)
         await record_injection(store, gateway.clock, actor, run_id, hits, digest=digest, foreign=foreign)
@@ -168,9 +168,6 @@ class GatewayMemory:
 
     def _actor(self, user_id: str) -> Actor:
         return Actor(tenant=self._tenant, user=user_id, agent=self._agent)
-
-    def _levels(self, actor: Actor) -> list[str]:
-        return [level for level in self._gateway.grant.levels if getattr(actor, level, None) is not None]
 
     def _entry(self, user_id: str, hit: Hit) -> dict[str, Any]:
         memory = hit.memory

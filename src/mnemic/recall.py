@@ -27,6 +27,7 @@ from mnemic.retrieve.bias import PREFERENCE_BIAS, RELEVANCE, STANDING, Bias
 from mnemic.retrieve.dependence import Ask
 from mnemic.retrieve.topics import KEYS
 from mnemic.types import Actor, Deadline, Hit, Memory, Recalled, RecallRequest, SearchResult, Status
+from mnemic.types.recalling import shortened
 
 MAX_STANDING = 40
 """Pinned memories and preferences that one search may bring; how many of them are shown is a matter of tokens."""
@@ -52,7 +53,7 @@ async def recall(
     """
     granted = admit_intent(request.intent, gateway.grant, actor)
     result = await gateway.searcher.search(
-        await gateway.pipeline.redacted(granted.query, tenant=actor.tenant),
+        await gateway.pipeline.redacted(shortened(granted.query), tenant=actor.tenant),
         gateway.where(granted, actor),
         top_k=max(granted.top_k, AMONG),
         parts=[await gateway.pipeline.redacted(part, tenant=actor.tenant) for part in granted.parts],
@@ -92,7 +93,7 @@ def choose(
     count: TokenCount = estimated_tokens,
 ) -> Recalled:
     """The hits of `result` that are shown to a model that serves `reader`."""
-    ask = Ask.of(request.asked or request.intent.query)
+    ask = Ask.of(shortened(request.asked or request.intent.query))
     standing = [hit for hit in result.hits if _is_judged(hit) and is_trusted(hit.memory, reader)]
     standing.sort(key=lambda hit: hit.memory.status is not Status.SUPERSEDED)  # what was true then comes first
     shown = [hit for hit in standing if _is_pinned(hit.memory, policy) or ask.depends_on(hit)]

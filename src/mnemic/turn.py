@@ -38,7 +38,7 @@ from mnemic.ports.metering import counting
 from mnemic.proposing import as_shown, read_message
 from mnemic.recall import recall
 from mnemic.requested import requests_in, without
-from mnemic.retrieve.plan import Planner
+from mnemic.retrieve.plan import Planner, RulePlanner
 from mnemic.retrieve.state import memory_state
 from mnemic.trace import RunReport, RunStatus, Trace, UseAudit, Watch, clipped
 from mnemic.types import (
@@ -227,8 +227,10 @@ async def _found(parts: TurnParts, request: TurnRequest, goal: str, run: _Run) -
     try:
         intent = check_intent(raw, gateway.policy, gateway.budget)
         run.enter("retrieve")
+        # A model's query keeps the budget; the goal itself is shortened as on every other path.
+        whole = replace(intent, query=goal) if isinstance(parts.planner, RulePlanner) else intent
         wanted = RecallRequest(
-            intent=intent, asked=goal, max_tokens=parts.max_tokens, preference_bias=parts.preference_bias
+            intent=whole, asked=goal, max_tokens=parts.max_tokens, preference_bias=parts.preference_bias
         )
         return intent, await recall(gateway, wanted, actor=request.actor, deadline=run.deadline)
     except (InvalidIntent, ScopeDenied):

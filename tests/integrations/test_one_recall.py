@@ -1,4 +1,4 @@
-"""One request is shown the same memories on every path: 40 requests, by every way to ask, on one file. Of a framework
+"""One request is shown the same memories on every path: 42 requests, by every way to ask, on one file. Of a framework
 that calls a model, the test reads what its model was sent.
 """
 
@@ -26,8 +26,10 @@ from strands.models import Model
 from mnemic import Actor, MemoryManager, Settings, build_engine
 from mnemic.client import connect
 from mnemic.engine import MemoryEngine
+from mnemic.guard.budget import Budget
 from mnemic.inject import Entry, injector_for
 from mnemic.types import Deadline, Hit, Intent, RecallRequest
+from mnemic.types.recalling import MAX_QUESTION_CHARS
 from mnemic_agents.langchain import MnemicMiddleware
 from mnemic_agents.langgraph import memory_graph
 from mnemic_agents.mcp import memory_server
@@ -59,6 +61,12 @@ FACTS = (
     "I studied chemistry in Porto.",
     "My neighbour Jo feeds the cat.",
 )
+CHAT = (
+    "It was a long day at the office, the train was late and it rained all the time, and a colleague told me about the "
+    "new roof of the town hall; afterwards we all went for a walk along the river to see the lights there, which were "
+    "lovely, and nobody wanted to leave."
+)
+"""More than a model may put into a query of its own, and twenty times that."""
 SHORT = "response_style: concise"
 """What shapes every answer is shown with every request."""
 ASKED: dict[str, tuple[set[str], bool]] = {
@@ -103,6 +111,8 @@ ASKED: dict[str, tuple[set[str], bool]] = {
     "Tell me about Hana.": ({"My sister Hana lives in Sapporo."}, True),
     "¿Qué asiento prefiero?": (set(), True),
     "Book me a window or an aisle seat?": ({"seat: aisle"}, True),
+    f"{CHAT} Who is my dentist?": ({"My dentist is Dr. Wolf."}, True),
+    f"Who is my dentist?\n\n{CHAT * 20} Which car do I drive?": (set(), True),
 }
 
 Ask = Callable[[str], Awaitable[list[str]]]
@@ -352,7 +362,8 @@ async def recalled(engine: MemoryEngine, question: str) -> tuple[Hit, ...]:
 
 
 async def test_what_is_shown_is_what_the_request_depends_on(engine: MemoryEngine) -> None:
-    assert len(ASKED) == 40
+    assert len(ASKED) == 42
+    assert Budget().max_query_chars < len(CHAT) < MAX_QUESTION_CHARS < 20 * len(CHAT)
     for question, (wanted, more) in ASKED.items():
         shown = set(contents(await recalled(engine, question))) - {SHORT}
         assert wanted <= shown, question

@@ -32,6 +32,7 @@ from mnemic.types.recalling import (
     DEFAULT_MAX_ENTRIES,
     DEFAULT_MAX_TOKENS,
     DEFAULT_STANDING_SHARE,
+    shortened,
 )
 
 logger = logging.getLogger(__name__)
@@ -40,7 +41,6 @@ NOTHING_RELEVANT = "nothing_relevant"
 NOT_TRIGGERED = "not_triggered"
 NOTHING_NEW = "nothing_new"
 DEFAULT_TIMEOUT = timedelta(seconds=2)
-MAX_QUERY_CHARS = 2_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -249,7 +249,7 @@ class Injector:
             query = default_query(context.messages)
         else:
             query = await within(self.config.query(context), deadline)
-        return query.strip()[:MAX_QUERY_CHARS] if query else None
+        return shortened(query) if query else None
 
     async def _search(
         self, query: str, run: InjectionRun, errors: dict[str, str], deadline: Deadline

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from mnemic.types.reading import Hit, Intent, SearchResult
 
 DEFAULT_MAX_ENTRIES = 5
+MAX_QUESTION_CHARS = 2_000
+"""Characters of a request that are searched by; the rest of a longer one is not read."""
 DEFAULT_MAX_TOKENS = 1_500
 DEFAULT_STANDING_SHARE = 0.4
 DEFAULT_LEAST_RELEVANCE = 0.1
@@ -16,6 +18,11 @@ LongMemEval's; at 0.2, where a search itself says that it abstains, three (docs/
 DEFAULT_MIN_SIMILARITY = 0.2
 """Cosine below which a memory that shares no word with the query is not about it. Two unrelated sentences have about
 0.0 to 0.15 with the default embedder, paraphrases 0.5 and more."""
+
+
+def shortened(question: str) -> str:
+    """Return the part of a request that is searched by, the same on every path."""
+    return question.strip()[:MAX_QUESTION_CHARS]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -109,7 +109,7 @@ class GatewayMemory:
     async def search(self, user_id: str, query: str, *, limit: int) -> Recall:
         """Return what `mnemic.recall` shows of the user's memories within the grant."""
         budget = self._gateway.budget
-        intent = Intent(query=query[: budget.max_query_chars], top_k=min(limit, budget.max_retrieve_top_k))
+        intent = Intent(query=query, top_k=min(limit, budget.max_retrieve_top_k))
         request = RecallRequest(intent=intent, preference_bias=self._bias)
         found = await recall(self._gateway, request, actor=self._actor(user_id))
         errors = tuple(f"{name}: {why}" for name, why in found.errors.items())

@@ -22,8 +22,8 @@ from mnemic.inject.injection_log import digest_of
 from mnemic.inject.render import render
 from mnemic.inject.tokens import TokenCount, estimated_tokens
 from mnemic.ports import Clock
-from mnemic.retrieve.plan import RulePlanner
 from mnemic.types import Deadline, Message, Skipped, checked_name
+from mnemic.types.recalling import shortened
 from mnemic_agents.steps.attempt import attempt, awaited
 from mnemic_agents.steps.judge import Judge
 from mnemic_agents.steps.long_term import LongTerm
@@ -121,9 +121,7 @@ class MemorySteps:
         if len(said.split()) < SHORT_INPUT_WORDS:
             before = [one["content"] for one in state["messages"][:-1] if one["role"] == "user"]
             said = " ".join([*before[-1:], said])
-        deadline = self._deadline(self.rules.retrieval_timeout)
-        plan = await RulePlanner().plan(said, levels=(), budget=self._budget, deadline=deadline)
-        return MemoryState(retrieval_query=plan["query"])
+        return MemoryState(retrieval_query=shortened(" ".join(said.split())))
 
     async def retrieve_long_term_memory(self, state: MemoryState) -> MemoryState:
         """The user's relevant memories. A failure is recorded, and stops for review where the rules say so."""

@@ -58,10 +58,10 @@ class ReadVerbs:
     @cached_property
     def searcher(self) -> Searcher:
         """Searcher of the store; one for all views of an engine."""
-        from mnemic.retrieve.ranker import learned_ranker
+        from mnemic.retrieve.ranker import LEARNED_RANKER
         from mnemic.retrieve.search import Searcher
 
-        return Searcher(self.store, self.embedder, ranker=learned_ranker(), **self._beside())
+        return Searcher(self.store, self.embedder, ranker=LEARNED_RANKER, **self._beside())
 
     def _beside(self) -> dict[str, Any]:
         """Return what a search finds beside the lists of the store."""

@@ -106,8 +106,9 @@ def test_long_term_memory_finds_by_meaning_across_sessions_and_only_ones_own(hou
     later = house.manager("ben", session="later")
     assert "skiing" in later.long_term.search("winter sports")[0].memory.content
     assert "injury" in later.long_term.search("which runs are too difficult for him?", top_k=2)[0].memory.content
-    assert list(house.manager("ana").long_term.search("skiing")) == []
-    for user in ("ben' or user_id ne 'ben", "", "ben*"):
+    for other in ("ana", "ben' or user_id ne 'ben", "ben*"):
+        assert list(house.manager(other).long_term.search("skiing")) == []
+    for user in ("", " ben", "ben\n"):
         with pytest.raises(InvalidInput):
             house.manager(user)
 

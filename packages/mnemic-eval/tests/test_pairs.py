@@ -27,7 +27,7 @@ def data(tmp_path: Path) -> Path:
     sick = [
         "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment",
         *(
-            f"1\tA man feeds the {one}\tA person feeds the {one}\t4.8\tENTAILMENT"
+            f"1\tA man feeds the {one}\tThe man feeds the {one}\t4.8\tENTAILMENT"
             for one in ("dog", "cat", "pig", "hen")
         ),
         *(

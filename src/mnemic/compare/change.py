@@ -13,9 +13,9 @@ from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.resources import files
 from math import exp, log, log1p
 from operator import mul
+from pkgutil import get_data
 
 from mnemic.compare import LEAST_COSINE
 from mnemic.compare.features import (
@@ -135,6 +135,6 @@ def cosine_of(one: Vector | None, other: Vector | None) -> float:
 
 @lru_cache(maxsize=1)
 def _weights() -> Mapping[str, float]:
-    text = files(__package__).joinpath("data", "weights.json").read_text(encoding="utf-8")
+    text = get_data(__package__, "data/weights.json") or b"{}"
     found: dict[str, float] = json.loads(text)["weights"]
     return found

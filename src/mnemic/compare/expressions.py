@@ -71,7 +71,7 @@ IS = re.compile(
     r"|betragt|kostet|coute|cuesta|costa|custa|kost|ist|sind|est|sont|es|son|e|sono|sao|zijn)\s|'s\s|\s?:\s|\s?=\s)"
 )
 ALLOWED = re.compile(r",\s(?:the |die |der |das |les? |la )?([^\W_]{3,30}) (?:is|are) (?:fine|ok|okay|no problem)\b")
-"""What a correction says is no matter: "I'm allergic to sesame, mustard is fine"."""
+"""A thing that a correction says is no matter: "I'm allergic to sesame, mustard is fine"."""
 DENIED = re.compile(
     r"\b(?:not|instead of|rather than|isn't|wasn't|aren't|nicht|statt|pas|au lieu d(?:e|u|es)|plutot que|no|en vez del?"
     r"|en lugar del?|non|invece d(?:i|el|ella)|al posto d(?:i|el|ella)|nao|em vez d(?:e|o|a)|niet|in plaats van)\s+"

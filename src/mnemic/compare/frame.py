@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from importlib.resources import files
+from pkgutil import get_data
 from typing import Any
 
 from mnemic.compare.expressions import (
@@ -55,7 +55,7 @@ MEMBERS = ("sides", "directions", *SLOTS)
 
 
 def _data(name: str) -> dict[str, Any]:
-    text = files(__package__).joinpath("data", f"{name}.json").read_text(encoding="utf-8")
+    text = get_data(__package__, f"data/{name}.json") or b"{}"
     found: dict[str, Any] = json.loads(text)
     found.pop("about", None)
     return found

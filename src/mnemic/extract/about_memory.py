@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from importlib.resources import files
+from pkgutil import get_data
 from typing import Any, NamedTuple
 
 from mnemic.extract.clauses import sentences
@@ -33,7 +33,7 @@ _NOBODY = frozenset({"it", "that", "this", "them", "him", "her", "everything", "
 
 @lru_cache(maxsize=1)
 def _patterns() -> Sequence[tuple[MemoryRequestKind, Pattern]]:
-    text = files(__package__).joinpath("data", "about_memory.json").read_text(encoding="utf-8")
+    text = (get_data(__package__, "data/about_memory.json") or b"").decode()
     told: dict[str, Any] = json.loads(text)
     told.pop("about")
     return [(kind, _pattern(by_kind["polite"], by_kind[kind])) for kind in KINDS for by_kind in told.values()]

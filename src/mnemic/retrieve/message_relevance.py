@@ -17,9 +17,8 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from heapq import nlargest
-from importlib import resources
+from pkgutil import get_data
 
 import numpy as np
 import numpy.typing as npt
@@ -126,12 +125,15 @@ class MessageScale:
         return 1 / (1 + math.exp(-(first * about.first + share * about.share + base)))
 
 
-@cache
-def message_scale() -> MessageScale:
-    """The scale whose weights are part of the program."""
-    read = json.loads(resources.files("mnemic.retrieve").joinpath("relevance.json").read_text(encoding="utf-8"))
+def _shipped() -> MessageScale:
+    """Return the scale whose weights are part of the program."""
+    read = json.loads(get_data("mnemic.retrieve", "relevance.json") or b"{}")
     messages = {
         model: tuple(float(weights.get(name, 0.0)) for name in (*NAMES, "base"))
         for model, weights in read["messages"].items()
     }
     return MessageScale(messages, tuple(float(read["agreement"][name]) for name in (*AGREEMENT, "base")))
+
+
+MESSAGE_SCALE = _shipped()
+"""Read with the module, like its code, so that no search waits for a file."""

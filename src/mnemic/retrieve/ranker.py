@@ -11,8 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib import resources
+from pkgutil import get_data
 
 import numpy as np
 import numpy.typing as npt
@@ -160,9 +159,11 @@ def moved(before: Mapping[str, float], after: Mapping[str, float]) -> dict[str, 
     return {one: after[one] - score for one, score in before.items() if after[one] != score}
 
 
-@cache
-def learned_ranker() -> Ranker:
-    """The ranker whose weights are part of the program."""
-    text = resources.files("mnemic.retrieve").joinpath("ranker.json").read_text(encoding="utf-8")
-    weights = json.loads(text)
+def _shipped() -> Ranker:
+    """Return the ranker whose weights are part of the program."""
+    weights = json.loads(get_data("mnemic.retrieve", "ranker.json") or b"{}")
     return Ranker(tuple(float(weights[name]) for name in NAMES))
+
+
+LEARNED_RANKER = _shipped()
+"""Read with the module, like its code, so that no search waits for a file."""

@@ -19,7 +19,7 @@ from types import MappingProxyType
 from mnemic.retrieve.asked_keys import asked_keys
 from mnemic.retrieve.fuse import rarity
 from mnemic.retrieve.graph_neighbourhood import GRAPH, SAID
-from mnemic.retrieve.message_relevance import message_scale
+from mnemic.retrieve.message_relevance import MESSAGE_SCALE
 from mnemic.retrieve.question import Question
 from mnemic.types import Scored, Signals
 
@@ -104,7 +104,7 @@ def relevances(
         return {}
     found = gauge.relevances(lists, [one for one in scores if one not in signals])
     if signals:
-        told = message_scale().relevances(lists, scores, signals, question, per_word=gauge.per_word, model=model)
+        told = MESSAGE_SCALE.relevances(lists, scores, signals, question, per_word=gauge.per_word, model=model)
         found |= told
     said = {entry.memory_id for entry in lists.get("key", ())}
     said |= {entry.memory_id for entry in lists.get(GRAPH, ()) if entry.score >= SAID}
@@ -127,7 +127,7 @@ def relevance(
     best = max((entry.score for entry in lists["keyword"]), default=0.0)
     known = gauge.relevance(max(entry.score for entry in lists["vector"]), best)
     if signals:
-        known = round(known * message_scale().agreement(scores, signals, question), 4)
+        known = round(known * MESSAGE_SCALE.agreement(scores, signals, question), 4)
     related = max((entry.score for entry in lists.get(GRAPH, ())), default=0.0) >= SAID
     related = related or bool(lists.get("key") and asked_keys(question.text))
     return max(known, RELATED) if related else known

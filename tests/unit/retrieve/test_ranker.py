@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from mnemic.retrieve.question import read_question
-from mnemic.retrieve.ranker import NAMES, Ranker, features, learned_ranker
+from mnemic.retrieve.ranker import LEARNED_RANKER, NAMES, Ranker, features
 from mnemic.types import Cues, Scored, Signals
 
 QUESTION = read_question("What did Ana repair?", speakers=("Ana", "Ben"))
@@ -55,7 +55,7 @@ def test_features_without_lists_are_numbers() -> None:
 
 
 def test_the_weights_of_the_program_are_one_a_feature() -> None:
-    ranker = learned_ranker()
+    ranker = LEARNED_RANKER
     assert len(ranker.weights) == len(NAMES)
     assert any(ranker.weights)
     assert set(ranker.reordered(LISTS, SCORES, SIGNALS, QUESTION)) == set(SCORES)

@@ -108,6 +108,7 @@ FIELDS: dict[str, str] = {
     "invalid_used_memory_keys": "Keys that the answer named and that were not in its context.",
     "judged": "Whether a language model gives a second opinion on merging and contradiction.",
     "junk": "Memories that say nothing.",
+    "kept": "Places where the name of the erased user is still written, such as the audit log; null: not looked for.",
     "key": "What the content is a value of, such as `seat`.",
     "key_id": "The identifier of the key, without its secret.",
     "keyless": "Whether memories without a key may be proposed.",

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib import resources
+from io import BytesIO
+from pkgutil import get_data
 
 import numpy as np
 import numpy.typing as npt
@@ -109,8 +110,7 @@ def log_softmax(scores: Floats) -> Floats:
 @lru_cache(maxsize=1)
 def weights() -> Weights:
     """The weights of this release."""
-    with resources.files("mnemic.extract.classify").joinpath("weights.npz").open("rb") as stream:
-        stored = np.load(stream, allow_pickle=False)
+    with np.load(BytesIO(get_data(__package__, "weights.npz") or b""), allow_pickle=False) as stored:
         words = stored["words"].astype(np.float32) * stored["words_scale"][:, None]
         by_words, by_vector = (float(one) for one in stored["mixing"])
         return Weights(

@@ -21,6 +21,7 @@ from mnemic_travel.labels import (
     PLATFORM,
     TERMINAL,
 )
+from mnemic_travel.months import month_named
 
 Sort = Literal["flight", "train", "date", "time", "airport", "terminal"]
 Side = Literal["departure", "arrival"]
@@ -46,6 +47,13 @@ _NO_AIRPORT = frozenset(
     "MON TUE WED THU FRI SAT SUN JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC EUR USD GBP CHF SEK NOK DKK PLN AED "
     "MRS MSR PNR VAT PDF REF TAX NON THE AND FOR ARR DEP VIA FLT KGS TEL FAX WWW ETA ETD UTC GMT CET SMS APP".split()
 )
+
+_WEEKDAYS = frozenset(
+    "DIE MIT DON FRE SAM SON LUN MAR MER JEU VEN DIM MIE JUE VIE SAB DOM GIO SEG TER QUA QUI SEX MAA DIN WOE VRI ZAT "
+    "ZON TIR ONS TOR PON WTO CZW SOB NIE NED".split()
+)
+"""Weekdays in other languages than English: airports too, where their line has no date."""
+_NUMBER_FOLLOWS = re.compile(r"[ -]?\d{2,4}(?![\w:.,/-])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,8 +172,20 @@ def _airports_in(line: str, airports: Airports) -> Found:
     for match in _CODE.finditer(line):
         fenced = bool(match["open"] and match["close"])
         known = _is_airport(match["code"], airports) if fenced else match["code"] in airports
+        if known and not fenced and _says_something_else(match, line):
+            continue
         if known and match["code"] not in _NO_AIRPORT and (fenced or not _shouted(line)):
             yield "airport", *match.span("code"), match["code"]
+
+
+def _says_something_else(code: re.Match[str], line: str) -> bool:
+    """Return True for what is, on this line, the airline of a flight ("Flight KLM 1234"), or the weekday or month of
+    a date.
+    """
+    if _NUMBER_FOLLOWS.match(line, code.end()) and FLIGHT.search(line[: code.start()]):
+        return True
+    word = code["code"]
+    return (word in _WEEKDAYS or month_named(word) is not None) and any(find_dates(line))
 
 
 def _is_airport(code: str, airports: Airports) -> bool:

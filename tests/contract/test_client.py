@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -20,6 +21,8 @@ from mnemic.errors import (
     VersionConflict,
 )
 from mnemic.guard.policy import Policy
+from mnemic.kinds.entity import Extracted
+from mnemic.kinds.episodic import Step
 from mnemic.maintain.consolidate import ConsolidationRules
 from mnemic.maintain.graph import GraphProjection
 from mnemic.stores.graph import InProcessGraph
@@ -149,6 +152,24 @@ def test_what_a_service_lacks_is_not_supported(served: Served) -> None:
                 unsupported()
         with pytest.raises(NotSupported):
             memory.consolidate(rules=ConsolidationRules())
+        block = memory.context("Does Lena enjoy skiing?")
+        kept = memory.episodic.record("Rent skis", [{"action": "ask", "ok": True}], outcome="success")
+        reasons = {
+            "export_subject": lambda: list(memory.export_subject()),
+            "hits": lambda: block.hits,
+            "walk": lambda: memory.episodic.walk(kept.memory_id or ""),
+            "same": lambda: memory.entity.same("Lena", "Helena"),
+            "apart": lambda: memory.entity.apart("Lena", "Helena"),
+            "message": lambda: memory.entity.extract(Message(role="user", content="I know Eva.")),
+            "idempotency_key": lambda: memory.entity.relate("me", "knows", "Eva", idempotency_key="1"),
+            "shapes": lambda: memory.structured.shapes,
+            "define": lambda: memory.structured.define("Boat", {"type": "object"}),
+            "name": lambda: memory.structured.extract("A boat.", "Boat"),
+        }
+        for name, call in reasons.items():
+            with pytest.raises(NotSupported) as refused:
+                call()
+            assert refused.value.reason == f"not_supported:{name}:remote"
 
 
 def test_governance_at_a_service_has_the_verbs_of_the_library(served: Served) -> None:
@@ -190,6 +211,42 @@ def test_episodes_and_entities(memory: Any) -> None:
     memory.entity.relate("me", "sibling", "Eva")
     assert [(one.node.name, one.hops) for one in memory.entity.neighbours()] == [("Eva", 1)]
     assert [one.relation for one in memory.entity.path("me", "Eva") or ()] == ["sibling"]
+    assert memory.entity.path("me", "Eva", at=datetime(2001, 1, 1, tzinfo=UTC)) is None
+    assert memory.entity.end("me", "sibling", "Nobody") is None
+    ended = memory.entity.end("me", "sibling", "Eva")
+    assert ended is not None
+    assert ended.stored
+    assert memory.entity.neighbours() == []
+    found = memory.entity.extract("My sister Ana works at Siemens.")
+    assert isinstance(found, Extracted)
+    assert found.receipts
+    assert (found.unresolved, found.skipped) == (0, ())
+
+
+def test_an_episode_has_feedback_and_a_day(memory: Any) -> None:
+    day = datetime(2024, 5, 1, tzinfo=UTC)
+    kept = memory.episodic.record("Rent a boat", [Step(action="call", ok=True)], outcome="success", occurred_at=day)
+    assert memory.episodic.feedback(kept.memory_id, "A lovely day.").stored
+    episode = memory.episodic.get(kept.memory_id)
+    assert (episode.task, episode.happened_at, episode.feedback) == ("Rent a boat", day, ("A lovely day.",))
+    with pytest.raises(MemoryNotFound):
+        memory.episodic.get("nobody")
+
+
+TICKET = "Booking code: QWE123\nFlight XY 12 on 5 May 2027: London Heathrow (LHR) 12:10 - Berlin (BER) 15:00"
+
+
+def test_data_of_a_text_is_found_and_kept(memory: Any) -> None:
+    assert list(memory.structured.extract(TICKET)) != []
+    (kept,) = memory.structured.capture(TICKET)
+    assert [one.version for one in memory.structured.history(kept.memory_id)] == [1]
+
+
+@pytest.mark.parametrize("name", ["as_of", "known_at", "happened_from", "happened_to"])
+def test_a_time_without_a_zone_is_refused(memory: Any, name: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        memory.search("tea", **{name: datetime(2020, 1, 1)})  # noqa: DTZ001 - the mistake itself
+    assert refused.value.reason == f"invalid_input:{name if name.endswith(('of', 'at')) else 'window'}"
 
 
 def test_what_cannot_be_used_is_refused_with_the_same_reason(memory: Any) -> None:

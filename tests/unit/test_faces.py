@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +15,21 @@ import pytest
 
 from mnemic import governance
 from mnemic.client import governance as remote
+from mnemic.client.bodies import Context
+from mnemic.client.engine import RemoteEngine
+from mnemic.client.kinds import RemoteData, RemoteEntities, RemoteEpisodes, RemotePersona
 from mnemic.client.memory import MemoryClient
 from mnemic.engine import MemoryEngine
 from mnemic.entrypoints.cli import cli
 from mnemic.entrypoints.rest.app import create_app
+from mnemic.kinds.entity import EntityMemory
+from mnemic.kinds.episodic import EpisodicMemory
 from mnemic.kinds.persona import PersonaMemory
+from mnemic.kinds.structured import StructuredMemory
 from mnemic.manager import AsyncMemoryManager, MemoryManager
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.sync_facade import verb
-from mnemic.types import Actor
+from mnemic.types import Actor, ContextBlock
 from mnemic.verbs import MemoryVerbs
 from mnemic_agents.mcp import memory_server
 from mnemic_testing.embedder import WordEmbedder
@@ -194,6 +201,33 @@ def test_governance_is_spelled_one_way(here: type, there: type) -> None:
     }
     for face in (MemoryManager, AsyncMemoryManager, MemoryClient):
         assert all(hasattr(face, name) for name in ("consent", "privacy", "audit", "review"))
+
+
+NOT_ON_REMOTE_KINDS = {"origin": "the channel says it, not the caller"}
+
+
+@pytest.mark.parametrize(
+    ("here", "there"),
+    [
+        (PersonaMemory, RemotePersona),
+        (EpisodicMemory, RemoteEpisodes),
+        (EntityMemory, RemoteEntities),
+        (StructuredMemory, RemoteData),
+    ],
+)
+def test_a_kind_at_a_service_is_spelled_the_same(here: type, there: type) -> None:
+    assert {name: parameters(one) - NOT_ON_REMOTE_KINDS.keys() for name, one in verbs(here).items()} == {
+        name: parameters(one) for name, one in verbs(there).items()
+    }
+    assert {name for name in vars(here) if not name.startswith("_")} <= set(dir(there))
+
+
+def test_an_answer_of_a_service_has_the_fields_of_the_librarys() -> None:
+    assert {field.name for field in fields(ContextBlock)} | {"memory_ids"} <= set(dir(Context)) | set(
+        Context.__dataclass_fields__
+    )
+    for name in ("export", "export_subject"):
+        assert parameters(getattr(RemoteEngine, name)) == parameters(getattr(MemoryEngine, name))
 
 
 @pytest.fixture

@@ -9,10 +9,12 @@ from typing import Any
 from urllib.parse import quote
 
 from mnemic.client.answers import hit_of, receipt_of
+from mnemic.errors import NotSupported
 from mnemic.guard.expiry import FOREVER, NEVER, ttl_of
 from mnemic.maintain.export import from_dict, plain
 from mnemic.maintain.lineage import Use
 from mnemic.types import Candidate, Hit, Kind, Memory, Message, WriteReceipt, to_json
+from mnemic.types.values import aware
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +49,11 @@ class Context:
     digest: str | None
     abstained: bool = False
 
+    @property
+    def hits(self) -> tuple[Hit, ...]:
+        """Raises NotSupported (`not_supported:hits:remote`): they stay with the service, which names `memory_ids`."""
+        raise NotSupported("hits:remote", hint="memory_ids names what is in the block")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportState:
@@ -70,7 +77,7 @@ def proposed(candidate: Candidate) -> dict[str, Any]:
         "level": str(candidate.level),
         "data": plain(candidate.data),
         "ttl": told_ttl(candidate.ttl),
-        "occurred_at": iso(candidate.occurred_at),
+        "occurred_at": iso(candidate.occurred_at, "occurred_at"),
     }
 
 
@@ -87,15 +94,15 @@ def use(said: Mapping[str, Any]) -> Use:
     return Use(**fields, at=datetime.fromisoformat(said["at"]), actor="me" if said["mine"] else "")
 
 
-def iso(moment: datetime | None) -> str | None:
-    """A time in ISO 8601."""
-    return None if moment is None else moment.isoformat()
+def iso(moment: datetime | None, name: str) -> str | None:
+    """A time in ISO 8601. Raises InvalidInput (`invalid_input:<name>`) where it names no time zone."""
+    return None if moment is None else aware(moment, name).isoformat()
 
 
 def message_body(message: Message) -> dict[str, Any]:
     """A message as the body of a request."""
     names = ("role", "content", "message_id", "session", "speaker")
-    return {name: getattr(message, name) for name in names} | {"sent_at": iso(message.sent_at)}
+    return {name: getattr(message, name) for name in names} | {"sent_at": iso(message.sent_at, "sent_at")}
 
 
 def import_state(said: Mapping[str, Any]) -> ImportState:

@@ -182,6 +182,12 @@ class RemoteEngine:
             if line:
                 yield json.loads(line)
 
+    def export_subject(
+        self, subject: str, *, actor: Actor, form: str = "json", values: bool = False
+    ) -> AsyncIterator[str]:
+        """Raises NotSupported: a service exports what is held about oneself (`export`)."""
+        raise NotSupported("export_subject:remote", hint="`export` has the memories of the user")
+
     async def changes(self, *, after: int | None = None) -> AsyncIterator[AuditEvent]:
         """Each change of one's memories, as it comes. Whose it was, a service does not tell: `actor` is empty."""
         async for _, told in self.client.changes(after=None if after is None else str(after)):
@@ -203,7 +209,7 @@ class RemoteKinds(SevenKinds[M]):
         self.persona, self.episodic, self.entity, self.structured = cast(Any, self._remote)
 
     async def _extracted(self, content: str, idempotency_key: str | None) -> Sequence[WriteReceipt]:
-        return await self._remote[2].extracted(content)
+        return (await self._remote[2].extracted(content)).receipts
 
     async def _traits(self) -> Sequence[Memory]:
         return await self._remote[0].known()

@@ -85,7 +85,7 @@ class MemoryClient(RemoteUpkeep[M]):
                 "data": dict(data or {}),
                 "ttl": told_ttl(timedelta(days=ttl_days) if ttl is None and ttl_days is not None else ttl),
                 "confidence": confidence,
-                "occurred_at": iso(occurred_at),
+                "occurred_at": iso(occurred_at, "occurred_at"),
             }
         )
         headers = {"Idempotency-Key": idempotency_key}
@@ -201,10 +201,10 @@ class MemoryClient(RemoteUpkeep[M]):
             "kinds": names(kinds),
             "categories": categories,
             "keys": keys,
-            "happened_from": iso(happened_from),
-            "happened_to": iso(happened_to),
-            "as_of": iso(as_of),
-            "known_at": iso(known_at),
+            "happened_from": iso(happened_from, "window"),
+            "happened_to": iso(happened_to, "window"),
+            "as_of": iso(as_of, "as_of"),
+            "known_at": iso(known_at, "known_at"),
             "min_score": min_score,
             "max_tokens": max_tokens,
             "preference_bias": preference_bias,
@@ -231,7 +231,7 @@ class MemoryClient(RemoteUpkeep[M]):
     @verb
     async def get(self, memory_id: str, *, as_of: datetime | None = None, known_at: datetime | None = None) -> Memory:
         """One memory. Raises MemoryNotFound."""
-        times = {"as_of": iso(as_of), "known_at": iso(known_at)}
+        times = {"as_of": iso(as_of, "as_of"), "known_at": iso(known_at, "known_at")}
         return from_dict(await self._remote.call("GET", at(memory_id), params=times))
 
     @verb
@@ -251,8 +251,8 @@ class MemoryClient(RemoteUpkeep[M]):
             "kinds": names(kinds),
             "categories": categories,
             "keys": keys,
-            "as_of": iso(as_of),
-            "known_at": iso(known_at),
+            "as_of": iso(as_of, "as_of"),
+            "known_at": iso(known_at, "known_at"),
             "limit": limit,
             "before": before,
         }
@@ -261,7 +261,7 @@ class MemoryClient(RemoteUpkeep[M]):
     @verb
     async def count(self, *, as_of: datetime | None = None, known_at: datetime | None = None) -> int:
         """Return the number of active memories."""
-        times = {"as_of": iso(as_of), "known_at": iso(known_at)}
+        times = {"as_of": iso(as_of, "as_of"), "known_at": iso(known_at, "known_at")}
         count: int = (await self._remote.call("GET", "/v1/memories/count", params=times))["count"]
         return count
 
@@ -270,7 +270,7 @@ class MemoryClient(RemoteUpkeep[M]):
         self, memory_id: str, *, as_of: datetime | None = None, known_at: datetime | None = None
     ) -> Sequence[Memory]:
         """All versions of a memory, oldest first. Raises MemoryNotFound."""
-        times = {"as_of": iso(as_of), "known_at": iso(known_at)}
+        times = {"as_of": iso(as_of, "as_of"), "known_at": iso(known_at, "known_at")}
         return memories((await self._remote.call("GET", f"{at(memory_id)}/history", params=times))["versions"])
 
     @verb

@@ -13,7 +13,7 @@ from mnemic.guard.execution import Grant
 from mnemic.guard.policy import KeyRule, Policy
 from mnemic.inject import InjectionConfig, injector_for
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.types import Actor, Intent, Origin, Outcome, RecallRequest, Trust
+from mnemic.types import Actor, Candidate, Intent, Origin, Outcome, RecallRequest, Source, Trust
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 
@@ -109,3 +109,14 @@ async def test_clearing_an_old_queue_takes_away_nothing_that_is_read(engine: Mem
     assert list(await engine.reject_older(timedelta(0), actor=BEN)) == []
     assert list(await engine.reject_older(timedelta(0), actor=BEN, whole_tenant=True)) == []
     assert await engine.get(added.memory_id, actor=BEN) is not None
+
+
+async def test_what_was_imported_is_approved_like_what_was_said(engine: MemoryEngine, level: str) -> None:
+    await engine.add(Candidate(content=SAID, level=level, source=Source(origin=Origin.IMPORT)), actor=EVE)
+    (waiting,) = await engine.reviews(actor=BEN, shared=True)
+    with pytest.raises(ReviewDenied):
+        await engine.approve(waiting.memory.memory_id, actor=EVE)
+    await engine.approve(waiting.memory.memory_id, actor=BEN)
+    (memory,) = await engine.list(actor=BEN)
+    assert (memory.trust, memory.source.origin) == (Trust.HIGH, Origin.IMPORT)
+    assert await engine.reviews(actor=BEN, shared=True) == []

@@ -212,7 +212,7 @@ class Restoring:
             actor=call.actor,
             gate=await self.limiter.gate(call.actor, call.rules.limits),
             policy=call.rules.policy,
-            own=isinstance(request, Restore) and request.own,
+            own=isinstance(request, Restore) and request.own and call.actor.channel in review.PERSONS,
         )
         if isinstance(request, Restore):
             receipt = await restorer.restore(ArchivedMemory(request.versions))

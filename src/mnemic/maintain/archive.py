@@ -2,7 +2,8 @@
 
 An archive is JSON lines, oldest memory first, so that the messages of a conversation come back in their order. What is
 brought back keeps its identifier, its versions with their times, its state, validity and lineage. It passes redaction
-and the gate of every write; it is not compared with what is there, for that was done when it was learnt.
+and the gate of every write; its words are not compared with what is there, for that was done when it was learnt. Under
+a key that has one value it never comes beside a value that is there: it waits for a person.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from mnemic.guard.policy import Policy
 from mnemic.maintain.consent import consent_prefix, subject_token
 from mnemic.maintain.derived import noted, sources_of
 from mnemic.maintain.export import as_dict, from_dict
-from mnemic.ports import Clock, RecordStore
+from mnemic.maintain.rollback import LOWER_TRUST
+from mnemic.ports import Clock, Reads, RecordStore
 from mnemic.text.normalise import canonical_key
 from mnemic.types import (
     Actor,
@@ -30,12 +32,14 @@ from mnemic.types import (
     Status,
     WriteReceipt,
     aware,
+    lowered,
 )
 from mnemic.unit_of_work import Mutation, Unit, commit
 from mnemic.write.commit import Gate, Refused, blocked_receipt, keep, receipt_of
 from mnemic.write.draft import Draft
 from mnemic.write.fingerprint import fingerprint_of
 from mnemic.write.job import require_present
+from mnemic.write.lookup import peers_of
 from mnemic.write.pipeline import MemoryWritePipeline
 from mnemic.write.revise import candidate_of
 
@@ -118,9 +122,10 @@ def _consent(data: Mapping[str, Any]) -> ArchivedConsent:
 class Restorer:
     """Brings archived things back for `actor`, into the actor's own scope of each level.
 
-    `own` is the operator's word that the archive is theirs: origin, trust and author are kept. Without it all of it
-    counts as imported by the actor. An archive is not sealed, and anybody may have written into it: what a person must
-    always see waits for review, approved elsewhere or not.
+    `own` is the operator's word that the archive is theirs: origin, trust and author are kept. Without it, and from
+    the channel of a model or a tool, all of it counts as imported by the actor, and for no more than the channel. An
+    archive is not sealed, and anybody may have written into it: what a person must always see waits for review,
+    approved elsewhere or not.
     """
 
     store: RecordStore
@@ -132,7 +137,8 @@ class Restorer:
     own: bool = False
 
     async def restore(self, archived: Archived) -> WriteReceipt:
-        """`created`, `refreshed` where it is there already, `blocked` with what stands against it.
+        """`created`, `refreshed` where it is there already, `pending_review` beside another value of its key, `blocked`
+        with what stands against it.
 
         Raises InvalidInput, VersionConflict where another memory has its identifier or its history went another way,
         EmbedderFailed, StoreFailed.
@@ -161,9 +167,11 @@ class Restorer:
         return await self.pipeline.drafted(candidate, home=home, actor=self.actor, policy=self.policy, embedded=newest)
 
     def _origin(self, origin: Origin) -> Origin:
-        if self.own or origin is Origin.AGENT_INFERRED or TRUST[origin] < TRUST[Origin.IMPORT]:
-            return origin  # what an agent inferred never becomes a person's words
-        return Origin.IMPORT
+        if self.own:
+            return origin
+        inferred = origin is Origin.AGENT_INFERRED or TRUST[origin] < TRUST[Origin.IMPORT]
+        # what an agent inferred never becomes a person's words
+        return lowered(self.actor.channel, origin if inferred else Origin.IMPORT)
 
     def _version(self, memory: Memory, draft: Draft, *, newest: bool) -> Memory:
         """The version as it is stored. Only the newest is searched, and told from its like by its fingerprint."""
@@ -192,6 +200,30 @@ class Restorer:
     async def _write(self, unit: Unit, versions: Sequence[Memory], drafts: Sequence[Draft]) -> WriteReceipt:
         tx, newest = unit.reads, versions[-1]
         present = await tx.get(newest.memory_id, scopes=[newest.scope])
+        known = await self._known(tx, versions, present)
+        if known is not None:
+            return known
+        await require_present(tx, drafts[-1])
+        receipt = receipt_of(Outcome.CREATED, newest, "restored")
+        if against := await self._against(tx, newest, drafts[-1]):
+            ids = tuple(memory.memory_id for memory in against)
+            reason = LOWER_TRUST if any(memory.trust > newest.trust for memory in against) else "key_needs_review"
+            newest = replace(newest, status=Status.PENDING_REVIEW, conflicts_with=ids)
+            receipt = receipt_of(Outcome.PENDING_REVIEW, newest, reason)
+        for version in [*versions[:-1], newest][present.version if present else 0 :]:
+            await unit.apply(self._restored(version, newest=version is newest))
+        for draft in drafts:
+            await keep(unit, draft)
+        if sources_of(newest):
+            await unit.apply(noted(newest.scope.tenant))
+        refused = await self.gate(tx, drafts[-1].candidate)
+        if refused is not None:
+            raise Refused(refused)
+        return receipt
+
+    async def _known(self, tx: Reads, versions: Sequence[Memory], present: Memory | None) -> WriteReceipt | None:
+        """The receipt of what is there already. Raises VersionConflict."""
+        newest = versions[-1]
         if present is not None and present.version >= newest.version:
             return receipt_of(Outcome.REFRESHED, present, "unchanged")
         if present is not None and present.updated_at != versions[present.version - 1].updated_at:
@@ -200,17 +232,14 @@ class Restorer:
             twin = await tx.find_fingerprint(newest.scope, newest.fingerprint)
             if twin is not None and twin.memory_id != newest.memory_id:
                 return receipt_of(Outcome.REFRESHED, twin, "said_already")
-        await require_present(tx, drafts[-1])
-        for version in versions[present.version if present else 0 :]:
-            await unit.apply(self._restored(version, newest=version is newest))
-        for draft in drafts:
-            await keep(unit, draft)
-        if sources_of(newest):
-            await unit.apply(noted(newest.scope.tenant))
-        reason = await self.gate(tx, drafts[-1].candidate)
-        if reason is not None:
-            raise Refused(reason)
-        return receipt_of(Outcome.CREATED, newest, "restored")
+        return None
+
+    async def _against(self, tx: Reads, newest: Memory, draft: Draft) -> list[Memory]:
+        """The other values of its key, where the key has one value and the memory would be in force."""
+        single = newest.key is not None and self.policy.rule(newest.key).on_change != "accumulate"
+        if newest.status is not Status.ACTIVE or not single or draft.spec.append_only:
+            return []
+        return [memory for memory in await peers_of(tx, draft) if memory.memory_id != newest.memory_id]
 
     def _restored(self, memory: Memory, *, newest: bool) -> Mutation:
         """The mutation that writes one version; the newest brings the line in the audit log and the outbox entry."""

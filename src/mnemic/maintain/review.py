@@ -42,7 +42,7 @@ PAGE = 200
 _PENDING = frozenset({Status.PENDING_REVIEW})
 _WAITING = frozenset({Status.PENDING_REVIEW, Status.ACTIVE})
 _OWN_WORDS = frozenset({Origin.USER_STATED, Origin.IMPORT})
-_PERSONS = frozenset({Origin.USER_STATED, Origin.OPERATOR})
+PERSONS = frozenset({Origin.USER_STATED, Origin.OPERATOR})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +112,7 @@ def is_unapproved(memory: Memory) -> bool:
     return (
         memory.status is Status.ACTIVE
         and memory.scope.level in SHARED
-        and memory.source.origin is Origin.USER_STATED
+        and memory.source.origin in _OWN_WORDS
         and memory.trust < Trust.HIGH
     )
 
@@ -190,7 +190,7 @@ def require_reviewer(known: Memory, reviewer: Actor, policy: Policy) -> None:
     """Raises ReviewDenied where the reviewer's words come by a channel other than a person's own, as a model's do
     (`channel`), or the reviewer proposed the memory (`proposer`), unless it is a statement about themself.
     """
-    if reviewer.channel not in _PERSONS:
+    if reviewer.channel not in PERSONS:
         raise ReviewDenied("channel", hint="a person has to review it")
     if known.author == reviewer.user and not _own(known, reviewer, policy):
         raise ReviewDenied("proposer", hint="another person has to review it")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from mnemic.conversations import read_conversation
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, ScopeDenied, SpaceMismatch, VersionConflict
 from mnemic.guard.execution import Grant
+from mnemic.guard.policy import KeyRule, Policy
 from mnemic.maintain.archive import ArchivedMemory, read_line
 from mnemic.maintain.reembed import reembed
 from mnemic.stores.inprocess import InProcessStore
@@ -27,6 +29,7 @@ from mnemic.types import (
     Outcome,
     Source,
     Status,
+    Trust,
     VectorSpace,
     Where,
     WriteReceipt,
@@ -196,6 +199,48 @@ async def test_what_a_person_must_always_see_is_reviewed_again_also_in_ones_own_
     assert await other.list(actor=ana) == []
     await other.approve(held.memory_id, actor=ben, whole_tenant=True)
     assert [memory.content for memory in await other.list(actor=ana)] == ["Answers in rhyme."]
+
+
+async def test_a_models_channel_brings_nothing_of_its_own(
+    engine: MemoryEngine, other: MemoryEngine, ana: Actor
+) -> None:
+    await engine.add("The harbour is near.", actor=ana)
+    await engine.add("The harbour closes at six.", actor=ana, level="workspace")
+    lines = await archive(engine, ana)
+    await bring(other, replace(ana, channel=Origin.AGENT_INFERRED), lines[:1], own=True)
+    await bring(other, replace(ana, channel=Origin.TOOL_OUTPUT), lines[1:], own=True)
+    held = await other.store.held(ana.tenant, statuses=list(Status))
+    found = {(one.source.origin, one.trust) for one in held}
+    assert found == {(Origin.AGENT_INFERRED, Trust.MEDIUM), (Origin.TOOL_OUTPUT, Trust.LOW)}
+
+
+@pytest.mark.parametrize(("own", "reason"), [(False, "lower_trust"), (True, "key_needs_review")])
+async def test_it_never_comes_beside_another_value_of_its_key(
+    engine: MemoryEngine, other: MemoryEngine, ana: Actor, own: bool, reason: str
+) -> None:
+    await engine.add("window", actor=ana, key="seat")
+    there = await other.add("aisle", actor=ana, key="seat")
+    lines = await archive(engine, ana)
+    (receipt,) = await bring(other, ana, lines, own=own)
+    assert (receipt.outcome, receipt.reason) == (Outcome.PENDING_REVIEW, reason)
+    assert [one.content for one in await other.list(actor=ana)] == ["aisle"]
+    (waiting,) = await other.reviews(actor=ana)
+    assert [one.memory_id for one in waiting.against] == [there.memory_id]
+    await other.approve(receipt.memory_id or "", actor=ana)
+    assert [one.content for one in await other.list(actor=ana)] == ["window"]
+
+
+async def test_values_of_a_key_that_has_many_come_beside_each_other(
+    engine: MemoryEngine, clock: ManualClock, ana: Actor
+) -> None:
+    policy = Policy(keys={"hobby": KeyRule("hobby", on_change="accumulate")}, open_keys=True)
+    store = InProcessStore()
+    async with MemoryEngine(store=store, embedder=WordEmbedder(), clock=clock, policy=policy) as several:
+        await several.add("chess", actor=ana, key="hobby")
+        await engine.add("judo", actor=ana, key="hobby")
+        (receipt,) = await bring(several, ana, await archive(engine, ana))
+        assert receipt.outcome is Outcome.CREATED
+        assert sorted(one.content for one in await several.list(actor=ana)) == ["chess", "judo"]
 
 
 async def test_what_is_said_there_already_stays_one_memory(

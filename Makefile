@@ -42,7 +42,7 @@ MODEL_READY := build/model/.ready
 CLIENT_TS := clients/typescript
 NODE_READY := $(CLIENT_TS)/node_modules/.ready
 CLIENT_READY := $(CLIENT_TS)/dist/.ready
-REST_SOURCES := $(shell find src/mnemic/entrypoints/rest -name '*.py')
+REST_SOURCES := $(shell find packages/mnemic-server/src/mnemic_server -name '*.py')
 PEERS_READY := build/peers/.ready
 PEERS := build/peers/venv/bin
 
@@ -175,7 +175,7 @@ $(NODE_READY): $(CLIENT_TS)/package-lock.json
 
 $(CLIENT_READY): $(NODE_READY) $(CLIENT_TS)/src/index.ts $(REST_SOURCES) | $(DEV_READY)
 	@if [ ! -e $(NODE_READY) ]; then exit 0; fi; \
-	$(BIN)/python -c "import json; from mnemic.entrypoints.rest.app import routes; print(json.dumps(routes().openapi()))" \
+	$(BIN)/python -c "import json; from mnemic_server.app import routes; print(json.dumps(routes().openapi()))" \
 	    > $(CLIENT_TS)/openapi.json \
 	    && cd $(CLIENT_TS) && npm run --silent generate && npm run --silent build && touch dist/.ready
 
@@ -187,7 +187,7 @@ deploy-check: $(DEV_READY) ## the files in deploy/, the Helm chart with helm its
 	@$(BIN)/python -m pytest -q -rs tests/unit/test_deployment.py tests/deploy
 
 console-types: $(NODE_READY) ## the types that the console's comments state, checked by TypeScript (needs node and npm)
-	@if [ ! -e $(NODE_READY) ]; then exit 1; fi; cd $(CLIENT_TS) && npx tsc --project ../../src/mnemic/entrypoints/console/jsconfig.json
+	@if [ ! -e $(NODE_READY) ]; then exit 1; fi; cd $(CLIENT_TS) && npx tsc --project ../../packages/mnemic-server/src/mnemic_server/console/jsconfig.json
 
 test-ner: $(NER_READY) ## the search for names, with spaCy, in an environment of its own (280 MB)
 	@$(NER)/python -m pytest -q -p no:cacheprovider tests/ner $(PYTEST_ARGS)

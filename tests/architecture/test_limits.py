@@ -13,7 +13,16 @@ FILE_LINES, STORE_LINES = 400, 600
 FUNCTION_LINES, CLASS_LINES = 40, 300
 
 # Rooms whose drivers or models cost start-up time, or may be absent: they import where they use.
-DRIVERS = {"stores", "providers", "bootstrap", "entrypoints", "mnemic_agents", "mnemic_testing", "mnemic_eval"}
+DRIVERS = {
+    "stores",
+    "providers",
+    "bootstrap",
+    "entrypoints",
+    "mnemic_agents",
+    "mnemic_testing",
+    "mnemic_eval",
+    "mnemic_server",
+}
 # Rooms with many verbs, most of which a program never calls: each loads what only some of them need (decision 0037).
 VERBS = {
     "engine",

@@ -15,13 +15,13 @@ from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis.checks import CHECKS
 
 from mnemic.engine import MemoryEngine
-from mnemic.entrypoints.rest.app import create_app
-from mnemic.entrypoints.rest.credentials import ApiKeys, Role
-from mnemic.entrypoints.rest.streams import Streams
 from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.maintain.graph import GraphProjection
 from mnemic.stores.graph import InProcessGraph
 from mnemic.stores.inprocess import InProcessStore
+from mnemic_server.app import create_app
+from mnemic_server.credentials import ApiKeys, Role
+from mnemic_server.streams import Streams
 from mnemic_testing.embedder import WordEmbedder
 from tests.faults.scale import size
 

@@ -20,12 +20,12 @@ from mnemic.bootstrap import build_engine
 from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
 from mnemic.entrypoints.cli import cli
-from mnemic.entrypoints.rest.app import create_app
-from mnemic.entrypoints.rest.credentials import ApiKeys
 from mnemic.errors import MnemicError
 from mnemic.maintain.export import FORMAT
 from mnemic.types import Actor, Candidate, Memory, Message, Status
 from mnemic_agents.mcp import memory_server
+from mnemic_server.app import create_app
+from mnemic_server.credentials import ApiKeys
 
 ANA, BEN = Actor(user="ana"), Actor(user="ben")
 POLICY = """

@@ -17,10 +17,10 @@ import httpx
 import pytest
 
 from mnemic.engine import MemoryEngine
-from mnemic.entrypoints.rest.app import create_app
-from mnemic.entrypoints.rest.credentials import ApiKeys, Role
 from mnemic.guard.execution import Grant
 from mnemic.types import Memory
+from mnemic_server.app import create_app
+from mnemic_server.credentials import ApiKeys, Role
 from mnemic_testing.record_store.setting import EMBEDDER, memory, remember, scope
 from tests.faults.scale import size
 

@@ -18,10 +18,10 @@ import pytest
 from starlette.types import ASGIApp
 
 from mnemic.engine import MemoryEngine
-from mnemic.entrypoints.rest.app import create_app
-from mnemic.entrypoints.rest.credentials import ApiKeys, Role
-from mnemic.entrypoints.rest.streams import Streams
 from mnemic.guard.execution import Grant
+from mnemic_server.app import create_app
+from mnemic_server.credentials import ApiKeys, Role
+from mnemic_server.streams import Streams
 from mnemic_testing.embedder import WordEmbedder
 from tests.faults.scale import size
 

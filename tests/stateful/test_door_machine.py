@@ -19,7 +19,6 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from mnemic.engine import MemoryEngine
-from mnemic.entrypoints.rest.app import create_app
 from mnemic.errors import MnemicError
 from mnemic.guard.contract import check_candidate
 from mnemic.guard.execution import Grant, denial
@@ -29,6 +28,7 @@ from mnemic.maintain.archive import ArchivedMemory
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.types import Actor, Candidate, Kind, Memory, Origin, Source, Status
 from mnemic.write.revise import candidate_of
+from mnemic_server.app import create_app
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 from tests.faults.scale import size

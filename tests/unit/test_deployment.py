@@ -107,7 +107,7 @@ def test_the_image_runs_as_nobody_special_and_copies_what_there_is() -> None:
     assert installed == [
         "--no-cache-dir --require-hashes --requirement requirements-service.lock",
         "--no-cache-dir --no-deps --no-build-isolation . "
-        + " ".join(f"./packages/mnemic-{name}" for name in ("agents", "redact", "travel")),
+        + " ".join(f"./packages/mnemic-{name}" for name in ("agents", "redact", "server", "travel")),
     ]
 
 

@@ -21,7 +21,6 @@ from mnemic.client.kinds import RemoteData, RemoteEntities, RemoteEpisodes, Remo
 from mnemic.client.memory import MemoryClient
 from mnemic.engine import MemoryEngine
 from mnemic.entrypoints.cli import cli
-from mnemic.entrypoints.rest.app import create_app
 from mnemic.kinds.entity import EntityMemory
 from mnemic.kinds.episodic import EpisodicMemory
 from mnemic.kinds.persona import PersonaMemory
@@ -32,6 +31,7 @@ from mnemic.sync_facade import verb
 from mnemic.types import Actor, ContextBlock
 from mnemic.verbs import MemoryVerbs
 from mnemic_agents.mcp import memory_server
+from mnemic_server.app import create_app
 from mnemic_testing.embedder import WordEmbedder
 
 ROOT = Path(__file__).parents[2]

@@ -32,6 +32,7 @@ assert [str(one.message) for one in noticed] == ["{old} has become {new}, of the
         ("mnemic.testing", "mnemic_testing", "mnemic-testing", "record_store", "RecordStoreContract"),
         ("mnemic.evaluate", "mnemic_eval", "mnemic-eval", "metrics", "percentiles"),
         ("mnemic.integrations", "mnemic_agents", "mnemic-agents", "turns", "TurnMemory"),
+        ("mnemic.entrypoints.rest", "mnemic_server", "mnemic-server", "credentials", "ApiKeys"),
         ("mnemic.steps", "mnemic_agents.steps", "mnemic-agents", "state", "TurnRules"),
         ("mnemic.extract.travel", "mnemic_travel", "mnemic-travel", "read", "reservations"),
     ],

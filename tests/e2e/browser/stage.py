@@ -18,8 +18,6 @@ import uvicorn
 from mnemic.bootstrap import build_engine
 from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
-from mnemic.entrypoints.rest.app import create_app
-from mnemic.entrypoints.rest.credentials import ApiKeys, Role
 from mnemic.guard.limits import Quota
 from mnemic.kinds.entity import EntityMemory
 from mnemic.kinds.episodic import EpisodicMemory, Step
@@ -27,6 +25,8 @@ from mnemic.maintain.run_history import record_run
 from mnemic.maintain.tenants import Tenants
 from mnemic.sync_facade import awaited
 from mnemic.types import Actor, Candidate, Kind, Origin, Source
+from mnemic_server.app import create_app
+from mnemic_server.credentials import ApiKeys, Role
 from mnemic_testing.clock import ManualClock
 from tests.servers import in_thread
 

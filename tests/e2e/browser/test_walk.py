@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, expect
 
-from mnemic.entrypoints.rest.credentials import Principal, Role
+from mnemic_server.credentials import Principal, Role
 from tests.e2e.browser.chromium import visit
 from tests.e2e.browser.stage import served_here
 from tests.service import run, serving

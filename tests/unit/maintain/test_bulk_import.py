@@ -9,12 +9,12 @@ import pytest
 
 from mnemic.client import connect_async
 from mnemic.engine import MemoryEngine
-from mnemic.entrypoints.rest.app import create_app
-from mnemic.entrypoints.rest.credentials import ApiKeys
 from mnemic.errors import EmbedderFailed
 from mnemic.maintain.bulk_import import import_progress, take_part
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.types import Actor, Candidate, Deadline, Vector
+from mnemic_server.app import create_app
+from mnemic_server.credentials import ApiKeys
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 

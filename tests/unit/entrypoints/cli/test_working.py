@@ -10,8 +10,8 @@ from click.testing import CliRunner, Result
 from mnemic.bootstrap import build_engine
 from mnemic.config import Settings
 from mnemic.entrypoints.cli import cli
-from mnemic.entrypoints.rest.credentials import ApiKeys
 from mnemic.tenancy import Tenancy
+from mnemic_server.credentials import ApiKeys
 from mnemic_testing.embedder import WordEmbedder
 from tests.servers import in_thread
 

@@ -11,10 +11,6 @@ import httpx
 import pytest
 
 from mnemic.engine import MemoryEngine
-from mnemic.entrypoints.rest.app import create_app
-from mnemic.entrypoints.rest.credentials import ApiKeys
-from mnemic.entrypoints.rest.request_limits import Bounds
-from mnemic.entrypoints.rest.streams import Streams
 from mnemic.guard.execution import Grant
 from mnemic.guard.limits import Limits, Quota
 from mnemic.kinds.profile import Profile
@@ -22,6 +18,10 @@ from mnemic.maintain.graph import GraphProjection
 from mnemic.maintain.tenants import Tenants
 from mnemic.stores.graph import InProcessGraph
 from mnemic.stores.inprocess import InProcessStore
+from mnemic_server.app import create_app
+from mnemic_server.credentials import ApiKeys
+from mnemic_server.request_limits import Bounds
+from mnemic_server.streams import Streams
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 

@@ -9,10 +9,10 @@ import httpx
 import pytest
 
 from mnemic.engine import MemoryEngine
-from mnemic.entrypoints.rest.access import Rate
-from mnemic.entrypoints.rest.app import create_app
-from mnemic.entrypoints.rest.credentials import ApiKeys
 from mnemic.stores.inprocess import InProcessStore
+from mnemic_server.access import Rate
+from mnemic_server.app import create_app
+from mnemic_server.credentials import ApiKeys
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 from tests.unit.entrypoints.rest.conftest import Running

@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemic.engine import MemoryEngine
-from mnemic.entrypoints.rest.claimed import MARK, ClaimedUsers, identifier_of
-from mnemic.entrypoints.rest.credentials import ApiKeys, Principal
-from mnemic.entrypoints.rest.tokens import Claims, Provider, Tokens
 from mnemic.errors import InvalidInput
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.types import Actor, checked_identifier, checked_name
 from mnemic.types.values import LONGEST_NAME
+from mnemic_server.claimed import MARK, ClaimedUsers, identifier_of
+from mnemic_server.credentials import ApiKeys, Principal
+from mnemic_server.tokens import Claims, Provider, Tokens
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 from tests.identity_provider import IdentityProvider, running
@@ -107,7 +107,7 @@ async def test_whoever_has_memories_under_the_name_of_an_earlier_release_keeps_i
 
 
 async def test_what_is_remembered_of_names_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mnemic.entrypoints.rest.claimed.MOST_KNOWN", 2)
+    monkeypatch.setattr("mnemic_server.claimed.MOST_KNOWN", 2)
     known = await users()
     for number in range(4):
         assert await known.user_of(f"auth0|{number}", "acme", issuer=ISSUER) == f"auth0|{number}"

@@ -6,7 +6,7 @@ import resource
 
 import pytest
 
-from mnemic.entrypoints.rest.connections import Connections, place_of
+from mnemic_server.connections import Connections, place_of
 
 
 class Opened:

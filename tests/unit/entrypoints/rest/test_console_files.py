@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from mnemic import errors
-from mnemic.entrypoints.rest.problems import MEDIA_TYPE
-from mnemic.entrypoints.rest.routes.console import POLICY
+from mnemic_server.problems import MEDIA_TYPE
+from mnemic_server.routes.console import POLICY
 
 from .conftest import Running
 
-ROOT = Path(str(files("mnemic.entrypoints") / "console"))
+ROOT = Path(str(files("mnemic_server") / "console"))
 FILES = sorted(path for path in ROOT.rglob("*") if path.suffix in {".js", ".css", ".html", ".svg"})
 SCRIPTS = [path for path in FILES if path.suffix == ".js"]
 IMPORTED = re.compile(r"""(?:from|import\()\s*"(\.[^"]+)\"""")
@@ -83,6 +83,6 @@ def test_one_place_calls_the_service_and_one_makes_elements() -> None:
 def test_every_reason_has_plain_words() -> None:
     words = (ROOT / "words.js").read_text()
     codes = {error.code for _, error in inspect.getmembers(errors, inspect.isclass) if hasattr(error, "code")}
-    service = "".join(path.read_text() for path in (ROOT.parent / "rest").rglob("*.py"))
+    service = "".join(path.read_text() for path in ROOT.parent.rglob("*.py"))
     codes |= set(re.findall(r'(?:Refused|problem)\(\s*HTTPStatus\.[A-Z_]+, f?"([a-z_]+)', service))
     assert {code for code in codes if f"\n  {code}:" not in words} == set()

@@ -10,11 +10,11 @@ import pytest
 from joserfc import jwt
 from joserfc.jwk import ECKey, OctKey, OKPKey
 
-from mnemic.entrypoints.rest.credentials import ApiKeys, Role
-from mnemic.entrypoints.rest.tokens import _PURPOSE, Provider, Tokens, _derived
 from mnemic.errors import InvalidConfig, InvalidInput, MemoryNotFound, StoreFull
 from mnemic.maintain.consent import subject_token
 from mnemic.maintain.tenants import SERVICE_TENANT
+from mnemic_server.credentials import ApiKeys, Role
+from mnemic_server.tokens import _PURPOSE, Provider, Tokens, _derived
 from tests.unit.entrypoints.rest.conftest import Running
 
 

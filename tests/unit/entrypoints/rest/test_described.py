@@ -11,11 +11,11 @@ import httpx
 import pytest
 
 from mnemic.engine import MemoryEngine
-from mnemic.entrypoints.rest.app import create_app
-from mnemic.entrypoints.rest.described import shape_of
-from mnemic.entrypoints.rest.fields import FIELDS
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.types import Trust, to_json
+from mnemic_server.app import create_app
+from mnemic_server.described import shape_of
+from mnemic_server.fields import FIELDS
 from mnemic_testing.embedder import WordEmbedder
 
 

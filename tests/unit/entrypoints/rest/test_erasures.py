@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from mnemic.entrypoints.rest import erasures
-from mnemic.entrypoints.rest.credentials import Principal, Role
-from mnemic.entrypoints.rest.erasures import Erasures
-from mnemic.entrypoints.rest.problems import Refused
 from mnemic.errors import MemoryNotFound, StoreFailed
 from mnemic.maintain.erasure_receipt import ErasureReceipt
 from mnemic.maintain.tenants import SERVICE_TENANT
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.types import VectorSpace
+from mnemic_server import erasures
+from mnemic_server.credentials import Principal, Role
+from mnemic_server.erasures import Erasures
+from mnemic_server.problems import Refused
 from mnemic_testing.clock import ManualClock
 from tests.unit.entrypoints.rest.conftest import Running
 

@@ -12,10 +12,10 @@ import pytest
 from starlette.requests import HTTPConnection
 from starlette.types import Message, Receive, Scope, Send
 
-from mnemic.entrypoints.rest.credentials import Principal, Role
-from mnemic.entrypoints.rest.problems import Refused, unauthenticated
-from mnemic.entrypoints.rest.request_limits import Boundary, Bounds
-from mnemic.entrypoints.rest.shares import Shares
+from mnemic_server.credentials import Principal, Role
+from mnemic_server.problems import Refused, unauthenticated
+from mnemic_server.request_limits import Boundary, Bounds
+from mnemic_server.shares import Shares
 
 BOUNDS = Bounds(at_once=4, models_at_once=2)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mnemic.entrypoints.rest.credentials import ApiKey, Role
+from mnemic_server.credentials import ApiKey, Role
 from tests.unit.entrypoints.rest.conftest import Running
 
 HOME, OWN, FOREIGN = "root", "acme", "other"

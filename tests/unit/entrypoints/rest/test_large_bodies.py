@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from fastapi.routing import APIRoute
 
-from mnemic.entrypoints.rest.app import _PARTS
-from mnemic.entrypoints.rest.parsed import Parsed
-from mnemic.entrypoints.rest.request_limits import QUICK_BYTES
 from mnemic.guard import strict_json
+from mnemic_server.app import _PARTS
+from mnemic_server.parsed import Parsed
+from mnemic_server.request_limits import QUICK_BYTES
 from tests.unit.entrypoints.rest.conftest import Running
 
 _LONG = b'"' + b"a" * QUICK_BYTES + b'"'

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from mnemic.entrypoints.rest.lasting import SEARCHES, keep_what_lasts
+from mnemic_server.lasting import SEARCHES, keep_what_lasts
 
 
 @pytest.fixture(autouse=True)

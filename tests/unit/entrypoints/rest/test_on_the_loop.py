@@ -9,7 +9,7 @@ import pytest
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 
-from mnemic.entrypoints.rest.app import _PARTS
+from mnemic_server.app import _PARTS
 
 ROUTES = [route for part in _PARTS for route in part.router.routes if isinstance(route, APIRoute)]
 

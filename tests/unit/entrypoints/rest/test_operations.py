@@ -11,13 +11,13 @@ import httpx
 import pytest
 
 from mnemic.engine import MemoryEngine
-from mnemic.entrypoints.rest.app import create_app
-from mnemic.entrypoints.rest.credentials import ApiKeys
-from mnemic.entrypoints.rest.problems import Refused
-from mnemic.entrypoints.rest.request_limits import Bounds
-from mnemic.entrypoints.rest.streams import Streams, changes
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.types import AuditEvent
+from mnemic_server.app import create_app
+from mnemic_server.credentials import ApiKeys
+from mnemic_server.problems import Refused
+from mnemic_server.request_limits import Bounds
+from mnemic_server.streams import Streams, changes
 from mnemic_testing.embedder import WordEmbedder
 from tests.unit.entrypoints.rest.conftest import Running
 

@@ -8,11 +8,11 @@ import httpx
 import pytest
 
 from mnemic.engine import MemoryEngine
-from mnemic.entrypoints.rest.app import create_app
-from mnemic.entrypoints.rest.credentials import ApiKeys
 from mnemic.guard.execution import Grant
 from mnemic.guard.policy import KeyRule, Policy
 from mnemic.stores.inprocess import InProcessStore
+from mnemic_server.app import create_app
+from mnemic_server.credentials import ApiKeys
 from mnemic_testing.embedder import WordEmbedder
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import httpx
 import pytest
 
-from mnemic.entrypoints.rest.app import create_app
 from mnemic.tenancy import LASTS
+from mnemic_server.app import create_app
 from tests.unit.entrypoints.rest.conftest import Running
 
 ROLES = ("reader", "writer", "operator")

@@ -12,8 +12,8 @@ import uvicorn
 from starlette.types import Receive, Scope, Send
 from uvicorn.server import ServerState
 
-from mnemic.entrypoints.rest.connections import Connections, Timeouts
-from mnemic.entrypoints.rest.protocol import HEAD_BYTES, Protocol
+from mnemic_server.connections import Connections, Timeouts
+from mnemic_server.protocol import HEAD_BYTES, Protocol
 
 LINE = b"a" * 4096
 PATIENCE = 30.0

@@ -12,12 +12,12 @@ import pytest
 from joserfc import jwt
 from joserfc.jwk import ECKey
 
-from mnemic.entrypoints.rest.credentials import ApiKeys
-from mnemic.entrypoints.rest.fetching import MAX_BYTES
-from mnemic.entrypoints.rest.provider_keys import LASTS, OUTLASTS, RESTS
-from mnemic.entrypoints.rest.tokens import Provider, Tokens
 from mnemic.errors import InvalidConfig
 from mnemic.stores.inprocess import InProcessStore
+from mnemic_server.credentials import ApiKeys
+from mnemic_server.fetching import MAX_BYTES
+from mnemic_server.provider_keys import LASTS, OUTLASTS, RESTS
+from mnemic_server.tokens import Provider, Tokens
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 from tests.loopback import Quiet, listening

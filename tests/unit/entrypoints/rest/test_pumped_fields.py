@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from mnemic.entrypoints.rest.app import routes
-from mnemic.entrypoints.rest.credentials import Role
+from mnemic_server.app import routes
+from mnemic_server.credentials import Role
 from tests.faults.scale import FULL
 from tests.security.test_linear_patterns import PIECES
 from tests.unit.entrypoints.rest.conftest import Running

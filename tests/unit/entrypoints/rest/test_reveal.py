@@ -9,11 +9,11 @@ import httpx
 import pytest
 
 from mnemic.engine import MemoryEngine
-from mnemic.entrypoints.rest.app import create_app
-from mnemic.entrypoints.rest.credentials import ApiKeys
 from mnemic.guard.redaction import RedactionRules
 from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.stores.inprocess import InProcessStore
+from mnemic_server.app import create_app
+from mnemic_server.credentials import ApiKeys
 from mnemic_testing.embedder import WordEmbedder
 
 NEW = {"content": "Write to ana.silva@example.org"}

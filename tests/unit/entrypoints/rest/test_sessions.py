@@ -8,10 +8,10 @@ import httpx
 import pytest
 
 from mnemic.engine import MemoryEngine
-from mnemic.entrypoints.rest.app import create_app
-from mnemic.entrypoints.rest.credentials import ApiKeys, Principal, Role
-from mnemic.entrypoints.rest.sessions import AT_ONCE, COOKIE, LASTS
 from mnemic.stores.inprocess import InProcessStore
+from mnemic_server.app import create_app
+from mnemic_server.credentials import ApiKeys, Principal, Role
+from mnemic_server.sessions import AT_ONCE, COOKIE, LASTS
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 

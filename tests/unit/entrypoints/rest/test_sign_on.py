@@ -14,13 +14,13 @@ import httpx
 import pytest
 
 from mnemic.engine import MemoryEngine
-from mnemic.entrypoints.rest.app import create_app
-from mnemic.entrypoints.rest.sessions import LASTS as SESSION_LASTS
-from mnemic.entrypoints.rest.sign_on import COOKIE, DESCRIPTION_LASTS, LASTS, LONGEST_HINT, PATH, RESTS, Client
-from mnemic.entrypoints.rest.tokens import Provider
 from mnemic.errors import InvalidConfig
 from mnemic.maintain.tenants import SERVICE_TENANT, Tenants
 from mnemic.stores.inprocess import InProcessStore
+from mnemic_server.app import create_app
+from mnemic_server.sessions import LASTS as SESSION_LASTS
+from mnemic_server.sign_on import COOKIE, DESCRIPTION_LASTS, LASTS, LONGEST_HINT, PATH, RESTS, Client
+from mnemic_server.tokens import Provider
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 from tests.identity_provider import CLIENT_ID, SECRET, IdentityProvider, running

@@ -7,11 +7,11 @@ from datetime import timedelta
 
 import pytest
 
-from mnemic.entrypoints.rest.logs import RequestLog
-from mnemic.entrypoints.rest.observability import Observation
-from mnemic.entrypoints.rest.watch import BURST
 from mnemic.errors import StoreFull
 from mnemic.maintain.tenants import SERVICE_TENANT
+from mnemic_server.logs import RequestLog
+from mnemic_server.observability import Observation
+from mnemic_server.watch import BURST
 from tests.unit.entrypoints.rest.conftest import Running
 
 WRONG = {"Authorization": f"Bearer mnk_01890a5d-ac96-774b-bcce-b302099a8057_{'a' * 43}"}

@@ -1,0 +1,361 @@
+"""Checks that a route makes of its caller: who it is, in which role, how often."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Collection
+from dataclasses import dataclass, field, replace
+from http import HTTPStatus
+from typing import Annotated, Any
+
+from fastapi import Depends, Request
+from fastapi.security import HTTPBearer
+from starlette.requests import HTTPConnection
+
+from mnemic.engine import MemoryEngine
+from mnemic.kinds.profile import Profile
+from mnemic.ports import Clock
+from mnemic.tenancy import Tenancy
+from mnemic.types import Actor, Level
+from mnemic_server.addresses import is_loopback
+from mnemic_server.credentials import ApiKeys, Principal, Role
+from mnemic_server.erasures import Erasures
+from mnemic_server.meter import Meter
+from mnemic_server.problems import Refused, unauthenticated
+from mnemic_server.request_limits import BODY_BYTES, REFUSED
+from mnemic_server.sessions import CSRF_HEADER, Sessions, session_cookie
+from mnemic_server.sign_on import SignOn
+from mnemic_server.streams import Streams
+from mnemic_server.tokens import Tokens
+from mnemic_server.watch import Watch
+
+BYTES_OF_A_CALL = 16 * 1024
+"""A body of this size counts as one call more."""
+_KNOWN, _COUNTED = "principal", "counted"
+_SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+_bearer = HTTPBearer(auto_error=False, description="An API key, a token of this service, or a provider's JWT")
+
+
+@dataclass(slots=True)
+class Rate:
+    """A token bucket for each caller: `per_second` calls, up to `burst` at once. Keeps at most `callers` of them.
+
+    A call may count as several. It is taken as soon as one is left, and what it takes beyond is waited for after it.
+    """
+
+    clock: Clock
+    per_second: float = 50.0
+    burst: int = 100
+    callers: int = 10_000
+    _levels: OrderedDict[str, tuple[float, float]] = field(default_factory=OrderedDict)
+
+    def wait_for(self, caller: str, *, calls: float = 1.0) -> float:
+        """0 and so many calls are taken, or how many seconds to wait."""
+        now = self.clock.monotonic()
+        level, at = self._levels.pop(caller, (float(self.burst), now))
+        level = min(float(self.burst), level + (now - at) * self.per_second)
+        taken = calls if level >= 1.0 else 0.0
+        self._levels[caller] = (level - taken, now)
+        while len(self._levels) > self.callers:
+            self._levels.popitem(last=False)
+        return 0.0 if taken else (1.0 - level) / self.per_second
+
+    def left(self, caller: str) -> float:
+        """Calls that `caller` has left now."""
+        level, at = self._levels.get(caller, (float(self.burst), 0.0))
+        return min(float(self.burst), level + (self.clock.monotonic() - at) * self.per_second)
+
+
+@dataclass(slots=True, kw_only=True)
+class Service:
+    """Objects that every route works with. `open_to` is the principal of calls without a credential; None: they are
+    refused. `profiles` knows what the makers of an agent say of it. `home` is the tenant whose admins are the service's
+    own.
+    """
+
+    engine: MemoryEngine
+    tenancy: Tenancy
+    home: str = "default"
+    url: str | None = None
+    """The address under which browsers reach the service; None: the one that they ask for."""
+    keys: ApiKeys
+    tokens: Tokens
+    sessions: Sessions
+    rate: Rate
+    meter: Meter
+    watch: Watch
+    erasures: Erasures
+    open_to: Principal | None = None
+    sign_on: SignOn | None = None
+    tenant_rate: Rate | None = None
+    """Calls of all credentials of a tenant together; None: only each credential has a rate."""
+    streams: Streams = field(default_factory=Streams)
+    profiles: Callable[[str], Profile | None] = lambda _: None
+    running: set[asyncio.Task[Any]] = field(default_factory=set)
+    """Turns that go on although nobody may be listening any more."""
+
+
+async def service_of(request: Request) -> Service:
+    """The service a request came to."""
+    service: Service = request.app.state.service
+    return service
+
+
+AnyService = Annotated[Service, Depends(service_of)]
+"""For what is no tenant's."""
+
+
+async def principal_of(request: Request, service: AnyService, _: Annotated[Any, Depends(_bearer)] = None) -> Principal:
+    """Return the principal of the request's credential. Refuses with 401, the same for every flaw, and 429 past the
+    rate.
+    """
+    return await admitted(request, service)
+
+
+async def admitted(request: HTTPConnection, service: Service) -> Principal:
+    """The same for a request that is no route's."""
+    state = request.scope.get("state", {})
+    refusal: Refused | None = state.get(REFUSED)
+    if refusal is not None:
+        raise refusal
+    principal = state.pop(_KNOWN, None) or await credential_of(request, service)
+    if principal is None:
+        raise unauthenticated()
+    require_rate(principal, request, service)
+    await require_open(principal, service)
+    return principal
+
+
+async def require_open(principal: Principal, service: Service) -> None:
+    """Refuse with 403 whose tenant is suspended."""
+    if (await service.tenancy.of(principal.tenant)).suspended:
+        raise Refused(HTTPStatus.FORBIDDEN, "tenant_suspended")
+
+
+async def governed(service: AnyService, principal: Annotated[Principal, Depends(principal_of)]) -> Service:
+    """The service by the rules of the caller's tenant."""
+    standing = await service.tenancy.of(principal.tenant)
+    return replace(service, engine=standing.engine)
+
+
+TheService = Annotated[Service, Depends(governed)]
+
+
+def require_rate(principal: Principal, request: HTTPConnection, service: Service) -> None:
+    """Take what a request counts for of the credential's rate, but for what was taken before. Refuses with 429."""
+    state = request.scope.get("state", {})
+    _take(principal, request, service, state.get(BODY_BYTES, 0))
+
+
+def _take(principal: Principal, request: HTTPConnection, service: Service, size: int) -> None:
+    state = request.scope.setdefault("state", {})
+    due, counted = 1 + size // BYTES_OF_A_CALL, f"{_COUNTED}:{principal.key_id}"
+    calls, state[counted] = due - state.get(counted, 0), due
+    wait = service.rate.wait_for(principal.key_id, calls=calls) if calls > 0 else 0.0
+    if not wait and calls > 0 and service.tenant_rate is not None:
+        wait = _of_tenant(service.tenant_rate, principal, calls)
+    if wait:
+        raise Refused(HTTPStatus.TOO_MANY_REQUESTS, "rate_limited", headers={"Retry-After": str(int(wait) + 1)})
+
+
+def _of_tenant(rate: Rate, principal: Principal, calls: float) -> float:
+    """Take calls of the tenant's rate, of which no credential has more than are left, as with places (`shares`): one
+    that is faster than its tenant may be leaves half of the burst to the others. Returns the seconds to wait, or 0.
+    """
+    own = f"{principal.tenant}\x1f{principal.key_id}"
+    if rate.burst - rate.left(own) > rate.left(principal.tenant):
+        return 1.0 / rate.per_second
+    wait = rate.wait_for(principal.tenant, calls=calls)
+    if not wait:
+        rate.wait_for(own, calls=calls)
+    return wait
+
+
+async def admit(request: HTTPConnection, size: int, *, service: Service) -> Principal:
+    """Return the principal of a request's credential. Take what a body of `size` counts for, be it before it is read;
+    the route need do neither again. Refuses with 401 where the credential opens nothing, with 403 what another site's
+    page sends, with 429 past the rate.
+    """
+    state = request.scope.setdefault("state", {})
+    principal: Principal | None = state.get(_KNOWN) or await credential_of(request, service)
+    if principal is None:
+        raise unauthenticated()
+    state[_KNOWN] = principal
+    _take(principal, request, service, size)
+    return principal
+
+
+async def credential_of(request: HTTPConnection, service: Service) -> Principal | None:
+    """Return the current principal of a request's credential; None where it opens nothing. Refuses with 429 an address
+    that has shown too many which opened nothing.
+    """
+    header = request.headers.get("authorization", "")
+    if not header:
+        return await _browsing(service, request)
+    scheme, _, text = header.partition(" ")
+    if scheme.lower() != "bearer" or not text.isascii() or len(text) > 8192:
+        return None
+    shown = text.strip()
+    service.watch.refuse_throttled(request, shown)
+    principal = await service.keys.authenticate(shown) or await service.tokens.authenticate(shown)
+    if principal is None:
+        await service.watch.wrong(request)
+    else:
+        service.watch.right(request, shown, principal)
+    return principal
+
+
+async def _browsing(service: Service, request: HTTPConnection) -> Principal | None:
+    """Return the principal of a request without an Authorization header. What a browser adds by itself proves no will:
+    such a request must come from a page of this service, and what changes anything must carry the session's CSRF token.
+    """
+    session = None if service.open_to else await service.sessions.find(session_cookie(request))
+    if session is None and service.open_to is None:
+        return None
+    require_same_origin(request, loopback=service.open_to is not None)
+    if session is None:
+        return service.open_to
+    given = request.headers.get(CSRF_HEADER, "").encode()
+    if request.scope["method"] not in _SAFE and not hmac.compare_digest(given, session.csrf_token.encode()):
+        raise Refused(HTTPStatus.FORBIDDEN, "csrf_token")
+    return session.principal
+
+
+def require_same_origin(request: HTTPConnection, *, loopback: bool = False) -> None:
+    """Refuse with 403 what a browser sends on behalf of another site's page (Fetch metadata, Origin). With `loopback`
+    also what comes under a name that is not this machine's: a page whose name was made to point here (DNS rebinding).
+    """
+    origin = request.headers.get("origin")
+    foreign = origin is not None and origin.partition("://")[2] != request.headers.get("host")
+    if foreign or request.headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
+        raise Refused(HTTPStatus.FORBIDDEN, "cross_site")
+    if loopback and not is_loopback(request.url.hostname or ""):
+        raise Refused(HTTPStatus.FORBIDDEN, "foreign_host")
+
+
+def require_role(principal: Principal, *roles: Role) -> None:
+    """Refuse with 403 who has none of `roles`."""
+    if principal.roles.isdisjoint(roles):
+        raise _lacking(*roles)
+
+
+def _lacking(*roles: Role) -> Refused:
+    return Refused(HTTPStatus.FORBIDDEN, f"role_required:{'|'.join(sorted(roles))}")
+
+
+def is_service_admin(principal: Principal, service: Service) -> bool:
+    """Return True if the caller acts across tenants: an admin of the service's own tenant, and nobody else."""
+    return Role.ADMIN in principal.roles and principal.tenant == service.home
+
+
+def require_service_admin(principal: Principal, service: Service) -> None:
+    """Refuse with 403 who does not act across tenants."""
+    if not is_service_admin(principal, service):
+        raise Refused(HTTPStatus.FORBIDDEN, "home_tenant_required")
+
+
+def manages(principal: Principal, service: Service, *, tenant: str, roles: Collection[str]) -> Refused | None:
+    """Return the reason why the caller may not manage keys of `tenant` with `roles`; None where it may. The one rule
+    for making, reading, rotating and revoking a key: whoever gets a key's secret can do what the key can.
+    """
+    if principal.roles.isdisjoint({Role.ADMIN, Role.OPERATOR}):
+        return _lacking(Role.ADMIN, Role.OPERATOR)
+    foreign = tenant != principal.tenant
+    if (foreign or Role.ADMIN in roles) and Role.ADMIN not in principal.roles:
+        return _lacking(Role.ADMIN)
+    if foreign and not is_service_admin(principal, service):
+        return Refused(HTTPStatus.FORBIDDEN, "home_tenant_required")
+    return None
+
+
+def require_user(principal: Principal) -> None:
+    """Refuse an application, which stands for no user, with 403."""
+    if principal.user is None:
+        raise Refused(HTTPStatus.FORBIDDEN, "user_required")
+
+
+def allowed(*roles: Role) -> Callable[..., Awaitable[Principal]]:
+    """A dependency: the caller, who must have one of `roles`. Refuses with 403."""
+
+    async def check(
+        principal: Annotated[Principal, Depends(principal_of)], request: Request, service: AnyService
+    ) -> Principal:
+        try:
+            require_role(principal, *roles)
+        except Refused as refusal:
+            await service.watch.refused(request, principal, refusal.reason)
+            raise
+        return principal
+
+    return check
+
+
+async def service_admin(
+    principal: Annotated[Principal, Depends(allowed(Role.ADMIN))], service: AnyService
+) -> Principal:
+    """A dependency: an admin of the service. Refuses with 403 an admin of any other tenant."""
+    require_service_admin(principal, service)
+    return principal
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewDesk:
+    """A caller's view of what waits: of the whole tenant with the role `reviewer`, else of the person's own memories,
+    for which `engine` grants no level but `user`.
+    """
+
+    engine: MemoryEngine
+    actor: Actor
+    whole_tenant: bool
+
+
+async def review_desk(
+    principal: Annotated[Principal, Depends(allowed(Role.REVIEWER, Role.SUBJECT))], service: TheService
+) -> ReviewDesk:
+    """A dependency: the caller's view of what waits. Refuses with 403 an application that is no reviewer."""
+    if Role.REVIEWER in principal.roles:
+        return ReviewDesk(service.engine, principal.actor, whole_tenant=True)
+    require_user(principal)
+    rules = service.engine.rules
+    grant = replace(rules.grant, levels=rules.grant.levels & {Level.USER})
+    own = service.engine.under(policy=rules.policy, grant=grant, budget=rules.budget, limits=rules.limits)
+    return ReviewDesk(own, principal.actor, whole_tenant=False)
+
+
+async def deciding(
+    desk: Annotated[ReviewDesk, Depends(review_desk)], principal: Annotated[Principal, Depends(principal_of)]
+) -> ReviewDesk:
+    """A dependency: the view of a person who decides. An application is refused with 403: nobody could tell it from
+    whoever proposed what it decides on.
+    """
+    require_user(principal)
+    return desk
+
+
+def acting(*roles: Role) -> Callable[..., Awaitable[Actor]]:
+    """A dependency: on whose behalf the engine is called. An application without a user is refused with 403."""
+    admitted = Depends(allowed(*roles))
+
+    async def check(principal: Principal = admitted) -> Actor:
+        require_user(principal)
+        return principal.actor
+
+    return check
+
+
+Reading = Annotated[Actor, Depends(acting(Role.READER, Role.WRITER, Role.SUBJECT))]
+Writing = Annotated[Actor, Depends(acting(Role.WRITER))]
+Correcting = Annotated[Actor, Depends(acting(Role.WRITER, Role.SUBJECT))]
+OneselfOnly = Annotated[Actor, Depends(acting(Role.SUBJECT))]
+Reviewing = Annotated[ReviewDesk, Depends(review_desk)]
+Deciding = Annotated[ReviewDesk, Depends(deciding)]
+Operating = Annotated[Principal, Depends(allowed(Role.OPERATOR))]
+Erasing = Annotated[Principal, Depends(allowed(Role.OPERATOR, Role.SUBJECT))]
+Revealing = Annotated[Principal, Depends(allowed(*Role))]
+Using = Annotated[Principal, Depends(allowed(Role.READER, Role.WRITER, Role.SUBJECT))]
+Watching = Annotated[Principal, Depends(allowed(Role.READER, Role.WRITER, Role.SUBJECT, Role.REVIEWER, Role.OPERATOR))]
+Administering = Annotated[Principal, Depends(allowed(Role.ADMIN, Role.OPERATOR))]
+ServiceAdmin = Annotated[Principal, Depends(service_admin)]
+Issuing = Annotated[Principal, Depends(allowed(*Role))]

@@ -1,0 +1,205 @@
+"""The application: routes, errors, boundary and meter around one engine."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
+from typing import Any
+
+from fastapi import FastAPI
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from mnemic.engine import MemoryEngine
+from mnemic.kinds.profile import Profile
+from mnemic.tenancy import Tenancy
+from mnemic_server import problems
+from mnemic_server.access import Rate, Service, admit
+from mnemic_server.credentials import ApiKeys, Principal
+from mnemic_server.described import describe
+from mnemic_server.erasures import Erasures
+from mnemic_server.loop_lag import watched_loop
+from mnemic_server.meter import Meter
+from mnemic_server.observability import Observed, Observer
+from mnemic_server.problems import MEDIA_TYPE, Problem
+from mnemic_server.request_limits import Boundary, Bounds
+from mnemic_server.routes import (
+    changes,
+    console,
+    entities,
+    episodes,
+    health,
+    imports,
+    keys,
+    memories,
+    operations,
+    personas,
+    policies,
+    runs,
+    sign_on,
+    stewards,
+    structured,
+    subjects,
+    tenants,
+    versions,
+)
+from mnemic_server.sessions import Sessions
+from mnemic_server.sign_on import Client, SignOn
+from mnemic_server.streams import Streams
+from mnemic_server.tokens import Provider, Tokens
+from mnemic_server.watch import Watch
+
+_HEADERS = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"cache-control", b"no-store"),
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+    (b"referrer-policy", b"no-referrer"),
+)
+_PARTS = (
+    memories, versions, runs, imports, changes, episodes, entities, structured, personas, subjects, stewards,
+    operations, policies, tenants, keys, health, sign_on, console,
+)  # fmt: skip
+_PROBLEMS = (400, 401, 403, 404, 409, 412, 413, 414, 422, 429, 500, 501, 502, 503, 507)
+
+
+def create_app(
+    engine: MemoryEngine,
+    *,
+    provider: Provider | None = None,
+    client: Client | None = None,
+    open_to: Principal | None = None,
+    home: str = "default",
+    url: str | None = None,
+    bounds: Bounds | None = None,
+    per_second: float = 50.0,
+    tenant_per_second: float = 500.0,
+    burst: int = 100,
+    streams: Streams | None = None,
+    profiles: Callable[[str], Profile | None] | None = None,
+    meter: Meter | None = None,
+    observers: Sequence[Observer] = (),
+) -> ASGIApp:
+    """The service around `engine`, which it opens and closes.
+
+    `client` lets people sign in to the console at the `provider`. `open_to` answers calls without a credential as this
+    principal: for one person's own machine only. `url` is the address of the service for browsers. `home` is the tenant
+    whose admins are the service's. `profiles` gives what is said of an agent. `observers` are told of every request,
+    beside the `meter`.
+    """
+    api_keys = ApiKeys(engine.store, engine.clock)
+    tokens = Tokens(api_keys, engine.clock, provider)
+    service = Service(
+        engine=engine,
+        keys=api_keys,
+        sessions=Sessions(engine.store, engine.clock, api_keys),
+        tokens=tokens,
+        sign_on=None if client is None else SignOn(client, tokens, engine.store, engine.clock),
+        rate=Rate(engine.clock, per_second=per_second, burst=burst),
+        tenant_rate=Rate(engine.clock, per_second=tenant_per_second, burst=max(1, int(2 * tenant_per_second))),
+        meter=meter or Meter(),
+        watch=Watch(store=engine.store, clock=engine.clock),
+        erasures=Erasures(engine.store, engine.clock),
+        open_to=open_to,
+        tenancy=Tenancy(engine),
+        home=home,
+        url=url or (client.url if client else None),
+        streams=streams or Streams(),
+        profiles=profiles or (lambda _: None),
+    )
+    return _observed(service, bounds, observers)
+
+
+def _observed(service: Service, bounds: Bounds | None, observers: Sequence[Observer]) -> ASGIApp:
+    service.engine.load()
+    watchers = service.engine.watchers
+    watchers.on_write, watchers.on_search = service.meter.wrote, service.meter.searched
+    return Observed(
+        _Hardened(Boundary(_routed(service), bounds, admit=partial(admit, service=service))),
+        [service.meter, *observers],
+    )
+
+
+def _routed(service: Service) -> FastAPI:
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        async with service.engine, watched_loop(service.meter.lag.observe):
+            yield
+            await asyncio.gather(*service.running, *service.erasures.running, return_exceptions=True)
+
+    app = routes(lifespan)
+    app.state.service = service
+    app.router.routes.extend(_tool_server(service))
+    return app
+
+
+def routes(lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]] | None = None) -> FastAPI:
+    """The routes, with every error as a problem. `openapi()` describes them; who calls them needs `state.service`."""
+    app = _Described(
+        title="mnemic",
+        version="1",
+        summary="Memory for agents, for whom the credential says.",
+        lifespan=lifespan,
+        telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
+        docs_url=None,
+        redirect_slashes=False,
+        redoc_url=None,
+        responses=_problems(),
+    )
+    for part in _PARTS:
+        app.include_router(part.router)
+    problems.install(app)
+    return app
+
+
+def _tool_server(service: Service) -> list[Route]:
+    """`/mcp`, where MCP is installed."""
+    try:
+        from mnemic_server.tool_server import ToolServer
+    except ModuleNotFoundError:
+        return []
+    return [Route("/mcp", ToolServer(service), include_in_schema=False)]
+
+
+def _problems() -> dict[int | str, dict[str, Any]]:
+    """Return the problems that every route may answer besides its own."""
+    schema = {"schema": {"$ref": "#/components/schemas/Problem"}}
+    return {status: {"description": "A problem", "content": {MEDIA_TYPE: schema}} for status in _PROBLEMS}
+
+
+class _Described(FastAPI):
+    """The description names the shape of a problem once, and answers by their shapes alone."""
+
+    def openapi(self) -> dict[str, Any]:
+        if self.openapi_schema is None:
+            described = super().openapi()
+            described["components"]["schemas"]["Problem"] = Problem.model_json_schema()
+            describe(described)
+            for schema in _answers(described):
+                if "$ref" in schema:
+                    schema.pop("title", None)
+        return super().openapi()
+
+
+def _answers(described: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for path in described["paths"].values():
+        for route in path.values():
+            for answer in route["responses"].values():
+                yield from (content["schema"] for content in answer.get("content", {}).values() if "schema" in content)
+
+
+class _Hardened:
+    """Headers that keep browsers from doing anything with an answer but read it."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def hardened(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                present = {name.lower() for name, _ in message["headers"]}
+                message["headers"] = [*message["headers"], *(pair for pair in _HEADERS if pair[0] not in present)]
+            await send(message)
+
+        await self._app(scope, receive, hardened)

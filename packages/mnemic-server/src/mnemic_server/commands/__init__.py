@@ -1,0 +1,1 @@
+"""Commands of the service, offered to `mnemic` by entry points."""

@@ -1,0 +1,127 @@
+"""serve, apikeys."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from mnemic.entrypoints.cli.failures import Exit
+from mnemic.entrypoints.cli.frame import Command
+from mnemic.entrypoints.cli.given import Given, login_name
+from mnemic.entrypoints.cli.terminal import note, table
+from mnemic.errors import InvalidConfig
+
+ROLES = ("reader", "writer", "reviewer", "subject", "operator", "admin")
+
+
+@click.command("serve", cls=Command)
+@click.option("--host", metavar="ADDRESS", help="Address to listen at; 127.0.0.1.")
+@click.option("--port", metavar="N", type=click.IntRange(0, 65_535), help="Port to listen at; 8377.")
+@click.option("--open", "opened", is_flag=True, help="No credentials: whoever reaches it is you. On 127.0.0.1 only.")
+@click.pass_obj
+def serve_(given: Given, /, host: str | None, port: int | None, *, opened: bool) -> None:
+    r"""Serve memory over HTTP: REST under /v1, its description at /openapi.json, /healthz, /readyz, /metrics.
+
+    \b
+      mnemic apikeys create --role reader --role writer
+      mnemic serve
+
+    Callers show an API key, a token that a key has issued, or a JWT of the OpenID provider that is named by
+    MNEMIC_SERVICE_ISSUER, MNEMIC_SERVICE_AUDIENCE and MNEMIC_SERVICE_JWKS. Other addresses than 127.0.0.1 are
+    refused before there is any of them.
+    """
+    import asyncio
+
+    try:
+        from mnemic_server.server import ServiceSettings, own_machine, require_safe, serve
+    except ModuleNotFoundError as missing:
+        raise InvalidConfig("serve", hint="pip install 'mnemic[server]'") from missing
+
+    settings = given.settings()
+    service = ServiceSettings.load(host=host, port=port)
+    asyncio.run(require_safe(settings, service, opened=opened))
+    user = login_name() if given.user is None else given.user
+    serve(settings, service, open_to=own_machine(settings, user) if opened else None)
+
+
+@click.command("apikeys", cls=Command)
+@click.argument("action", type=click.Choice(["create", "list", "rotate", "revoke", "rotate-signing"]))
+@click.argument("key_id", required=False)
+@click.option("--role", "roles", multiple=True, type=click.Choice(ROLES), help="create: may be repeated.")
+@click.option("--for-user", metavar="USER", help="create: whom it stands for; without it, an application.")
+@click.option("--label", default="", help="create: a note for people.")
+@click.option(
+    "--hours", type=click.IntRange(0), default=8760, show_default=True, help="create: how long it works; 0: for ever."
+)
+@click.option(
+    "--grace", type=click.IntRange(0), default=3600, show_default=True, help="rotate: seconds for the old one."
+)
+@click.pass_obj
+def apikeys_(given: Given, /, action: str, key_id: str | None, **options: Any) -> int:
+    r"""Make, list, rotate and revoke the keys of the service. A key's text is shown once.
+
+    \b
+      mnemic apikeys create --role reader --role writer --label "chat backend"
+      mnemic apikeys create --role subject --for-user ana
+      mnemic apikeys rotate KEY_ID --grace 600
+      mnemic apikeys rotate-signing        # ends every token that applications of the tenant have issued
+    """
+    if action in ("rotate", "revoke") and key_id is None:
+        raise click.UsageError("which key? name its KEY_ID", ctx=click.get_current_context())
+    if action == "create" and not options["roles"]:
+        raise click.UsageError("which roles? give --role", ctx=click.get_current_context())
+    shown = given.with_engine(
+        lambda engine, actor: _manage(engine, actor.tenant, action, key_id, options),
+        creates=action == "create",
+        by_settings=True,
+    )
+    given.show(shown, lambda: _told(action, shown))
+    if "api_key" in shown:
+        note("keep it now: it cannot be shown again")
+    return Exit.OK
+
+
+async def _manage(engine: Any, tenant: str, action: str, named: str | None, options: dict[str, Any]) -> dict[str, Any]:
+    from datetime import timedelta
+
+    from mnemic_server.credentials import ApiKeys
+
+    keys, key_id = ApiKeys(engine.store, engine.clock), str(named)
+    if action == "create":
+        ttl = timedelta(hours=options["hours"]) if options["hours"] else None
+        key, text = await keys.create(
+            tenant=tenant, roles=options["roles"], user=options["for_user"], label=options["label"], ttl=ttl
+        )
+        return {"key_id": key.key_id, "api_key": text}
+    if action == "rotate":
+        text = await keys.rotate(key_id, grace=timedelta(seconds=options["grace"]), tenant=tenant)
+        return {"key_id": key_id, "api_key": text}
+    if action == "revoke":
+        await keys.revoke(key_id, tenant=tenant)
+        return {"key_id": key_id, "revoked": True}
+    if action == "rotate-signing":
+        return {"applications": await keys.rotate_signing(tenant=tenant, key_id=named)}
+    used = await keys.last_used()
+    return {
+        "keys": [
+            {
+                "key_id": key.key_id,
+                "roles": sorted(key.principal.roles),
+                "user": key.principal.user,
+                "label": key.label,
+                "expires_at": key.expires_at.isoformat() if key.expires_at else None,
+                "last_used_at": used[key.key_id].isoformat() if key.key_id in used else None,
+            }
+            for key in await keys.all(tenant=tenant)
+        ]
+    }
+
+
+def _told(action: str, shown: dict[str, Any]) -> str:
+    if action == "list":
+        rows = [[key["key_id"], ",".join(key["roles"]), key["user"] or "-", key["label"]] for key in shown["keys"]]
+        return table(rows) if rows else "no keys"
+    if action == "rotate-signing":
+        return f"the tokens of {shown['applications']} applications have ended"
+    return str(shown.get("api_key", f"{shown['key_id']} revoked"))

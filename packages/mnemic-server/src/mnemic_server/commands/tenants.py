@@ -1,0 +1,131 @@
+"""tenants."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mnemic.entrypoints.cli.failures import Exit
+from mnemic.entrypoints.cli.frame import Command
+from mnemic.entrypoints.cli.given import Given
+from mnemic.entrypoints.cli.terminal import table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mnemic.engine import MemoryEngine
+    from mnemic.guard.limits import Quota
+    from mnemic.maintain.tenants import Tenant
+
+_LIMITS = ("rows", "bytes", "writes_a_minute")
+_EACH = tuple(f"user_{name}" for name in _LIMITS)
+_NAMES = [name.replace("_", "-") for name in (*_LIMITS, *_EACH)]
+_number = click.IntRange(1)
+
+
+@click.command("tenants", cls=Command)
+@click.argument("action", type=click.Choice(["list", "create", "limit", "suspend", "resume"]))
+@click.argument("name", required=False, metavar="[TENANT]")
+@click.option("--label", default="", help="create: a note for people.")
+@click.option("--rows", type=_number, help="create, limit: memories of the whole tenant.")
+@click.option("--bytes", type=_number, help="create, limit: bytes of the whole tenant.")
+@click.option("--writes-a-minute", type=_number, help="create, limit: new memories a minute of the whole tenant.")
+@click.option("--user-rows", type=_number, help="create, limit: memories of each user.")
+@click.option("--user-bytes", type=_number, help="create, limit: bytes of each user.")
+@click.option("--user-writes-a-minute", type=_number, help="create, limit: new memories a minute of each user.")
+@click.option("--kind", metavar="KIND", help="create, limit: ... of this kind alone, as `episodic`.")
+@click.option("--soft", type=click.FloatRange(0, 1, min_open=True), help="Warn from this part of them on; 0.8.")
+@click.option("--unlimited", type=click.Choice(_NAMES), multiple=True, help="limit: take this limit away.")
+@click.option("--as-settings", is_flag=True, help="limit: the quotas of the settings again, and no others.")
+@click.pass_obj
+def tenants_(given: Given, /, action: str, name: str | None, **options: Any) -> int:
+    r"""List, make, limit, suspend and resume the tenants of the service.
+
+    The limits take the place of the policy file's quotas; running services hold to them within seconds. What is not
+    named stays as it is. Every credential of a suspended tenant is refused (tenant_suspended); what it holds stays.
+
+    \b
+      mnemic tenants create acme --label "Acme Ltd." --rows 100000 --user-rows 5000
+      mnemic tenants limit acme --rows 200000 --soft 0.9
+      mnemic tenants limit acme --unlimited user-rows
+      mnemic tenants suspend acme
+    """
+    if action != "list" and name is None:
+        raise click.UsageError("which tenant? name it", ctx=click.get_current_context())
+    limits = _limits_of(options)
+    if action == "limit" and bool(limits) is options["as_settings"]:
+        raise click.UsageError("which limits? give at least one, or --as-settings", ctx=click.get_current_context())
+    told = given.with_engine(
+        lambda engine, _: _managed(engine, action, str(name), options, limits),
+        creates=action == "create",
+        by_settings=True,
+    )
+    given.show({"tenants": [_shown(one) for one in told]}, lambda: _text(told))
+    return Exit.OK
+
+
+def _limits_of(options: dict[str, Any]) -> dict[str, int | None]:
+    """The limits that are named on the line, None for those to be taken away. Raises UsageError for one that is
+    both.
+    """
+    named = {name: options[name] for name in (*_LIMITS, *_EACH) if options[name] is not None}
+    gone: dict[str, int | None] = dict.fromkeys(name.replace("-", "_") for name in options["unlimited"])
+    if named.keys() & gone.keys():
+        raise click.UsageError("a limit is set or taken away, not both", ctx=click.get_current_context())
+    return gone | named
+
+
+def _changed(
+    quotas: Sequence[Quota], limits: dict[str, int | None], kind: str | None, soft: float | None
+) -> list[Quota]:
+    """`quotas` with what is named on the line. Raises InvalidInput (`kind`)."""
+    from mnemic.catalog import kind_of
+    from mnemic.maintain.tenants import with_limits
+
+    chosen = None if kind is None else kind_of(kind)
+    for_all = {name: limits[name] for name in _LIMITS if name in limits}
+    for_each = {name.removeprefix("user_"): limits[name] for name in _EACH if name in limits}
+    changed = list(quotas)
+    if for_all:
+        changed = with_limits(changed, "tenant", chosen, for_all, soft)
+    return with_limits(changed, "user", chosen, for_each, soft) if for_each else changed
+
+
+async def _managed(
+    engine: MemoryEngine, action: str, name: str, options: dict[str, Any], limits: dict[str, int | None]
+) -> list[Tenant]:
+    from mnemic.maintain.tenants import Tenants
+    from mnemic_server.credentials import COMMAND_LINE
+
+    def changed(quotas: Sequence[Quota]) -> list[Quota]:
+        return _changed(quotas, limits, options["kind"], options["soft"])
+
+    tenants = Tenants(engine.store, engine.clock)
+    if action == "list":
+        return await tenants.all()
+    if action == "create":
+        return [await tenants.create(name, by=COMMAND_LINE, label=options["label"], quotas=changed(()) or None)]
+    if action == "limit" and options["as_settings"]:
+        return [await tenants.limit(name, None, by=COMMAND_LINE)]
+    if action == "limit":
+        return [await tenants.adjust(name, changed, by=COMMAND_LINE)]
+    return [await (tenants.suspend if action == "suspend" else tenants.resume)(name, by=COMMAND_LINE)]
+
+
+def _shown(tenant: Tenant) -> dict[str, Any]:
+    from mnemic.maintain.tenants import tenant_data
+
+    return tenant_data(tenant)
+
+
+def _text(tenants: list[Tenant]) -> str:
+    rows = [[one.tenant, "suspended" if one.suspended_at else "open", _limits(one), one.label] for one in tenants]
+    return table(rows) if rows else "no tenants"
+
+
+def _limits(tenant: Tenant) -> str:
+    if tenant.quotas is None:
+        return "limits of the settings"
+    each = [(quota, name, getattr(quota, name)) for quota in tenant.quotas for name in _LIMITS]
+    return ", ".join(f"{quota.name(name)} {limit:,}" for quota, name, limit in each if limit is not None) or "no limit"

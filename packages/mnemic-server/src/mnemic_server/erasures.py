@@ -1,0 +1,234 @@
+"""Erasures as jobs: begun by one request, and fetched by later ones, from any process on the same store.
+
+How far an erasure has come is kept as a mark beside the keys. Its receipt says by which identifiers and keyed hashes a
+scan recognises what was erased, so it is encrypted under the erasure's identifier, of which only the SHA-256 is kept:
+who has the store alone reads no receipt.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import json
+import logging
+import secrets
+from collections.abc import Awaitable, Callable
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any, Literal
+
+from joserfc import jwe
+from joserfc.jwk import OctKey
+
+from mnemic.errors import MemoryNotFound, MnemicError, StoreFailed
+from mnemic.maintain.consent import subject_token
+from mnemic.maintain.erasure_receipt import ErasureReceipt
+from mnemic.maintain.tenants import SERVICE_TENANT
+from mnemic.ports import Clock, RecordStore
+from mnemic.unit_of_work import Mutation, apply
+from mnemic_server.credentials import Principal, digest
+from mnemic_server.shares import Shares
+
+logger = logging.getLogger(__name__)
+
+State = Literal["running", "done", "failed", "interrupted"]
+
+KEPT_FOR = timedelta(hours=24)
+"""Time after its start during which an erasure can be fetched."""
+AT_ONCE = 2
+"""Erasures that one process carries out at a time; the others wait their turn."""
+MOST = 256
+"""Erasures that one process has begun and not ended."""
+RENEWED = 15.0
+"""Seconds after which a process says again that it is at work on an erasure."""
+LOST_AFTER = timedelta(seconds=4 * RENEWED)
+"""A process that has said nothing for so long is gone, and its erasure was interrupted."""
+ASKED_AGAIN = 0.5
+"""Seconds between two looks at an erasure of another process."""
+
+_STATE, _RESULT = "erasure:", "erasure_receipt:"
+_SEALED = {"alg": "dir", "enc": "A256GCM"}
+
+Run = Callable[[], Awaitable[ErasureReceipt]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """One erasure: who is erased, by keyed hash, and how far it has come. `reason` says why it failed."""
+
+    erasure_id: str = field(repr=False)
+    tenant: str
+    subject: str
+    state: State
+    begun_at: datetime
+    alive_at: datetime
+    reason: str | None = None
+    erased: ErasureReceipt | None = field(default=None, repr=False)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The job as JSON data."""
+        return {
+            "erasure_id": self.erasure_id,
+            "state": self.state,
+            "begun_at": self.begun_at.isoformat(),
+            "reason": self.reason,
+            "erased": self.erased and self.erased.as_dict(),
+        }
+
+
+class Erasures:
+    """The erasures of a store that a service has begun."""
+
+    def __init__(self, store: RecordStore, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+        self._running: dict[tuple[str, str, bool, str | None], tuple[Job, asyncio.Task[None]]] = {}
+        self._turn = asyncio.Semaphore(AT_ONCE)
+        self._places = Shares(most=MOST, reason="too_many_erasures", wait_seconds=10)
+
+    @property
+    def running(self) -> list[asyncio.Task[None]]:
+        """The tasks of those of this process that have not ended."""
+        return [task for _, task in self._running.values()]
+
+    async def begin(
+        self, principal: Principal, subject: str, *, run: Run, block: bool = False, key: str | None = None
+    ) -> Job:
+        """Begin to erase `subject`, or what is held under `key`, with `run`; the job that does so already, where there
+        is one. Refuses with 429 who has begun too many, and raises StoreFailed: then nothing was begun.
+        """
+        token = await subject_token(self._store, principal.tenant, subject)
+        named = (principal.tenant, token, block, key)
+        if named in self._running:
+            return self._running[named][0]
+        await self._sweep(principal.tenant)
+        now = self._clock.now()
+        job = Job(
+            erasure_id=secrets.token_urlsafe(32),
+            tenant=principal.tenant,
+            subject=token,
+            state="running",
+            begun_at=now,
+            alive_at=now,
+        )
+        with ExitStack() as places:
+            places.enter_context(self._places.place(principal.tenant, principal.key_id))
+            await self._keep(job)
+            if named in self._running:
+                return self._running[named][0]
+            place = places.pop_all()
+        task = asyncio.create_task(self._carried_out(job, run))
+        self._running[named] = job, task
+
+        def ended(_: asyncio.Task[None]) -> None:
+            place.close()
+            self._running.pop(named, None)
+
+        task.add_done_callback(ended)
+        return job
+
+    async def find(self, erasure_id: str, tenant: str) -> Job:
+        """The erasure of the tenant that was begun under this identifier. Raises MemoryNotFound, also for one from
+        too long ago.
+        """
+        state, result = _names(tenant, erasure_id)
+        value = (await self._store.marks(SERVICE_TENANT, state)).get(state)
+        if value is None:
+            raise MemoryNotFound("erasure")
+        kept = json.loads(value)
+        sealed = (await self._store.marks(SERVICE_TENANT, result)).get(result) if kept["state"] == "done" else None
+        job = Job(
+            erasure_id=erasure_id,
+            tenant=tenant,
+            subject=kept["subject"],
+            state=kept["state"],
+            begun_at=datetime.fromisoformat(kept["begun_at"]),
+            alive_at=datetime.fromisoformat(kept["alive_at"]),
+            reason=kept["reason"],
+            erased=None if sealed is None else await asyncio.to_thread(_opened, sealed, erasure_id),
+        )
+        now = self._clock.now()
+        if job.begun_at + KEPT_FOR <= now:
+            raise MemoryNotFound("erasure")
+        if job.state == "running" and job.alive_at + LOST_AFTER <= now:
+            return replace(job, state="interrupted", reason="interrupted")
+        return job
+
+    async def ended(self, job: Job, wait: float) -> Job:
+        """The job as soon as it has ended, or as it is after `wait` seconds."""
+        task = next((task for one, task in self._running.values() if one.erasure_id == job.erasure_id), None)
+        if task is not None:
+            await asyncio.wait([task], timeout=wait)
+            return await self.find(job.erasure_id, job.tenant)
+        while job.state == "running" and wait > 0:
+            await asyncio.sleep(min(wait, ASKED_AGAIN))
+            wait -= ASKED_AGAIN
+            job = await self.find(job.erasure_id, job.tenant)
+        return job
+
+    async def _carried_out(self, job: Job, run: Run) -> None:
+        work = asyncio.create_task(self._in_turn(run))
+        try:
+            while not (await asyncio.wait([work], timeout=RENEWED))[0]:
+                with suppress(StoreFailed):  # the erasure goes on, and the next time may be kept
+                    await self._keep(job)
+            failure = work.exception()
+            if failure is None:
+                await self._keep(replace(job, state="done", erased=work.result()))
+                return
+            if not isinstance(failure, MnemicError):
+                logger.error("internal error", extra={"error": type(failure).__name__})
+            reason = failure.reason if isinstance(failure, MnemicError) else "internal_error"
+            await self._keep(replace(job, state="failed", reason=reason))
+        except StoreFailed as failure:
+            logger.error("how an erasure ended could not be kept", extra={"error": failure.reason})
+        finally:
+            work.cancel()
+
+    async def _in_turn(self, run: Run) -> ErasureReceipt:
+        async with self._turn:
+            return await run()
+
+    async def _keep(self, job: Job) -> None:
+        kept = {
+            "subject": job.subject,
+            "state": job.state,
+            "begun_at": job.begun_at.isoformat(),
+            "alive_at": self._clock.now().isoformat(),
+            "reason": job.reason,
+        }
+        state, result = _names(job.tenant, job.erasure_id)
+        marks: dict[str, str | None] = {state: json.dumps(kept)}
+        if job.erased is not None:
+            marks[result] = await asyncio.to_thread(_sealed, job.erased, job.erasure_id)
+        await apply(self._store, Mutation(tenant=SERVICE_TENANT, marks=marks))
+
+    async def _sweep(self, tenant: str) -> None:
+        """Remove what is kept of the tenant's erasures from longer ago than anybody may fetch."""
+        now, prefix = self._clock.now(), f"{_STATE}{tenant}:"
+        marks = await self._store.marks(SERVICE_TENANT, prefix)
+        begun = {name: datetime.fromisoformat(json.loads(value)["begun_at"]) for name, value in marks.items()}
+        past = [name.removeprefix(_STATE) for name, at in begun.items() if at + KEPT_FOR <= now]
+        if past:
+            names = [kind + name for kind in (_STATE, _RESULT) for name in past]
+            await apply(self._store, Mutation(tenant=SERVICE_TENANT, marks=dict.fromkeys(names)))
+
+
+def _names(tenant: str, erasure_id: str) -> tuple[str, str]:
+    """The names of the marks of how far it has come, and of its receipt."""
+    named = f"{tenant}:{digest(erasure_id)}"
+    return _STATE + named, _RESULT + named
+
+
+def _key(erasure_id: str) -> OctKey:
+    return OctKey.import_key(hmac.digest(erasure_id.encode(), b"mnemic erasure receipt", "sha256"))
+
+
+def _sealed(receipt: ErasureReceipt, erasure_id: str) -> str:
+    return jwe.encrypt_compact(dict(_SEALED), json.dumps(receipt.as_dict()), _key(erasure_id))
+
+
+def _opened(sealed: str, erasure_id: str) -> ErasureReceipt:
+    opened = jwe.decrypt_compact(sealed, _key(erasure_id), algorithms=list(_SEALED.values()))
+    return ErasureReceipt.from_dict(json.loads(opened.plaintext or b"{}"))

@@ -1,0 +1,146 @@
+"""Counts and latencies of the service, for Prometheus. Labels are routes and statuses: never a tenant, user or text."""
+
+from __future__ import annotations
+
+from collections import Counter as Tally
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+
+from mnemic.types import SearchResult, WriteReceipt
+from mnemic_server.observability import Observation
+
+_BUCKETS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
+_LAGS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 5.0)
+_QUANTILES = {"p50_ms": 0.5, "p95_ms": 0.95, "p99_ms": 0.99}
+
+
+class Meter:
+    """Counts of what one process has answered."""
+
+    MEDIA_TYPE = CONTENT_TYPE_LATEST
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        labels = ("method", "route", "status")
+        self.requests = Counter("mnemic_requests", "Requests answered.", labels, registry=self.registry)
+        self.seconds = Histogram(
+            "mnemic_request_seconds",
+            "Time until the answer ended.",
+            labels[:2],
+            buckets=_BUCKETS,
+            registry=self.registry,
+        )
+        self.running = Gauge("mnemic_requests_running", "Requests being answered.", registry=self.registry)
+        self.searches = Counter(
+            "mnemic_searches", "Searches by any verb, by what came of them.", ("outcome",), registry=self.registry
+        )
+        self.degraded = Counter("mnemic_degraded", "Lists of searches that failed.", ("part",), registry=self.registry)
+        self.lag = Histogram(
+            "mnemic_event_loop_lag_seconds",
+            "How late a timer of the event loop was.",
+            buckets=_LAGS,
+            registry=self.registry,
+        )
+        self.writes = Counter(
+            "mnemic_writes", "Writes by any verb, by how they ended.", ("outcome",), registry=self.registry
+        )
+
+    def rendered(self) -> bytes:
+        """Everything, in the text format."""
+        return generate_latest(self.registry)
+
+    # -- an observer of requests --------------------------------------------------------------------------------------
+
+    def began(self) -> None:
+        """One more is being answered."""
+        self.running.inc()
+
+    def ended(self, seen: Observation) -> None:
+        """Count it."""
+        self.running.dec()
+        self.requests.labels(seen.method, seen.route, str(seen.status)).inc()
+        self.seconds.labels(seen.method, seen.route).observe(seen.seconds)
+
+    # -- what came of them --------------------------------------------------------------------------------------------
+
+    def wrote(self, receipt: WriteReceipt) -> None:
+        """Count a write."""
+        self.writes.labels(receipt.outcome.value).inc()
+
+    def searched(self, result: SearchResult) -> None:
+        """Count a search: whether it found something, and the lists that failed."""
+        self.searches.labels("found" if result.hits else "empty").inc()
+        for part in result.errors:
+            self.degraded.labels(part).inc()
+
+    # -- for the overview ---------------------------------------------------------------------------------------------
+
+    def search_counts(self) -> dict[str, int]:
+        """Searches that found something and those that did not."""
+        counted = {sample.labels["outcome"]: int(sample.value) for sample in _totals(self.searches)}
+        return {"found": counted.get("found", 0), "empty": counted.get("empty", 0)}
+
+    def write_counts(self) -> dict[str, int]:
+        """Writes by how they ended."""
+        return {sample.labels["outcome"]: int(sample.value) for sample in _totals(self.writes)}
+
+    def degraded_parts(self) -> dict[str, int]:
+        """Return the number of failures of each list of a search."""
+        return {sample.labels["part"]: int(sample.value) for sample in _totals(self.degraded)}
+
+    def request_counts(self) -> dict[str, int]:
+        """Requests by the class of their status: `2xx`, `4xx`, ..."""
+        counts: Tally[str] = Tally()
+        for sample in _totals(self.requests):
+            counts[f"{sample.labels['status'][0]}xx"] += int(sample.value)
+        return dict(counts)
+
+    def running_now(self) -> int:
+        """Requests being answered."""
+        return int(sum(sample.value for metric in self.running.collect() for sample in metric.samples))
+
+    def loop_lag(self) -> dict[str, float]:
+        """Milliseconds by which half, 95 % and 99 % of the event loop's timers were late at most."""
+        samples = [sample for metric in self.lag.collect() for sample in metric.samples]
+        counts = [(float(one.labels["le"]), one.value) for one in samples if one.name.endswith("_bucket")]
+        return _in_ms([(0.0, 0.0), *counts])
+
+    def latencies(self) -> list[dict[str, Any]]:
+        """Of each route: how many requests, and the milliseconds within which half, 95 % and 99 % of them ended,
+        estimated within the buckets of the histogram.
+        """
+        buckets: dict[tuple[str, str], list[tuple[float, float]]] = {}
+        for metric in self.seconds.collect():
+            for sample in metric.samples:
+                if sample.name.endswith("_bucket"):
+                    route = sample.labels["method"], sample.labels["route"]
+                    buckets.setdefault(route, [(0.0, 0.0)]).append((float(sample.labels["le"]), sample.value))
+        return [
+            {
+                "method": method,
+                "route": route,
+                "count": int(counts[-1][1]),
+                **_in_ms(counts),
+            }
+            for (method, route), counts in sorted(buckets.items())
+        ]
+
+
+def _totals(counter: Counter) -> list[Any]:
+    return [sample for metric in counter.collect() for sample in metric.samples if sample.name.endswith("_total")]
+
+
+def _in_ms(counts: Sequence[tuple[float, float]]) -> dict[str, float]:
+    return {name: round(1000 * _quantile(counts, part), 1) for name, part in _QUANTILES.items()}
+
+
+def _quantile(counts: Sequence[tuple[float, float]], part: float) -> float:
+    """The value below which `part` of the observations lie, linear within a bucket; the last bound beyond it."""
+    wanted = part * counts[-1][1]
+    for (low, below), (high, upto) in pairwise(counts):
+        if upto >= wanted and upto > below:
+            return low if high == float("inf") else low + (high - low) * (wanted - below) / (upto - below)
+    return 0.0

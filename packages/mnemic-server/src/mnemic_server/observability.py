@@ -1,0 +1,94 @@
+"""Every answered request as one observation, told to whoever keeps count: metrics, log, traces.
+
+An observation holds a route's pattern and never its parameters, so that no name, identifier or text can leave in it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from mnemic_server.watch import CALLER
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observation:
+    """One answered request. Times are nanoseconds since 1970; `traceparent` is what the caller's tracing sent along.
+    `caller` (the id of the key that was shown) and `address` are for the log of the service alone.
+    """
+
+    method: str
+    route: str
+    status: int
+    began: int
+    ended: int
+    traceparent: str | None = field(default=None, repr=False)
+    caller: str | None = field(default=None, repr=False)
+    address: str | None = field(default=None, repr=False)
+
+    @property
+    def seconds(self) -> float:
+        """Seconds until the answer ended."""
+        return (self.ended - self.began) / 1e9
+
+
+class Observer(Protocol):
+    """Somebody who keeps count; it neither waits nor raises."""
+
+    def began(self) -> None:
+        """A request has come."""
+
+    def ended(self, seen: Observation) -> None:
+        """It is answered."""
+
+
+class Observed:
+    """An ASGI layer that tells the observers of every request."""
+
+    def __init__(self, app: ASGIApp, observers: Sequence[Observer]) -> None:
+        self._app = app
+        self._observers = observers
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        status = 500
+
+        async def watched(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        began, clock = time.time_ns(), time.perf_counter_ns()
+        for observer in self._observers:
+            observer.began()
+        try:
+            await self._app(scope, receive, watched)
+        finally:
+            seen = Observation(
+                method=scope["method"] if scope["method"] in _METHODS else "OTHER",
+                route=getattr(scope.get("route"), "path", None) or "unknown",
+                status=status,
+                began=began,
+                ended=began + time.perf_counter_ns() - clock,
+                traceparent=_header(scope, b"traceparent"),
+                caller=scope.get("state", {}).get(CALLER),
+                address=(scope.get("client") or (None,))[0],
+            )
+            for observer in self._observers:
+                observer.ended(seen)
+
+
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+
+
+def _header(scope: Scope, name: bytes) -> str | None:
+    value = next((value for known, value in scope["headers"] if known == name), None)
+    return None if value is None else value.decode("latin-1")[:200]

@@ -1,0 +1,36 @@
+"""State of an installation, in one answer: what the tenant holds and what this process has measured."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from mnemic.entrypoints.wire import usage_dict
+from mnemic_server.access import Service
+
+RECENT = timedelta(hours=24)
+
+
+async def overview_dict(service: Service, tenant: str) -> dict[str, Any]:
+    """Return what the tenant holds (`recent`: of the last 24 hours), what waits, how far each projection is behind; and
+    of this process, since it began: requests, latency, hit rate, parts of searches that failed.
+    """
+    store, meter = service.engine.store, service.meter
+    held = await store.usage(tenant, since=service.engine.clock.now() - RECENT)
+    behind = await store.projections()
+    searches = meter.search_counts()
+    found, answered = searches["found"], searches["found"] + searches["empty"]
+    return {
+        "held": usage_dict(held),
+        "waiting": await store.waiting(tenant),
+        "store": {"name": store.capabilities.name, "shared": store.capabilities.shared},
+        "projections": behind,
+        "process": {
+            "requests": meter.request_counts(),
+            "running": meter.running_now(),
+            "latency": meter.latencies(),
+            "loop_lag": meter.loop_lag(),
+            "searches": {**searches, "hit_rate": round(found / answered, 4) if answered else None},
+            "degraded": meter.degraded_parts(),
+        },
+    }

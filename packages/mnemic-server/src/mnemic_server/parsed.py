@@ -1,0 +1,31 @@
+"""Routes that take a body as the boundary has parsed it: parsed again, a large one would stop the event loop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from fastapi.routing import APIRoute
+from starlette.requests import Request
+from starlette.responses import Response
+
+from mnemic_server.request_limits import BODY_VALUE
+
+
+class Parsed(APIRoute):
+    """A route that does not parse what came through the boundary."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """The same, for a request that knows what its body says."""
+        handle = super().get_route_handler()
+
+        async def handled(request: Request) -> Response:
+            return await handle(_ParsedRequest(request.scope, request.receive))
+
+        return handled
+
+
+class _ParsedRequest(Request):
+    async def json(self) -> Any:
+        state = self.scope.get("state", {})
+        return state[BODY_VALUE] if BODY_VALUE in state else await super().json()

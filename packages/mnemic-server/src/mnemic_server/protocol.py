@@ -1,0 +1,178 @@
+"""HTTP/1.1 as the service speaks it: parsed in C, with a bound on what is read, and for how long, before a request is
+known.
+
+The parser (llhttp) keeps a line of a head or a trailer until it ends, however long it is. The server (uvicorn) has no
+deadline for a head, a body or a reader, and no bound on connections but one that refuses everybody
+(`limit_concurrency`): they are here. Decision 0029 says why here and not in another server or a proxy.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from http import HTTPStatus
+from typing import Any
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from mnemic_server.connections import Connections
+from mnemic_server.problems import MEDIA_TYPE, Problem
+
+HEAD_BYTES = 64 * 1024
+"""Of a request's address and headers together, its trailers included; and of a line that does not end."""
+
+
+class Protocol(HttpToolsProtocol):
+    """One connection. A head of more than `HEAD_BYTES` is answered with 400, a head or body that takes too long with
+    408, and the connection closed.
+    """
+
+    def __init__(self, *arguments: Any, kept: Connections | None = None, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self._kept = Connections() if kept is None else kept
+        self._head = 0
+        self._untold = 0
+        self._in_body = False
+        self._body_bytes = 0
+        self._begun = 0.0
+        self._deadline: asyncio.TimerHandle | None = None
+        self._unread: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """A connection begins, where there is room for it."""
+        super().connection_made(transport)
+        if self._kept.opened(self, self.client[0] if self.client else ""):
+            self._wait()
+        else:
+            transport.abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """It is over."""
+        self._rest()
+        self._read_on()
+        self._kept.closed(self)
+        super().connection_lost(exc)
+
+    def cut(self) -> None:
+        """Close it at once, without an answer."""
+        self.transport.abort()
+
+    def data_received(self, data: bytes) -> None:
+        """Take what came in; refuse it where nothing was told of for too long."""
+        self._untold += len(data)
+        if self._deadline is None and (self.cycle is None or self.cycle.response_complete):
+            self._wait()  # line ends before a request are no request, and must not keep the connection
+        super().data_received(data)
+        if self._untold > HEAD_BYTES and not self.transport.is_closing():
+            self.send_400_response("Request head too large.")
+
+    def on_message_begin(self) -> None:
+        """A request begins."""
+        self._head = self._untold = self._body_bytes = 0
+        self._in_body = False
+        self._wait()
+        super().on_message_begin()
+
+    def on_url(self, url: bytes) -> None:
+        """A part of its address."""
+        self._count(len(url))
+        super().on_url(url)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """A header, or a trailer."""
+        self._count(len(name) + len(value))
+        super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        """The head is read."""
+        self._untold = 0
+        self._in_body = True
+        self._wait()
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        """A part of the body."""
+        self._untold = 0
+        self._body_bytes += len(body)
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """All is read."""
+        self._untold = 0
+        self._rest()
+        self._kept.answering(self)
+        super().on_message_complete()
+        if self.cycle is None or self.cycle.response_complete:
+            self._kept.waiting(self)  # it was refused before it was read
+
+    def on_response_complete(self) -> None:
+        """The request is answered."""
+        super().on_response_complete()
+        if self._deadline is None:
+            self._kept.waiting(self)
+
+    def pause_writing(self) -> None:
+        """The other side does not take what it is answered."""
+        super().pause_writing()
+        if self._unread is None:
+            self._unread = self.loop.call_later(self._kept.timeouts.reading, self.cut)
+
+    def resume_writing(self) -> None:
+        """It does again."""
+        super().resume_writing()
+        self._read_on()
+
+    def _count(self, size: int) -> None:
+        self._untold = 0
+        self._head += size
+        if self._head > HEAD_BYTES:
+            raise ValueError("head too large")  # the parser stops, and the request is answered with 400
+
+    def _wait(self) -> None:
+        """Start the timeout for what the other side sends next."""
+        self._rest()
+        self._begun = self.loop.time()
+        self._deadline = self.loop.call_later(self._allowed(), self._late)
+
+    def _rest(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def _read_on(self) -> None:
+        if self._unread is not None:
+            self._unread.cancel()
+            self._unread = None
+
+    def _allowed(self) -> float:
+        timeouts = self._kept.timeouts
+        return timeouts.body + self._body_bytes / timeouts.bytes_a_second if self._in_body else timeouts.head
+
+    def _late(self) -> None:
+        """The deadline has come. What was sent meanwhile gives more time, and so does not having been read."""
+        self._deadline = None
+        if self.transport.is_closing():
+            return
+        more = self._begun + self._allowed() - self.loop.time()
+        if self.flow.read_paused:
+            more = self._kept.timeouts.head
+        if more > 0:
+            self._deadline = self.loop.call_later(more, self._late)
+        elif self._in_body or self._head:
+            self._refuse()
+        else:
+            self.transport.close()
+
+    def _refuse(self) -> None:
+        """Answer with 408, unless an answer has begun already, and close."""
+        answered = self.cycle is None or self.cycle.response_complete
+        if not self.cycle.response_started if self._in_body else answered:
+            status = HTTPStatus.REQUEST_TIMEOUT
+            said = (
+                Problem(title=status.phrase, status=status.value, reason="request_timeout").model_dump_json().encode()
+            )
+            head = (
+                f"HTTP/1.1 {status.value} {status.phrase}\r\ncontent-type: {MEDIA_TYPE}\r\n"
+                f"content-length: {len(said)}\r\nconnection: close\r\n\r\n"
+            )
+            self.transport.write(head.encode() + said)
+        self.transport.close()

@@ -1,0 +1,202 @@
+"""Refusals before anything is parsed: bodies too large, too deep or no strict JSON, and too many calls.
+
+An ASGI layer around the application. It reads a body whole, bounded by `max_bytes`, and hands it on unchanged, with
+what it says, so that nobody parses it again. Of a sender who has not shown a credential it reads no more than
+`stranger_bytes`; of one who has, a larger body is counted before it is read. A place among the requests that are
+answered is taken only once a request is there as a whole and its credential is known: what has no end and what
+nobody vouches for takes none.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from http import HTTPStatus
+
+from starlette.requests import HTTPConnection
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from mnemic.guard import strict_json
+from mnemic_server.credentials import Principal
+from mnemic_server.problems import Refused, problem
+from mnemic_server.shares import Shares
+
+OPEN_ENDED = frozenset({"/v1/export", "/v1/changes", "/v1/runs/stream", "/v1/erasures/verification"})
+"""They end when they are done, not at a deadline: streams, and scans for what was erased, however large the file. A
+turn has a budget of its own."""
+COUNTED_APART = frozenset({"/v1/changes"})
+"""They stay open for as long as somebody listens, and have limits of their own."""
+MODEL_BOUND = frozenset({"/v1/capture", "/v1/runs", "/v1/runs/stream", "/v1/imports", "/v1/maintenance"})
+"""They may wait for a language model. One that hangs costs their own places, and nobody a plain write or search."""
+
+MAX_VALUES = 50_000
+"""Of one body: the largest batch, 500 memories, may hold a hundred each."""
+QUICK_BYTES = 8 * 1024
+"""A larger body is checked beside the event loop, one at a time: what is made to be slow takes up to a tenth of a
+microsecond a byte, in which nobody else would be answered.
+"""
+BODY_BYTES = "body_bytes"
+"""The name in a request's `state` of the size of its body, in bytes."""
+BODY_VALUE = "body_value"
+"""The name of the parsed body."""
+REFUSED = "refused"
+"""The name of the reason for which the request's credential is refused."""
+_BODY_READ = "body_read"
+_CLOSE = {"Connection": "close"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """Of one request: bytes of what follows its `?`, of its body (and of one without a credential), seconds until it
+    must be answered; how many may be answered at once, and how many besides that may wait for a language model.
+    """
+
+    query_bytes: int = 16 * 1024
+    max_bytes: int = 2 * 1024 * 1024
+    stranger_bytes: int = 4 * 1024
+    seconds: float = 30.0
+    at_once: int = 64
+    models_at_once: int = 32
+
+
+Admit = Callable[[HTTPConnection, int], Awaitable[Principal]]
+
+
+class Boundary:
+    """The layer. Refuses with 400, 401, 408, 413, 414, 429 or 503 and a problem that says why. `admit` is asked whom a
+    request's credential stands for, before a body of so many bytes is read; it raises Refused for a credential that
+    opens nothing, or too often.
+    """
+
+    def __init__(self, app: ASGIApp, bounds: Bounds | None = None, *, admit: Admit) -> None:
+        self._app = app
+        self._bounds = bounds or Bounds()
+        self._admit = admit
+        self._requests = Shares(most=self._bounds.at_once)
+        self._models = Shares(most=self._bounds.models_at_once)
+        self._large = Shares(most=self._bounds.at_once)
+        self._checking = asyncio.Lock()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        with ExitStack() as places:
+            try:
+                body = await self._body(scope, receive)
+                await self._take_place(scope, len(body), places)
+                state = scope["state"]
+                if body and scope["method"] not in ("GET", "HEAD"):
+                    state[BODY_VALUE] = await self._value(body)
+            except Refused as flaw:
+                # What was not read would be taken for the next request.
+                headers = flaw.headers if _BODY_READ in scope.get("state", {}) else {**flaw.headers, **_CLOSE}
+                await problem(flaw.status, flaw.reason, headers=headers)(scope, receive, send)
+                return
+            await self._answer(scope, bytes(body), receive, send)
+
+    async def _take_place(self, scope: Scope, size: int, places: ExitStack) -> None:
+        """Take a place for a request that is there as a whole. Raises Refused where there are too many. One without a
+        good credential takes none: its route refuses it, so that it is counted under that route.
+        """
+        path = scope["path"]
+        if path in COUNTED_APART or not path.startswith(("/v1/", "/mcp")):
+            return
+        try:
+            principal = await self._admit(HTTPConnection(scope), size)
+        except Refused as flaw:
+            scope["state"][REFUSED] = flaw
+            return
+        shares = self._models if path in MODEL_BOUND else self._requests
+        places.enter_context(shares.place(principal.tenant, _caller(principal)))
+
+    async def _answer(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
+        started = asyncio.Event()
+
+        async def watched(message: Message) -> None:
+            started.set()
+            await send(message)
+
+        try:
+            async with asyncio.timeout(None if _open_ended(scope) else self._bounds.seconds):
+                await self._app(scope, _replayed(body, receive), watched)
+        except TimeoutError:
+            if not started.is_set():
+                late = problem(HTTPStatus.SERVICE_UNAVAILABLE, "max_seconds", headers={"Retry-After": "1"})
+                await late(scope, receive, send)
+
+    async def _body(self, scope: Scope, receive: Receive) -> bytearray:
+        """The whole body. Raises Refused as soon as it is known to be none that is taken, and where it does not end."""
+        if len(scope["query_string"]) > self._bounds.query_bytes:
+            raise Refused(HTTPStatus.REQUEST_URI_TOO_LONG, "invalid_input:query:too_large")
+        declared = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
+        size = int(declared) if declared.isdigit() else 0
+        body = bytearray()
+        with ExitStack() as large:
+            known = await self._require_taken(scope, size, large, known=False)
+            more = True
+            while more:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    raise Refused(HTTPStatus.REQUEST_TIMEOUT, "request_timeout")
+                body += message.get("body", b"")
+                more = message.get("more_body", False)
+                known = await self._require_taken(scope, len(body), large, known=known)
+        state = scope.setdefault("state", {})
+        state[BODY_BYTES], state[_BODY_READ] = len(body), True
+        return body
+
+    async def _value(self, body: bytearray) -> object:
+        if len(body) <= QUICK_BYTES:
+            return _strict(body)
+        async with self._checking:
+            return await asyncio.to_thread(_strict, body)
+
+    async def _require_taken(self, scope: Scope, size: int, large: ExitStack, *, known: bool) -> bool:
+        """Refuse a body of `size` bytes where it is too large for its sender, or one of too many that are being read;
+        whether the sender had to be known.
+        """
+        if size > self._bounds.max_bytes:
+            raise Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "invalid_input:body:too_large")
+        if known or size <= self._bounds.stranger_bytes:
+            return known
+        principal = await self._admit(HTTPConnection(scope), size)
+        large.enter_context(self._large.place(principal.tenant, _caller(principal)))
+        return True
+
+
+def _open_ended(scope: Scope) -> bool:
+    """A consent that is revoked may erase what is held under its key, and owes the receipt of that."""
+    revokes = scope["method"] == "DELETE" and scope["path"].startswith("/v1/consents/")
+    return revokes or scope["path"] in OPEN_ENDED
+
+
+def _caller(principal: Principal) -> str:
+    """By what a credential is counted: the tokens of one application are many callers."""
+    return f"{principal.key_id} {principal.user or ''}"
+
+
+def _strict(body: bytes | bytearray) -> object:
+    """Parse a body. Refuses one that is not JSON which can be handed on."""
+    try:
+        return strict_json.loads(body.decode("utf-8"), max_bytes=len(body), max_values=MAX_VALUES)
+    except UnicodeDecodeError as error:
+        raise Refused(HTTPStatus.BAD_REQUEST, "invalid_input:body:encoding") from error
+    except strict_json.NotStrictJson as error:
+        raise Refused(HTTPStatus.BAD_REQUEST, "invalid_input:json") from error
+
+
+def _replayed(body: bytes, receive: Receive) -> Receive:
+    told = False
+
+    async def again() -> Message:
+        nonlocal told
+        if told:
+            return await receive()
+        told = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return again

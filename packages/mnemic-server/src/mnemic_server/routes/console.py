@@ -1,0 +1,182 @@
+"""The console: its files, and signing in to it.
+
+An API key is exchanged once for a session cookie (`mnemic_server.sessions`); the pages then call the same
+routes as every other client, and what they may do is decided there.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+from dataclasses import dataclass
+from functools import cache
+from http import HTTPStatus
+from importlib.resources import files
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Request, Response
+from fastapi.responses import JSONResponse, RedirectResponse
+from pydantic import StringConstraints
+
+from mnemic_server.access import (
+    AnyService,
+    Service,
+    is_service_admin,
+    principal_of,
+    require_open,
+    require_rate,
+    require_same_origin,
+)
+from mnemic_server.credentials import Principal, shown_key
+from mnemic_server.parsed import Parsed
+from mnemic_server.problems import Refused
+from mnemic_server.sessions import COOKIE, LASTS, SECURE_COOKIE, session_cookie
+from mnemic_server.shapes import Strict
+
+router = APIRouter(include_in_schema=False, route_class=Parsed)
+
+_ROOT = files("mnemic_server") / "console"
+_TYPES = {"html": "text/html", "js": "text/javascript", "css": "text/css", "svg": "image/svg+xml"}
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+)
+"""Content-Security-Policy of the pages. The last two: no script can turn text into markup or code, by any way."""
+_HEADERS = {
+    "Cache-Control": "no-cache",
+    "Content-Security-Policy": POLICY,
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+}
+
+
+class SignIn(Strict):
+    """Credential that a browser signs in with."""
+
+    api_key: Annotated[str, StringConstraints(min_length=1, max_length=512)]
+
+
+@router.get("/", response_class=RedirectResponse)
+async def front() -> str:
+    """Whoever opens the address in a browser is shown the console."""
+    return "/console"
+
+
+@router.get("/console/session")
+async def who(request: Request, service: AnyService) -> dict[str, Any]:
+    """Return the user this browser has signed in as, and the token that its changes must carry. Refuses with 401."""
+    principal = await principal_of(request, service)
+    session = await service.sessions.find(session_cookie(request))
+    return _seen(principal, service, session.csrf_token if session else None, signed_in=session is not None)
+
+
+@router.post("/console/session")
+async def sign_in(given: SignIn, request: Request, response: Response, service: AnyService) -> dict[str, Any]:
+    """Exchange an API key for a session. Refuses with 401, the same for every flaw of the key, with 429 past its rate,
+    and with 403 where its tenant is suspended.
+    """
+    require_same_origin(request)
+    service.watch.refuse_throttled(request, given.api_key.strip())
+    shown = shown_key(given.api_key.strip())
+    principal = None if shown is None else await service.keys.principal(*shown)
+    if shown is None or principal is None:
+        await service.watch.wrong(request)
+        raise Refused(HTTPStatus.UNAUTHORIZED, "unauthenticated")
+    require_rate(principal, request, service)
+    await require_open(principal, service)
+    service.watch.right(request, given.api_key.strip(), principal)
+    cookie, session = await service.sessions.begin(principal, shown[1])
+    await service.watch.signed(request, principal, "signed_in")
+    set_session(response, cookie, secure=is_secure(request, service))
+    return _seen(session.principal, service, session.csrf_token, signed_in=True)
+
+
+def is_secure(request: Request, service: Service) -> bool:
+    """Return True if browsers reach the service by TLS: as the service's address says, or as the request came."""
+    return address_of(request, service).startswith("https:")
+
+
+def set_session(response: Response, cookie: str, *, secure: bool) -> None:
+    """Give the browser its session; over TLS under a name that no other host and no page without TLS can set."""
+    lasts, name = int(LASTS.total_seconds()), SECURE_COOKIE if secure else COOKIE
+    response.set_cookie(name, cookie, max_age=lasts, path="/", httponly=True, samesite="strict", secure=secure)
+
+
+def end_session(response: Response, *, secure: bool) -> None:
+    """Take it away again."""
+    name = SECURE_COOKIE if secure else COOKIE
+    response.delete_cookie(name, path="/", httponly=True, samesite="strict", secure=secure)
+
+
+@router.delete("/console/session", response_model=None)
+async def sign_out(request: Request, service: AnyService) -> Response:
+    """End the session, in every window of this browser. 200 where the provider that vouched for it has one of its own,
+    with the address `there` that ends it; else 204.
+    """
+    await service.watch.signed(request, await principal_of(request, service), "signed_out")
+    id_token = await service.sessions.end(session_cookie(request))
+    there = None
+    if service.sign_on is not None and id_token is not None:
+        there = await service.sign_on.end(id_token, address_of(request, service) + "/console")
+    gone = Response(status_code=HTTPStatus.NO_CONTENT) if there is None else JSONResponse({"there": there})
+    end_session(gone, secure=is_secure(request, service))
+    return gone
+
+
+def address_of(request: Request, service: Service) -> str:
+    """The address under which browsers reach the service, without a slash at its end."""
+    return (service.url or str(request.base_url)).rstrip("/")
+
+
+@router.get("/console")
+@router.get("/console/{path:path}")
+async def file(
+    path: str = "",
+    if_none_match: Annotated[str | None, Header()] = None,
+    accept_encoding: Annotated[str, Header()] = "",
+) -> Response:
+    """A file of the console. They hold nobody's data and need no credential."""
+    found = _files().get(path or "index.html")
+    if found is None:
+        raise Refused(HTTPStatus.NOT_FOUND, "not_found")
+    packed = "gzip" in accept_encoding
+    body, tag = (found.packed, found.tag[:-1] + '-gzip"') if packed else (found.body, found.tag)
+    headers = {**_HEADERS, "ETag": tag, "Vary": "Accept-Encoding", **({"Content-Encoding": "gzip"} if packed else {})}
+    if if_none_match == tag:
+        return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
+    return Response(body, media_type=found.media_type, headers=headers)
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    body: bytes
+    packed: bytes
+    media_type: str
+    tag: str
+
+
+@cache
+def _files() -> dict[str, _File]:
+    """Every file by its path: a path that is not here is no file, whatever it spells."""
+    kept = {}
+    for folder in ("", "pages/"):
+        for entry in (_ROOT / folder).iterdir():
+            media_type = _TYPES.get(entry.name.rpartition(".")[2])
+            if media_type is not None:
+                body = entry.read_bytes()
+                tag = f'"{hashlib.sha256(body).hexdigest()[:20]}"'
+                kept[folder + entry.name] = _File(body, gzip.compress(body, mtime=0), media_type, tag)
+    return kept
+
+
+def _seen(principal: Principal, service: Service, csrf_token: str | None, *, signed_in: bool) -> dict[str, Any]:
+    return {
+        "tenant": principal.tenant,
+        "user": principal.user,
+        "key_id": principal.key_id,
+        "roles": sorted(principal.roles),
+        "service_admin": is_service_admin(principal, service),
+        "csrf_token": csrf_token,
+        "signed_in": signed_in,
+    }

@@ -1,0 +1,115 @@
+"""Entities: who and what the user speaks of, and how they stand to each other."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+
+from mnemic.entrypoints.wire import receipt_dict
+from mnemic.kinds.entity import EntityMemory
+from mnemic.sync_facade import Awaited, awaited
+from mnemic.types import Actor
+from mnemic_server import access
+from mnemic_server.access import TheService, Writing
+from mnemic_server.answers import (
+    EntitiesAnswer,
+    NeighboursAnswer,
+    PathAnswer,
+    ReceiptAnswer,
+    ReceiptsAnswer,
+    answering,
+)
+from mnemic_server.kind_shapes import (
+    EndedRelation,
+    NewEntity,
+    NewRelation,
+    Reading,
+    neighbour_dict,
+    node_dict,
+    relations_list,
+)
+from mnemic_server.operating_answers import EndedAnswer, ExtractedAnswer
+from mnemic_server.parsed import Parsed
+from mnemic_server.shapes import Moment
+
+router = APIRouter(prefix="/v1/entities", tags=["kinds"], route_class=Parsed)
+
+NamedThing = Annotated[str, Query(min_length=1, max_length=80)]
+At = Annotated[Moment | None, Query(description="The moment of which the relations are; now.")]
+
+
+def _view(service: TheService, actor: Actor) -> EntityMemory[Awaited]:
+    return EntityMemory(service.engine, actor, awaited())
+
+
+@router.post("", **answering(ReceiptsAnswer))
+async def mention(wanted: NewEntity, actor: Writing, service: TheService) -> dict[str, Any]:
+    """Remember that there is something of this name, and its other names: one receipt each."""
+    receipts = await _view(service, actor).mention(wanted.name, label=wanted.label, aliases=wanted.aliases)
+    return {"receipts": [receipt_dict(receipt) for receipt in receipts]}
+
+
+@router.get("", **answering(EntitiesAnswer))
+async def known(
+    actor: access.Reading,
+    service: TheService,
+    label: Annotated[str | None, Query(min_length=1, max_length=64)] = None,
+    limit: Annotated[int, Query(ge=1, le=500)] = 50,
+) -> dict[str, Any]:
+    """List what the user has spoken of, last first; with a label only people, places, ..."""
+    return {"entities": [node_dict(node) for node in await _view(service, actor).of_user(label, limit=limit)]}
+
+
+@router.get("/neighbours", **answering(NeighboursAnswer))
+async def neighbours(
+    actor: access.Reading,
+    service: TheService,
+    name: NamedThing = "me",
+    hops: Annotated[int, Query(ge=1, le=6)] = 1,
+    at: At = None,
+    limit: Annotated[int, Query(ge=1, le=500)] = 50,
+) -> dict[str, Any]:
+    """List what is within so many relations of a name ("me" is the user), nearest first, each with the way there."""
+    found = await _view(service, actor).neighbours(name, hops=hops, at=at, limit=limit)
+    return {"neighbours": [neighbour_dict(one) for one in found]}
+
+
+@router.get("/path", **answering(PathAnswer))
+async def path(
+    source: NamedThing,
+    target: NamedThing,
+    actor: access.Reading,
+    service: TheService,
+    hops: Annotated[int, Query(ge=1, le=6)] = 4,
+    at: At = None,
+) -> dict[str, Any]:
+    """The shortest way from one name to the other; null where there is none."""
+    found = await _view(service, actor).path(source, target, hops=hops, at=at)
+    return {"path": None if found is None else relations_list(found)}
+
+
+@router.post("/relations", **answering(ReceiptAnswer))
+async def relate(wanted: NewRelation, actor: Writing, service: TheService) -> dict[str, Any]:
+    """Remember how two things stand to each other. What can be only one at a time ends what was there."""
+    view = _view(service, actor)
+    receipt = await view.relate(wanted.source, wanted.relation, wanted.target, since=wanted.since)
+    return receipt_dict(receipt)
+
+
+@router.post("/relations/end", **answering(EndedAnswer))
+async def end(wanted: EndedRelation, actor: Writing, service: TheService) -> dict[str, Any]:
+    """Remember that a relation holds no more; null where it was not known to hold."""
+    receipt = await _view(service, actor).end(wanted.source, wanted.relation, wanted.target)
+    return {"receipt": None if receipt is None else receipt_dict(receipt)}
+
+
+@router.post("/extract", **answering(ExtractedAnswer))
+async def extract(wanted: Reading, actor: Writing, service: TheService) -> dict[str, Any]:
+    """Remember who and what a text of the user's names, and how they stand to each other."""
+    found = await _view(service, actor).extract(wanted.text)
+    return {
+        "receipts": [receipt_dict(receipt) for receipt in found.receipts],
+        "unresolved": found.unresolved,
+        "skipped": list(found.skipped),
+    }

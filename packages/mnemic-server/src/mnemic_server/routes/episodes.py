@@ -1,0 +1,77 @@
+"""Episodes: what was tried, how it ended, what can be learnt from it."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Response
+
+from mnemic.entrypoints.wire import receipt_dict
+from mnemic.kinds.episodic import EpisodicMemory, Step
+from mnemic.sync_facade import awaited
+from mnemic_server.access import Reading, TheService, Writing
+from mnemic_server.answers import EpisodeAnswer, EpisodePageAnswer, ReceiptAnswer, answering
+from mnemic_server.kind_shapes import Feedback, NewEpisode, Task, episode_dict, lesson_dict
+from mnemic_server.operating_answers import LessonsAnswer
+from mnemic_server.parsed import Parsed
+from mnemic_server.shapes import MemoryId
+
+router = APIRouter(prefix="/v1/episodes", tags=["kinds"], route_class=Parsed)
+
+
+@router.post("", status_code=HTTPStatus.CREATED, **answering(ReceiptAnswer, 200, 201))
+async def record(wanted: NewEpisode, actor: Writing, service: TheService, response: Response) -> dict[str, Any]:
+    """Keep an episode: all its steps or nothing. With an `episode_id` a second delivery changes nothing."""
+    receipt = await EpisodicMemory(service.engine, actor, awaited()).record(
+        wanted.task,
+        [Step(action=step.action, result=step.result, ok=step.ok) for step in wanted.steps],
+        outcome=wanted.outcome,
+        episode_id=wanted.episode_id,
+        occurred_at=wanted.occurred_at,
+    )
+    if receipt.outcome.value != "created" or receipt.replayed:
+        response.status_code = HTTPStatus.OK
+    return receipt_dict(receipt)
+
+
+@router.get("", **answering(EpisodePageAnswer))
+async def page(
+    actor: Reading,
+    service: TheService,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+    cursor: Annotated[str | None, Query(min_length=1, max_length=128)] = None,
+) -> dict[str, Any]:
+    """The episodes that were recorded last, newest first. `next` is the cursor of the page behind this one."""
+    found = await EpisodicMemory(service.engine, actor, awaited()).recent(limit=limit, before=cursor)
+    return {
+        "episodes": [episode_dict(one) for one in found],
+        "next": found[-1].memory_id if len(found) == limit else None,
+    }
+
+
+@router.get("/{memory_id}", **answering(EpisodeAnswer))
+async def one(memory_id: MemoryId, actor: Reading, service: TheService) -> dict[str, Any]:
+    """One episode with the feedback that came since."""
+    return episode_dict(await EpisodicMemory(service.engine, actor, awaited()).get(memory_id))
+
+
+@router.post("/{memory_id}/feedback", **answering(ReceiptAnswer))
+async def feedback(memory_id: MemoryId, said: Feedback, actor: Writing, service: TheService) -> dict[str, Any]:
+    """Add what somebody said of an episode afterwards."""
+    return receipt_dict(await EpisodicMemory(service.engine, actor, awaited()).feedback(memory_id, said.content))
+
+
+@router.post("/similar", **answering(EpisodePageAnswer))
+async def similar(wanted: Task, actor: Reading, service: TheService) -> dict[str, Any]:
+    """The episodes whose task is most like this one, best first."""
+    view = EpisodicMemory(service.engine, actor, awaited())
+    found = await view.similar(wanted.task, top_k=wanted.top_k, outcome=wanted.outcome)
+    return {"episodes": [episode_dict(one) for one in found]}
+
+
+@router.post("/lessons", **answering(LessonsAnswer))
+async def lessons(wanted: Task, actor: Reading, service: TheService) -> dict[str, Any]:
+    """List what failed before in the episodes most like this task, and what worked instead."""
+    found = await EpisodicMemory(service.engine, actor, awaited()).lessons(wanted.task, top_k=wanted.top_k)
+    return {"lessons": [lesson_dict(one) for one in found]}

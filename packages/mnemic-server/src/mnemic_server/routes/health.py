@@ -1,0 +1,47 @@
+"""For whatever watches the service: alive, ready, how it goes. None of it needs a credential or names anybody."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import APIRouter, Response
+from fastapi.responses import PlainTextResponse
+
+from mnemic.errors import MnemicError
+from mnemic.maintain.tenants import SERVICE_TENANT
+from mnemic_server.access import AnyService
+from mnemic_server.answers import answering
+from mnemic_server.operating_answers import StatusAnswer
+
+router = APIRouter(tags=["health"])
+
+
+@router.get("/healthz", **answering(StatusAnswer))
+async def alive() -> dict[str, Any]:
+    """The process answers."""
+    return {"status": "ok"}
+
+
+@router.get(
+    "/readyz",
+    response_model=Any,
+    responses={
+        200: {"model": StatusAnswer, "description": "Ready."},
+        503: {"model": StatusAnswer, "description": "Not ready: the store does not answer."},
+    },
+)
+async def ready(service: AnyService, response: Response) -> dict[str, Any]:
+    """The store answers."""
+    try:
+        await service.engine.store.marks(SERVICE_TENANT, "ready:")
+    except MnemicError as failure:
+        response.status_code = HTTPStatus.SERVICE_UNAVAILABLE
+        return {"status": "failed", "reason": failure.reason}
+    return {"status": "ok"}
+
+
+@router.get("/metrics", response_class=PlainTextResponse)
+async def metrics(service: AnyService) -> PlainTextResponse:
+    """Counts and latencies in Prometheus' text format."""
+    return PlainTextResponse(service.meter.rendered(), media_type=service.meter.MEDIA_TYPE)

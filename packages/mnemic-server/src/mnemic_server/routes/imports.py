@@ -1,0 +1,50 @@
+"""Bulk import: part after part, cut off and taken up again at will."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path
+
+from mnemic.entrypoints.wire import receipt_dict
+from mnemic.maintain.bulk_import import ImportProgress, import_progress, take_part
+from mnemic.types import Candidate, Origin
+from mnemic_server.access import Reading, TheService, Writing
+from mnemic_server.answers import ImportAnswer, answering
+from mnemic_server.parsed import Parsed
+from mnemic_server.shapes import ImportPart
+
+router = APIRouter(prefix="/v1/imports", tags=["imports"], route_class=Parsed)
+
+ImportId = Annotated[str, Path(min_length=1, max_length=64)]
+
+
+@router.get("/{import_id}", **answering(ImportAnswer))
+async def progress(import_id: ImportId, actor: Reading, service: TheService) -> dict[str, Any]:
+    """Show the progress of an import: its next part begins at `taken`."""
+    return _told(await import_progress(service.engine, actor, import_id))
+
+
+@router.post("/{import_id}", **answering(ImportAnswer))
+async def take(import_id: ImportId, part: ImportPart, actor: Writing, service: TheService) -> dict[str, Any]:
+    """Take the part that begins with memory number `at`, and say how far the import has come. A part that comes again
+    changes nothing; one that leaves a gap is refused (`invalid_input:import:gap`).
+    """
+    candidates = [_imported(one.candidate(actor.session)) for one in part.memories]
+    done, receipts = await take_part(service.engine, actor, import_id, part.at, candidates)
+    return {**_told(done), "receipts": [receipt_dict(receipt) for receipt in receipts]}
+
+
+def _imported(candidate: Candidate) -> Candidate:
+    """Nobody said it to us: it is trusted as what was imported is."""
+    return replace(candidate, source=replace(candidate.source, origin=Origin.IMPORT))
+
+
+def _told(done: ImportProgress) -> dict[str, Any]:
+    return {
+        "import_id": done.import_id,
+        "taken": done.taken,
+        "outcomes": dict(done.outcomes),
+        "updated_at": done.updated_at.isoformat() if done.updated_at else None,
+    }

@@ -1,0 +1,214 @@
+"""For agents and the programs they run in: remember, find, correct, forget."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Query, Response
+
+from mnemic.entrypoints.wire import memory_dict, receipt_dict, report_dict, result_dict
+from mnemic.errors import InvalidInput, VersionConflict
+from mnemic.types import Memory, Origin
+from mnemic_server.access import Correcting, Reading, TheService, Writing
+from mnemic_server.answers import (
+    ContextAnswer,
+    CountAnswer,
+    HistoryAnswer,
+    MemoryAnswer,
+    PageAnswer,
+    ReceiptAnswer,
+    ReceiptsAnswer,
+    ReportAnswer,
+    SearchAnswer,
+    answering,
+)
+from mnemic_server.evidence import all_shown, result_shown, shown
+from mnemic_server.parsed import Parsed
+from mnemic_server.problems import Refused
+from mnemic_server.shapes import (
+    Captured,
+    ContextWanted,
+    Conversation,
+    Correction,
+    IdempotencyKey,
+    Kinds,
+    MemoryId,
+    Moment,
+    Name,
+    NewMemories,
+    NewMemory,
+    Search,
+    page_dict,
+)
+
+router = APIRouter(prefix="/v1", tags=["memories"], route_class=Parsed)
+
+IfMatch = Annotated[str | None, Header(alias="If-Match", max_length=40)]
+At = Annotated[Moment | None, Query(description="A time; without a zone it is UTC.")]
+
+
+@router.post("/memories", status_code=HTTPStatus.CREATED, **answering(ReceiptAnswer, 200, 201))
+async def add(
+    wanted: NewMemory, actor: Writing, service: TheService, response: Response, idempotency_key: IdempotencyKey = None
+) -> dict[str, Any]:
+    """Remember one thing. The receipt says what became of it; 201 where a memory was made, 200 otherwise."""
+    receipt = await service.engine.add(wanted.candidate(actor.session), actor=actor, idempotency_key=idempotency_key)
+    if receipt.outcome.value != "created":
+        response.status_code = HTTPStatus.OK
+    return receipt_dict(receipt)
+
+
+@router.post("/memories/batch", **answering(ReceiptsAnswer))
+async def add_many(wanted: NewMemories, actor: Writing, service: TheService) -> dict[str, Any]:
+    """Remember many things: one receipt each, in order; one that is refused stops no other."""
+    candidates, keys = [one.candidate(actor.session) for one in wanted.memories], wanted.idempotency_keys
+    if keys is not None and len(keys) != len(candidates):
+        raise InvalidInput("idempotency_keys", hint="one for each memory, or null")
+    receipts = await service.engine.add_many(candidates, actor=actor, idempotency_keys=keys)
+    return {"receipts": [receipt_dict(receipt) for receipt in receipts]}
+
+
+@router.post("/messages", **answering(ReceiptsAnswer))
+async def record(wanted: Conversation, actor: Writing, service: TheService) -> dict[str, Any]:
+    """Keep the messages of a conversation themselves, as episodic memories."""
+    receipts = await service.engine.record([one.message(actor.session) for one in wanted.messages], actor=actor)
+    return {"receipts": [receipt_dict(receipt) for receipt in receipts]}
+
+
+@router.post("/capture", **answering(ReportAnswer))
+async def capture(
+    wanted: Captured, actor: Writing, service: TheService, idempotency_key: IdempotencyKey = None
+) -> dict[str, Any]:
+    """Remember what is worth it in something the user said."""
+    report = await service.engine.capture(wanted.said(actor.session), actor=actor, idempotency_key=idempotency_key)
+    return report_dict(report)
+
+
+@router.post("/search", **answering(SearchAnswer))
+async def search(wanted: Search, actor: Reading, service: TheService) -> dict[str, Any]:
+    """The best memories for a query, each with why it was found; lists that failed are named."""
+    result = await service.engine.search(wanted.query, actor=actor, **wanted.arguments())
+    return result_dict(result_shown(result, actor))
+
+
+@router.post("/context", **answering(ContextAnswer))
+async def context(wanted: ContextWanted, actor: Reading, service: TheService) -> dict[str, Any]:
+    """A block of memories, ready to be put into one model call as data; it is logged as injected."""
+    shown = await service.engine.context(wanted.query, actor=actor, top_k=wanted.top_k, max_tokens=wanted.max_tokens)
+    return {
+        "text": shown.text,
+        "memories": [{"memory_id": hit.memory.memory_id, "version": hit.memory.version} for hit in shown.hits],
+        "reason": shown.reason,
+        "degraded": shown.degraded,
+        "abstained": shown.abstained,
+        "digest": shown.digest,
+    }
+
+
+@router.get("/memories", **answering(PageAnswer))
+async def page(
+    actor: Reading,
+    service: TheService,
+    kinds: Annotated[list[Kinds] | None, Query(description="Only these kinds.")] = None,
+    categories: Annotated[list[Name] | None, Query(max_length=50, description="Only these categories.")] = None,
+    keys: Annotated[list[Name] | None, Query(max_length=50, description="Only these keys.")] = None,
+    as_of: At = None,
+    known_at: At = None,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+    before: Annotated[str | None, Query(min_length=1, max_length=128, description="`next` of the page before.")] = None,
+    kind: Annotated[list[Kinds] | None, Query(deprecated=True, description="`kinds`.")] = None,
+    category: Annotated[list[Name] | None, Query(max_length=50, deprecated=True, description="`categories`.")] = None,
+    key: Annotated[list[Name] | None, Query(max_length=50, deprecated=True, description="`keys`.")] = None,
+    cursor: Annotated[str | None, Query(min_length=1, max_length=128, deprecated=True, description="`before`.")] = None,
+) -> dict[str, Any]:
+    """Active memories, newest first. `next` is the `before` of the page after this one. `as_of`: what was true then;
+    `known_at`: what was believed then.
+    """
+    found = await service.engine.list(
+        actor=actor,
+        kinds=kinds or kind,
+        categories=categories or category,
+        keys=keys or key,
+        as_of=as_of,
+        known_at=known_at,
+        limit=limit,
+        before=before or cursor,
+    )
+    return page_dict(all_shown(found, actor), limit)
+
+
+@router.get("/memories/count", **answering(CountAnswer))
+async def count(actor: Reading, service: TheService, as_of: At = None, known_at: At = None) -> dict[str, Any]:
+    """Count the active memories. `as_of`: that were true then; `known_at`: that were believed then."""
+    return {"count": await service.engine.count(actor=actor, as_of=as_of, known_at=known_at)}
+
+
+@router.get("/memories/{memory_id}", **answering(MemoryAnswer))
+async def one(
+    memory_id: MemoryId,
+    actor: Reading,
+    service: TheService,
+    response: Response,
+    as_of: At = None,
+    known_at: At = None,
+) -> dict[str, Any]:
+    """One memory; its ETag is its version. `as_of`: only if it was true then; `known_at`: as it was known then."""
+    memory = await service.engine.get(memory_id, actor=actor, as_of=as_of, known_at=known_at)
+    response.headers["ETag"] = etag(memory)
+    return memory_dict(shown(memory, actor))
+
+
+@router.get("/memories/{memory_id}/history", **answering(HistoryAnswer))
+async def history(
+    memory_id: MemoryId, actor: Reading, service: TheService, as_of: At = None, known_at: At = None
+) -> dict[str, Any]:
+    """All versions of a memory, oldest first: with `known_at` those written by then, with `as_of` those by which it was
+    true then.
+    """
+    versions = await service.engine.history(memory_id, actor=actor, as_of=as_of, known_at=known_at)
+    return {"versions": [memory_dict(version) for version in all_shown(versions, actor)]}
+
+
+@router.patch("/memories/{memory_id}", **answering(ReceiptAnswer))
+async def correct(
+    memory_id: MemoryId, wanted: Correction, actor: Correcting, service: TheService, if_match: IfMatch = None
+) -> dict[str, Any]:
+    """Correct a memory: its next version says something else. With `If-Match` only if it is still at that version."""
+    expected = version_of(if_match) or wanted.expected_version
+    try:
+        receipt = await service.engine.update(
+            memory_id,
+            wanted.content,
+            actor=actor,
+            data=wanted.data,
+            context=wanted.context,
+            expected_version=expected,
+            origin=None if wanted.origin is None else Origin(wanted.origin),
+        )
+    except VersionConflict as conflict:
+        if expected is None:
+            raise
+        raise Refused(HTTPStatus.PRECONDITION_FAILED, conflict.reason) from None
+    return receipt_dict(receipt)
+
+
+@router.delete("/memories/{memory_id}", status_code=HTTPStatus.NO_CONTENT)
+async def forget(memory_id: MemoryId, actor: Correcting, service: TheService) -> None:
+    """Delete a memory with all its versions."""
+    await service.engine.forget(memory_id, actor=actor)
+
+
+def etag(memory: Memory) -> str:
+    """The version as an entity tag (RFC 9110, section 8.8.3)."""
+    return f'"{memory.version}"'
+
+
+def version_of(tag: str | None) -> int | None:
+    """The version that an `If-Match` names; `*` and nothing name none. Refuses what is no tag of ours with 412."""
+    if tag is None or tag.strip() == "*":
+        return None
+    digits = tag.strip().strip('"')
+    if not (digits.isascii() and digits.isdigit()) or len(digits) > 9:
+        raise Refused(HTTPStatus.PRECONDITION_FAILED, VersionConflict.code)
+    return int(digits)

@@ -1,0 +1,91 @@
+"""For whoever looks after an installation: kinds, policy, quotas, and how it goes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends
+
+from mnemic.catalog import CATALOG
+from mnemic.engine import MemoryEngine
+from mnemic.entrypoints.wire import usage_dict
+from mnemic.guard.limits import MINUTE, Quota
+from mnemic.types import Kind, Level, Scope, Usage
+from mnemic_server.access import Operating, Reading, TheService, principal_of
+from mnemic_server.answers import answering
+from mnemic_server.credentials import Principal
+from mnemic_server.operating_answers import KindsAnswer, OverviewAnswer, PrincipalAnswer, QuotasAnswer
+from mnemic_server.overview import overview_dict
+
+router = APIRouter(prefix="/v1", tags=["operations"])
+
+
+@router.get("/whoami", **answering(PrincipalAnswer))
+async def whoami(principal: Annotated[Principal, Depends(principal_of)]) -> dict[str, Any]:
+    """Show the caller that the request's credential represents, and what it may do."""
+    named = {"tenant": principal.tenant, "user": principal.user, "agent": principal.agent}
+    return {**named, "roles": sorted(principal.roles)}
+
+
+@router.get("/kinds", **answering(KindsAnswer))
+async def kinds(actor: Reading, service: TheService) -> dict[str, Any]:
+    """The seven kinds: where each lives, how long it is kept, what it promises, how much of it the user has."""
+    engine = service.engine
+    held = await engine.store.usage(actor.tenant, since=engine.clock.now(), scope=actor.scope(Level.USER))
+    return {
+        "kinds": [
+            {
+                "kind": spec.kind.value,
+                "home": spec.home.value,
+                "level": spec.level.value,
+                "retention_days": spec.retention / timedelta(days=1) if spec.retention else None,
+                "sliding": spec.sliding,
+                "append_only": spec.append_only,
+                "reviewed": spec.reviewed,
+                "held": held.get(spec.kind, Usage()).rows if spec.durable else None,
+            }
+            for spec in CATALOG.values()
+        ]
+    }
+
+
+@router.get("/quotas", **answering(QuotasAnswer))
+async def quotas(actor: Reading, service: TheService) -> dict[str, Any]:
+    """The limits that count for the user, and which part of each is used up (1: all of it)."""
+    return await quotas_used(service.engine, actor.tenant, actor.scope(Level.USER))
+
+
+@router.get("/tenant/quotas", **answering(QuotasAnswer))
+async def tenant_quotas(principal: Operating, service: TheService) -> dict[str, Any]:
+    """The limits of the whole tenant, and which part of each is used up."""
+    return await quotas_used(service.engine, principal.tenant)
+
+
+@router.get("/overview", **answering(OverviewAnswer))
+async def overview(principal: Operating, service: TheService) -> dict[str, Any]:
+    """Show the state of the installation: what the tenant holds, what waits, and of this process latency, hit rate and
+    what is degraded.
+    """
+    return await overview_dict(service, principal.tenant)
+
+
+async def quotas_used(engine: MemoryEngine, tenant: str, scope: Scope | None = None) -> dict[str, Any]:
+    """The limits of a whole tenant, or of each user where `scope` is one user's, and what is held there."""
+    per = "tenant" if scope is None else "user"
+    held = await engine.store.usage(tenant, since=engine.clock.now() - MINUTE, scope=scope)
+    chosen = [quota for quota in engine.rules.limits.quotas if quota.per == per]
+    return {"quotas": [_quota(quota, held) for quota in chosen], "held": usage_dict(held)}
+
+
+def _quota(quota: Quota, held: Mapping[Kind, Usage]) -> dict[str, Any]:
+    return {
+        "per": quota.per,
+        "kind": None if quota.kind is None else quota.kind.value,
+        "rows": quota.rows,
+        "bytes": quota.bytes,
+        "writes_a_minute": quota.writes_a_minute,
+        "soft": quota.soft,
+        "used": quota.nearest(held),
+    }

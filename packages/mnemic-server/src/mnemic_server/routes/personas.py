@@ -1,0 +1,71 @@
+"""The persona of the credential's agent: its profile, and traits that were learnt and approved since."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query
+
+from mnemic.entrypoints.wire import memory_dict, receipt_dict
+from mnemic.errors import MemoryNotFound
+from mnemic.kinds.persona import PersonaMemory
+from mnemic.sync_facade import Awaited, awaited
+from mnemic.types import Actor, Status
+from mnemic_server.access import Reading, TheService, Writing
+from mnemic_server.answers import HistoryAnswer, ReceiptAnswer, answering
+from mnemic_server.evidence import all_shown
+from mnemic_server.kind_shapes import NewTrait
+from mnemic_server.operating_answers import PersonaAnswer, TextAnswer
+from mnemic_server.parsed import Parsed
+
+router = APIRouter(prefix="/v1/persona", tags=["kinds"], route_class=Parsed)
+
+
+def _view(service: TheService, actor: Actor) -> PersonaMemory[Awaited]:
+    return PersonaMemory(service.engine, actor, awaited(), profile=service.profiles(actor.agent))
+
+
+@router.get("", **answering(PersonaAnswer))
+async def persona(actor: Reading, service: TheService) -> dict[str, Any]:
+    """Show the agent's persona: the profile its makers gave it (null without one), and its approved traits."""
+    view = _view(service, actor)
+    profile = view.profile
+    told = None
+    if profile is not None:
+        told = {
+            "version": profile.version,
+            "role": profile.role,
+            "tone": profile.tone,
+            "expertise": list(profile.expertise),
+            "constraints": list(profile.constraints),
+        }
+    return {
+        "agent": actor.agent,
+        "profile": told,
+        "traits": [memory_dict(one) for one in all_shown(await view.traits(), actor)],
+    }
+
+
+@router.get("/prompt", **answering(TextAnswer))
+async def prompt(
+    actor: Reading, service: TheService, max_tokens: Annotated[int, Query(ge=16, le=100_000)] = 400
+) -> dict[str, Any]:
+    """The persona as a block of data for a model's input; empty where there is nothing to say."""
+    return {"text": await _view(service, actor).prompt(max_tokens=max_tokens)}
+
+
+@router.post("/traits", **answering(ReceiptAnswer))
+async def learn(wanted: NewTrait, actor: Writing, service: TheService) -> dict[str, Any]:
+    """Propose a trait. It waits for review, and whoever proposed it cannot approve it."""
+    return receipt_dict(await _view(service, actor).learn(wanted.trait, evidence=wanted.evidence))
+
+
+@router.get("/traits/{memory_id}/history", **answering(HistoryAnswer))
+async def history(
+    memory_id: Annotated[str, Path(min_length=1, max_length=128)], actor: Reading, service: TheService
+) -> dict[str, Any]:
+    """All versions of a trait, from its proposal on; of one that waits, to whoever has proposed it alone."""
+    versions = await _view(service, actor).history(memory_id)
+    if versions and versions[-1].status is Status.PENDING_REVIEW and versions[-1].author != actor.user:
+        raise MemoryNotFound
+    return {"versions": [memory_dict(version) for version in all_shown(versions, actor)]}

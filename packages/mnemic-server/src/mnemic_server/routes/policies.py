@@ -1,0 +1,123 @@
+"""For operators: the policy of their tenant. What is in force, another one tried, put in force, and taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from http import HTTPStatus
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query, Response
+
+from mnemic.errors import MemoryNotFound, VersionConflict
+from mnemic.guard.policy_file import guard_data, read_guard
+from mnemic.maintain.policies import PolicyVersion
+from mnemic.maintain.policy_dry_run import tried
+from mnemic.tenancy import guard_of
+from mnemic_server.access import Operating, TheService
+from mnemic_server.answers import answering
+from mnemic_server.operating_answers import (
+    PolicyAnswer,
+    PolicyTrialAnswer,
+    PolicyVersionAnswer,
+    PolicyVersionsAnswer,
+)
+from mnemic_server.parsed import Parsed
+from mnemic_server.problems import Refused
+from mnemic_server.routes.memories import IfMatch, version_of
+from mnemic_server.shapes import PolicyBack, PolicyWanted
+
+router = APIRouter(prefix="/v1/policy", tags=["operations"], route_class=Parsed)
+
+
+@router.get("", **answering(PolicyAnswer))
+async def policy(principal: Operating, service: TheService, response: Response) -> dict[str, Any]:
+    """Show what may be remembered, as a policy file says it: keys, grant, budget, limits, redaction, entities. The ETag
+    is the version in force; 0: that of the settings, and none was ever put in its place.
+    """
+    standing = await service.tenancy.of(principal.tenant)
+    response.headers["ETag"] = f'"{standing.policy.version if standing.policy else 0}"'
+    return guard_data(guard_of(standing.engine))
+
+
+@router.put("", **answering(PolicyVersionAnswer))
+async def put(
+    wanted: PolicyWanted, principal: Operating, service: TheService, response: Response, if_match: IfMatch = None
+) -> dict[str, Any]:
+    """Put a policy in force for the tenant, in the place of that of the settings. Every process goes by it within
+    seconds. With `If-Match` only if the version in force is still that one.
+    """
+    expected, by = version_of(if_match), principal.actor.user
+    putting = service.tenancy.put_policy(principal.tenant, wanted.policy, by=by, expected_version=expected)
+    return await _in_force(putting, response)
+
+
+@router.post("/rollback", **answering(PolicyVersionAnswer))
+async def rollback(
+    wanted: PolicyBack, principal: Operating, service: TheService, response: Response, if_match: IfMatch = None
+) -> dict[str, Any]:
+    """Put an earlier version in force again, as the next one; version 0 is the policy of the settings."""
+    expected, by = version_of(if_match), principal.actor.user
+    putting = service.tenancy.roll_back(principal.tenant, wanted.version, by=by, expected_version=expected)
+    return await _in_force(putting, response)
+
+
+@router.get("/versions", **answering(PolicyVersionsAnswer))
+async def versions(principal: Operating, service: TheService) -> dict[str, Any]:
+    """List the versions that were put in force, by whom and when, newest first: the last 50. The first is the one in
+    force.
+    """
+    return {"versions": [_told(one) for one in await service.tenancy.policies.versions(principal.tenant)]}
+
+
+@router.get("/versions/{version}", **answering(PolicyVersionAnswer))
+async def version_(
+    version: Annotated[int, Path(ge=1, le=2**31)], principal: Operating, service: TheService
+) -> dict[str, Any]:
+    """One version with what it says; null: the policy of the settings."""
+    for one in await service.tenancy.policies.versions(principal.tenant):
+        if one.version == version:
+            return {**_told(one), "policy": one.policy}
+    raise MemoryNotFound("policy")
+
+
+@router.post("/trial", **answering(PolicyTrialAnswer))
+async def trial(
+    wanted: PolicyWanted,
+    principal: Operating,
+    service: TheService,
+    limit: Annotated[int, Query(ge=1, le=2000)] = 500,
+    cursor: Annotated[str | None, Query(min_length=1, max_length=128)] = None,
+) -> dict[str, Any]:
+    """A dry run: what another policy would have said to the tenant's memories when they were proposed, oldest first.
+    Nothing is changed. `next` is the cursor of the memories behind these.
+    """
+    proposed, present = read_guard(wanted.policy), guard_of(service.engine)
+    found = await tried(service.engine.store, principal.tenant, present, proposed, after=cursor, limit=limit)
+    return {
+        "looked_at": found.looked_at,
+        "refused": dict(found.refused),
+        "changed": [
+            {"memory_id": one.memory_id, "key": one.key, "now": one.now, "then": one.then} for one in found.changed
+        ],
+        "next": found.after,
+    }
+
+
+async def _in_force(putting: Awaitable[PolicyVersion], response: Response) -> dict[str, Any]:
+    """Return what was put in force, with its ETag; 412 where another version is in force than the caller has seen."""
+    try:
+        made = await putting
+    except VersionConflict as conflict:
+        raise Refused(HTTPStatus.PRECONDITION_FAILED, conflict.code) from None
+    response.headers["ETag"] = f'"{made.version}"'
+    return _told(made)
+
+
+def _told(version: PolicyVersion) -> dict[str, Any]:
+    return {
+        "version": version.version,
+        "put_at": version.put_at.isoformat(),
+        "by": version.by,
+        "restored": version.restored,
+        "of_settings": version.policy is None,
+    }

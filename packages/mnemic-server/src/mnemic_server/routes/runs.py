@@ -1,0 +1,129 @@
+"""Turns, and what became of the memories in them: found, put in front of the model, cited, verified."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Mapping
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query
+
+from mnemic.entrypoints.wire import memory_dict, report_dict
+from mnemic.errors import MemoryNotFound, MnemicError, StoreFailed
+from mnemic.maintain.run_history import RunRecord, record_run, run_of, runs
+from mnemic.trace import UseAudit, Watch
+from mnemic.types import Actor
+from mnemic_server.access import Reading, Service, TheService, Writing
+from mnemic_server.answers import ReportAnswer, RunMemoriesAnswer, RunPageAnswer, answering
+from mnemic_server.evidence import all_shown
+from mnemic_server.parsed import Parsed
+from mnemic_server.shapes import IdempotencyKey, Turn
+from mnemic_server.streams import DESCRIBED, EventStream, written
+
+_log = logging.getLogger(__name__)
+
+router = APIRouter(prefix="/v1/runs", tags=["runs"], route_class=Parsed)
+
+
+@router.post("", **answering(ReportAnswer))
+async def run(
+    turn: Turn, actor: Writing, service: TheService, idempotency_key: IdempotencyKey = None
+) -> dict[str, Any]:
+    """One memory-augmented turn: remember, answer with what is remembered, audit the answer."""
+    return await _ran(service, actor, turn, idempotency_key)
+
+
+@router.post("/stream", response_class=EventStream, responses=DESCRIBED)
+async def stream(
+    turn: Turn, actor: Writing, service: TheService, idempotency_key: IdempotencyKey = None
+) -> EventStream:
+    """The same as server-sent events: a `step` as each step ends, then the `report`; a `problem` where it failed. Who
+    hangs up does not stop the turn.
+    """
+    steps: asyncio.Queue[Mapping[str, Any] | None] = asyncio.Queue()
+    work = asyncio.create_task(_ran(service, actor, turn, idempotency_key, watch=steps.put_nowait))
+    work.add_done_callback(lambda _: steps.put_nowait(None))
+    service.running.add(work)
+    work.add_done_callback(service.running.discard)
+    work.add_done_callback(_tell_bug)
+    first = await steps.get()
+    if first is None:
+        work.result()
+
+    async def events() -> AsyncIterator[bytes]:
+        step = first
+        while step is not None:
+            yield written("step", step)
+            step = await steps.get()
+        failure = work.exception()
+        if failure is None:
+            yield written("report", work.result())
+        else:
+            reason = failure.reason if isinstance(failure, MnemicError) else "internal_error"
+            yield written("problem", {"reason": reason})
+
+    return EventStream(events())
+
+
+@router.get("", **answering(RunPageAnswer))
+async def page(
+    actor: Reading,
+    service: TheService,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+    cursor: Annotated[int | None, Query(ge=1, le=2**53)] = None,
+) -> dict[str, Any]:
+    """The user's latest runs, newest first, without content. A page may be short and yet have a `next`."""
+    found, after = await runs(service.engine.store, actor, before=cursor, limit=limit)
+    return {"runs": [_told(one) for one in found], "next": after}
+
+
+@router.get("/{run_id}", **answering(RunMemoriesAnswer))
+async def one(
+    run_id: Annotated[str, Path(min_length=1, max_length=64)], actor: Reading, service: TheService
+) -> dict[str, Any]:
+    """One of the latest runs, and the memories it names as they stand now; those that are gone are left out."""
+    found = await run_of(service.engine.store, actor, run_id)
+    if found is None:
+        raise MemoryNotFound("run")
+    named = sorted({memory_id for name in UseAudit.__slots__ for memory_id in getattr(found.audit, name)})
+    held = await service.engine.store.get_many(named, scopes=service.engine.reach(actor))
+    return {**_told(found), "memories": [memory_dict(memory) for memory in all_shown(held.values(), actor)]}
+
+
+async def _ran(
+    service: Service, actor: Actor, turn: Turn, idempotency_key: str | None, watch: Watch | None = None
+) -> dict[str, Any]:
+    report = await service.engine.run(
+        actor=actor,
+        message=turn.message,
+        goal=turn.goal,
+        context=turn.context,
+        idempotency_key=idempotency_key,
+        watch=watch,
+    )
+    told = report_dict(report)
+    try:
+        await record_run(service.engine.store, service.engine.clock, actor, report)
+    except StoreFailed as failure:
+        told["errors"] = [*told["errors"], f"run_log: {failure.reason}"]
+    return told
+
+
+def _tell_bug(work: asyncio.Task[dict[str, Any]]) -> None:
+    """Somebody reads how a turn ended, also where its caller has hung up: asyncio would log it with its message."""
+    failure = None if work.cancelled() else work.exception()
+    if failure is not None and not isinstance(failure, MnemicError):
+        _log.error("internal error", extra={"error": type(failure).__name__})
+
+
+def _told(one: RunRecord) -> dict[str, Any]:
+    return {
+        "run_id": one.run_id,
+        "at": one.at.isoformat(),
+        "status": one.status,
+        "stop_reason": one.stop_reason,
+        "outcome": one.outcome,
+        **{name: list(getattr(one.audit, name)) for name in UseAudit.__slots__},
+        "steps": list(one.steps),
+    }

@@ -1,0 +1,77 @@
+"""Signing in to the console at the OpenID provider: there and back. Only browsers come here, by following links."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import RedirectResponse
+
+from mnemic.errors import MnemicError
+from mnemic_server.access import AnyService, Service, require_open, require_rate
+from mnemic_server.problems import Refused
+from mnemic_server.routes.console import address_of, set_session
+from mnemic_server.sign_on import COOKIE, LASTS, PATH, SignOnFailed
+
+router = APIRouter(include_in_schema=False)
+
+
+@router.get(PATH + "/provider")
+async def provider(service: AnyService) -> dict[str, Any]:
+    """Show the provider that one can sign in with besides a key; null: none."""
+    return {"name": service.sign_on.client.name if service.sign_on else None}
+
+
+@router.get(PATH)
+async def begin(request: Request, service: AnyService) -> Response:
+    """Send the browser to the provider."""
+    if service.sign_on is None:
+        raise Refused(HTTPStatus.NOT_FOUND, "not_found")
+    try:
+        address, cookie = await service.sign_on.begin(_redirect_uri(request, service))
+    except SignOnFailed as failure:
+        return _refused(failure.reason)
+    away = RedirectResponse(address, HTTPStatus.SEE_OTHER)
+    # Lax: the provider's page leads back here, and the cookie has to come along.
+    away.set_cookie(
+        COOKIE,
+        cookie,
+        max_age=int(LASTS.total_seconds()),
+        path=PATH,
+        httponly=True,
+        samesite="lax",
+        secure=_redirect_uri(request, service).startswith("https:"),
+    )
+    return away
+
+
+@router.get(PATH + "/callback")
+async def callback(request: Request, service: AnyService) -> Response:
+    """Take the browser that the provider sends back: a session is begun, or the sign-in page says why not."""
+    if service.sign_on is None:
+        raise Refused(HTTPStatus.NOT_FOUND, "not_found")
+    redirect_uri = _redirect_uri(request, service)
+    try:
+        answer = dict(request.query_params)
+        principal, id_token = await service.sign_on.finish(request.cookies.get(COOKIE, ""), answer, redirect_uri)
+        require_rate(principal, request, service)
+        await require_open(principal, service)
+        cookie, _ = await service.sessions.begin_for(principal, id_token)
+        await service.watch.signed(request, principal, "signed_in")
+    except (SignOnFailed, Refused, MnemicError) as failure:
+        return _refused(failure.reason)
+    home = RedirectResponse("/console", HTTPStatus.SEE_OTHER)
+    home.delete_cookie(COOKIE, path=PATH, httponly=True, samesite="lax")
+    set_session(home, cookie, secure=redirect_uri.startswith("https:"))
+    return home
+
+
+def _refused(reason: str) -> Response:
+    back = RedirectResponse(f"/console?refused={reason}", HTTPStatus.SEE_OTHER)
+    back.delete_cookie(COOKIE, path=PATH, httponly=True, samesite="lax")
+    return back
+
+
+def _redirect_uri(request: Request, service: Service) -> str:
+    return address_of(request, service) + PATH + "/callback"

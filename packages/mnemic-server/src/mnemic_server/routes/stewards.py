@@ -1,0 +1,161 @@
+"""For reviewers and operators: what waits, what happened, what time has done."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Body, Query
+
+from mnemic.entrypoints.wire import memory_dict, receipt_dict
+from mnemic.maintain.export import plain
+from mnemic.maintain.review import Waiting
+from mnemic.types import AuditEvent, to_json
+from mnemic_server.access import Deciding, Operating, Reviewing, TheService
+from mnemic_server.answers import ReceiptAnswer, answering
+from mnemic_server.operating_answers import (
+    AuditPageAnswer,
+    AuditReportAnswer,
+    ConsolidatedAnswer,
+    HealthAnswer,
+    MaintenanceAnswer,
+    ReviewPageAnswer,
+)
+from mnemic_server.parsed import Parsed
+from mnemic_server.shapes import Approval, MemoryId
+
+router = APIRouter(prefix="/v1", tags=["stewards"], route_class=Parsed)
+
+MAX_DAYS = 36_500
+_OWN = 100_000
+"""Largest number of a person's waiting memories that is counted."""
+
+
+@router.get("/reviews", **answering(ReviewPageAnswer))
+async def reviews(
+    desk: Reviewing,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+    cursor: Annotated[str | None, Query(min_length=1, max_length=128)] = None,
+    older_than_days: Annotated[int | None, Query(ge=0, le=MAX_DAYS)] = None,
+    shared: Annotated[
+        bool, Query(description="Also what others wrote at shared levels and nobody has approved.")
+    ] = False,
+) -> dict[str, Any]:
+    """Return what waits in the tenant, or without the role `reviewer` of the caller's own memories, oldest first, with
+    what it contradicts. `next` is the cursor of the next page, `waiting` how many there are in all. `shared`: what
+    others wrote at shared levels, is read already and not yet trusted, as well.
+    """
+    older = None if older_than_days is None else timedelta(days=older_than_days)
+    engine, actor = desk.engine, desk.actor
+    found = await engine.reviews(
+        actor=actor, whole_tenant=desk.whole_tenant, limit=limit, after=cursor, older_than=older, shared=shared
+    )
+    last = found[-1].memory.memory_id if len(found) == limit else None
+    if desk.whole_tenant:
+        waiting = await engine.store.waiting(actor.tenant)
+    else:
+        waiting = len(await engine.reviews(actor=actor, limit=_OWN))
+    return {"reviews": [_waiting(one) for one in found], "next": last, "waiting": waiting}
+
+
+@router.post("/reviews/{memory_id}/approval", **answering(ReceiptAnswer))
+async def approve(memory_id: MemoryId, desk: Deciding, verdict: Annotated[Approval, Body()]) -> dict[str, Any]:
+    """Let a waiting memory in. Whoever proposed it is refused, unless it is a statement about themself. Without the
+    role `reviewer` it must be one of the caller's own memories.
+    """
+    receipt = await desk.engine.approve(
+        memory_id,
+        actor=desk.actor,
+        content=verdict.content,
+        merge_with=verdict.merge_with,
+        expected_version=verdict.expected_version,
+        whole_tenant=desk.whole_tenant,
+    )
+    return receipt_dict(receipt)
+
+
+@router.post("/reviews/{memory_id}/rejection", **answering(ReceiptAnswer))
+async def reject(memory_id: MemoryId, desk: Deciding) -> dict[str, Any]:
+    """Turn a waiting memory down; without the role `reviewer`, one of the caller's own."""
+    return receipt_dict(await desk.engine.reject(memory_id, actor=desk.actor, whole_tenant=desk.whole_tenant))
+
+
+@router.get("/audit", **answering(AuditPageAnswer))
+async def audit(
+    principal: Operating,
+    service: TheService,
+    after: Annotated[int, Query(ge=0, le=2**53, description="Lines after this sequence.")] = 0,
+    before: Annotated[int | None, Query(ge=1, le=2**53, description="The last lines before this sequence.")] = None,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    cursor: Annotated[int, Query(ge=0, le=2**53, deprecated=True, description="`after`.")] = 0,
+) -> dict[str, Any]:
+    """The tenant's audit in order. `next` is the `after` of the page behind this one."""
+    events = await service.engine.audit(actor=principal.actor, after=after or cursor, before=before, limit=limit)
+    return {
+        "events": [_event(event) for event in events],
+        "next": events[-1].sequence if len(events) == limit else None,
+    }
+
+
+@router.get("/audit/verification", **answering(AuditReportAnswer))
+async def verify_audit(principal: Operating, service: TheService) -> dict[str, Any]:
+    """Check every line of the tenant's audit against the one before, and those that are signed."""
+    report: dict[str, Any] = to_json(await service.engine.verify_audit(actor=principal.actor))
+    return report
+
+
+@router.post("/maintenance", **answering(MaintenanceAnswer))
+async def maintain(
+    principal: Operating,
+    service: TheService,
+    whole: Annotated[bool, Query(description="Write the file as a whole.")] = False,
+    dry_run: Annotated[bool, Query(description="Say what would be done, and do nothing.")] = False,
+) -> dict[str, Any]:
+    """Every job that time makes necessary: expiry and purge, the outbox, the file."""
+    report: dict[str, Any] = to_json(await service.engine.maintain(actor=principal.actor, whole=whole, dry_run=dry_run))
+    return report
+
+
+@router.post("/consolidations", **answering(ConsolidatedAnswer))
+async def consolidate(
+    principal: Operating,
+    service: TheService,
+    dry_run: Annotated[bool, Query(description="Say what would be written, and write nothing.")] = False,
+) -> dict[str, Any]:
+    """Draw together what the tenant's users said, by rules: summaries, profiles, reflections."""
+    done: dict[str, Any] = to_json(await service.engine.consolidate(actor=principal.actor, dry_run=dry_run))
+    return done
+
+
+@router.get("/doctor", **answering(HealthAnswer))
+async def doctor(
+    principal: Operating, service: TheService, limit: Annotated[int, Query(ge=1, le=10_000)] = 2000
+) -> dict[str, Any]:
+    """List the tenant's memories that a person should look at: duplicates, contradictions, what was never used."""
+    health: dict[str, Any] = to_json(await service.engine.doctor(actor=principal.actor, limit=limit))
+    return health
+
+
+def _waiting(one: Waiting) -> dict[str, Any]:
+    return {
+        "memory": memory_dict(one.memory),
+        "against": [memory_dict(memory) for memory in one.against],
+        "age_seconds": one.age.total_seconds(),
+        "proposer": one.proposer,
+    }
+
+
+def _event(event: AuditEvent) -> dict[str, Any]:
+    return {
+        "sequence": event.sequence,
+        "tenant": event.tenant,
+        "action": event.action,
+        "at": event.at.isoformat(),
+        "actor": event.actor,
+        "level": event.scope.level.value if event.scope else None,
+        "owner": event.scope.owner if event.scope else None,
+        "memory_id": event.memory_id,
+        "version": event.version,
+        "detail": plain(event.detail),
+        "hash": event.hash,
+    }

@@ -1,0 +1,169 @@
+"""For the people whose memories are kept: decide, take along, erase."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from functools import partial
+from http import HTTPStatus
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query, Response
+from fastapi.responses import StreamingResponse
+from pydantic import JsonValue
+
+from mnemic.entrypoints.wire import memory_dict
+from mnemic.errors import MemoryNotFound
+from mnemic.maintain.consent import subject_token
+from mnemic.maintain.erasure_receipt import ErasureReceipt
+from mnemic.requests import EraseKey
+from mnemic_server.access import (
+    Erasing,
+    OneselfOnly,
+    Reading,
+    TheService,
+    Using,
+    require_role,
+    require_user,
+)
+from mnemic_server.answers import answering
+from mnemic_server.credentials import Role
+from mnemic_server.evidence import all_shown
+from mnemic_server.operating_answers import (
+    CarriedOutAnswer,
+    ConsentsAnswer,
+    ErasureJobAnswer,
+    RevocationAnswer,
+    VerificationAnswer,
+)
+from mnemic_server.parsed import Parsed
+from mnemic_server.problems import Refused
+from mnemic_server.shapes import Erasure, MemoryRequested
+
+router = APIRouter(prefix="/v1", tags=["subjects"], route_class=Parsed)
+
+Key = Annotated[str, Path(min_length=1, max_length=128)]
+
+
+@router.get("/consents", **answering(ConsentsAnswer))
+async def consents(actor: Reading, service: TheService) -> dict[str, Any]:
+    """List what the user has decided, by key."""
+    return {"consents": await service.engine.consents(actor=actor)}
+
+
+@router.put("/consents/{key}", status_code=HTTPStatus.NO_CONTENT)
+async def grant(key: Key, actor: OneselfOnly, service: TheService) -> None:
+    """From now on memories under `key` may be written and found."""
+    await service.engine.grant_consent(key, actor=actor)
+
+
+@router.delete("/consents/{key}", **answering(RevocationAnswer, 200, 202))
+async def revoke(
+    key: Key,
+    actor: OneselfOnly,
+    principal: Erasing,
+    service: TheService,
+    response: Response,
+    erase_held: Annotated[bool, Query(description="Erase what is held under the key as well.")] = False,
+    erase: Annotated[bool, Query(deprecated=True, description="`erase_held`.")] = False,
+) -> dict[str, Any]:
+    """From now on nothing is written or found under `key`; with `erase_held` what is held under it goes as well: 202,
+    and a job as of `POST /v1/erasures`.
+    """
+    revoked = await service.engine.revoke_consent(key, actor=actor)
+    told = {"key": revoked.key, "hidden": revoked.hidden, "erasure": None}
+    if not (erase_held or erase):
+        return told
+    run = partial(service.engine.handle, EraseKey(key=revoked.key), actor=actor)
+    job = await service.erasures.begin(principal, actor.user or "", key=revoked.key, run=run)
+    response.status_code = HTTPStatus.ACCEPTED
+    response.headers["Location"] = f"/v1/erasures/{job.erasure_id}"
+    return told | {"erasure": job.as_dict()}
+
+
+LINES = {
+    "description": "One memory a line, as `mnemic export` writes it.",
+    "content": {"application/x-ndjson": {"schema": {"type": "string", "description": "JSON objects, one a line."}}},
+}
+
+
+@router.get("/export", response_class=StreamingResponse, responses={200: LINES})
+async def export(actor: OneselfOnly, service: TheService) -> StreamingResponse:
+    """Everything held about oneself, whatever its status, as JSON lines."""
+
+    async def lines() -> AsyncIterator[str]:
+        async for memory in service.engine.export(actor=actor):
+            yield json.dumps(memory, ensure_ascii=False) + "\n"
+
+    return StreamingResponse(lines(), media_type="application/x-ndjson")
+
+
+@router.post("/erasures", status_code=HTTPStatus.ACCEPTED, **answering(ErasureJobAnswer, 202))
+async def erase(wanted: Erasure, principal: Erasing, service: TheService, response: Response) -> dict[str, Any]:
+    """Begin to erase everything about a user: oneself, or as an operator anybody of the tenant. The job is fetched
+    under its `erasure_id` for a day, at last with the receipt, which can be verified. Whoever asks again while it runs
+    is told of the same job.
+    """
+    subject = wanted.subject or principal.user
+    if subject is None:
+        raise Refused(HTTPStatus.UNPROCESSABLE_ENTITY, "invalid_input:subject")
+    if subject != principal.user:
+        require_role(principal, Role.OPERATOR)
+    run = partial(service.engine.erase, subject, actor=principal.actor, block=wanted.block)
+    job = await service.erasures.begin(principal, subject, block=wanted.block, run=run)
+    response.headers["Location"] = f"/v1/erasures/{job.erasure_id}"
+    return job.as_dict()
+
+
+@router.post("/memory-requests", **answering(CarriedOutAnswer, 200, 202))
+async def carry_out(
+    wanted: MemoryRequested, principal: Using, service: TheService, response: Response
+) -> dict[str, Any]:
+    """Do what a message asked of memory, as the `asked` of its report has it, once its user has confirmed it. What is
+    gone already counts as done. `show` reads; `forget` and `wrong` need a writer or subject; `forget_all` needs what
+    `POST /v1/erasures` needs, and answers 202 with a job as that does.
+    """
+    require_user(principal)
+    told: dict[str, Any] = {"forgotten": [], "erasure": None, "memories": []}
+    if wanted.kind == "forget_all":
+        require_role(principal, Role.SUBJECT, Role.OPERATOR)
+        job = await erase(Erasure(), principal, service, response)
+        response.status_code = HTTPStatus.ACCEPTED
+        return told | {"erasure": job}
+    if wanted.kind != "show":
+        require_role(principal, Role.WRITER, Role.SUBJECT)
+    done = await service.engine.carry_out(wanted.request(), actor=principal.actor)
+    shown = [memory_dict(one) for one in all_shown(done.memories, principal.actor)]
+    return told | {"forgotten": list(done.forgotten), "memories": shown}
+
+
+@router.get("/erasures/{erasure_id}", **answering(ErasureJobAnswer))
+async def erasure(
+    erasure_id: Annotated[str, Path(min_length=1, max_length=64)],
+    principal: Erasing,
+    service: TheService,
+    wait: Annotated[float, Query(ge=0, le=10, description="Seconds to wait for its end.")] = 0,
+) -> dict[str, Any]:
+    """Show the progress of an erasure, at last with its receipt. Others than operators may ask about their own."""
+    job = await service.erasures.find(erasure_id, principal.tenant)
+    own = principal.user is not None and job.subject == await subject_token(
+        service.engine.store, principal.tenant, principal.user
+    )
+    if not (own or Role.OPERATOR in principal.roles):
+        raise MemoryNotFound("erasure")
+    return (await service.erasures.ended(job, wait)).as_dict()
+
+
+@router.post("/erasures/verification", **answering(VerificationAnswer))
+async def verify(receipt: dict[str, JsonValue], principal: Erasing, service: TheService) -> dict[str, Any]:
+    """Count what a scan finds now of what a receipt says was erased, by place: nothing but zeros where the receipt is
+    right. Others than operators may ask about their own receipts.
+    """
+    read = ErasureReceipt.from_dict(receipt)
+    own = principal.user is not None and read.subject == await subject_token(
+        service.engine.store, principal.tenant, principal.user
+    )
+    if read.tenant != principal.tenant or not (own or Role.OPERATOR in principal.roles):
+        raise Refused(HTTPStatus.UNPROCESSABLE_ENTITY, "invalid_input:erasure_receipt")
+    traces = await service.engine.verify_erasure(read)
+    return {"traces": traces, "complete": not any(traces.values())}

@@ -1,0 +1,93 @@
+"""For admins of the service: its tenants, made, limited, suspended and resumed.
+
+An admin of the service is one of its own tenant (`MNEMIC_TENANT`). None of this reads a memory, and an admin of another
+tenant reaches none of it. Each act is in the audit of the tenant that it concerns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from http import HTTPStatus
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query
+
+from mnemic.errors import InvalidInput, MemoryNotFound
+from mnemic.guard.limits import Quota
+from mnemic.maintain.tenants import tenant_data
+from mnemic_server.access import AnyService, ServiceAdmin
+from mnemic_server.answers import answering
+from mnemic_server.operating_answers import TenantAnswer, TenantPageAnswer
+from mnemic_server.parsed import Parsed
+from mnemic_server.routes.operations import quotas_used
+from mnemic_server.shapes import QuotasWanted, QuotaWanted, TenantWanted
+
+router = APIRouter(prefix="/v1/tenants", tags=["tenants"], route_class=Parsed)
+
+TenantName = Annotated[str, Path(min_length=1, max_length=128)]
+
+
+@router.get("", **answering(TenantPageAnswer))
+async def tenants(
+    _: ServiceAdmin,
+    service: AnyService,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 200,
+    cursor: Annotated[str | None, Query(min_length=1, max_length=128)] = None,
+) -> dict[str, Any]:
+    """Every tenant that was made here or named by a credential, by name. `next` is the cursor of the page behind."""
+    found = [one for one in await service.tenancy.tenants.all() if cursor is None or one.tenant > cursor]
+    page = found[:limit]
+    return {"tenants": [tenant_data(one) for one in page], "next": page[-1].tenant if len(found) > limit else None}
+
+
+@router.post("", status_code=HTTPStatus.CREATED, **answering(TenantAnswer, 201))
+async def create(wanted: TenantWanted, principal: ServiceAdmin, service: AnyService) -> dict[str, Any]:
+    """Make a tenant. It has no key yet: `POST /v1/keys` with its name makes one."""
+    made = await service.tenancy.tenants.create(
+        wanted.tenant, by=principal.actor.user, label=wanted.label, quotas=_quotas(wanted.quotas)
+    )
+    service.tenancy.changed(made.tenant)
+    return tenant_data(made)
+
+
+@router.put("/{tenant}/quotas", **answering(TenantAnswer))
+async def limit_(
+    tenant: TenantName, wanted: QuotasWanted, principal: ServiceAdmin, service: AnyService
+) -> dict[str, Any]:
+    """Set what limits a tenant, in the place of the quotas of the settings. It holds everywhere within seconds."""
+    limits = _quotas(wanted.quotas)
+    limited = await service.tenancy.tenants.limit(tenant, limits, by=principal.actor.user)
+    service.tenancy.changed(tenant)
+    return tenant_data(limited)
+
+
+@router.post("/{tenant}/suspension", **answering(TenantAnswer))
+async def suspend(tenant: TenantName, principal: ServiceAdmin, service: AnyService) -> dict[str, Any]:
+    """Refuse every credential of a tenant from now on (`tenant_suspended`); what it holds stays."""
+    if tenant == service.home:
+        raise InvalidInput("tenant:home", hint="the service's own tenant cannot be suspended")
+    suspended = await service.tenancy.tenants.suspend(tenant, by=principal.actor.user)
+    service.tenancy.changed(tenant)
+    return tenant_data(suspended)
+
+
+@router.delete("/{tenant}/suspension", **answering(TenantAnswer))
+async def resume(tenant: TenantName, principal: ServiceAdmin, service: AnyService) -> dict[str, Any]:
+    """The credentials of a tenant work again."""
+    resumed = await service.tenancy.tenants.resume(tenant, by=principal.actor.user)
+    service.tenancy.changed(tenant)
+    return tenant_data(resumed)
+
+
+@router.get("/{tenant}", **answering(TenantAnswer))
+async def tenant_(tenant: TenantName, _: ServiceAdmin, service: AnyService) -> dict[str, Any]:
+    """One tenant, the limits that count for the whole of it, and how much of each is used."""
+    known = await service.tenancy.tenants.find(tenant)
+    if known is None:
+        raise MemoryNotFound("tenant")
+    engine = (await service.tenancy.of(tenant)).engine
+    return {**tenant_data(known), "usage": await quotas_used(engine, tenant)}
+
+
+def _quotas(wanted: Sequence[QuotaWanted] | None) -> list[Quota] | None:
+    return None if wanted is None else [one.quota() for one in wanted]

@@ -1,0 +1,96 @@
+"""History of one memory: where it comes from, where it was used; taking changes back; what its markers hide."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+
+from mnemic.entrypoints.wire import memory_dict, receipt_dict
+from mnemic_server.access import Correcting, Reading, Revealing, TheService
+from mnemic_server.answers import LineageAnswer, ReceiptAnswer, UndoAnswer, answering
+from mnemic_server.credentials import Role
+from mnemic_server.evidence import all_shown, shown
+from mnemic_server.operating_answers import RevealedAnswer, UsesAnswer
+from mnemic_server.parsed import Parsed
+from mnemic_server.shapes import MemoryId, Rollback
+
+router = APIRouter(prefix="/v1/memories/{memory_id}", tags=["memories"], route_class=Parsed)
+
+
+@router.get("/lineage", **answering(LineageAnswer))
+async def lineage(memory_id: MemoryId, actor: Reading, service: TheService) -> dict[str, Any]:
+    """List the memories that a memory replaced (`earlier`, newest first), and those that replaced it since (`later`, in
+    order).
+    """
+    found = await service.engine.lineage(memory_id, actor=actor)
+    return {
+        "memory": memory_dict(shown(found.memory, actor)),
+        "earlier": [memory_dict(one) for one in all_shown(found.earlier, actor)],
+        "later": [memory_dict(one) for one in all_shown(found.later, actor)],
+        "complete": found.complete,
+    }
+
+
+@router.get("/uses", **answering(UsesAnswer))
+async def uses(
+    memory_id: MemoryId,
+    actor: Reading,
+    service: TheService,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+    before: Annotated[int | None, Query(ge=1, le=2**53, description="`next` of the page before.")] = None,
+    cursor: Annotated[int | None, Query(ge=1, le=2**53, deprecated=True, description="`before`.")] = None,
+) -> dict[str, Any]:
+    """List what was done with a memory, newest first: written, changed, put into the prompt of which run (`injected`).
+    `mine` tells whether the caller did it. A page may be short and yet have a `next`.
+    """
+    found, after = await service.engine.uses(memory_id, actor=actor, before=before or cursor, limit=limit)
+    told = [
+        {
+            "sequence": use.sequence,
+            "action": use.action,
+            "at": use.at.isoformat(),
+            "version": use.version,
+            "run_id": use.run_id,
+            "mine": use.actor == actor.user,
+        }
+        for use in found
+    ]
+    return {"uses": told, "next": after}
+
+
+@router.post("/undo", **answering(UndoAnswer))
+async def undo(memory_id: MemoryId, actor: Correcting, service: TheService) -> dict[str, Any]:
+    """Take back what a memory replaced: a merge, a new value under a key, an approval."""
+    receipt = await service.engine.undo(memory_id, actor=actor)
+    return {
+        "memory_id": receipt.memory_id,
+        "version": receipt.version,
+        "status": receipt.status.value,
+        "restored": list(receipt.restored),
+    }
+
+
+@router.post("/rollback", **answering(ReceiptAnswer))
+async def rollback(memory_id: MemoryId, wanted: Rollback, actor: Correcting, service: TheService) -> dict[str, Any]:
+    """Make a memory say again what it said in an earlier version, as its next version."""
+    return receipt_dict(await service.engine.rollback(memory_id, wanted.version, actor=actor))
+
+
+@router.post("/reveal", **answering(RevealedAnswer))
+async def reveal(memory_id: MemoryId, principal: Revealing, service: TheService) -> dict[str, Any]:
+    """The values behind a memory's markers, for those of the caller's roles that the policy's `reveal` names: in the
+    whole tenant where `operator` is among these, else one's own. A memory out of reach is not found; each other call is
+    in the audit before anything is shown, also one that is denied.
+    """
+    named = principal.roles & service.engine.redaction.reveal or principal.roles
+    role = Role.OPERATOR if Role.OPERATOR in named else min(named)
+    revealed = await service.engine.reveal(
+        memory_id, actor=principal.actor, role=role, whole_tenant=role is Role.OPERATOR
+    )
+    return {
+        "memory_id": revealed.memory_id,
+        "content": revealed.content,
+        "values": dict(revealed.values),
+        "unknown": list(revealed.unknown),
+    }

@@ -1,0 +1,262 @@
+"""Running the service: on this machine only and with authentication, unless somebody says otherwise and may."""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import partial
+from pathlib import Path
+from socket import socket
+from typing import TYPE_CHECKING, Literal
+
+import uvicorn
+from pydantic import Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from mnemic.bootstrap import build_engine, build_profile
+from mnemic.clock import SystemClock
+from mnemic.config import ENV_FILE, Settings
+from mnemic.entrypoints.log_lines import configure
+from mnemic.errors import InvalidConfig
+from mnemic_server.addresses import is_loopback
+from mnemic_server.app import create_app
+from mnemic_server.connections import Connections, Timeouts, place_of
+from mnemic_server.credentials import ApiKeys, Principal, Role
+from mnemic_server.lasting import keep_what_lasts
+from mnemic_server.logs import RequestLog
+from mnemic_server.meter import Meter
+from mnemic_server.protocol import Protocol
+from mnemic_server.request_limits import Bounds
+from mnemic_server.sign_on import Client
+from mnemic_server.streams import Streams
+from mnemic_server.tokens import Claims, Provider
+
+if TYPE_CHECKING:
+    from mnemic_server.telemetry import Telemetry
+
+SLICE_SECONDS = 0.0005
+"""Time for which a thread computes before another may, in seconds. A short request would wait for Python's own 5 ms at
+each step that a costly one takes in between; figures are in docs/service.md, "What others notice".
+"""
+
+
+class ServiceSettings(BaseSettings):
+    """Settings of how the service listens and whom it believes. Every field is also an environment variable
+    `MNEMIC_SERVICE_<NAME>`.
+    """
+
+    model_config = SettingsConfigDict(env_prefix="MNEMIC_SERVICE_", extra="ignore")
+
+    host: str = Field(default="127.0.0.1", description="Address to listen at.")
+    port: int = Field(default=8377, ge=0, le=65_535, description="Port to listen at; 0 takes a free one.")
+    issuer: str | None = Field(default=None, description="Issuer of the OpenID provider whose tokens are believed.")
+    audience: str | None = Field(default=None, description="Audience that those tokens must name.")
+    jwks: str | None = Field(
+        default=None,
+        description="That provider's public keys (JWKS): a file, or an https address to fetch them from.",
+    )
+    user_claim: str = Field(default="sub", description="The claim of those tokens that names the user.")
+    tenant_claim: str = Field(default="tenant", description="The claim that names the tenant.")
+    default_tenant: str | None = Field(
+        default=None, description="Tenant of those tokens that name none. Default: the service's own."
+    )
+    roles_claim: str = Field(default="roles", description="The claim that lists the roles.")
+    client_id: str | None = Field(
+        default=None, description="What that provider knows the console as: people may then sign in there."
+    )
+    client_secret: SecretStr | None = Field(default=None, description="The secret of that client, if it has one.")
+    client_secret_file: Path | None = Field(default=None, description="File with that secret.")
+    url: str | None = Field(
+        default=None,
+        description="Address under which browsers reach the service behind a proxy; the provider leads back there.",
+    )
+    scope: str = Field(default="openid", description="Scopes that a sign-in asks for.")
+    sign_out_there: bool = Field(
+        default=True, description="Signing out of the console is signing out at the provider, where it offers that."
+    )
+    max_bytes: int = Field(default=2 * 1024 * 1024, ge=1024, description="Largest body of a request, in bytes.")
+    seconds: float = Field(default=30.0, gt=0, description="Longest time until a request is answered, in seconds.")
+    at_once: int = Field(default=64, ge=1, description="Requests answered at the same time; more are told to wait.")
+    models_at_once: int = Field(
+        default=32,
+        ge=1,
+        description="Requests besides those that may wait for a language model (capture, runs, imports).",
+    )
+    per_second: float = Field(default=50.0, gt=0, description="Requests a second of one credential.")
+    tenant_per_second: float = Field(default=500.0, gt=0, description="Requests a second of one tenant.")
+    connections: int = Field(
+        default=4096, ge=8, description="Open connections; at most half of the files that the process may open."
+    )
+    address_connections: int = Field(default=256, ge=8, description="Open connections of one address.")
+    proxies: str = Field(
+        default="127.0.0.1,::1",
+        description="Addresses of proxies, separated by commas. Their X-Forwarded-For and -Proto are believed, and the "
+        "limit for one address is not theirs.",
+    )
+    head_seconds: float = Field(default=10.0, gt=0, description="Longest time for the head of a request, in seconds.")
+    body_seconds: float = Field(
+        default=10.0, gt=0, description="Longest time for its body, in seconds, and one more for each 64 KiB."
+    )
+    reading_seconds: float = Field(
+        default=30.0,
+        gt=0,
+        description="Longest time in which a caller takes nothing of what it is answered, in seconds.",
+    )
+    log: Literal["text", "json"] = Field(default="text", description="Form of the log on standard error.")
+    log_requests: bool = Field(default=False, description="A line for every request, not for slow ones only.")
+    slow_ms: float = Field(default=1000.0, gt=0, description="A request that took so long is told in the log.")
+    drain_seconds: int = Field(default=20, ge=0, description="Time that running requests have when it stops.")
+
+    @classmethod
+    def load(cls, **overrides: object) -> ServiceSettings:
+        """Settings from the environment with `overrides` on top; those that are None are left out. Raises
+        InvalidConfig.
+        """
+        try:
+            given = {name: value for name, value in overrides.items() if value is not None}
+            return cls(_env_file=os.environ.get(ENV_FILE), **given)  # type: ignore[arg-type,call-arg]
+        except ValidationError as invalid:
+            first = invalid.errors(include_input=False, include_url=False)[0]
+            raise InvalidConfig(f"service_{first['loc'][0]}", hint=str(first["msg"])) from None
+
+    def provider(self, default_tenant: str) -> Provider | None:
+        """The OpenID provider, if one is named. Raises InvalidConfig where only a part of it is."""
+        named = (self.issuer, self.audience, self.jwks)
+        if not any(named):
+            return None
+        if self.issuer is None or self.audience is None or self.jwks is None:
+            raise InvalidConfig("service_issuer", hint="issuer, audience and jwks belong together")
+        return Provider.named(
+            self.jwks,
+            issuer=self.issuer,
+            audience=self.audience,
+            claims=Claims(user=self.user_claim, tenant=self.tenant_claim, roles=self.roles_claim),
+            default_tenant=self.default_tenant or default_tenant,
+        )
+
+    def bounds(self) -> Bounds:
+        """Return the limits of a request."""
+        return Bounds(
+            max_bytes=self.max_bytes, seconds=self.seconds, at_once=self.at_once, models_at_once=self.models_at_once
+        )
+
+    def kept(self) -> Connections:
+        """Return the connections, with the limits of the settings."""
+        return Connections(
+            most=self.connections,
+            per_address=self.address_connections,
+            proxies=frozenset(place_of(one.strip()) for one in self.proxies.split(",")),
+            timeouts=Timeouts(head=self.head_seconds, body=self.body_seconds, reading=self.reading_seconds),
+        )
+
+    def client(self) -> Client | None:
+        """Return the client that people sign in to the console with at the provider; None if none is named. Raises
+        InvalidConfig.
+        """
+        if self.client_id is None:
+            return None
+        if self.issuer is None:
+            raise InvalidConfig("service_client_id", hint="issuer, audience and jwks belong to it")
+        secret = None if self.client_secret is None else self.client_secret.get_secret_value()
+        if self.client_secret_file is not None:
+            try:
+                secret = self.client_secret_file.read_text(encoding="utf-8").strip()
+            except (OSError, UnicodeDecodeError):
+                raise InvalidConfig("service_client_secret_file", hint="cannot be read") from None
+        return Client(
+            issuer=self.issuer,
+            client_id=self.client_id,
+            secret=secret,
+            url=self.url,
+            scope=self.scope,
+            ends_session=self.sign_out_there,
+        )
+
+
+def own_machine(settings: Settings, user: str) -> Principal:
+    """Return the principal of calls without a credential where one person's machine serves that person alone."""
+    return Principal(tenant=settings.tenant, user=user, roles=frozenset(Role), key_id="own-machine")
+
+
+async def require_safe(settings: Settings, service: ServiceSettings, *, opened: bool) -> None:
+    """Refuse to be reached by others without authentication. Raises InvalidConfig (`service_host`,
+    `service_keys`): open to others, or reachable by others before there is any key or provider.
+    """
+    if is_loopback(service.host):
+        return
+    if opened:
+        raise InvalidConfig("service_host", hint="without authentication the service listens at 127.0.0.1 only")
+    if service.jwks is None:
+        async with build_engine(settings) as engine:
+            if not await ApiKeys(engine.store, SystemClock()).all():
+                raise InvalidConfig("service_keys", hint="make a key first: mnemic apikeys create --role admin")
+
+
+class _Draining(uvicorn.Server):
+    """A server that ends its streams when it stops, so that only requests are waited for; and that keeps what lasts."""
+
+    def __init__(self, config: uvicorn.Config, streams: Streams) -> None:
+        super().__init__(config)
+        self._streams = streams
+
+    async def startup(self, sockets: list[socket] | None = None) -> None:
+        await super().startup(sockets)
+        keep_what_lasts()
+
+    async def shutdown(self, sockets: list[socket] | None = None) -> None:
+        self._streams.stopping.set()
+        await super().shutdown(sockets)
+
+
+def serve(settings: Settings, service: ServiceSettings, *, open_to: Principal | None = None) -> None:
+    """Serve until told to stop; streams end then, and running requests are given `drain_seconds`."""
+    sys.setswitchinterval(SLICE_SECONDS)
+    lines = configure(as_json=service.log == "json")
+    streams, meter = Streams(), Meter()
+    telemetry = _telemetry(meter)
+    log = RequestLog(slow_ms=service.slow_ms, all_of_them=service.log_requests)
+    app = create_app(
+        build_engine(settings),
+        provider=service.provider(settings.tenant),
+        client=service.client(),
+        open_to=open_to,
+        home=settings.tenant,
+        url=service.url,
+        bounds=service.bounds(),
+        per_second=service.per_second,
+        tenant_per_second=service.tenant_per_second,
+        burst=max(1, int(2 * service.per_second)),
+        profiles=lambda agent: build_profile(settings, agent),
+        streams=streams,
+        meter=meter,
+        observers=[log] if telemetry is None else [log, telemetry],
+    )
+    config = uvicorn.Config(
+        app,
+        host=service.host,
+        port=service.port,
+        http=partial(Protocol, kept=service.kept()),  # type: ignore[arg-type]
+        forwarded_allow_ips=service.proxies,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=service.drain_seconds,
+        log_config=None,
+    )
+    server = _Draining(config, streams)
+    server.run()
+    lines.flush()
+    if telemetry is not None:
+        telemetry.close()
+    if not server.started:
+        raise InvalidConfig("service_host", hint="the service could not start there; the lines above say why")
+
+
+def _telemetry(meter: Meter) -> Telemetry | None:
+    """The export of OpenTelemetry, where the environment names a receiver. Raises InvalidConfig (`otel`)."""
+    if not os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT") or os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true":
+        return None
+    try:
+        from mnemic_server.telemetry import Telemetry
+    except ModuleNotFoundError as missing:
+        raise InvalidConfig("otel", hint="pip install 'mnemic[otel]'") from missing
+    return Telemetry(meter)

@@ -1,0 +1,158 @@
+"""Sessions of browsers: a cookie that scripts cannot read stands for an API key, which is not kept in the browser.
+
+A cookie is `<key id>.<session id>.<secret>` with 256 random bits. Of the secret only the SHA-256 is kept, as a mark
+beside the keys: so a session holds in every process of the service. It ends when it is signed out of, when it is too
+old, with its key, and with the secret of the key that was shown for it. Whom it stands for is asked of the key at every
+request, so a change of roles takes effect at once. A session that a provider has vouched for stands for whom it named
+at the sign-in, until it ends. With it lies the provider's ID token, which ending it there takes, encrypted under the
+cookie's secret: who has the store alone reads no token.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import re
+import secrets
+from dataclasses import asdict, dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from joserfc import jwe
+from joserfc.jwk import OctKey
+from starlette.requests import HTTPConnection
+
+from mnemic.identity import new_id
+from mnemic.maintain.tenants import SERVICE_TENANT
+from mnemic.ports import Clock, RecordStore
+from mnemic.unit_of_work import Mutation, apply
+from mnemic_server.credentials import ApiKeys, Principal, Role, digest
+
+COOKIE, SECURE_COOKIE = "mnemic_session", "__Host-mnemic_session"
+"""Its name, and its name over TLS (RFC 6265bis, section 4.1.3.2)."""
+CSRF_HEADER = "x-csrf-token"
+LASTS = timedelta(hours=8)
+AT_ONCE = 20
+"""Browsers that one key may be signed in with; one more signs the oldest of them out."""
+
+_PREFIX = "console_session:"
+_SEALED = {"alg": "dir", "enc": "A256GCM"}
+_COOKIE = re.compile(r"([0-9a-f-]{36})\.([0-9a-f-]{36})\.([A-Za-z0-9_-]{43})", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """A browser that has signed in. What changes anything must carry `csrf_token` in a header."""
+
+    principal: Principal
+    csrf_token: str = field(repr=False)
+    expires_at: datetime
+
+
+class Sessions:
+    """The sessions of a store."""
+
+    def __init__(self, store: RecordStore, clock: Clock, keys: ApiKeys) -> None:
+        self._store = store
+        self._clock = clock
+        self._keys = keys
+
+    async def begin(self, principal: Principal, key_digest: str) -> tuple[str, Session]:
+        """A new session and its cookie, for whom an API key stands that was shown with the secret of this digest."""
+        now = self._clock.now()
+        prefix, session_id, secret = _prefix(principal.key_id), new_id(now), secrets.token_urlsafe(32)
+        kept = {"digest": digest(secret), "key_digest": key_digest, "begun_at": now.isoformat()}
+        await self._put({**dict.fromkeys(await self._over(prefix, now)), prefix + session_id: json.dumps(kept)})
+        return f"{principal.key_id}.{session_id}.{secret}", _session(principal, secret, now)
+
+    async def begin_for(self, principal: Principal, id_token: str = "") -> tuple[str, Session]:
+        """A new session and its cookie, for whom a provider has vouched, with the token to be shown there at its end.
+        What is over of anybody's goes.
+        """
+        now = self._clock.now()
+        owner = digest(f"{principal.tenant}\x1f{principal.user}")[:36]
+        prefix, session_id, secret = _prefix(owner), new_id(now), secrets.token_urlsafe(32)
+        kept = {"digest": digest(secret), "principal": _vouched(principal), "begun_at": now.isoformat()}
+        kept["id_token"] = jwe.encrypt_compact(dict(_SEALED), id_token, _sealing_key(secret))
+        over = {*await self._over(prefix, now), *await self._past(now)}
+        await self._put({**dict.fromkeys(over), prefix + session_id: json.dumps(kept)})
+        return f"{owner}.{session_id}.{secret}", _session(principal, secret, now)
+
+    async def find(self, cookie: str) -> Session | None:
+        """The session that `cookie` opens; None where it is unknown, over, or its key is gone, whichever it is."""
+        parts = _COOKIE.fullmatch(cookie)
+        if parts is None:
+            return None
+        key_id, session_id, secret = parts.groups()
+        name = _prefix(key_id) + session_id
+        value = (await self._store.marks(SERVICE_TENANT, name)).get(name)
+        kept = {} if value is None else json.loads(value)
+        if not kept or not hmac.compare_digest(digest(secret), kept["digest"]):
+            return None
+        vouched = kept.get("principal")
+        principal = _named(vouched) if vouched else await self._keys.principal(key_id, kept["key_digest"])
+        begun_at = datetime.fromisoformat(kept["begun_at"])
+        if principal is None or begun_at + LASTS <= self._clock.now():
+            return None
+        return _session(principal, secret, begun_at)
+
+    async def end(self, cookie: str) -> str | None:
+        """The session that `cookie` opens is over; the ID token that it was begun with, where a provider has vouched
+        for it. Another cookie changes nothing.
+        """
+        if await self.find(cookie) is None:
+            return None
+        key_id, session_id, secret = cookie.split(".")
+        name = _prefix(key_id) + session_id
+        kept = json.loads((await self._store.marks(SERVICE_TENANT, name)).get(name, "{}"))
+        await self._put({name: None})
+        if "id_token" not in kept:
+            return None
+        sealed = jwe.decrypt_compact(kept["id_token"], _sealing_key(secret), algorithms=list(_SEALED.values()))
+        return (sealed.plaintext or b"").decode()
+
+    async def _over(self, prefix: str, now: datetime) -> list[str]:
+        """A key's sessions that are over; and the oldest ones, where one more would be too many."""
+        marks = await self._store.marks(SERVICE_TENANT, prefix)
+        begun = {name: datetime.fromisoformat(json.loads(marks[name])["begun_at"]) for name in sorted(marks)}
+        live = [name for name, begun_at in begun.items() if begun_at + LASTS > now]
+        kept = set(live[-(AT_ONCE - 1) :])
+        return [name for name in begun if name not in kept]
+
+    async def _past(self, now: datetime) -> list[str]:
+        """Everybody's sessions that are too old."""
+        marks = await self._store.marks(SERVICE_TENANT, _PREFIX)
+        begun = {name: datetime.fromisoformat(json.loads(value)["begun_at"]) for name, value in marks.items()}
+        return [name for name, begun_at in begun.items() if begun_at + LASTS <= now]
+
+    async def _put(self, marks: dict[str, str | None]) -> None:
+        await apply(self._store, Mutation(tenant=SERVICE_TENANT, marks=marks))
+
+
+def session_cookie(request: HTTPConnection) -> str:
+    """The cookie of a request; an empty text where there is none."""
+    return request.cookies.get(SECURE_COOKIE) or request.cookies.get(COOKIE, "")
+
+
+def _prefix(key_id: str) -> str:
+    return f"{_PREFIX}{key_id}:"
+
+
+def _vouched(principal: Principal) -> dict[str, Any]:
+    return {**asdict(principal), "roles": sorted(principal.roles)}
+
+
+def _named(vouched: dict[str, Any]) -> Principal:
+    return Principal(**{**vouched, "roles": frozenset(map(Role, vouched["roles"]))})
+
+
+def _session(principal: Principal, secret: str, begun_at: datetime) -> Session:
+    return Session(principal=principal, csrf_token=_csrf(secret), expires_at=begun_at + LASTS)
+
+
+def _sealing_key(secret: str) -> OctKey:
+    return OctKey.import_key(hmac.digest(secret.encode(), b"mnemic id token", "sha256"))
+
+
+def _csrf(secret: str) -> str:
+    return hmac.digest(secret.encode(), b"mnemic console csrf", "sha256").hex()

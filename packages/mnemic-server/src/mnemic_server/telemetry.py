@@ -1,0 +1,99 @@
+"""OpenTelemetry: a span, a measurement and, where it failed, a log record for each request, sent by OTLP over HTTP.
+
+It is on where the environment names a receiver (`OTEL_EXPORTER_OTLP_ENDPOINT`) and `mnemic[otel]` is installed; the
+other `OTEL_` variables mean what the specification says. Attributes are those of HTTP's semantic conventions that hold
+no content: method, route, status. The web framework's own telemetry, which sends addresses with names in them, stays
+off.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from opentelemetry._logs import SeverityNumber
+from opentelemetry.exporter.otlp.proto.http._log_exporter import OTLPLogExporter
+from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.metrics import CallbackOptions
+from opentelemetry.metrics import Observation as Measured
+from opentelemetry.sdk._logs import LoggerProvider
+from opentelemetry.sdk._logs.export import BatchLogRecordProcessor
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from opentelemetry.trace import SpanKind, StatusCode
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+
+from mnemic_server.meter import Meter
+from mnemic_server.observability import Observation
+
+
+class Telemetry:
+    """An observer that exports. `meter` is what the other figures are read from."""
+
+    def __init__(self, meter: Meter) -> None:
+        resource = Resource.create({"service.name": os.environ.get("OTEL_SERVICE_NAME", "mnemic")})
+        self._spans = TracerProvider(resource=resource, shutdown_on_exit=False)
+        self._spans.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+        reader = PeriodicExportingMetricReader(OTLPMetricExporter())
+        self._metrics = MeterProvider([reader], resource=resource, shutdown_on_exit=False)
+        self._records = LoggerProvider(resource=resource, shutdown_on_exit=False)
+        self._records.add_log_record_processor(BatchLogRecordProcessor(OTLPLogExporter()))
+        self._tracer = self._spans.get_tracer("mnemic")
+        self._logger = self._records.get_logger("mnemic")
+        measuring = self._metrics.get_meter("mnemic")
+        self._duration = measuring.create_histogram("http.server.request.duration", unit="s")
+        for name, counts, label in (
+            ("mnemic.searches", meter.search_counts, "outcome"),
+            ("mnemic.degraded", meter.degraded_parts, "part"),
+            ("mnemic.writes", meter.write_counts, "outcome"),
+        ):
+            measuring.create_observable_counter(name, callbacks=[_reading(counts, label)])
+        self._parents = TraceContextTextMapPropagator()
+
+    def began(self) -> None:
+        """A span is made when the request is over: its route is not known before."""
+
+    def ended(self, seen: Observation) -> None:
+        """Export it, in the background."""
+        attributes: dict[str, Any] = {
+            "http.request.method": seen.method,
+            "http.route": seen.route,
+            "http.response.status_code": seen.status,
+        }
+        parent = self._parents.extract({"traceparent": seen.traceparent or ""})
+        span = self._tracer.start_span(
+            f"{seen.method} {seen.route}",
+            context=parent,
+            kind=SpanKind.SERVER,
+            attributes=attributes,
+            start_time=seen.began,
+        )
+        if seen.status >= 500:
+            span.set_status(StatusCode.ERROR)
+            self._logger.emit(
+                timestamp=seen.ended,
+                severity_number=SeverityNumber.ERROR,
+                body="request failed",
+                attributes=attributes,
+                event_name="mnemic.request.failed",
+            )
+        span.end(seen.ended)
+        self._duration.record(seen.seconds, attributes)
+
+    def close(self) -> None:
+        """Send what is left, within the export's own time limits."""
+        for provider in (self._spans, self._metrics, self._records):
+            provider.force_flush()
+            provider.shutdown()
+
+
+def _reading(counts: Callable[[], dict[str, int]], label: str) -> Callable[[CallbackOptions], Iterable[Measured]]:
+    def read(_: CallbackOptions) -> Iterable[Measured]:
+        return [Measured(count, {label: name}) for name, count in counts().items()]
+
+    return read

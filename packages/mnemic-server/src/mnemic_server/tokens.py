@@ -1,0 +1,273 @@
+"""Bearer tokens: those this service issues for an application's users, and those of an OpenID provider.
+
+Both are JSON Web Tokens (RFC 7519) read by joserfc. The algorithms are named here and never taken from a token. Our own
+are signed with Ed25519 under a key that is derived from the application's secret while it is shown, and verified with
+the public half, which lies with the application's key: whoever has the store, or a copy of it, signs nothing. They end
+with that key, and do no more than it may. A provider's are signed with RS256 or ES256 under its JWKS, from a file or an
+address (`mnemic_server.provider_keys`).
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import re
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from joserfc import jws, jwt
+from joserfc.errors import BadSignatureError, InvalidKeyIdError, JoseError
+from joserfc.jwk import KeySet, OKPKey
+
+from mnemic.errors import InvalidConfig, InvalidInput, MemoryNotFound
+from mnemic.ports import Clock
+from mnemic_server.claimed import ClaimedUsers, identifier_of
+from mnemic_server.credentials import ApiKeys, Principal, Role, TokenKey, shown_key
+from mnemic_server.fetching import require_fetchable
+from mnemic_server.provider_keys import FetchedKeys, FixedKeys
+
+ISSUER = "mnemic"
+MAX_TTL = timedelta(hours=24)
+LEEWAY_SECONDS = 60
+LATEST = 1e12
+"""Seconds. Infinity, NaN and what no float can express lie beyond it as well."""
+
+_OWN = ["Ed25519"]
+_KEY_ID = re.compile(r"[0-9a-f-]{36}", re.ASCII)
+_PURPOSE = b"mnemic bearer tokens"
+_PROVIDERS = ["RS256", "ES256"]
+ONES_OWN = frozenset({Role.READER, Role.WRITER, Role.SUBJECT})
+"""Roles that reach no further than the user they are given to."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claims:
+    """Names of the claims of a token that say who the user is, the tenant and the roles. For how one becomes the name
+    of a user or a tenant, see `mnemic_server.claimed`.
+    """
+
+    user: str = "sub"
+    tenant: str = "tenant"
+    roles: str = "roles"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provider:
+    """An OpenID provider: who signs, for whom, with which keys (or where they are fetched), and which claims say what.
+
+    A token that names no tenant is of the `default_tenant`, and has of its roles only those that reach no further than
+    its user: `admin` in a claim named `roles` may mean anything at a provider that knows no tenants. One that names no
+    roles is a subject's.
+    """
+
+    issuer: str
+    audience: str
+    keys: Mapping[str, Any] | str
+    claims: Claims = Claims()
+    default_tenant: str | None = None
+
+    @classmethod
+    def named(
+        cls, jwks: str, *, issuer: str, audience: str, claims: Claims | None = None, default_tenant: str | None = None
+    ) -> Provider:
+        """With its keys at an address or in a file. Raises InvalidConfig (`invalid_config:jwks`)."""
+        keys = jwks if "://" in jwks else _keys_in(Path(jwks))
+        if isinstance(keys, str):
+            require_fetchable(keys)
+        return cls(
+            issuer=issuer, audience=audience, keys=keys, claims=claims or Claims(), default_tenant=default_tenant
+        )
+
+
+def _keys_in(path: Path) -> Mapping[str, Any]:
+    """The keys of a JWKS file. Raises InvalidConfig (`invalid_config:jwks`)."""
+    try:
+        keys: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        KeySet.import_key_set(keys)  # type: ignore[arg-type]
+    except (OSError, ValueError, KeyError, JoseError):
+        raise InvalidConfig("jwks", hint="not a JWKS file") from None
+    return keys
+
+
+class Tokens:
+    """Issues and reads tokens."""
+
+    def __init__(self, keys: ApiKeys, clock: Clock, provider: Provider | None = None) -> None:
+        self._applications = keys
+        self._clock = clock
+        self._provider = provider
+        self._keys = None if provider is None else _keys(provider, clock)
+        self._users = ClaimedUsers(keys.store)
+
+    async def issue(
+        self, api_key: str, *, user: str, session: str | None, roles: frozenset[Role], ttl: timedelta
+    ) -> str:
+        """A token for a user of the tenant of the application whose key's text this is, with some of its roles. Raises
+        InvalidInput, MemoryNotFound for a key that is none.
+        """
+        if not timedelta(0) < ttl <= MAX_TTL:
+            raise InvalidInput("ttl", hint="more than nothing, at most 24 hours")
+        shown = shown_key(api_key)
+        application = None if shown is None else await self._applications.principal(*shown)
+        if shown is None or application is None:
+            raise MemoryNotFound("api_key")
+        if not roles <= application.roles & ONES_OWN:
+            raise InvalidInput("roles", hint=f"only roles that the key has, of {', '.join(sorted(ONES_OWN))}")
+        now = int(self._clock.now().timestamp())
+        claims = {
+            "iss": ISSUER,
+            "sub": user,
+            "tenant": application.tenant,
+            "agent": application.agent,
+            "session": session,
+            "roles": sorted(roles),
+            "iat": now,
+            "exp": now + int(ttl.total_seconds()),
+        }
+        _principal(claims, claims["tenant"], claims["roles"], application.key_id)
+        signing = await self._signing(api_key, *shown)
+        return jwt.encode({"alg": _OWN[0], "kid": application.key_id}, claims, signing, algorithms=_OWN)
+
+    async def _signing(self, api_key: str, key_id: str, shown: str) -> OKPKey:
+        """Return the key that signs the application's tokens, derived from its secret."""
+        salt = secrets.token_hex(16)
+        made = TokenKey(salt=salt, public=str(_derived(api_key, salt).as_dict(private=False)["x"]))
+        return _derived(api_key, (await self._applications.signed_with(key_id, shown, made)).salt)
+
+    async def authenticate(self, text: str) -> Principal | None:
+        """Return the principal of the token; None where anything about it is wrong."""
+        try:
+            return await self._own(text)
+        except (JoseError, InvalidInput, ValueError, KeyError, TypeError):
+            pass
+        try:
+            return await self._providers(text)
+        except (JoseError, InvalidInput, ValueError, KeyError, TypeError):
+            return None
+
+    async def _own(self, text: str) -> Principal:
+        key_id = jws.extract_compact(text.encode()).protected.get("kid")
+        key = await self._applications.find(key_id) if isinstance(key_id, str) and _KEY_ID.fullmatch(key_id) else None
+        if key is None or key.principal.user is not None:
+            raise ValueError("kid")
+        now = self._clock.now()
+        verifying = [key.signing[shown] for shown in key.live(now) if shown in key.signing]
+        claims = next((claims for one in verifying if (claims := _verified(text, one)) is not None), None)
+        if claims is None:
+            raise ValueError("signature")
+        self._require(claims, ISSUER, None)
+        begun = _moment(claims.get("iat"))
+        application = key.principal
+        principal = _principal(claims, claims["tenant"], claims["roles"], key.key_id)
+        if (
+            claims["exp"] - begun > MAX_TTL.total_seconds()
+            or begun > now.timestamp() + LEEWAY_SECONDS
+            or (principal.tenant, principal.agent) != (application.tenant, application.agent)
+            or not principal.roles <= application.roles & ONES_OWN
+        ):
+            raise ValueError("claims")
+        await self._applications.note_use(key.key_id)
+        return principal
+
+    async def _providers(self, text: str) -> Principal | None:
+        known, claims = self._provider, await self._signed(text)
+        if known is None or claims is None:
+            return None
+        self._require(claims, known.issuer, known.audience)
+        return await self._of_provider(claims, known)
+
+    async def identified(self, text: str, *, client_id: str, nonce: str) -> Principal | None:
+        """Return the principal of an ID token of the provider that was made for `client_id` and this sign-in (OpenID
+        Connect Core 1.0, section 3.1.3.7); None where anything about it is wrong.
+        """
+        try:
+            known, claims = self._provider, await self._signed(text)
+            if known is None or claims is None:
+                return None
+            self._require(claims, known.issuer, client_id)
+            if not hmac.compare_digest(str(claims.get("nonce")).encode(), nonce.encode()):
+                return None
+            if claims.get("azp", client_id) != client_id:
+                return None
+            return await self._of_provider(claims, known)
+        except (JoseError, InvalidInput, ValueError, KeyError, TypeError):
+            return None
+
+    async def _of_provider(self, claims: Mapping[str, Any], known: Provider) -> Principal:
+        """Raises ValueError for an address of mail that nobody has confirmed: anybody may have typed it."""
+        if known.claims.user == "email" and claims.get("email_verified", True) not in (True, "true"):
+            raise ValueError("claims")
+        tenant = identifier_of(claims.get(known.claims.tenant, known.default_tenant), "tenant", issuer=known.issuer)
+        user = await self._users.user_of(claims.get(known.claims.user), tenant, issuer=known.issuer)
+        named = {"sub": user, "agent": claims.get("agent"), "session": claims.get("session")}
+        roles = claims.get(known.claims.roles, [Role.SUBJECT])
+        principal = _principal(named, tenant, roles)
+        if known.claims.tenant in claims:
+            return principal
+        return replace(principal, roles=principal.roles & ONES_OWN or frozenset({Role.SUBJECT}))
+
+    async def _signed(self, text: str) -> Mapping[str, Any] | None:
+        """The claims of a token that the provider has signed; None where there is no provider or none of its keys."""
+        keys = None if self._keys is None else await self._keys.current()
+        if self._keys is None or keys is None:
+            return None
+        try:
+            return jwt.decode(text, keys, algorithms=_PROVIDERS).claims
+        except (InvalidKeyIdError, BadSignatureError):
+            renewed = await self._keys.current(anew=True)
+            if renewed is None:
+                raise
+            return jwt.decode(text, renewed, algorithms=_PROVIDERS).claims
+
+    def _require(self, claims: Mapping[str, Any], issuer: str, audience: str | None) -> None:
+        now = self._clock.now().timestamp()
+        audiences = claims.get("aud")
+        listed = [audiences] if isinstance(audiences, str) else audiences
+        if (
+            claims.get("iss") != issuer
+            or (audience is not None and (not isinstance(listed, list) or audience not in listed))
+            or _moment(claims.get("exp")) + (LEEWAY_SECONDS if audience else 0) <= now
+            or _moment(claims.get("nbf", 0)) > now + LEEWAY_SECONDS
+        ):
+            raise ValueError("claims")
+
+
+def _moment(claimed: object) -> float:
+    """A time that a token names (NumericDate of RFC 7519). Raises ValueError for what is none."""
+    if isinstance(claimed, bool) or not isinstance(claimed, int | float) or not abs(claimed) < LATEST:
+        raise ValueError("claims")
+    return claimed
+
+
+def _keys(provider: Provider, clock: Clock) -> FixedKeys | FetchedKeys:
+    return FetchedKeys(provider.keys, clock) if isinstance(provider.keys, str) else FixedKeys(provider.keys)
+
+
+def _derived(secret: str, salt: str) -> OKPKey:
+    return OKPKey.derive_key(secret, "Ed25519", kdf_options={"salt": bytes.fromhex(salt), "info": _PURPOSE})
+
+
+def _verified(text: str, known: TokenKey) -> Mapping[str, Any] | None:
+    """The claims of a token that was signed with the other half of this key; None for any other."""
+    public = OKPKey.import_key({"kty": "OKP", "crv": "Ed25519", "x": known.public})
+    try:
+        return jwt.decode(text, public, algorithms=_OWN).claims
+    except BadSignatureError:
+        return None
+
+
+def _principal(claims: Mapping[str, Any], tenant: object, roles: object, key_id: str | None = None) -> Principal:
+    if not isinstance(claims.get("sub"), str) or not isinstance(tenant, str) or not isinstance(roles, list):
+        raise ValueError("claims")
+    return Principal(
+        tenant=tenant,
+        user=claims["sub"],
+        agent=claims.get("agent") or "default",
+        session=claims.get("session"),
+        roles=frozenset(Role(role) for role in roles),
+        key_id=key_id or str(claims.get("kid") or claims["sub"]),
+    )

@@ -1,0 +1,62 @@
+"""MCP on the service's own address and credentials: whose memories a tool reaches, the key says, and nothing else."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from http import HTTPStatus
+from typing import Any
+
+from starlette.requests import HTTPConnection
+from starlette.types import Receive, Scope, Send
+
+from mnemic.engine import MemoryEngine
+from mnemic_agents.mcp import May, answer, memory_server
+from mnemic_server.access import Service, admitted, require_role, require_user
+from mnemic_server.credentials import Principal, Role
+from mnemic_server.problems import Refused
+
+SERVERS_KEPT = 256
+"""Servers that stay ready: making one anew takes some milliseconds."""
+_READERS = frozenset({Role.READER, Role.WRITER, Role.SUBJECT})
+
+
+class ToolServer:
+    """`/mcp`: streamable HTTP without sessions, so that any process may answer any request. Each caller is offered the
+    tools of its roles: readers and subjects find, writers remember, writers and subjects correct and delete, subjects
+    have everything about them erased.
+    """
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._servers: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request. Refuses with 401, 403, 405 and 429."""
+        if scope["method"] != "POST":
+            raise Refused(HTTPStatus.METHOD_NOT_ALLOWED, "method_not_allowed", headers={"Allow": "POST"})
+        principal = await admitted(HTTPConnection(scope), self._service)
+        require_user(principal)
+        require_role(principal, *_READERS)
+        standing = await self._service.tenancy.of(principal.tenant)
+        await answer(self._server(principal, standing.engine), scope, receive, send)
+
+    def _server(self, principal: Principal, engine: MemoryEngine) -> Any:
+        named = (principal.actor, principal.roles & {*_READERS, Role.OPERATOR}, engine)
+        server = self._servers.pop(named, None)
+        if server is None:
+            server = memory_server(engine, principal.actor, may=_allowed(principal.roles))
+        self._servers[named] = server
+        while len(self._servers) > SERVERS_KEPT:
+            self._servers.popitem(last=False)
+        return server
+
+
+def _allowed(roles: frozenset[Role]) -> frozenset[May]:
+    may = {May.READ}
+    if Role.WRITER in roles:
+        may |= {May.WRITE, May.CORRECT}
+    if Role.SUBJECT in roles:
+        may |= {May.CORRECT, May.ERASE}
+    if Role.OPERATOR in roles:
+        may |= {May.ERASE}
+    return frozenset(may)

@@ -1,0 +1,116 @@
+"""Attempts to come in: wrong credentials are throttled by address, and sign-ins and refusals are in the audit.
+
+A refusal costs the service a line in the audit at most once a minute for each caller and reason, so that nobody fills
+the audit by being refused; the line says how many there were since the one before.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter, OrderedDict
+from contextlib import suppress
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import TypeVar
+
+from starlette.requests import HTTPConnection
+
+from mnemic.errors import NotSupported, StoreFailed
+from mnemic.maintain.tenants import SERVICE_TENANT
+from mnemic.ports import Clock, RecordStore
+from mnemic.unit_of_work import Mutation, apply
+from mnemic_server.connections import place_of
+from mnemic_server.credentials import Principal
+from mnemic_server.problems import Refused
+
+K = TypeVar("K")
+V = TypeVar("V")
+CALLER = "caller"
+"""The name in a request's `state` of its credential's id, which is neither secret nor a person's name."""
+BURST, PER_SECOND = 30, 0.5
+"""Wrong credentials of one address: so many at once, and then one every two seconds."""
+KNOWN_SECONDS = 3600.0
+MOST = 10_000
+LINE_SECONDS = 60.0
+STRANGER = "unknown"
+
+
+@dataclass(slots=True, kw_only=True)
+class Watch:
+    """Record of the refused callers that one process has seen; the lines it writes are in the store's audit."""
+
+    store: RecordStore
+    clock: Clock
+    _levels: OrderedDict[str, tuple[float, float]] = field(default_factory=OrderedDict)
+    _known: OrderedDict[bytes, float] = field(default_factory=OrderedDict)
+    _told: OrderedDict[tuple[str, ...], float] = field(default_factory=OrderedDict)
+    _untold: Counter[tuple[str, ...]] = field(default_factory=Counter)
+
+    def refuse_throttled(self, request: HTTPConnection, shown: str) -> None:
+        """Refuse with 429, before the store is asked, an address that has shown too many wrong credentials; one that
+        was right within the hour is looked at all the same: others may share its address.
+        """
+        now, address = self.clock.monotonic(), address_of(request)
+        level = self._level(address, now)
+        if level >= 1.0 or now - self._known.get(_name(shown), -KNOWN_SECONDS) < KNOWN_SECONDS:
+            return
+        wait = {"Retry-After": str(int((1.0 - level) / PER_SECOND) + 1)}
+        raise Refused(HTTPStatus.TOO_MANY_REQUESTS, "too_many_failures", headers=wait)
+
+    def right(self, request: HTTPConnection, shown: str, principal: Principal) -> None:
+        """A credential opened something."""
+        request.scope.setdefault("state", {})[CALLER] = principal.key_id
+        _put(self._known, _name(shown), self.clock.monotonic())
+
+    async def wrong(self, request: HTTPConnection) -> None:
+        """A credential opened nothing."""
+        now, address = self.clock.monotonic(), address_of(request)
+        _put(self._levels, address, (self._level(address, now) - 1.0, now))
+        await self._line(SERVICE_TENANT, "authentication_failed", STRANGER, {"address": address})
+
+    async def refused(self, request: HTTPConnection, principal: Principal, reason: str) -> None:
+        """Somebody who is known asked for what they may not."""
+        detail = {"reason": reason, "address": address_of(request), "key_id": principal.key_id}
+        await self._line(principal.tenant, "refused", principal.actor.user, detail)
+
+    async def signed(self, request: HTTPConnection, principal: Principal, action: str) -> None:
+        """Somebody has signed in, or out."""
+        detail = {"address": address_of(request), "key_id": principal.key_id}
+        await self._write(principal.tenant, action, principal.actor.user, {**detail})
+
+    def _level(self, address: str, now: float) -> float:
+        level, at = self._levels.get(address, (float(BURST), now))
+        return min(float(BURST), level + (now - at) * PER_SECOND)
+
+    async def _line(self, tenant: str, action: str, actor: str, detail: dict[str, str]) -> None:
+        """A line for the first of a minute; of the others of it the next line says how many they were."""
+        place, now = (tenant, action, actor, *sorted(detail.values())), self.clock.monotonic()
+        self._untold[place] += 1
+        if now - self._told.get(place, -LINE_SECONDS) < LINE_SECONDS:
+            return
+        times = self._untold.pop(place)
+        _put(self._told, place, now)
+        if len(self._untold) > MOST:
+            self._untold.clear()
+        await self._write(tenant, action, actor, {**detail, "times": times})
+
+    async def _write(self, tenant: str, action: str, actor: str, detail: dict[str, str | int]) -> None:
+        line = Mutation(tenant=tenant, action=action, actor=actor, at=self.clock.now(), detail=detail)
+        with suppress(StoreFailed, NotSupported):  # whoever is refused stays refused though it cannot be written down
+            await apply(self.store, line)
+
+
+def address_of(request: HTTPConnection) -> str:
+    """Return the address that a request comes from, as the proxies that are believed say."""
+    return place_of(request.client.host) if request.client else ""
+
+
+def _name(shown: str) -> bytes:
+    return hashlib.sha256(shown.encode()).digest()
+
+
+def _put(kept: OrderedDict[K, V], name: K, value: V) -> None:
+    kept[name] = value
+    kept.move_to_end(name)
+    while len(kept) > MOST:
+        kept.popitem(last=False)

@@ -1,4 +1,4 @@
-"""Strangers who never finish what they send are nobody else's trouble (S29)."""
+"""Strangers who never finish what they send are nobody else's trouble (S28)."""
 
 from __future__ import annotations
 

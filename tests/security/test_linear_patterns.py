@@ -1,4 +1,4 @@
-"""No regular expression of the product takes more than linear time in what it is given (S35): all of them are pumped.
+"""No regular expression of the product takes more than linear time in what it is given (S36): all of them are pumped.
 
 A pattern that is slow at 4,000 characters of one piece is tried at four times as many. Linear time grows by four then,
 quadratic time by sixteen; in between lies the judgement. Processor time of this thread counts, whatever else runs.

@@ -1,4 +1,4 @@
-"""A front that cannot be held."""
+"""Rights on credentials."""
 
 from __future__ import annotations
 
@@ -6,15 +6,9 @@ from tests.scorecard.row import Row
 
 ROW = Row(
     id="S29",
-    property="a front that cannot be held",
-    aim="640 half-sent requests for 3 minutes: every search of a rightful caller answered, p99 <= 2 x",
-    tests=(
-        "tests/unit/entrypoints/rest/test_held.py",
-        "tests/unit/entrypoints/rest/test_connections.py",
-        "tests/unit/entrypoints/rest/test_protocol.py",
-        "tests/faults/test_half_sent.py",
-        "tests/faults/test_unread_log.py",
-    ),
-    bites="the same half-sent requests at a layer that takes a place first: the rightful caller is refused with 429",
-    alone=True,
+    property="who may do what to a key",
+    aim="role x role x verb x tenant: 0 escapes",
+    tests=("tests/unit/entrypoints/rest/test_key_rights.py", "tests/unit/entrypoints/rest/test_credentials.py"),
+    bites="the table is stated apart from the code; with the rule of creation alone, operators rotate, revoke and list "
+    "the keys of admins, and it fails",
 )

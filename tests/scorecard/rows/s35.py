@@ -1,4 +1,4 @@
-"""Nothing a caller sends owns the event loop."""
+"""A model or an embedder that hangs."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ from tests.scorecard.row import Row
 
 ROW = Row(
     id="S35",
-    property="nothing a caller sends owns the event loop",
-    aim="every regular expression linear in 92 pumped pieces; texts are read beside the loop",
-    tests=(
-        "tests/security/test_linear_patterns.py",
-        "tests/unit/entrypoints/rest/test_pumped_fields.py",
-        "tests/unit/entrypoints/rest/test_kinds.py",
-    ),
-    bites="three expressions that the product once had are quadratic, and are found",
+    property="a model or an embedder that hangs",
+    aim="plain adds and searches are answered meanwhile; a search says what it did without",
+    tests=("tests/faults/test_hanging_models.py", "tests/unit/providers/test_breaker.py"),
+    bites="with one pool for all requests captures take every place; without the circuit breaker a model that hangs is "
+    "asked for each of them",
+    alone=True,
 )

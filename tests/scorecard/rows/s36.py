@@ -1,4 +1,4 @@
-"""What somebody else's folder, cookie or model may do."""
+"""Nothing a caller sends owns the event loop."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ from tests.scorecard.row import Row
 
 ROW = Row(
     id="S36",
-    property="secrets and neighbours",
-    aim="0 keys sent to an address that came from elsewhere; a model that hangs is left alone after 3 calls",
+    property="nothing a caller sends owns the event loop",
+    aim="every regular expression linear in 92 pumped pieces; texts are read beside the loop",
     tests=(
-        "tests/unit/test_setting.py",
-        "tests/unit/entrypoints/rest/test_sessions.py",
-        "tests/unit/providers/test_breaker.py",
+        "tests/security/test_linear_patterns.py",
+        "tests/unit/entrypoints/rest/test_pumped_fields.py",
+        "tests/unit/entrypoints/rest/test_kinds.py",
     ),
-    bites="the table names the addresses that get OpenAI's key: where an address's origin is not looked at, two of "
-    "its rows fail; where a file is named, the same settings are read from it",
+    bites="three expressions that the product once had are quadratic, and are found",
 )

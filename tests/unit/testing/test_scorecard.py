@@ -11,6 +11,7 @@ import pytest
 
 from tests.scorecard.__main__ import AT_ONCE, results
 from tests.scorecard.page import page
+from tests.scorecard.plants import PLANTS, Plant, noticed
 from tests.scorecard.row import ROOT, Ran, Row, judged, run
 from tests.scorecard.rows import all_rows
 
@@ -68,7 +69,43 @@ def test_without_tests_or_report_nothing_ran(tmp_path: Path) -> None:
 
 
 def test_every_promise_has_its_row() -> None:
-    assert [one.id for one in all_rows()] == [f"S{number}" for number in range(1, 38)]
+    """S37 is of a store of several nodes, which there is none of."""
+    assert [one.id for one in all_rows()] == [f"S{number}" for number in range(1, 41) if number != 37]
+
+
+@pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: f"{plant.row} {plant.defect}")
+def test_a_defect_can_be_planted(plant: Plant, tmp_path: Path) -> None:
+    file = tmp_path / plant.file
+    file.parent.mkdir(parents=True)
+    text = (ROOT / plant.file).read_text(encoding="utf-8")
+    assert text.count(plant.was) == 1
+    file.write_text(text, encoding="utf-8")
+    with plant.planted(tmp_path):
+        planted = file.read_text(encoding="utf-8")
+        assert planted != text
+        compile(planted, plant.file, "exec")
+    assert file.read_text(encoding="utf-8") == text
+    assert [name for name in plant.tests if not (ROOT / name).is_file()] == []
+
+
+def test_each_promise_from_s28_on_has_a_defect_that_its_tests_must_notice() -> None:
+    rows = {row.id: row for row in all_rows()}
+    assert {name for name in rows if int(name[1:]) >= 28} == {plant.row for plant in PLANTS} - {"S1"}
+
+
+@pytest.mark.parametrize(
+    ("body", "outcome"),
+    [
+        ("import one; assert one.ARMED", "noticed"),
+        ("import one; assert not one.ARMED", "survived"),
+        ("import pytest; pytest.exit('no')", "did not run"),
+    ],
+)
+def test_a_defect_is_noticed_where_a_test_fails(tmp_path: Path, body: str, outcome: str) -> None:
+    (tmp_path / "test_one.py").write_text(f"def test_it() -> None:\n    {body}\n", encoding="utf-8")
+    (tmp_path / "one.py").write_text("ARMED = True\n", encoding="utf-8")
+    plant = Plant(row="S0", defect="d", file="one.py", was="True", now="False", tests=("test_one.py",))
+    assert noticed(plant, tmp_path)[0] == outcome
 
 
 def test_one_can_say_a_figure(record_property: Callable[[str, object], None]) -> None:

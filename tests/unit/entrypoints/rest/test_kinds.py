@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from mnemic.kinds.structured import StructuredMemory
 from mnemic_travel import plugin
 from tests.unit.entrypoints.rest.conftest import Running
 
@@ -106,6 +107,17 @@ async def test_structured_data_is_checked_found_by_fields_and_revised(running: R
     assert (refused.status_code, refused.json()["reason"]) == (422, "invalid_input:shape")
     read = await post(running, "/v1/structured/extract", {"text": "Nothing is booked here."}, ana)
     assert read == {"data": []}
+
+
+async def test_what_a_package_does_that_is_not_installed_is_not_offered_here(
+    running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """501, as for a store that keeps no relations: the request is none that its caller could put right."""
+    monkeypatch.setitem(StructuredMemory.__init__.__kwdefaults__, "readers", list)
+    answer = await running.client.post(
+        "/v1/structured/FlightReservation/query", json={"where": {}}, headers=await running.caller("reader")
+    )
+    assert (answer.status_code, answer.json()["reason"]) == (501, "missing_extra:travel")
 
 
 async def test_a_trait_waits_for_review_and_is_then_what_the_agent_is_like(running: Running) -> None:

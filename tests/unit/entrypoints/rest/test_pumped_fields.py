@@ -1,4 +1,4 @@
-"""Every text that a request may carry, as the description names it, filled with what is slow to read (S35).
+"""Every text that a request may carry, as the description names it, filled with what is slow to read (S36).
 
 Who adds a route or a field need not think of it: the list is made of the OpenAPI document.
 """

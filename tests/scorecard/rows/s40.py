@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.scorecard.row import Row
 
 ROW = Row(
-    id="S37",
+    id="S40",
     property="supply chain",
     aim="every package with its hashes, every action by its commit; what is known against a package fails the audit",
     tests=("tests/unit/testing/test_supply_chain.py", "tests/unit/test_deployment.py"),

@@ -1,0 +1,103 @@
+"""A model or an embedder that takes requests and answers none costs nobody a plain add or search (S35)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Event
+
+import httpx
+import pytest
+
+from mnemic_testing.scripted_model import Fault, ModelRequest, Reply, ScriptedModelServer
+from tests.faults.scale import size
+from tests.service import serving
+
+AT_ONCE = 16
+CAPTURES = size(24, 64)
+PLAIN = size(20, 1000)
+DIMENSION = 8
+WAIT = 60  # seconds after which a request counts as hung
+
+
+def hang(_: ModelRequest) -> Reply:
+    return Reply.broken(Fault.HANG)
+
+
+@pytest.mark.faults
+def test_a_hanging_model_costs_no_plain_add_or_search(tmp_path: Path, say: Callable[[str], None]) -> None:
+    """Everybody captures, over and over, through a model that never answers; one person adds and searches."""
+    over = Event()
+    with (
+        ScriptedModelServer(hang) as model,
+        serving(
+            tmp_path, MNEMIC_MODEL_URL=model.base_url, MNEMIC_API_KEY="x", MNEMIC_SERVICE_AT_ONCE=str(AT_ONCE)
+        ) as service,
+        httpx.Client(base_url=service.address, timeout=WAIT) as client,
+        ThreadPoolExecutor(CAPTURES) as pool,
+    ):
+        keys = {user: service.key("reader", "writer", user=user) for user in ("ana", "eve")}
+
+        def capture() -> list[int]:
+            answers = []
+            while not over.is_set():
+                headers = {"Authorization": f"Bearer {keys['eve']}"}
+                said = {"message": "I am allergic to peanuts."}
+                answers.append(
+                    httpx.post(f"{service.address}/v1/capture", json=said, headers=headers, timeout=WAIT).status_code
+                )
+            return answers
+
+        captures = [pool.submit(capture) for _ in range(CAPTURES)]
+        client.headers["Authorization"] = f"Bearer {keys['ana']}"
+        try:
+            for number in range(PLAIN):
+                added = client.post("/v1/memories", json={"content": f"Parcel {number} is for Oslo."})
+                assert added.status_code == 201, added.text
+                found = client.post("/v1/search", json={"query": f"parcel {number}"})
+                assert (found.status_code, found.json()["errors"]) == (200, {}), found.text
+        finally:
+            over.set()
+        answers = [status for one in captures for status in one.result()]
+        asked = len(model.requests)
+    say(f"{PLAIN} adds and {PLAIN} searches answered beside {len(answers)} captures, {asked} requests to the model")
+    assert asked
+    assert set(answers) <= {200, 201, 429}
+
+
+@pytest.mark.faults
+def test_beside_a_hanging_embedder_words_find_and_an_add_says_what_is_missing(
+    tmp_path: Path, say: Callable[[str], None]
+) -> None:
+    hangs = Event()
+
+    def script(request: ModelRequest) -> Reply:
+        return hang(request) if hangs.is_set() else Reply()
+
+    with ScriptedModelServer(embeddings=script, dimension=DIMENSION) as server:
+        embedder = {
+            "MNEMIC_EMBEDDER": "http",
+            "MNEMIC_EMBEDDER_URL": server.base_url,
+            "MNEMIC_EMBEDDER_MODEL": "tiny",
+            "MNEMIC_EMBEDDER_DIMENSION": str(DIMENSION),
+        }
+        with serving(tmp_path, **embedder) as service, httpx.Client(base_url=service.address, timeout=WAIT) as client:
+            made = service.run(
+                "apikeys", "create", "--role", "reader", "--role", "writer", "--for-user", "ana", **embedder
+            )
+            client.headers["Authorization"] = f"Bearer {made.stdout.strip()}"
+            assert client.post("/v1/memories", json={"content": "The seat is by the aisle."}).status_code == 201
+            hangs.set()
+            before = len(server.requests)
+            for number in range(PLAIN):
+                found = client.post("/v1/search", json={"query": f"where is seat {number}?"})
+                assert found.status_code == 200, found.text
+                assert found.json()["errors"]["vector"].startswith("embedder_failed:")
+                assert len(found.json()["hits"]) == 1
+            refused = client.post("/v1/memories", json={"content": "The seat is by the window."})
+            asked = len(server.requests) - before
+    say(f"{PLAIN} searches answered by words with {asked} requests to an embedder that hangs")
+    assert refused.status_code == 503
+    assert refused.json()["reason"].startswith("embedder_failed:")
+    assert asked < PLAIN  # the circuit breaker is open most of the time

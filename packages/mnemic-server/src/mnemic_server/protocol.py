@@ -19,6 +19,8 @@ from mnemic_server.problems import MEDIA_TYPE, Problem
 
 HEAD_BYTES = 64 * 1024
 """Of a request's address and headers together, its trailers included; and of a line that does not end."""
+SAID_ONCE = frozenset({b"authorization", b"content-type", b"host", b"origin"})
+"""Headers by which a request is judged. A request that has one of them twice is refused."""
 
 
 class Protocol(HttpToolsProtocol):
@@ -32,6 +34,7 @@ class Protocol(HttpToolsProtocol):
         self._head = 0
         self._untold = 0
         self._in_body = False
+        self._said: set[bytes] = set()
         self._body_bytes = 0
         self._begun = 0.0
         self._deadline: asyncio.TimerHandle | None = None
@@ -69,6 +72,7 @@ class Protocol(HttpToolsProtocol):
         """A request begins."""
         self._head = self._untold = self._body_bytes = 0
         self._in_body = False
+        self._said.clear()
         self._wait()
         super().on_message_begin()
 
@@ -78,8 +82,17 @@ class Protocol(HttpToolsProtocol):
         super().on_url(url)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """A header, or a trailer."""
+        """A header. A trailer, which comes after the body, is counted and left out: whoever judged the head has not
+        seen it.
+        """
         self._count(len(name) + len(value))
+        if self._in_body:
+            return
+        known = name.lower()
+        if known in self._said:
+            raise ValueError("said twice")  # answered with 400: a proxy may have believed the other one
+        if known in SAID_ONCE:
+            self._said.add(known)
         super().on_header(name, value)
 
     def on_headers_complete(self) -> None:

@@ -107,6 +107,38 @@ async def test_chunks_are_one_body(port: int) -> None:
     assert answer.endswith(b"\r\n\r\n5")
 
 
+async def names_told_back(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answers with the names of the request's headers, once its body is read."""
+    while (await receive()).get("more_body", False):
+        pass
+    body = b" ".join(name for name, _ in scope["headers"])
+    headers = [(b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+async def test_a_trailer_is_no_header() -> None:
+    """A proxy in front has judged the head; what comes after the body must not count as a part of it."""
+    head = BEGUN + b"Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
+    trailers = b"Authorization: Bearer x\r\nX-Forwarded-For: 1.2.3.4\r\n"
+    async with hasty(names_told_back) as (there, _):
+        answer = await said(there, [head + b"1\r\na\r\n0\r\n" + trailers + b"\r\n"])
+    assert answer.endswith(b"\r\n\r\nhost connection transfer-encoding")
+
+
+@pytest.mark.parametrize("name", [b"Host", b"authorization", b"Content-Type", b"Origin"])
+async def test_what_may_be_said_once_is_refused_twice(port: int, name: bytes) -> None:
+    """A proxy may have believed the other one."""
+    head = b"GET / HTTP/1.1\r\nConnection: close\r\n" + b"%b: a\r\n%b: a\r\n\r\n" % (name, name.swapcase())
+    assert (await said(port, [head])).startswith(b"HTTP/1.1 400 ")
+
+
+async def test_what_may_be_said_once_is_counted_for_each_request(port: int) -> None:
+    first = BEGUN + b"Authorization: Bearer x\r\n"
+    answers = await said(port, [first + b"\r\n", first + b"Connection: close\r\n\r\n"])
+    assert answers.count(b"HTTP/1.1 200 ") == 2
+
+
 HASTE = Timeouts(head=0.05, body=0.05, bytes_a_second=10**9, reading=0.05)
 
 

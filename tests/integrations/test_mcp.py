@@ -9,13 +9,14 @@ import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import httpx2
 import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
+from mcp.types import ElicitRequestParams, ElicitResult
 
 from mnemic.engine import MemoryEngine
 from mnemic_agents.mcp import memory_server
@@ -145,6 +146,63 @@ async def test_somebody_elses_memory_is_not_there(engine: MemoryEngine) -> None:
         held = await client.read_resource(f"memory://memories/{receipt.memory_id}")
         assert json.loads(held.contents[0].text) == {"error": "memory_not_found"}
     assert (await engine.get(str(receipt.memory_id), actor=BOB)).content == "window"
+
+
+@pytest.mark.parametrize(
+    ("says", "confirmed", "gone"), [("accept", True, True), ("accept", False, False), ("decline", None, False)]
+)
+async def test_what_the_user_said_is_deleted_on_the_users_word(
+    engine: MemoryEngine, says: Literal["accept", "decline"], confirmed: bool | None, gone: bool
+) -> None:
+    asked: list[str] = []
+
+    async def answered(context: object, question: ElicitRequestParams) -> ElicitResult:
+        asked.append(question.message)
+        return ElicitResult(action=says, content=None if confirmed is None else {"confirmed": confirmed})
+
+    await engine.open()
+    memory_id = (await engine.add("window", key="seat", actor=ANA)).memory_id
+    request = {"kind": "forget", "memory_ids": [memory_id]}
+    async with Client(memory_server(engine, ANA), elicitation_callback=answered) as client:
+        done = await call(client, "carry_out", request=request, dry_run=False)
+        assert done["carried_out"] is gone
+        memory_id = (await engine.add("window", key="seat", actor=ANA)).memory_id
+        done = await call(client, "forget_memory", memory_id=memory_id, dry_run=False)
+        assert done == ({"forgotten": True} if gone else {"forgotten": False, "declined": True})
+    assert asked == ["Delete this for good?\n- seat: window"] * 2
+    assert (await engine.count(actor=ANA) == 0) is gone
+
+
+async def test_everything_is_erased_on_the_users_word_alone(engine: MemoryEngine) -> None:
+    async def agreed(context: object, question: ElicitRequestParams) -> ElicitResult:
+        assert question.message.endswith("- everything that is known of you")
+        return ElicitResult(action="accept", content={"confirmed": True})
+
+    await engine.open()
+    await engine.add("window", key="seat", actor=ANA)
+    everything = {"kind": "forget_all", "memory_ids": []}
+    async with Client(memory_server(engine, ANA)) as client:
+        refused = await call(client, "carry_out", request=everything, dry_run=False)
+    assert refused == {"error": "write_blocked:lower_trust"}
+    assert await engine.count(actor=ANA) == 1
+    async with Client(memory_server(engine, ANA), elicitation_callback=agreed) as client:
+        assert (await call(client, "carry_out", request=everything, dry_run=False))["erased"] is True
+    assert await engine.count(actor=ANA) == 0
+
+
+async def test_a_client_that_cannot_ask_deletes_what_a_model_wrote_and_more_only_where_its_host_confirms(
+    engine: MemoryEngine,
+) -> None:
+    await engine.open()
+    memory_id = (await engine.add("window", key="seat", actor=ANA)).memory_id
+    async with Client(memory_server(engine, ANA)) as client:
+        refused = await call(client, "forget_memory", memory_id=memory_id, dry_run=False)
+        assert refused == {"error": "write_blocked:lower_trust"}
+        inferred = (await call(client, "add_memory", content="Ana travels with a cat."))["memory_id"]
+        assert await call(client, "forget_memory", memory_id=inferred, dry_run=False) == {"forgotten": True}
+    assert (await engine.get(str(memory_id), actor=ANA)).content == "window"
+    async with Client(memory_server(engine, ANA, host_confirms=True)) as client:
+        assert await call(client, "forget_memory", memory_id=memory_id, dry_run=False) == {"forgotten": True}
 
 
 async def test_an_outage_is_an_answer(broken: MemoryEngine) -> None:

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from mnemic.engine import MemoryEngine
-from mnemic.errors import ReviewDenied
+from mnemic.errors import ReviewDenied, WriteBlocked
 from mnemic.guard.execution import Grant
 from mnemic.guard.policy import KeyRule, Policy
 from mnemic.inject import InjectionConfig, injector_for
@@ -120,3 +120,20 @@ async def test_what_was_imported_is_approved_like_what_was_said(engine: MemoryEn
     (memory,) = await engine.list(actor=BEN)
     assert (memory.trust, memory.source.origin) == (Trust.HIGH, Origin.IMPORT)
     assert await engine.reviews(actor=BEN, shared=True) == []
+
+
+async def test_one_person_does_not_delete_what_another_approved(engine: MemoryEngine, level: str) -> None:
+    approved, fresh, own = [
+        str((await engine.add(one, actor=EVE, level=level)).memory_id)
+        for one in (SAID, "The shop is shut.", "It rains.")
+    ]
+    for one in (approved, own):
+        await engine.approve(one, actor=BEN)
+    with pytest.raises(WriteBlocked) as refused:
+        await engine.forget(approved, actor=BEN)
+    assert refused.value.reason == "write_blocked:lower_trust"
+    assert (await engine.get(approved, actor=BEN)).content == SAID
+    await engine.forget(approved, actor=OPERATOR)
+    await engine.forget(fresh, actor=BEN)
+    await engine.forget(own, actor=EVE)
+    assert list(await engine.list(actor=EVE)) == []

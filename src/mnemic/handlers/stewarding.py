@@ -17,7 +17,7 @@ from mnemic.maintain import consent, erase, expire, rotate, vault
 from mnemic.maintain.consent import Limiter
 from mnemic.maintain.erasure_receipt import ErasureReceipt
 from mnemic.maintain.expire import ExpiryReport, ExpiryRules
-from mnemic.maintain.forget import forget
+from mnemic.maintain.forget import forget, require_person
 from mnemic.maintain.rotate import Rotation
 from mnemic.maintain.vault import Revealed
 from mnemic.ports import SessionStore
@@ -42,7 +42,7 @@ class Forgetting(Stewarding):
     limiter: Limiter
 
     async def carry_out(self, call: Call, passed: Sequence[Passed]) -> None:
-        """Delete the memory. Raises MemoryNotFound."""
+        """Delete the memory. Raises MemoryNotFound, WriteBlocked (`lower_trust`)."""
         store, clock = self.limiter.store, self.limiter.clock
         await forget(store, clock, call.request.memory_id, actor=call.actor, scopes=call.scopes)
         await self.pipeline.publisher.catch_up()
@@ -55,8 +55,9 @@ class Consenting(Stewarding):
     limiter: Limiter
 
     async def carry_out(self, call: Call, passed: Sequence[Passed]) -> str:
-        """The canonical key that was decided about. Raises InvalidInput."""
+        """The canonical key that was decided about. Raises InvalidInput, WriteBlocked (`lower_trust`)."""
         request, actor = call.request, call.actor
+        require_person(actor)
         return await consent.decide(
             self.limiter.store,
             self.limiter.clock,
@@ -79,7 +80,8 @@ class Erasing(Stewarding):
     forgotten: Callable[[], None]
 
     async def carry_out(self, call: Call, passed: Sequence[Passed]) -> ErasureReceipt:
-        """The receipt of the erasure."""
+        """The receipt of the erasure. Raises WriteBlocked (`lower_trust`)."""
+        require_person(call.actor)
         given: dict[str, Any] = {"actor": call.actor, "feeds": self.pipeline.publisher.feeds}
         store, clock, request = self.limiter.store, self.limiter.clock, call.request
         if hasattr(request, "key"):

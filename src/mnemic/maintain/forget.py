@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from mnemic.errors import MemoryNotFound
+from mnemic.catalog import TRUST
+from mnemic.errors import MemoryNotFound, WriteBlocked
 from mnemic.maintain.derived import derived_from, remove, take_away
+from mnemic.maintain.rollback import LOWER_TRUST
 from mnemic.maintain.vault import sweep
 from mnemic.ports import Clock, RecordStore
-from mnemic.types import Actor, Memory, Scope, subject_of
+from mnemic.types import SHARED, Actor, Memory, Origin, Scope, Trust, subject_of
 from mnemic.unit_of_work import Unit, commit
 
 
@@ -14,13 +16,16 @@ async def forget(store: RecordStore, clock: Clock, memory_id: str, *, actor: Act
     """Delete the memory with all its versions and index entries, what was derived from it, and the sealed values that
     nothing else names; the audit keeps that it happened, not what it said.
 
-    Raises MemoryNotFound where no memory of `scopes` has this id.
+    Raises MemoryNotFound where no memory of `scopes` has this id, WriteBlocked (`write_blocked:lower_trust`) where the
+    actor's word is trusted less than the memory.
     """
 
     async def work(unit: Unit) -> Memory:
         memory = await unit.reads.get(memory_id, scopes=scopes)
         if memory is None:
             raise MemoryNotFound()
+        if _word(memory, actor) < memory.trust:
+            raise WriteBlocked(LOWER_TRUST)
         await remove(unit, memory, by=actor, now=clock.now())
         return memory
 
@@ -28,3 +33,21 @@ async def forget(store: RecordStore, clock: Clock, memory_id: str, *, actor: Act
     derived = await derived_from(store, memory.scope, [memory_id])
     await take_away(store, derived, by=actor, now=clock.now())
     await sweep(store, actor.tenant, subject_of(memory.scope, memory.author))
+
+
+def require_person(actor: Actor) -> None:
+    """Raise WriteBlocked (`write_blocked:lower_trust`) where the actor's words do not come from a person, but from a
+    model, a tool or a document: consent and erasure are a person's own.
+    """
+    if TRUST[actor.channel] < Trust.HIGH:
+        raise WriteBlocked(LOWER_TRUST)
+
+
+def _word(memory: Memory, actor: Actor) -> Trust:
+    """The trust of what the actor says about the memory: at the levels that people share, less for all but its author
+    and the operator, as for a statement there.
+    """
+    trust = TRUST[actor.channel]
+    if memory.scope.level in SHARED and actor.channel is not Origin.OPERATOR and memory.author != actor.user:
+        return min(trust, Trust.MEDIUM)
+    return trust

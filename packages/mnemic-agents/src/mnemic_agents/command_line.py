@@ -24,8 +24,13 @@ if TYPE_CHECKING:
 @click.option(
     "--http", "port", type=click.IntRange(0, 65535), help="Serve this port of 127.0.0.1 instead; 0 picks one."
 )
+@click.option(
+    "--host-confirms",
+    is_flag=True,
+    help="Delete what the user said without asking them: the client shows them each call.",
+)
 @click.pass_obj
-def mcp_(given: Given, port: int | None) -> int:
+def mcp_(given: Given, port: int | None, host_confirms: bool) -> int:
     r"""Serve one user's memory to MCP clients, over standard input and output.
 
     Tools, resources and prompts reach the memories of --user, and nobody else's: no tool has an argument for whom.
@@ -33,6 +38,9 @@ def mcp_(given: Given, port: int | None) -> int:
     \b
       mnemic --store memory.db --user ana mcp
       MNEMIC_MCP_TOKEN=... mnemic mcp --http 8765
+
+    What the user said is deleted only once they say so: a client that can ask them (elicitation) is made to ask. Others
+    are refused, unless --host-confirms.
 
     Over HTTP a client brings MNEMIC_MCP_TOKEN as bearer token, or the line of the file that is named by
     MNEMIC_MCP_TOKEN_FILE; without one, a token is made up and told on standard error.
@@ -43,11 +51,11 @@ def mcp_(given: Given, port: int | None) -> int:
     if port is not None and token is not None and len(token) < 16:
         raise InvalidConfig("mcp_token", hint="MNEMIC_MCP_TOKEN needs 16 characters or more")
 
-    given.with_engine(partial(_serve, port, token), creates=True, by_settings=True)
+    given.with_engine(partial(_serve, port, token, host_confirms), creates=True, by_settings=True)
     return Exit.OK
 
 
-async def _serve(port: int | None, token: str | None, engine: MemoryEngine, actor: Actor) -> None:
+async def _serve(port: int | None, token: str | None, host_confirms: bool, engine: MemoryEngine, actor: Actor) -> None:
     try:
         from mnemic_agents.mcp import memory_server, serve_http
     except ModuleNotFoundError as missing:
@@ -60,7 +68,7 @@ async def _serve(port: int | None, token: str | None, engine: MemoryEngine, acto
     async def in_force() -> MemoryEngine:
         return (await tenancy.of(actor.tenant)).engine
 
-    server = memory_server(engine, actor, in_force=in_force)
+    server = memory_server(engine, actor, host_confirms=host_confirms, in_force=in_force)
     if port is None:
         await server.run_stdio_async()
         return

@@ -18,7 +18,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.kinds.profile import Profile
 from mnemic.ports import Clock
 from mnemic.tenancy import Tenancy
-from mnemic.types import Actor, Level
+from mnemic.types import Actor, Level, Origin
 from mnemic_server.addresses import is_loopback
 from mnemic_server.credentials import ApiKeys, Principal, Role
 from mnemic_server.erasures import Erasures
@@ -345,9 +345,20 @@ def acting(*roles: Role) -> Callable[..., Awaitable[Actor]]:
     return check
 
 
+async def deleting(
+    actor: Annotated[Actor, Depends(acting(Role.WRITER, Role.SUBJECT))],
+    principal: Annotated[Principal, Depends(principal_of)],
+) -> Actor:
+    """A dependency: on whose behalf something is deleted. A reviewer, whose approval a shared memory would need, acts
+    for the operator.
+    """
+    return replace(actor, channel=Origin.OPERATOR) if Role.REVIEWER in principal.roles else actor
+
+
 Reading = Annotated[Actor, Depends(acting(Role.READER, Role.WRITER, Role.SUBJECT))]
 Writing = Annotated[Actor, Depends(acting(Role.WRITER))]
 Correcting = Annotated[Actor, Depends(acting(Role.WRITER, Role.SUBJECT))]
+Deleting = Annotated[Actor, Depends(deleting)]
 OneselfOnly = Annotated[Actor, Depends(acting(Role.SUBJECT))]
 Reviewing = Annotated[ReviewDesk, Depends(review_desk)]
 Deciding = Annotated[ReviewDesk, Depends(deciding)]

@@ -23,7 +23,8 @@ _READERS = frozenset({Role.READER, Role.WRITER, Role.SUBJECT})
 class ToolServer:
     """`/mcp`: streamable HTTP without sessions, so that any process may answer any request. Each caller is offered the
     tools of its roles: readers and subjects find, writers remember, writers and subjects correct and delete, subjects
-    have everything about them erased.
+    have everything about them erased. Without a session nobody can be asked, so only a subject's own credential deletes
+    what the user said.
     """
 
     def __init__(self, service: Service) -> None:
@@ -44,7 +45,8 @@ class ToolServer:
         named = (principal.actor, principal.roles & {*_READERS, Role.OPERATOR}, engine)
         server = self._servers.pop(named, None)
         if server is None:
-            server = memory_server(engine, principal.actor, may=_allowed(principal.roles))
+            may, own = _allowed(principal.roles), Role.SUBJECT in principal.roles
+            server = memory_server(engine, principal.actor, may=may, host_confirms=own)
         self._servers[named] = server
         while len(self._servers) > SERVERS_KEPT:
             self._servers.popitem(last=False)

@@ -114,7 +114,11 @@ async def test_a_tool_carries_it_out_once_it_is_no_rehearsal(running: Running) -
     assert [one["content"] for one in planned["would_forget"]] == [TOLD[1]]
     assert planned["carried_out"] is False
     assert await held(running, ana) == sorted(TOLD)
-    done = await call(running, ana, "carry_out", request=request, dry_run=False)
+    refused = await call(running, ana, "carry_out", request=request, dry_run=False)
+    assert refused == {"error": "write_blocked:lower_trust"}
+    assert await held(running, ana) == sorted(TOLD)
+    herself = await running.caller("reader", "writer", "subject")
+    done = await call(running, herself, "carry_out", request=request, dry_run=False)
     assert (done["carried_out"], done["forgotten"]) == (True, request["memory_ids"])
     assert await held(running, ana) == [TOLD[0]]
 

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Header, Query, Response
 from mnemic.entrypoints.wire import memory_dict, receipt_dict, report_dict, result_dict
 from mnemic.errors import InvalidInput, VersionConflict
 from mnemic.types import Memory, Origin
-from mnemic_server.access import Correcting, Reading, TheService, Writing
+from mnemic_server.access import Correcting, Deleting, Reading, TheService, Writing
 from mnemic_server.answers import (
     ContextAnswer,
     CountAnswer,
@@ -194,8 +194,10 @@ async def correct(
 
 
 @router.delete("/memories/{memory_id}", status_code=HTTPStatus.NO_CONTENT)
-async def forget(memory_id: MemoryId, actor: Correcting, service: TheService) -> None:
-    """Delete a memory with all its versions."""
+async def forget(memory_id: MemoryId, actor: Deleting, service: TheService) -> None:
+    """Delete a memory with all its versions. What another person approved for all is deleted by its author or a
+    reviewer.
+    """
     await service.engine.forget(memory_id, actor=actor)
 
 

@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass
 
 from mnemic.extract.clauses import Clause
+from mnemic.extract.company import is_company
 from mnemic.extract.tables import others, pattern
 from mnemic.extract.tables.english import AIM
-from mnemic.text.pattern import Pattern
 
 TRANSIENT = "transient"
 HYPOTHETICAL = "hypothetical"
@@ -107,28 +107,6 @@ _CHAT = pattern(
     r"nice|lol|haha|wow|yes|no|yeah|yep|nope|please|sorry|hola|gracias|adiós|vale|buenos días|buenas)\b\W{0,5}"
     r"(?:there|everyone|all|you|so much|again|a lot)?\W{0,5}$"
 )
-_SHOWN = pattern(
-    r"^\W{0,3}(?:(?:so|and|oh|btw|guess what)\W{1,3})?(?:here's|here is|here are|check out|look at|take a look at) "
-    r"(?:a |an |my |the |some |another |one of my )?(?:\w+ ){0,2}"
-    r"(?:pics?|pictures?|photos?|snaps?|selfies?|videos?|shots?)\b"
-)
-"""Something is only shown to the other: "Here's a pic from a hike last year"."""
-_CHEER = pattern(
-    r"^\W{0,3}(?:(?:wow|woah|whoa|hey|yeah|yep|yup|oh|aw+|haha|woohoo|thanks|man)\b\W{1,3}){0,2}(?:\w+, )?"
-    r"(?:awesome|amazing|way to go|good (?:job|luck|for you)|great (?:job|work|to hear|idea)|well done|congrat\w*|"
-    r"keep (?:it up|going|at it)|i(?:'m| am)?(?: so)? (?:proud of|happy for|believe in) you|glad (?:to hear|you)|"
-    r"(?:sorry|happy|good|nice|great) to (?:hear|see)|sounds? (?:like|so|really|great|nice|cool|fun|awesome|good)|"
-    r"that(?:'s| is| sounds| must be) (?:so |really |such |pretty )?(?:an? )?"
-    r"(?:awesome|amazing|great|cool|nice|wonderful|fantastic|inspiring|lovely|impressive|incredible)|"
-    r"best of luck|you(?:'ve)? got this)\b"
-)
-"""Praise, comfort and good wishes to whoever is spoken to."""
-_MAXIM = pattern(
-    r"\b(?:is|are|makes?|can make|means?) (?:\w+ ){0,4}(?:key|important|the best|a (?:big |huge |real )?difference|"
-    r"a (?:big|huge|real) impact|worth it|priceless|everything|(?:powerful|rewarding|fulfilling|meaningful))\b"
-)
-_OWN = pattern(r"\b(?:i|i'm|i've|i'd|i'll|me|my|mine|we|we're|we've|us|our|ours)\b")
-_NAMED = Pattern(r"\d|(?<=[a-z,] )[A-Z][a-z]")
 _PASSING = pattern(
     r"\bi(?:'m| am|'ve been| have been| feel)(?: (?:so|very|really|a bit|quite|just))? (?:hungry|tired|bored|"
     r"thirsty|sleepy|"
@@ -175,18 +153,6 @@ _CALLED_OUT = re.compile(
 """A word of agreement or greeting and a name: "Wow, Maria!" states nothing."""
 _STAGE = re.compile(r"\A\W{0,3}\[[^\]\n]*\s[^\]\n]*\]?\W*\Z")
 """A whole clause in square brackets: a caption or a stage direction, not the user's words."""
-
-
-def is_company(text: str) -> bool:
-    """Return True if a clause only keeps somebody company: it shows a picture, cheers, comforts, or says what is true
-    for everybody. What tells something of the speaker, a name or a number does more than that.
-    """
-    if _SHOWN.search(text):
-        return True
-    cheer = _CHEER.search(text)
-    if cheer is not None and not _OWN.search(text[cheer.end() :]):
-        return True
-    return bool(_MAXIM.search(text)) and not _OWN.search(text) and not _NAMED.search(text)
 
 
 def is_called_out(text: str) -> bool:

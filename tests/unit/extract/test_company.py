@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mnemic.extract.signals import is_company
+from mnemic.extract.company import is_company
 
 COMPANY = [
     "Here's a pic from a hike last year.",
@@ -17,6 +17,21 @@ COMPANY = [
     "Congratulations on the new flat",
     "Family time is the best.",
     "Positive influences make a big difference.",
+    "Your commitment to the choir really stands out.",
+    "You've come a long way since then.",
+    "I appreciate your help, Ben.",
+    "I bet you were glad when it ended.",
+    "Don't give up on your plans.",
+    "Let's keep pushing!",
+    "I'll keep you updated on the garden.",
+    "Ben, long time no see!",
+    "A lot has happened since we last spoke.",
+    "We can all make a difference!",
+    "I won't give up.",
+    "Rehearsing every day takes courage.",
+    "Neighbours can really help.",
+    "The harbour was gorgeous!",
+    "I totally agree.",
 ]
 TOLD = [
     "Here's my new address",
@@ -27,6 +42,23 @@ TOLD = [
     "Port 8080 is important",
     "I have a photo studio",
     "My sister makes videos",
+    "You can call me Ben",
+    "Your answers are always too long",
+    "You use way too many lists.",
+    "I hope you remember that my son is deaf",
+    "I appreciate your help, I moved to Leeds",
+    "I wanted to let you know I moved to Leeds",
+    "I quit",
+    "Don't send me lists",
+    "He's a nurse now!!",
+    "Dancing helps me relax",
+    "We can walk to Leeds from here",
+    "Keep answering in German",
+    "Don't be so formal",
+    "Let's make the deadline Friday",
+    "Evening flights are best",
+    "Parking is behind the house",
+    "The nanny can take the children",
 ]
 
 

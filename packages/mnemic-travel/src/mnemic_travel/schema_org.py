@@ -76,6 +76,8 @@ _TITLE: Mapping[str, tuple[str, ...]] = {
         "reservationFor.departureTime",
     ),
 }  # fmt: skip
+_EACH_FOR_A_PERSON = frozenset({"FlightReservation", "TrainReservation", "BusReservation", "EventReservation"})
+"""Reservations that each person of a booking has; a room, a table or a car is one for all of them."""
 TYPES = frozenset(_FOR)
 """The types that are known."""
 
@@ -91,6 +93,7 @@ def _shape(name: str) -> Shape:
         name=name,
         schema=Schema(_object(**fields), is_ours=True),
         identity=("reservationNumber", *_IDENTITY[name]),
+        person="underName" if name in _EACH_FOR_A_PERSON else None,
         title=("reservationNumber", *_TITLE.get(name, _IDENTITY[name])),
         modified="modifiedTime",
         normalise=normal,

@@ -14,6 +14,7 @@ from mnemic.conditions import accepts, check_conditions
 from mnemic.errors import InvalidInput
 from mnemic.extract.structured.merge import merge
 from mnemic.extract.structured.moments import comparable
+from mnemic.extract.structured.persons import may_be_one, person_words
 from mnemic.extract.structured.schema import Schema
 from mnemic.types.facets import day_facet, undated_facet, value_facet
 
@@ -42,13 +43,15 @@ class Shape:
     """Shape of data called `name`.
 
     `identity` are the fields (dotted paths) that tell one thing from another; without any, every `put` is a new one.
-    The first of them must be there. `title` are the fields that its one-line content is made of, `normalise` brings
+    The first of them must be there. `person` is the field that names whom it is for: two that name different people are
+    two things. `title` are the fields that its one-line content is made of, `normalise` brings
     data into the form that is stored, before it is checked. Raises InvalidConfig for a schema that cannot be used.
     """
 
     name: str
     schema: Schema
     identity: tuple[str, ...] = ()
+    person: str | None = None
     title: tuple[str, ...] = ()
     modified: str | None = None
     normalise: Callable[[Mapping[str, Any]], Mapping[str, Any]] = field(default=_as_given, repr=False)
@@ -66,12 +69,16 @@ class Shape:
         is not.
         """
         values = [self._identifier(data, path) for path in self.identity]
+        # Without a name the key is that of a shape without `person`.
+        values += person_words(self._named(data))
         return self._key(values) if values and values[0] is not None else None
 
     def keys(self, data: Mapping[str, Any]) -> list[str] | None:
         """Every key under which the same thing may be kept, also by somebody who knew less of its identity; None where
-        `data` leaves a part of that open, so that others may have known more.
+        `data` leaves a part of that open, so that others may have known more, and where names of people are a part.
         """
+        if self.person is not None:
+            return None
         first, *others = [self._identifier(data, path) for path in self.identity] or [None]
         if first is None or None in others:
             return None
@@ -83,13 +90,14 @@ class Shape:
 
     def same(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
         """Return True if both name the same thing: equal in the first field of the identity, and in each other one that
-        both have.
+        both have, for what may be the same person.
         """
         pairs = [(self._identifier(one, path), self._identifier(other, path)) for path in self.identity]
         return (
             bool(pairs)
             and None not in pairs[0]
             and all(left == right for left, right in pairs if left is not None and right is not None)
+            and may_be_one(self._named(one), self._named(other))
         )
 
     def same_facets(self, data: Mapping[str, Any]) -> Sequence[frozenset[str]]:
@@ -109,6 +117,9 @@ class Shape:
         if all(isinstance(stamp, str) for stamp in stamps) and comparable(stamps[0]) > comparable(stamps[1]):
             known, told = told, known
         return merge(known, told)
+
+    def _named(self, data: Mapping[str, Any]) -> Any:
+        return None if self.person is None else field_at(data, self.person.split("."))
 
     def _identifier(self, data: Mapping[str, Any], path: str) -> str | None:
         value = field_at(data, path.split("."))

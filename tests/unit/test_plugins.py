@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from click.testing import CliRunner
 
@@ -205,6 +207,28 @@ def test_a_command_that_nobody_offers_is_refused(install: Install) -> None:
     done = CliRunner().invoke(cli, ["helo"])
 
     assert done.exit_code == 2
+    assert "hello" in str(done.exception) or "hello" in done.output
+
+
+def test_the_help_lists_commands_of_other_packages(install: Install) -> None:
+    plain = CliRunner().invoke(cli, ["--help"]).output
+    install({"commands": {"hello": "mnemic_example.command:hello_", "add": "mnemic_example.command:hello_"}})
+
+    shown = CliRunner().invoke(cli, ["--help"]).output
+
+    assert "Commands of other packages" not in plain
+    ours, _, others = shown.partition("Commands of other packages:")
+    assert re.search(r"^ +hello +Of stranger0 1\.2\.$", others, re.MULTILINE)
+    assert not re.search(r"^ +add ", others, re.MULTILINE)
+    assert re.search(r"^ +add +Remember one thing\.$", ours, re.MULTILINE)
+
+
+def test_a_shell_completes_commands_of_other_packages(install: Install) -> None:
+    install({"commands": {"hello": "mnemic_example.command:hello_"}})
+
+    items = cli.shell_complete(click.Context(cli), "hel")
+
+    assert [(item.value, item.help) for item in items] == [("hello", "stranger0 1.2")]
 
 
 def test_a_command_of_a_package_that_is_not_installed_names_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ from click.shell_completion import CompletionItem
 from mnemic.entrypoints.cli.failures import guarded
 from mnemic.entrypoints.cli.given import Given
 from mnemic.errors import InvalidInput, MissingExtra
-from mnemic.plugins import is_offered, plugin
+from mnemic.plugins import is_offered, offered, plugin
 
 _ENVIRONMENT = {
     "user": "MNEMIC_USER",
@@ -111,8 +111,8 @@ class LazyGroup(click.Group):
         self._listed = listed
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Their names, in the order of the help."""
-        return list(self._listed)
+        """Their names, in the order of the help, then those of other packages."""
+        return [*self._listed, *self._further()]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command, imported now; None for a name that is not listed and that no plug-in offers. Raises MissingExtra
@@ -135,17 +135,27 @@ class LazyGroup(click.Group):
         """As click does, with a name that was nearly right suggested."""
         known = args[0] in self._listed or args[0].startswith("-") or ctx.resilient_parsing
         if not known and not is_offered("commands", args[0]):
-            raise click.NoSuchCommand(args[0], possibilities=list(self._listed), ctx=ctx)
+            raise click.NoSuchCommand(args[0], possibilities=self.list_commands(ctx), ctx=ctx)
         return super().resolve_command(ctx, args)
 
+    def _further(self) -> dict[str, str]:
+        """The commands of packages that the list does not know, each with its package and version; none is loaded."""
+        found = ((name, package) for group, name, _, package in offered() if group == "commands")
+        return {name: package for name, package in found if name not in self._listed}
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The table of commands, from the list alone."""
+        """The table of commands, from the list alone, and the names that other packages offer."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, listed.line) for name, listed in self._listed.items()])
+        further = self._further()
+        if further:
+            with formatter.section("Commands of other packages"):
+                formatter.write_dl([(name, f"Of {package}.") for name, package in further.items()])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Names of commands and options that begin so."""
-        names = [(name, one.line) for name, one in self._listed.items() if name.startswith(incomplete)]
+        lines = {name: one.line for name, one in self._listed.items()} | self._further()
+        names = [(name, line) for name, line in lines.items() if name.startswith(incomplete)]
         options = [] if names and not incomplete else click.Command.shell_complete(self, ctx, incomplete)
         return [CompletionItem(name, help=line) for name, line in names] + options
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from mnemic.extract.heads import headed
 from mnemic.extract.tables import pattern
 from mnemic.text.pattern import Pattern
 
@@ -14,16 +15,23 @@ Span = tuple[int, int]
 
 _FENCED = (
     Pattern(r"```.{0,8000}?(?:```|\Z)", 16),
+    Pattern(r"~~~.{0,8000}?(?:~~~|\Z)", 16),
+    Pattern(r"<!--.{0,8000}?(?:-->|\Z)", 16),
     Pattern(
         r"(?m:^[ \t]*(?:-{3,}|={3,}|\*{3,}|_{3,})[ \t]*$).{0,8000}?(?m:^[ \t]*(?:-{3,}|={3,}|\*{3,}|"
         r"_{3,})[ \t]*$)",
         16,
     ),
     Pattern(r"(?m:^>[^\n]*)"),
+    Pattern(
+        r"❝[^❞\n]{12,600}❞|‹[^›\n]{12,600}›|「[^」\n]{12,600}」|『[^』\n]{12,600}』|(?<![^\s(:])»[^«\s][^«\n]{10,600}«"
+    ),
 )
-"""Marked off by the writer: code fences, rules above and below, quoted lines."""
+"""Marked off by the writer: code fences, comments, rules above and below, quoted lines, marks that only quote."""
 _OPENED = Pattern(r"<(?P<tag>[a-z]{1,12})(?: [^<>]{0,200})?>", 2)
 """A tag, which may be closed by another."""
+_QUOTING = frozenset({"blockquote", "q", "pre", "code", "cite"})
+"""Tags that quote to the end of the text where nothing closes them."""
 _LOWERED = {letter: letter + 32 for letter in range(ord("A"), ord("Z") + 1)}
 _WITHIN = 8000
 """Characters between two tags, at most."""
@@ -127,6 +135,7 @@ def data_spans(text: str) -> list[Span]:
     spans += _tagged(text)
     spans += _code(text)
     spans += _lines_of_others(text)
+    spans += headed(text)
     mail = _MAIL.search(text)
     if mail:
         spans.append((mail.start(), len(text)))
@@ -166,6 +175,9 @@ def _tagged(text: str) -> Iterator[Span]:
             at = lowered.find(closing, found.end(), found.end() + _WITHIN + len(closing))
             if at >= 0:
                 end = at + len(closing)
+                yield found.start(), end
+            elif found["tag"].translate(_LOWERED) in _QUOTING:
+                end = len(text)
                 yield found.start(), end
 
 

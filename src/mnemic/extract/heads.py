@@ -1,0 +1,210 @@
+"""Others' text that the user pastes, by its head: an introduction that ends in a colon, the head of a mail or a reply,
+the stamp of a chat's line, the labels of a dialogue, marks of verses. Read line by line, in linear time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from mnemic.extract.tables import pattern, straight
+from mnemic.text.pattern import Pattern
+
+Span = tuple[int, int]
+
+_HEAD = Pattern(r"\W{0,3}(?:[^\n:]{0,160}[.!?] )?(?P<head>[^\n]{1,160}?)\s?[:：](?P<rest>\s[^\n]*|$)")
+"""The start of a line up to its first colon that a space or the end of the line follows."""
+PROSE = 4
+"""Words beside a head that are a text; fewer are the value of a field."""
+
+_VERB = (
+    r"(?:wrote|writes|says|said|told (?:me|us)|replied|posted|answered|schrieb|schreibt|sagte?|antwortete|a écrit|"
+    r"écrit|a dit|dit|escribió|escribe|dijo|dice|ha scritto|scrisse|scrive|ha detto|escreveu|escreve|disse|schreef|"
+    r"schrijft|zei|zegt)"
+)
+_SAYS = pattern(rf"\b{_VERB}\b|^(?:according to|laut|selon|d'après|según|secondo|segundo|volgens)\b")
+_I_SAY = pattern(
+    rf"\b(?:i|we|you|ich|wir|je|nous|yo|io|eu|ik)(?: (?:just|already|also|always|once|have|had|hereby|ever)){{0,2}} "
+    rf"{_VERB}\b"
+)
+_NOUN = (
+    r"(?:web site|website|site|web page|webpage|page|articles?|blog|(?:blog |forum )?post|e-?mail|mail|letter|message|"
+    r"text|document|doc|pdf|logs?|transcript|chat|conversation|caption|subtitles?|lyrics|poem|verses?|quote|quotation|"
+    r"excerpt|snippet|output|(?:tool|search|query|api|function|command) (?:results?|response|answer)|results|"
+    r"wikipedia|wiki|tweet|thread|comment|readme|manual|newsletter|listing|webseite|artikel|nachricht|liedtext|"
+    r"ergebnisse|ausgabe|courriel|lettre|paroles|résultats|página|artículo|correo|letra|resultados?|pagina|articolo|"
+    r"lettera|risultati|bericht|brief)"
+)
+_SOURCE = pattern(
+    rf"^(?!(?:always|never|write|keep|make|use|send|read|answer|sign|start|end|format|don't|please|prefer|for|in|with|"
+    rf"when|about|to|all|every|regarding)\b)(?:[\w'.,-]+ ){{0,6}}?{_NOUN}"
+    r"(?: (?:about|from|of|on|by|in|below|above|text|content|i (?:found|got|read|received|saw))\b[^:]{0,60})?$"
+)
+_OWN = pattern(
+    r"\b(?:my|our|mine|me|favou?rite|preferred|mein\w*|unser\w*|mon|ma|mes|mi|mis|mio|mia|meu|minha|mijn)\b"
+    r"(?!(?: [\w-]{1,20}){1,2}'s\b)"
+)
+"""A head of the user's own: "my address", but not "my landlord's mail"."""
+_ROLE = pattern(
+    r"^(?:assistant|system|tool|bot|ai|chatgpt|claude|gemini|copilot|function|interviewer)"
+    r"(?: (?:call )?(?:result|output|response|reply|message))?$"
+)
+_FORWARDED = pattern(r"^(?:fwd?|fw|wg|tr|rv)$")
+_POINTER = pattern(
+    r"^\W{0,3}(?:fyi|see below|check this(?: out)?|look at this|read this|zur info(?:rmation)?|zk|siehe unten|"
+    r"pour info|voir ci-dessous|para tu información|ver abajo|per conoscenza|ter info)\W{0,3}$"
+)
+"""A line of the user's that does no more than point at what follows."""
+_FIELD = pattern(
+    r"^(?:from|to|date|von|an|datum|de|à|para|fecha|da|a|data|aan|van|cc|bcc|reply-to|(?P<mail>subject|sent|"
+    r"betreff|gesendet|objet|envoyé|asunto|enviado|oggetto|inviato|assunto|onderwerp|verzonden))$"
+)
+_VERSES = pattern(
+    r"^\W{0,3}(?:\[(?:verse|chorus|bridge|intro|outro|refrain|hook|pre-chorus|strophe|couplet|estribillo)[^\]\n]{0,20}"
+    r"\]|[♪♫].*)\s*$"
+)
+
+_TIME = r"\d{1,2}[:.]\d{2}(?:[:.]\d{2})?(?:[,.]\d{1,3})?\s?(?:[ap]\.?m\.?)?"
+_DAY = r"\d{1,4}[./-]\d{1,2}[./-]\d{2,4}"
+_STAMP = rf"(?:{_DAY},?[T ]\s?)?{_TIME}Z?"
+_NAME = r"(?:@?\w[\w.'-]{0,19}(?: [\w.'-]{1,20}){0,3})"
+_STAMPED = pattern(rf"^\W{{0,3}}(?:[\[(]{_STAMP}[\])]|{_DAY},? {_TIME})\s?(?:[-–—])?\s?{_NAME}:")
+"""A line of a chat: "[12.03.24, 10:11] Max: ..." or "12/03/24, 10:11 - Max: ..."."""
+_STAMPED_HEAD = pattern(
+    rf"^{_NAME}(?:,?\s?[\[(]{_STAMP}[\])]|\s{{2,3}}{_TIME}| [—–-] .{{0,14}}{_TIME}|,? {_DAY},? {_TIME})\s*:?$|"
+    r"^(?:\d\d:)?\d\d:\d\d[.,]\d{3} -->"
+)
+"""The line above a message: "Max Huber  10:11 AM", "Max, [12.03.24 10:11]"; or above a subtitle."""
+_LABEL = Pattern(r"[^\S\n]{0,4}(?P<label>[A-ZÀ-Þ][\w.'-]{0,19}(?: [A-Z][\w.'-]{0,19})?): \S[^\n]*")
+_ASKED = pattern(r"^(?:q|question|f|frage|p|pregunta|d|domanda|v|vraag)$")
+_ANSWERED = pattern(r"^(?:a|answer|r|antwort|réponse|respuesta|risposta|resposta|antwoord)$")
+_SENTENCE_ENDS = tuple('.!?:…"”»)')
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    start: int
+    text: str
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.text)
+
+
+def headed(text: str) -> list[Span]:
+    """The places of `text` that are others' by what they begin with."""
+    straightened = straight(text)
+    lines = list(_lines(straightened))
+    of_heads = [*_from_a_head_on(lines, straightened), *_mail(lines, straightened)]
+    return [*of_heads, *_chats(lines), *_dialogue(lines), *_continued(lines)]
+
+
+def _lines(text: str) -> Iterator[_Line]:
+    start = 0
+    for line in text.split("\n"):
+        yield _Line(start, line)
+        start += len(line) + 1
+
+
+def _from_a_head_on(lines: Sequence[_Line], text: str) -> list[Span]:
+    """Find the first head that is another's: with all after it, or where it reports a saying, with its line."""
+    found: list[Span] = []
+    last = len(text.rstrip())
+    for line in lines:
+        start = _others_from(line, follows=line.end < last)
+        if start is not None:
+            return [*found, (start, len(text))]
+        head = _HEAD.match(line.text)
+        if head is not None and head["rest"].strip() and _is_said(head["head"]):
+            found.append((line.start, line.end))
+    return found
+
+
+def _others_from(line: _Line, *, follows: bool) -> int | None:
+    """The place from which all is another's, by this line: it points at what follows or is the head of it."""
+    if follows and _POINTER.search(line.text):
+        return line.end + 1
+    if _VERSES.search(line.text):
+        return line.start
+    head = _HEAD.match(line.text)
+    rest = [] if head is None else head["rest"].split()
+    if head is None or not (rest or follows):
+        return None
+    is_head = _FORWARDED.search(head["head"]) or (not rest and _is_said(head["head"]))
+    if is_head or (_is_sources(head["head"]) and (not rest or len(rest) >= PROSE)):
+        return line.start + head.start("head")
+    return None
+
+
+def _mail(lines: Sequence[_Line], text: str) -> list[Span]:
+    """Find the head of a mail, lines such as "From: ..." and "Subject: ...", with all after it."""
+    start, fields, mail = 0, 0, False
+    for line in lines:
+        head = _HEAD.match(line.text)
+        field = None if head is None else _FIELD.search(head["head"])
+        if field is None:
+            fields, mail = 0, False
+            continue
+        start = start if fields else line.start
+        fields, mail = fields + 1, mail or field["mail"] is not None or "@" in line.text
+        if fields > 1 and mail:
+            return [(start, len(text))]
+    return []
+
+
+def _is_said(head: str) -> bool:
+    """Return True if `head` says that somebody else said or wrote what follows."""
+    return bool(_SAYS.search(head)) and not _I_SAY.search(head)
+
+
+def _is_sources(head: str) -> bool:
+    """Return True if what `head` announces comes from a page, a mail, a tool or another model."""
+    return bool(_ROLE.search(head) or (_SOURCE.search(head) and not _OWN.search(head)))
+
+
+def _chats(lines: Sequence[_Line]) -> Iterator[Span]:
+    """Find the messages of chats: what is between the first and the last stamp of a paragraph, and what a head of a
+    message is above.
+    """
+    first: int | None = None
+    headed = False
+    end = 0
+    for line in lines:
+        if _STAMPED.search(line.text) or _STAMPED_HEAD.search(line.text):
+            headed = not _STAMPED.search(line.text)
+            first, end = line.start if first is None else first, line.end
+        elif not line.text.strip():
+            if first is not None:
+                yield first, end
+            first, headed = None, False
+        elif headed:
+            end = line.end
+    if first is not None:
+        yield first, end
+
+
+def _dialogue(lines: Sequence[_Line]) -> list[Span]:
+    """Find the lines of a dialogue: the label of a speaker comes again, or a question of one is answered by another."""
+    said = [(line, found["label"]) for line in lines if (found := _LABEL.match(line.text))]
+    labels = [label for _, label in said]
+    speakers = set(labels)
+    if len(speakers) < 2:
+        return []
+    asked = any(line.text.rstrip().endswith("?") for line, _ in said[:-1])
+    pairs = any(map(_ASKED.search, speakers)) and any(map(_ANSWERED.search, speakers))
+    if not (asked or pairs or len(labels) > len(speakers)):
+        return []
+    return [(said[0][0].start, said[-1][0].end)]
+
+
+def _continued(lines: Sequence[_Line]) -> Iterator[Span]:
+    """Find the lines that go on with the sentence of a quoted line (`> ...`), as Markdown reads them."""
+    open_from: int | None = None
+    for line in lines:
+        words = line.text.strip()
+        if words.startswith(">"):
+            open_from = None if words.endswith(_SENTENCE_ENDS) else line.start
+        elif open_from is not None:
+            if words:
+                yield open_from, line.end
+            open_from = None if not words or words.endswith(_SENTENCE_ENDS) else open_from

@@ -13,6 +13,7 @@ from mnemic.client.bodies import at as place_of
 from mnemic.client.bodies import iso, memories, receipts
 from mnemic.client.remote import Remote
 from mnemic.errors import NotSupported
+from mnemic.kinds.entity import Extracted
 from mnemic.kinds.episodic import Ending, Episode, Lesson, Step
 from mnemic.maintain.export import from_dict
 from mnemic.sync_facade import Face, Ground, M, verb
@@ -20,7 +21,6 @@ from mnemic.types import Memory, Message, Neighbour, Node, Relation, WriteReceip
 
 if TYPE_CHECKING:
     from mnemic.extract.structured.shape import Shape
-    from mnemic.kinds.entity import Extracted
 
 
 class _View(Face[M]):
@@ -143,8 +143,6 @@ class RemoteEntities(_View[M]):
 
     async def extracted(self, text: str) -> Extracted:
         """The same, awaited."""
-        from mnemic.kinds.entity import Extracted
-
         told = await self._remote.call("POST", "/v1/entities/extract", {"text": text})
         return Extracted(receipts=tuple(receipts(told)), unresolved=told["unresolved"], skipped=tuple(told["skipped"]))
 

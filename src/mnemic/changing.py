@@ -12,6 +12,7 @@ from mnemic.compare.features import takes_back
 from mnemic.errors import EmbedderFailed, RunStopped, SpaceMismatch
 from mnemic.extract import Extraction, is_users_own
 from mnemic.extract.clauses import sentences
+from mnemic.extract.company import is_company
 from mnemic.extract.operations import source_of
 from mnemic.extract.when import timed
 from mnemic.gateway import MemoryGateway
@@ -62,7 +63,7 @@ async def _correction(gateway: MemoryGateway, actor: Actor, message: Message, fo
     text = message.content.strip()
     if message.session is None or len(text.split()) > CORRECTION_WORDS or any(one.key for one in found.candidates):
         return None
-    new = framed(text)
+    new = framed(" ".join(part for start, end in sentences(text) if not is_company(part := text[start:end])))
     if not new.cues & {"takes_back", *_CORRECTS}:
         return None
     where = Where(
@@ -85,7 +86,9 @@ def _doubtful(message: Message, found: Extraction) -> list[tuple[str, tuple[int,
             continue
         for start, end in _whole_corrections(message.content, *one.span):
             text = message.content[start:end]
-            if len(text) <= LONGEST and len(text.split()) >= SHORTEST_WORDS and framed(text).turns:
+            if len(text) > LONGEST or len(text.split()) < SHORTEST_WORDS or is_company(text):
+                continue
+            if framed(text).turns:
                 told.append((text, (start, end)))
     return told[:MOST]
 

@@ -48,3 +48,22 @@ async def test_messages_captured_together_change_what_those_before_them_told(eng
     assert [report is None for report in reports] == [False, True, False]
     assert len(told) == 1
     assert "Savona" in told[0]
+
+
+async def test_comfort_corrects_nothing_that_was_told_before_it(engine: MemoryEngine) -> None:
+    async with engine:
+        await engine.capture(said("Please remember that our puppy Bruno came from Leeds.", 0), actor=ACTOR)
+        await engine.capture(said("Sorry to hear that, Henrik. Is there anything new on your side?", 0), actor=ACTOR)
+        told = await live(engine)
+    assert len(told) == 1
+    assert "Bruno" in told[0]
+
+
+async def test_what_only_keeps_company_is_no_change_either(engine: MemoryEngine) -> None:
+    async with engine:
+        await engine.capture(said("Please remember that I love watching classics.", 0), actor=ACTOR)
+        await engine.capture(
+            said("I'll give you a shout whenever I have run out of classics to watch!", 1), actor=ACTOR
+        )
+        told = await live(engine)
+    assert told == ["I love watching classics."]

@@ -19,14 +19,15 @@ _CALL = re.compile(
     r"\A\W*+(?:(?i:yep|yes|yeah|yup|wow|woah|whoa|woohoo|haha|hey|hi|hello|oh|aw+|well|so|and|but|plus|also|thanks|"
     r"thank you|definitely"
     r"|totally|absolutely|exactly|sure|right|cool|nice|great|indeed|agreed|"
-    r"man)\b[\s,!.–-]++)*+(?:[A-Z][a-z]{1,19}[,!]\s+)?"
+    r"man)\b(?!\s(?:that|to|job|luck|one|work|idea|for)\b)[\s,!.–-]++)*+(?:[A-Z][a-z]{1,19}[,!]\s+)?"
 )
 """Interjections and the listener's name that a clause opens with."""
 _CALLED_LAST = re.compile(r",\s[A-Z][a-z]{1,19}\s?[.!?]*\Z")
 _SHOWN = pattern(
     r"^\W{0,3}(?:guess what\W{1,3})?(?:here's|here is|here are|here, look at|check out|look at|take a look at) "
     r"(?:a |an |my |the |some |this |another |one of my )?(?:\w+ ){0,2}"
-    r"(?:pics?|pictures?|photos?|snaps?|selfies?|videos?|shots?)\b"
+    r"(?:pics?|pictures?|photos?|snaps?|selfies?|videos?|shots?)\b|"
+    r"^\W{0,3}(?:here's|here is|here are) (?:me|us)\b"
 )
 """Something is only shown to the other: "Here's a pic from a hike last year"."""
 _CHEER = pattern(
@@ -37,6 +38,7 @@ _CHEER = pattern(
     r"good)|"
     r"that(?:'s| is| sounds| must be) (?:so |really |such |pretty )?(?:an? )?"
     r"(?:awesome|amazing|great|cool|nice|wonderful|fantastic|inspiring|lovely|impressive|incredible)|impressive|"
+    r"(?:so )?(?:cool|great|nice|awesome|amazing|wonderful) that|"
     r"best of luck|you(?:'ve)? got this|hope (?:all|things|everything|you)|(?:glad|hopefully|i bet) (?:you|that)|"
     r"(?:no|don't) worr\w+|no doubts?|thanks for|i (?:totally |completely |fully )?(?:agree|get it|get how)|"
     r"(?:totally|couldn't) agree|trust me)\b"
@@ -74,6 +76,8 @@ _TALK = pattern(
     r")?happened\b[^,.;-]{0,30}$)"
 )
 """Words about the talk itself: news to come, promises to write."""
+_ONCE = re.compile(r"(?i)\b(?:when|whenever|if|once|as soon as) i\b[^,;:]{0,200}")
+"""The moment at which a promise is kept."""
 _CHEERS_ON = pattern(
     r"^\W{0,3}(?:just |always |please |remember to |don't forget to |and )*(?:don't (?:give (?:up|in)|worry|lose|"
     r"let (?:it|the|"
@@ -116,7 +120,8 @@ _LASTS = pattern(
     r"\b(?:always|never|from now on|in future|by default|whenever|every time|should|must|can|may|need to|have to|"
     r"please|too)\b"
 )
-_NAMED = Pattern(r"\d|(?<=[a-z,'] )[A-Z][a-z]")
+NAMED = Pattern(r"\d|(?<=[a-z,'] )[A-Z][a-z]")
+"""A number, or a name that does not begin its sentence."""
 _EXCLAIMS = re.compile(r"!+\W*\Z")
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*|\d+")
 SHORTEST = 3
@@ -129,7 +134,9 @@ def is_company(text: str) -> bool:
     opening = _CALL.match(said)
     said = _CALLED_LAST.sub("", said[opening.end() if opening else 0 :])
     talk = _TALK.search(said)
-    if _SHOWN.search(said) or (talk and not _ME.search(said[talk.end() :])) or _is_to_the_listener(said):
+    if talk is not None and not _ME.search(_ONCE.sub("", said[talk.end() :])):
+        return True
+    if _SHOWN.search(said) or _is_to_the_listener(said):
         return True
     return _tells_nothing(said) or (_OWN.search(said) is None and _is_general(said))
 
@@ -152,7 +159,7 @@ def _is_general(said: str) -> bool:
     """Return True if a clause without a first person and without a name praises, or says what is true for "
     "everybody.
     """
-    if _NAMED.search(said):
+    if NAMED.search(said):
         return False
     return bool(_MAXIM.search(said) or (_EXCLAIMS.search(said) and _PRAISE.search(said)))
 

@@ -32,6 +32,10 @@ COMPANY = [
     "Neighbours can really help.",
     "The harbour was gorgeous!",
     "I totally agree.",
+    "Wow, cool that the choir helps you.",
+    "Here's us at the lake",
+    "Nice one, Ana!",
+    "I'll let you know when I hear more.",
 ]
 TOLD = [
     "Here's my new address",
@@ -53,6 +57,7 @@ TOLD = [
     "He's a nurse now!!",
     "Dancing helps me relax",
     "We can walk to Leeds from here",
+    "I'll send you my address, I live in Leeds",
     "Keep answering in German",
     "Don't be so formal",
     "Let's make the deadline Friday",

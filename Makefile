@@ -293,19 +293,19 @@ LOCKER := build/lock/bin/uv
 COMPILE = $(LOCKER) pip compile --quiet --no-emit-package mnemic $(addprefix --no-emit-package ,$(notdir $(filter-out .,$(MEMBERS)))) --generate-hashes --python-version 3.11 --custom-compile-command "make lock" $(LOCK_ARGS)
 # Two environments: Strands' litellm extra, which its own tests import, needs an openai older than our openai extra.
 FRAMEWORKS := langgraph strands langchain openai-agents pydantic-ai adk agent-framework mcp
-DEV_EXTRAS := $(addprefix --extra=,openai $(FRAMEWORKS) postgres redis azure neo4j server otel client structured travel yaml tokens build test test-frameworks dev)
-SERVICE_EXTRAS := $(addprefix --extra=,server postgres redis neo4j mcp otel client structured travel yaml build)
-CONF_EXTRAS := $(addprefix --extra=,langgraph strands postgres redis azure structured travel yaml build test conformance)
+DEV_EXTRAS := $(addprefix --extra=,openai $(FRAMEWORKS) postgres redis azure neo4j server otel client keys structured travel yaml tokens build test test-frameworks dev)
+SERVICE_EXTRAS := $(addprefix --extra=,server postgres redis neo4j mcp otel client keys structured travel yaml build)
+CONF_EXTRAS := $(addprefix --extra=,langgraph strands postgres redis azure keys structured travel yaml build test conformance)
 
 lock: ## the lock files anew; LOCK_ARGS=--upgrade moves every version, LOCK_ARGS="-P numpy" one
 	@test -x $(LOCKER) || { $(PYTHON) -m venv build/lock && build/lock/bin/pip install --quiet "uv>=0.9,<1"; }
 	$(COMPILE) $(DEV_EXTRAS) --output-file requirements.lock pyproject.toml
-	$(COMPILE) --extra openai --extra structured --extra travel --extra yaml --extra build --constraint requirements.lock --output-file requirements-run.lock pyproject.toml
-	$(COMPILE) --extra openai --extra structured --extra travel --extra yaml --extra build --extra langgraph --extra strands --constraint requirements.lock \
+	$(COMPILE) --extra openai --extra keys --extra structured --extra travel --extra yaml --extra build --constraint requirements.lock --output-file requirements-run.lock pyproject.toml
+	$(COMPILE) --extra openai --extra keys --extra structured --extra travel --extra yaml --extra build --extra langgraph --extra strands --constraint requirements.lock \
 	    --output-file requirements-demo.lock pyproject.toml
 	$(COMPILE) $(SERVICE_EXTRAS) --constraint requirements.lock --output-file requirements-service.lock pyproject.toml
 	$(COMPILE) $(CONF_EXTRAS) --output-file requirements-conformance.lock pyproject.toml
-	$(COMPILE) --extra ner --extra structured --extra build --extra test --constraint requirements.lock --output-file requirements-ner.lock pyproject.toml
+	$(COMPILE) --extra ner --extra keys --extra structured --extra build --extra test --constraint requirements.lock --output-file requirements-ner.lock pyproject.toml
 
 audit: ## what is known against the packages of the lock files; asks the database of osv.dev
 	@$(PYTHON) -m tests.supply_chain audit requirements*.lock

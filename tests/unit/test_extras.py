@@ -12,6 +12,7 @@ from mnemic.extras import brought_by
 
 NEEDED = {
     "mnemic.client": ("client", "httpx"),
+    "mnemic.keys": ("keys", "cryptography.exceptions"),
     "mnemic_agents.adk": ("adk", "google.adk.agents.callback_context"),
     "mnemic_agents.agent_framework": ("agent-framework", "agent_framework"),
     "mnemic_agents.langchain": ("langchain", "langchain.agents.middleware"),

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from mnemic.keys.folder import KeyFolder
-from mnemic.keys.master import MasterKeys
+from mnemic.extras import brought_by
+
+with brought_by("keys"):
+    from mnemic.keys.folder import KeyFolder
+    from mnemic.keys.master import MasterKeys
 
 __all__ = ["KeyFolder", "MasterKeys"]

@@ -43,10 +43,13 @@ def in_child(work: Callable[[], Any]) -> Any:
     child = forked.Process(target=run)
     child.start()
     try:
-        return answers.get(timeout=SECONDS)
-    finally:
+        answer = answers.get(timeout=SECONDS)
         child.join(SECONDS)
         assert child.exitcode == 0, "the child does not end"
+    finally:
+        child.kill()  # one that hangs would keep this process from its end
+        child.join()
+    return answer
 
 
 def test_a_manager_says_so(tmp_path: Path) -> None:

@@ -191,14 +191,14 @@ PLANTS = (
         file="src/mnemic/forked.py",
         was="        if os.getpid() != self._process:\n",
         now="        if False:\n",
-        tests=("tests/faults/test_forks.py",),
+        tests=("tests/faults/test_forks.py::test_documents_say_so",),
     ),
     Plant(
         row="S34",
         defect="a set from a snapshot is believed",
         file="src/mnemic/stores/redis/hot_set.py",
-        was="    if redis.call('ZSCORE', KEYS[1], epoch) then return true end\n",
-        now="    if true then return true end\n",
+        was="string.match(redis.call('INFO', 'server'), 'run_id:(%w+)')",
+        now="'always'",
         tests=("tests/faults/test_redis_snapshots.py",),
     ),
     Plant(

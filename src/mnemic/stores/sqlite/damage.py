@@ -12,8 +12,9 @@ from mnemic.errors import MnemicError, StoreCorrupt
 from mnemic.ports.offers import Damage
 from mnemic.stores.codec import DAMAGED, blob_check, body_check, damaged, load, memory_from, moment_of, text_check
 from mnemic.stores.sqlite.failures import immediate
-from mnemic.stores.sqlite.rows import columns_of
+from mnemic.stores.sqlite.rows import ANY_FACET, columns_of
 from mnemic.types import Kind, Level, Memory, Scope, Status
+from mnemic.types.facets import facets_of
 
 MOST = 100
 """Damaged rows that are named; there may be more."""
@@ -38,6 +39,7 @@ _SEARCH = """
         words_check
     FROM memory_search WHERE row_id = ?
 """
+_FACETS = "SELECT facet FROM facet WHERE row_id = ?"
 _VERSIONS = """
     SELECT CAST(v.memory_id AS BLOB), v.version, CAST(v.body AS BLOB), v.checksum,
         CAST(c.tenant AS BLOB), CAST(c.level AS BLOB), CAST(c.owner AS BLOB)
@@ -122,6 +124,7 @@ def _memories(connection: apsw.Connection, tenant: str | None) -> Iterator[Damag
         try:
             row: Any = connection.execute(_MEMORY, (row_id,)).fetchone()
             search: Any = connection.execute(_SEARCH, (row_id,)).fetchone()
+            facets: set[Any] = {facet for (facet,) in connection.execute(_FACETS, (row_id,))}
         except apsw.Error:
             yield Damage("memory", f"row {row_id}")
             continue
@@ -129,6 +132,8 @@ def _memories(connection: apsw.Connection, tenant: str | None) -> Iterator[Damag
             continue
         if row is None or not is_whole(row):
             yield Damage("memory", _name(row and row[1], row_id))
+        elif not _are_found(row, facets):
+            yield Damage("facet", _name(row[1], row_id))
         if search is None or not _search_is_whole(search):
             yield Damage("memory_search", _name(row and row[1], row_id))
 
@@ -147,6 +152,16 @@ def is_whole(row: tuple[Any, ...]) -> bool:
         return told_by(memory) == dict(zip(_COLUMNS, (_plain(value) for value in columns), strict=True))
     except (TypeError, ValueError, AttributeError, OverflowError, MnemicError):
         return False
+
+
+def _are_found(row: tuple[Any, ...], facets: set[Any]) -> bool:
+    """Check whether the data of a whole row is found by each of its fields. A sealed one is not read."""
+    *_, body, _, tenant, level, owner = row
+    fields = load(body.decode())
+    if ANY_FACET in facets or fields.get("sealed") is not None:
+        return True
+    place = Scope(tenant=tenant.decode(), level=Level(level.decode()), owner=owner.decode())
+    return len(facets_of(memory_from(fields, place, None))) == len(facets)
 
 
 def told_by(memory: Memory) -> dict[str, Any]:

@@ -12,10 +12,8 @@ from mnemic.stores.sqlite.inspection import inspect
 from mnemic.stores.sqlite.salvage import salvage
 from mnemic.types import Kind, Memory, Where
 from mnemic.types.facets import value_facet
-from mnemic_testing.embedder import WordEmbedder
-from mnemic_testing.record_store.setting import memory, remember, scope
+from mnemic_testing.record_store import EMBEDDER, memory, remember, scope
 
-EMBEDDER = WordEmbedder()
 LAST = "(SELECT max(row_id) FROM memory)"
 
 

@@ -222,7 +222,7 @@ PLANTS = (
         defect="a regular expression takes quadratic time",
         file="src/mnemic/text/analyse.py",
         was='_HUMPED = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")',
-        now='_HUMPED = re.compile(r"[a-z][A-Z]|[A-Z]{2,}[a-z]")',
+        now='_HUMPED = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]|\\s+x")',
         tests=("tests/security/test_linear_patterns.py",),
     ),
     Plant(

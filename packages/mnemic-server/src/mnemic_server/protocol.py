@@ -30,6 +30,8 @@ class Protocol(HttpToolsProtocol):
 
     def __init__(self, *arguments: Any, kept: Connections | None = None, **named: Any) -> None:
         super().__init__(*arguments, **named)
+        # Nothing here speaks WebSocket, and a connection that has become one would be counted for ever.
+        self.ws_protocol_class = None
         self._kept = Connections() if kept is None else kept
         self._head = 0
         self._untold = 0
@@ -67,6 +69,9 @@ class Protocol(HttpToolsProtocol):
         super().data_received(data)
         if self._untold > HEAD_BYTES and not self.transport.is_closing():
             self.send_400_response("Request head too large.")
+
+    def _unsupported_upgrade_warning(self) -> None:
+        """A request to go on in another protocol is answered in this one; a stranger's is not worth a line each."""
 
     def on_message_begin(self) -> None:
         """A request begins."""

@@ -224,6 +224,16 @@ async def test_too_many_connections_push_out_the_oldest_that_waits() -> None:
             writer.close()
 
 
+@pytest.mark.parametrize("protocol", [b"websocket", b"h2c"])
+async def test_a_connection_that_asks_for_another_protocol_is_counted_out_at_its_end(protocol: bytes) -> None:
+    upgrade = b"Connection: Upgrade\r\nUpgrade: %b\r\nSec-WebSocket-Version: 13\r\n" % protocol
+    head = BEGUN + upgrade + b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+    async with hasty(most=3) as (port, kept):
+        for _ in range(5):
+            assert (await said(port, [head])).startswith(b"HTTP/1.1 200 ")
+        assert len(kept) == 0
+
+
 async def test_where_there_is_no_room_a_connection_is_closed_at_once() -> None:
     let, answering = asyncio.Event(), asyncio.Event()
 

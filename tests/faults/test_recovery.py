@@ -262,6 +262,34 @@ async def test_who_came_back_after_an_erasure_that_had_ended_stays(tmp_path: Pat
     assert await count_of(tmp_path / "again.db", CY) == 1
 
 
+@pytest.mark.parametrize("during", [False, True])
+async def test_who_was_erased_twice_does_not_come_back_from_before_the_second_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, during: bool
+) -> None:
+    """An erasure that had ended before the copy says nothing of one that began, or ended, after it."""
+    path, batches = tmp_path / "m.db", []
+    real = erase._Erasure._remove
+
+    async def remove(self: Any, batch: Any, unit: Any) -> int:
+        batches.append(batch)
+        if len(batches) == 2:
+            backup.take(path, tmp_path / "monday", NOW)
+        return await real(self, batch, unit)
+
+    async with engine_at(path) as engine:
+        await engine.add("Cy has a boat.", actor=CY)
+        await engine.erase("cy", actor=ANA)
+        await engine.add_many([Candidate(content=f"Cy is back with ship {number}.") for number in range(9)], actor=CY)
+        if during:
+            monkeypatch.setattr(erase, "BATCH", 5)
+            monkeypatch.setattr(erase._Erasure, "_remove", remove)
+        else:
+            backup.take(path, tmp_path / "monday", NOW)
+        await engine.erase("cy", actor=ANA)
+    assert await restored(tmp_path / "monday", tmp_path / "again.db", path) == 1
+    assert await count_of(tmp_path / "again.db", CY) == 0
+
+
 async def test_where_the_audit_is_another_everybody_counts_who_was_erased(tmp_path: Path) -> None:
     for name in ("one.db", "two.db"):
         async with engine_at(tmp_path / name) as engine:

@@ -227,12 +227,18 @@ def require_same_origin(request: HTTPConnection, *, loopback: bool = False) -> N
     """Refuse with 403 what a browser sends on behalf of another site's page (Fetch metadata, Origin). With `loopback`
     also what comes under a name that is not this machine's: a page whose name was made to point here (DNS rebinding).
     """
-    origin = request.headers.get("origin")
-    foreign = origin is not None and origin.partition("://")[2] != request.headers.get("host")
-    if foreign or request.headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
+    refuse_foreign_origin(request)
+    if request.headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
         raise Refused(HTTPStatus.FORBIDDEN, "cross_site")
     if loopback and not is_loopback(request.url.hostname or ""):
         raise Refused(HTTPStatus.FORBIDDEN, "foreign_host")
+
+
+def refuse_foreign_origin(request: HTTPConnection) -> None:
+    """Refuse with 403 what a page of another site asks for. Clients that are no browsers name no origin."""
+    origin = request.headers.get("origin")
+    if origin is not None and origin.partition("://")[2] != request.headers.get("host"):
+        raise Refused(HTTPStatus.FORBIDDEN, "cross_site")
 
 
 def require_role(principal: Principal, *roles: Role) -> None:

@@ -11,7 +11,7 @@ from starlette.types import Receive, Scope, Send
 
 from mnemic.engine import MemoryEngine
 from mnemic_agents.mcp import May, answer, memory_server
-from mnemic_server.access import Service, admitted, require_role, require_user
+from mnemic_server.access import Service, admitted, refuse_foreign_origin, require_role, require_user
 from mnemic_server.credentials import Principal, Role
 from mnemic_server.problems import Refused
 
@@ -32,9 +32,12 @@ class ToolServer:
         self._servers: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request. Refuses with 401, 403, 405 and 429."""
+        """One request. Refuses with 401, 403, 405 and 429. MCP asks of a server to look at the origin, whatever
+        credential is shown.
+        """
         if scope["method"] != "POST":
             raise Refused(HTTPStatus.METHOD_NOT_ALLOWED, "method_not_allowed", headers={"Allow": "POST"})
+        refuse_foreign_origin(HTTPConnection(scope))
         principal = await admitted(HTTPConnection(scope), self._service)
         require_user(principal)
         require_role(principal, *_READERS)

@@ -98,3 +98,16 @@ async def test_who_may_not_call_is_refused_before_any_tool(running: Running) -> 
         assert (answer.status_code, answer.json()["reason"]) == (status, reason)
     listening = await running.client.get("/mcp", headers={**BASE, **await running.caller("reader")})
     assert (listening.status_code, listening.json()["reason"]) == (405, "method_not_allowed")
+
+
+@pytest.mark.parametrize(
+    ("origin", "status"), [(None, 200), ("http://service", 200), ("https://evil.example", 403), ("null", 403)]
+)
+async def test_a_page_of_another_site_is_refused_with_a_key_too(
+    running: Running, origin: str | None, status: int
+) -> None:
+    """MCP asks of a server that it looks at the origin of every request."""
+    headers = BASE | await running.caller("reader") | ({} if origin is None else {"Origin": origin})
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    answer = await running.client.post("/mcp", json=body, headers=headers)
+    assert (answer.status_code, answer.json().get("reason")) == (status, None if status == 200 else "cross_site")

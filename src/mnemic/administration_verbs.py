@@ -201,8 +201,8 @@ class StewardVerbs(UpkeepVerbs):
     # -- what stands behind markers ----------------------------------------------------------------------------------
 
     async def reveal(self, memory_id: str, *, actor: Actor, role: str, whole_tenant: bool = False) -> Revealed:
-        """The values behind a memory's markers. `role` is the embedding program's word that the actor holds it; it must
-        be one that the policy names. Each call leaves a line in the audit, also when it is denied.
+        """The values that a memory's markers replace. `role` is the embedding program's word that the actor has it; it
+        must be one that the policy names. Each call leaves a line in the audit, also when it is denied.
 
         Raises MemoryNotFound, RevealDenied (`reveal_denied:role`), NotSupported without a key file, KeyFailed.
         """

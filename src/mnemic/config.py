@@ -31,7 +31,7 @@ from mnemic.setting import (
 )
 
 SECRETS = ("store", "sessions", "graph", "api_key", "embedder_key", "reranker_key")
-"""Settings that may hold a password or a key; each may stand in a file that `<name>_file` names."""
+"""Settings that may contain a password or a key; `<name>_file` names a file to read each from."""
 MAX_SECRET_BYTES = 65_536
 OPENAIS_SERVER = "https://api.openai.com/v1"
 ENV_FILE = "MNEMIC_ENV_FILE"

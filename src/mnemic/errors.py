@@ -34,7 +34,7 @@
     ├── VersionConflict         the memory changed since it was read        version_conflict
     ├── ReviewDenied            this person may not decide this             review_denied:<why>
     ├── WriteBlocked            grant, consent, quota or trust forbid it    write_blocked:<reason>
-    ├── RevealDenied            this role may not see what stands behind    reveal_denied:<why>
+    ├── RevealDenied            this role may not see the values of markers reveal_denied:<why>
     ├── IdempotencyConflict     one key, two different requests             idempotency_key_reused
     ├── ServiceRefused          a service of ours refused, or is not there  service_refused:<reason>
     └── NotSupported            this backend declares that it cannot        not_supported:<what>
@@ -286,7 +286,7 @@ class CommitUnknown(StoreFailed):
 
 
 class MemoryNotFound(MnemicError, LookupError):
-    """No such memory in the scopes the caller may read. Absent and foreign are told apart by nobody."""
+    """No such memory in the scopes the caller may read. An absent and a foreign one get the same error."""
 
     code = "memory_not_found"
 

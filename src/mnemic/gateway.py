@@ -43,7 +43,7 @@ class GatewayWrite:
         return tuple(receipt for receipt in self.receipts if receipt.outcome is Outcome.BLOCKED)
 
     def keys(self, *, refreshed: bool) -> list[str | None]:
-        """The keys that were written anew, or those that were only refreshed."""
+        """The keys that were rewritten, or those that were only refreshed."""
         return [receipt.key for receipt in self.receipts if receipt.stored and receipt.was_duplicate is refreshed]
 
 

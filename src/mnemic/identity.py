@@ -1,4 +1,4 @@
-"""Identifiers that sort by time: UUID version 7 (RFC 9562, section 5.7), and names that stand for people."""
+"""Identifiers that sort by time: UUID version 7 (RFC 9562, section 5.7), and pseudonyms of people."""
 
 from __future__ import annotations
 
@@ -45,5 +45,5 @@ def first_id(at: datetime) -> str:
 
 
 def token_of(secret: bytes, user: str) -> str:
-    """32 hex digits that stand for a user, keyed by the tenant's secret."""
+    """The pseudonym of a user: 32 hex digits, keyed by the tenant's secret."""
     return hmac.digest(secret, f"subject\x1f{user}".encode(), "sha256").hex()[:32]

@@ -1,4 +1,4 @@
-"""One event loop in a thread of its own, through which synchronous callers reach asynchronous code."""
+"""One event loop in a separate thread, through which synchronous callers reach asynchronous code."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ async def _answered(run: Callable[[], Awaitable[T]], answer: Future[T]) -> None:
 
 
 class PortalOwner(ABC):
-    """Something asynchronous with a portal of its own for synchronous callers. Use it in `with`, or call `close`."""
+    """An asynchronous object with a portal for synchronous callers. Use it in `with`, or call `close`."""
 
     _portal: Portal
 

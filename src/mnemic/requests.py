@@ -221,7 +221,7 @@ class RotateDataKeys(Request[Any]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reveal(Request[Any]):
-    """Show the values that the markers of a memory stand for."""
+    """Show the values that the markers of a memory replace."""
 
     memory_id: str
     role: str

@@ -209,5 +209,5 @@ async def commit(store: RecordStore, work: Callable[[Unit], Awaitable[T]], *, de
 
 
 async def apply(store: RecordStore, mutation: Mutation) -> bool:
-    """Commit one mutation in a transaction of its own."""
+    """Commit one mutation in a separate transaction."""
     return await commit(store, lambda unit: unit.apply(mutation))

@@ -113,7 +113,7 @@ _MAXIM = pattern(
     r"helps?|can help|pays? off|takes (?:courage|guts|time|practice)|brings?)\b|"
     r"\bcan (?:really |truly |also )?(?:help|inspire|bring|teach|change)\b|\b(?:help|teach|remind|show)s? us\b"
 )
-"""What is true for everybody: "Networking really pays off"."""
+"""A statement that is true for everybody: "Networking really pays off"."""
 _ME = pattern(r"\b(?:i|i'm|i've|i'd|i'll|me|my|mine|myself|gonna|im)\b")
 _OWN = pattern(r"\b(?:i|i'm|i've|i'd|i'll|me|my|mine|we|we're|we've|us|our|ours)\b")
 _LASTS = pattern(

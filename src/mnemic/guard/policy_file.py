@@ -30,7 +30,7 @@
     [redaction]                   # without it: whatever is found is replaced for good
     reveal = ["privacy_officer"]  # the roles that may see what a tokenised value was
     names = ["PERSON"]            # look for names too; needs mnemic[ner]
-    regions = ["DE", "AT"]        # whose telephone numbers stand there without a country code
+    regions = ["DE", "AT"]        # countries whose telephone numbers lack a country code
 
     [redaction.entities]
     EMAIL = "tokenise"            # or redact, block, allow

@@ -1,4 +1,4 @@
-"""Actions on each kind of personal data, and people who may see the values behind markers."""
+"""Actions on each kind of personal data, and people who may see the values that markers replace."""
 
 from __future__ import annotations
 

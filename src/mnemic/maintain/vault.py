@@ -43,8 +43,8 @@ async def reveal(
     actor: Actor,
     role: str,
 ) -> Revealed:
-    """The values behind the markers of `memory`. That it was asked for is in the audit before anything is shown, and
-    also when it is denied.
+    """The values that the markers of `memory` replace. The request is in the audit before anything is shown, also
+    when it is denied.
 
     Raises RevealDenied (`reveal_denied:role`), NotSupported (`reveal`) without a key, KeyFailed.
     """

@@ -38,7 +38,7 @@ class GraphStore(Protocol):
         """Remove what these memories hold, and the nodes that no other memory speaks of, in one transaction."""
 
     async def clear(self, tenant: str, *, deadline: Deadline | None = None) -> None:
-        """Remove everything of the tenant: what is built anew afterwards comes from the record store."""
+        """Remove everything of the tenant, before a rebuild from the record store."""
 
     async def nodes(
         self,

@@ -26,7 +26,7 @@ class Projection(Protocol):
         """
 
     async def clear(self, tenant: str) -> None:
-        """Forget everything of the tenant: the copy is about to be built anew."""
+        """Forget everything of the tenant, before a rebuild."""
 
     async def close(self) -> None:
         """Release everything. May be called twice."""

@@ -27,7 +27,7 @@ class Embedder(Protocol):
 
     @property
     def space(self) -> VectorSpace:
-        """The space every vector of this embedder lies in. Constant."""
+        """The space of every vector of this embedder. Constant."""
 
     async def embed(self, texts: Sequence[str], *, deadline: Deadline | None = None) -> list[Vector]:
         """One vector per text, in order. Never blocks the event loop, never returns a partial list.

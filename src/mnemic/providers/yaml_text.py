@@ -32,5 +32,5 @@ class _Plain(yaml.SafeLoader):  # type: ignore[misc] # comes without types
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
         names = [self.construct_object(name, deep=True) for name, _ in node.value]
         if any(not isinstance(name, str) for name in names) or len(set(names)) != len(names):
-            raise NotPlainYaml("a name is no text, or stands twice")
+            raise NotPlainYaml("a name is no text, or is there twice")
         return super().construct_mapping(node, deep)  # type: ignore[no-any-return]

@@ -1,4 +1,4 @@
-"""Documents: JSON values that an application keeps under a namespace and a key of its own choosing.
+"""Documents: JSON values that an application keeps under a namespace and a key that it chooses.
 
 They are not memories: nothing extracts, guards, merges or audits them. What keeps them apart is the tenant.
 """
@@ -34,7 +34,7 @@ class Document(Serialisable):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GetDocument:
-    """One document, or None. `refresh` lets its time to live begin anew."""
+    """One document, or None. `refresh` restarts its time to live."""
 
     namespace: Namespace
     key: str

@@ -127,7 +127,7 @@ class OutboxEntry:
 
     @classmethod
     def of(cls, memory: Memory, action: str | None = None) -> OutboxEntry:
-        """The entry that says how `memory` stands, or that `action` befell it."""
+        """The entry for the state of `memory` after `action`."""
         action = action or ("upsert" if memory.status is Status.ACTIVE else "remove")
         return cls(scope=memory.scope, action=action, memory_id=memory.memory_id, version=memory.version)
 
@@ -149,7 +149,7 @@ class OutboxEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """An entry of the outbox with the memory it is about: as it stands now, or None if it is gone."""
+    """An entry of the outbox with its memory in the present state, or None if it is gone."""
 
     entry: OutboxEntry
     memory: Memory | None

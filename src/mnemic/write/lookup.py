@@ -50,7 +50,7 @@ async def settle(
         return None
     decision = await _decided(tx, draft, memory_ids, laps)
     if same is not None:
-        # It is past its time and no job has taken it away yet: it ends here, and the statement begins anew.
+        # It has expired and no job has removed it yet: it ends here, and the statement starts a new one.
         ended = same.next_version(draft.now, status=Status.EXPIRED)
         decision = replace(decision, replaced=(ended, *decision.replaced))
     return await commit(unit, draft, decision, request)

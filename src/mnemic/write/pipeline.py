@@ -2,7 +2,7 @@
 
 **Prepare**, without side effect: 1 validate, 2 redact, 3 fingerprint, 4 embed. **Settle**, one transaction: 3 again, 6
 conflict, 5 merge, 7 commit. **Publish**, best effort, after the commit: 8 and 9, the projections. The embedder is
-called before any transaction is open; whatever fails before the commit leaves nothing behind.
+called before any transaction is open; a failure before the commit leaves no trace in the store.
 """
 
 from __future__ import annotations
@@ -296,7 +296,7 @@ class MemoryWritePipeline:
         """Go on with the embedder that the store has changed to, where a draft's vector is no longer one of its own."""
         if job.draft.vector is not None and job.draft.space == self._embedder.space:
             if self.successor is None:
-                raise SpaceMismatch(hint="the store has another embedder by now; start anew with that")
+                raise SpaceMismatch(hint="the store has changed to another embedder; restart with that one")
             await self.use(self.successor)
         job.draft = replace(job.draft, rules=self.rules)
 

@@ -277,7 +277,7 @@ def manages(principal: Principal, service: Service, *, tenant: str, roles: Colle
 
 
 def require_user(principal: Principal) -> None:
-    """Refuse an application, which stands for no user, with 403."""
+    """Refuse an application, which represents no user, with 403."""
     if principal.user is None:
         raise Refused(HTTPStatus.FORBIDDEN, "user_required")
 

@@ -141,7 +141,7 @@ class CountAnswer(Answer):
 
 
 class PageAnswer(Answer):
-    """A page of memories; `next` is the cursor of the page behind it."""
+    """A page of memories; `next` is the cursor of the next page."""
 
     memories: list[MemoryAnswer]
     next: str | None
@@ -318,7 +318,7 @@ class RunAnswer(UsedAnswer):
 
 
 class RunMemoriesAnswer(RunAnswer):
-    """The same with the memories that it names, as they stand now."""
+    """The same with the memories that it names, in their present state."""
 
     memories: list[MemoryAnswer]
 

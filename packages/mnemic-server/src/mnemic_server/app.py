@@ -85,7 +85,7 @@ def create_app(
 
     `client` lets people sign in to the console at the `provider`. `open_to` answers calls without a credential as this
     principal: for one person's own machine only. `url` is the address of the service for browsers. `home` is the tenant
-    whose admins are the service's. `profiles` gives what is said of an agent. `observers` are told of every request,
+    whose admins are the service's. `profiles` gives what is said of an agent. `observers` are called for every request,
     beside the `meter`.
     """
     api_keys = ApiKeys(engine.store, engine.clock)

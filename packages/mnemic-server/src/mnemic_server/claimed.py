@@ -5,7 +5,7 @@ the web. A user's name stays as it is where it can name a user (`checked_name`),
 Anything else becomes `claim:` and the text, in which every character that is none of `A-Z a-z 0-9 _ . : @ -` is written
 as the bytes of its UTF-8, each `+` and two hexadecimal digits. Where that is longer than an identifier may be, it is
 `claim:++` and the SHA-256 of issuer and text. What begins with `claim:` already is written so, too: nobody can take the
-name that stands for somebody else.
+name of somebody else.
 
 Earlier releases wrote every user's name that is no identifier so. Whoever has memories under such a name keeps it.
 """
@@ -33,7 +33,7 @@ _OTHERS = re.compile(r"[^A-Za-z0-9_.:@-]")
 
 
 def identifier_of(claimed: object, name: str, *, issuer: str) -> str:
-    """The identifier that stands for what a token of `issuer` says. Raises InvalidInput (`name`) for what is no text,
+    """The identifier for what a token of `issuer` says. Raises InvalidInput (`name`) for what is no text,
     an empty one, or one with half a character in it.
     """
     if not isinstance(claimed, str) or not claimed or any("\ud800" <= character <= "\udfff" for character in claimed):

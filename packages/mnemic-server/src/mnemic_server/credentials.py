@@ -1,7 +1,7 @@
 """Credentials of callers: API keys kept in the store, and the short-lived tokens that a key can issue.
 
 A key is `mnk_<key id>_<secret>`. The secret has 256 random bits, of which only the SHA-256 is kept: a fast hash is
-enough where nothing can be guessed. Keys live as marks of a tenant of their own, which no credential can name, so that
+enough where nothing can be guessed. Keys are marks of a separate tenant, which no credential can name, so that
 they are as durable as memories and lie in the same backup.
 """
 
@@ -230,7 +230,7 @@ class ApiKeys:
 
     async def rotate_signing(self, *, tenant: str, key_id: str | None = None, by: str = COMMAND_LINE) -> int:
         """End every token that the tenant's applications have issued, or this one has; those issued from now on are
-        signed anew. How many applications had issued some. Raises MemoryNotFound.
+        signed again. How many applications had issued some. Raises MemoryNotFound.
         """
         keys = [await self._existing(key_id, tenant, _anybody)] if key_id else await self.all(tenant=tenant)
         signing = [key for key in keys if key.signing]

@@ -266,7 +266,7 @@ FIELDS: dict[str, str] = {
     "uses": "What was done with the memory, newest first.",
     "valid_from": "From when on it was true; null: not known.",
     "valid_to": "Until when it was true; null: still.",
-    "values": "What each marker stands for.",
+    "values": "The value that each marker replaces.",
     "verified": "The memories that show in the answer.",
     "version": "The version, counted from 1.",
     "versions": "The versions.",

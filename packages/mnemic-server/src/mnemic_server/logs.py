@@ -23,7 +23,7 @@ class RequestLog:
         self._all = all_of_them
 
     def began(self) -> None:
-        """Nothing is told before it ended."""
+        """Nothing is logged before it has ended."""
 
     def ended(self, seen: Observation) -> None:
         """Tell of it, if it is worth a line."""

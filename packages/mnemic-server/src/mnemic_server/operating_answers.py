@@ -166,7 +166,7 @@ class UsesAnswer(Answer):
 
 
 class RevealedAnswer(Answer):
-    """The values behind a memory's markers."""
+    """The values that a memory's markers replace."""
 
     memory_id: str
     content: str

@@ -27,7 +27,7 @@ OPEN_ENDED = frozenset({"/v1/export", "/v1/changes", "/v1/runs/stream", "/v1/era
 """They end when they are done, not at a deadline: streams, and scans for what was erased, however large the file. A
 turn has a budget of its own."""
 COUNTED_APART = frozenset({"/v1/changes"})
-"""They stay open for as long as somebody listens, and have limits of their own."""
+"""They stay open for as long as somebody listens, and have separate limits."""
 MODEL_BOUND = frozenset({"/v1/capture", "/v1/runs", "/v1/runs/stream", "/v1/imports", "/v1/maintenance"})
 """They may wait for a language model. One that hangs costs their own places, and nobody a plain write or search."""
 

@@ -76,7 +76,7 @@ class ServiceSettings(BaseSettings):
     )
     max_bytes: int = Field(default=2 * 1024 * 1024, ge=1024, description="Largest body of a request, in bytes.")
     seconds: float = Field(default=30.0, gt=0, description="Longest time until a request is answered, in seconds.")
-    at_once: int = Field(default=64, ge=1, description="Requests answered at the same time; more are told to wait.")
+    at_once: int = Field(default=64, ge=1, description="Requests answered at the same time; more are asked to wait.")
     models_at_once: int = Field(
         default=32,
         ge=1,
@@ -104,7 +104,7 @@ class ServiceSettings(BaseSettings):
     )
     log: Literal["text", "json"] = Field(default="text", description="Form of the log on standard error.")
     log_requests: bool = Field(default=False, description="A line for every request, not for slow ones only.")
-    slow_ms: float = Field(default=1000.0, gt=0, description="A request that took so long is told in the log.")
+    slow_ms: float = Field(default=1000.0, gt=0, description="A request that took so long is logged.")
     drain_seconds: int = Field(default=20, ge=0, description="Time that running requests have when it stops.")
 
     @classmethod

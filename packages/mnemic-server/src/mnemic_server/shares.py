@@ -23,7 +23,7 @@ CALLER = 1.0
 
 @dataclass(slots=True, kw_only=True)
 class Shares:
-    """`most` places. `reason` is what is told, with status 429, to whom there is none for."""
+    """`most` places. `reason` is the answer, with status 429, to a caller without a place."""
 
     most: int
     reason: str = "too_many_requests"

@@ -35,7 +35,7 @@ DESCRIPTION_LASTS = timedelta(minutes=10)
 RESTS = timedelta(seconds=30)
 """Until a provider that did not describe itself is asked again."""
 LONGEST_HINT = 4096
-"""Characters of an ID token that is shown again at the end; it stands in an address. A longer one is left out."""
+"""Characters of an ID token that is shown again at the end, as a part of an address. A longer one is left out."""
 AT_ONCE = 4
 """Codes exchanged at the same time: whoever comes here has shown no credential yet."""
 

@@ -1,7 +1,7 @@
 """Server-sent events: what a stream looks like on the wire, how many there may be, and when they end.
 
-A stream holds no buffer of its own: what is new is read from the audit, which every process appends to and which
-numbers its lines, so that a reader who was away goes on behind the last line it saw (`Last-Event-ID`).
+A stream has no buffer: what is new is read from the audit, which every process appends to and which
+numbers its lines, so that a reader who was away continues after the last line it saw (`Last-Event-ID`).
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class Streams:
 
 
 def written(event: str, data: Any, *, event_id: int | None = None) -> bytes:
-    """One event as it is sent. JSON has no line breaks of its own, so that nothing in `data` can end the event."""
+    """One event as it is sent. Encoded JSON contains no line break, so that nothing in `data` can end the event."""
     number = "" if event_id is None else f"id: {event_id}\n"
     return f"{number}event: {event}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n".encode()
 

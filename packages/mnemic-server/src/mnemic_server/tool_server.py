@@ -16,7 +16,7 @@ from mnemic_server.credentials import Principal, Role
 from mnemic_server.problems import Refused
 
 SERVERS_KEPT = 256
-"""Servers that stay ready: making one anew takes some milliseconds."""
+"""Cached servers: making one takes some milliseconds."""
 _READERS = frozenset({Role.READER, Role.WRITER, Role.SUBJECT})
 
 

@@ -26,7 +26,7 @@ COMMANDS = MappingProxyType(
         "import": Listed("moving", "Take in a conversation, or an export."),
         "review": Listed("stewarding", "Look at what waits for a person; approve or reject it."),
         "consent": Listed("stewarding", "Say which keys may be remembered of you."),
-        "reveal": Listed("keys", "Show what stands behind the markers of a memory."),
+        "reveal": Listed("keys", "Show the values that the markers of a memory replace."),
         "keys": Listed("keys", "Make, change or look at the keys."),
         "erase": Listed("stewarding", "Erase everything about a user, with a receipt."),
         "audit": Listed("stewarding", "Show or verify the audit."),
@@ -53,7 +53,7 @@ COMMANDS = MappingProxyType(
         "completion": Listed("completion", "Print the completion script of a shell."),
     }
 )
-"""Every command, in the order of the help: the file it stands in, and its one line."""
+"""Every command in the order of the help: its module, and its one line."""
 
 HELP = """Memory for agents, in one file.
 

@@ -37,7 +37,7 @@ def demo_(
     conversation: str | None,
     questions: tuple[str, ...],
 ) -> int:
-    r"""See it at work, in memory files of its own.
+    r"""See it at work, in temporary memory files.
 
     \b
       incident      preferences told in one process, an incident update written from them in another

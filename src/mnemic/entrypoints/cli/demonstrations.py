@@ -86,7 +86,7 @@ def run(name: str, folder: Path, settings: Settings, talk: Talk) -> Shown:
 
 
 def incident(folder: Path) -> Shown:
-    """Session 1 states preferences, session 2 drafts an update with them, each in a process of its own."""
+    """Session 1 states preferences, session 2 drafts an update with them, each in a separate process."""
     store, policy = folder / "incident.db", DATA / "incident" / "policy.toml"
     told = run_turn(store, user="42", session="session_1", policy=policy, arguments=["--message", INCIDENT_MESSAGE])
     arguments = ["--goal", INCIDENT_GOAL, "--context", str(DATA / "incident" / "context.json")]

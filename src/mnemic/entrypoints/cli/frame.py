@@ -37,7 +37,7 @@ class Listed:
 
 
 class Command(click.Command):
-    """A command that takes the common options too, wherever on the line they stand."""
+    """A command that also takes the common options, anywhere on the line."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -160,7 +160,7 @@ class LazyGroup(click.Group):
         return [CompletionItem(name, help=line) for name, line in names] + options
 
     def main(self, args: Sequence[str] | None = None, *rest: Any, standalone_mode: bool = True, **extra: Any) -> Any:
-        """Run and exit with the documented code; nothing that goes wrong is told in more than one line."""
+        """Run and exit with the documented code; an error is one line."""
         words = list(sys.argv[1:] if args is None else args)
         run: Callable[..., Any] = super().main
         if not standalone_mode:

@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class Given:
-    """The common options, as they stand on the line or in the environment."""
+    """The common options, from the command line or the environment."""
 
     store: str | None = None
     user: str | None = None

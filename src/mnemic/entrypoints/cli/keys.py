@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @click.option("--role", required=True, help="A role that the policy's [redaction] reveal names.")
 @click.pass_obj
 def reveal_(given: Given, /, memory_id: str, role: str) -> int:
-    r"""Show what the markers of a memory stand for, where policy tokenised it.
+    r"""Show the values that the markers of a memory replace, where the policy tokenised them.
 
     Each call leaves a line in the audit, also when it is denied.
 

@@ -91,7 +91,7 @@ def lineage_(given: Given, /, memory_id: str) -> None:
 
 @click.command("uses", cls=Command)
 @click.argument("memory_id")
-@click.option("--before", type=int, metavar="SEQUENCE", help="Go on behind this line, the last of the previous page.")
+@click.option("--before", type=int, metavar="SEQUENCE", help="Continue after this line, the last of the previous page.")
 @click.option("--limit", "-n", type=click.IntRange(1, 1000), default=50, show_default=True, help="How many at most.")
 @click.pass_obj
 def uses_(given: Given, /, memory_id: str, before: int | None, limit: int) -> None:

@@ -1,4 +1,4 @@
-"""One turn in a process of its own: what one process was told, another one must find on disk."""
+"""One turn in a separate process: another process must find on disk what this one remembered."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MODEL_SETTINGS = frozenset({"MNEMIC_MODEL", "MNEMIC_MODEL_URL", "MNEMIC_API_KEY"
 
 
 class TurnFailed(Exception):
-    """The process of a turn gave no report; `exit_code` is what it left behind, the message its complaint."""
+    """The process of a turn gave no report; it has `exit_code`, and the message is its error output."""
 
     def __init__(self, complaint: str, exit_code: int) -> None:
         super().__init__(complaint)

@@ -91,7 +91,7 @@ def get_(given: Given, /, memory_id: str, **times: Any) -> None:
 @click.option("--key", "keys", multiple=True, help="Only under this key; may be repeated.")
 @click.option("--category", "categories", multiple=True, help="Only in this category; may be repeated.")
 @click.option("--limit", "-n", type=click.IntRange(1, 10_000), default=50, show_default=True, help="How many at most.")
-@click.option("--before", metavar="MEMORY_ID", help="Go on behind this memory, the last of the previous page.")
+@click.option("--before", metavar="MEMORY_ID", help="Continue after this memory, the last of the previous page.")
 @in_time
 @click.pass_obj
 def list_(given: Given, /, limit: int, before: str | None, **asked: Any) -> None:

@@ -248,7 +248,7 @@ def _verify(given: Given, file: str) -> int:
 
 @click.command("audit", cls=Command)
 @click.argument("action", type=click.Choice(["list", "verify"]))
-@click.option("--after", type=click.IntRange(min=0), default=0, help="list: from behind this line.")
+@click.option("--after", type=click.IntRange(min=0), default=0, help="list: only lines after this one.")
 @click.option(
     "--limit", "-n", type=click.IntRange(1, 100_000), default=100, show_default=True, help="How many at most."
 )
@@ -300,8 +300,8 @@ def _signed(report: AuditReport) -> str:
 @click.command("maintain", cls=Command)
 @click.option("--dry-run", is_flag=True, help="Say what would be done; change nothing.")
 @click.option("--grace-days", type=click.FloatRange(min=0), default=30, show_default=True, help="From expiry to purge.")
-@click.option("--vacuum", is_flag=True, help="Write the file anew; needs as much free room again.")
-@click.option("--rebuild", metavar="COPY", help="Only build this copy anew: graph, search_index, episode_log, hot_set.")
+@click.option("--vacuum", is_flag=True, help="Rewrite the file; needs as much free disk space again.")
+@click.option("--rebuild", metavar="COPY", help="Only rebuild this copy: graph, search_index, episode_log, hot_set.")
 @click.option(
     "--consolidate", type=click.Choice(["rules", "model"]), help="Draw together what users said; model: with its help."
 )
@@ -311,7 +311,7 @@ def _signed(report: AuditReport) -> str:
 def maintain_(given: Given, /, rebuild: str | None, reembed: bool, **options: Any) -> None:
     r"""Expire, purge, drain the outbox, tidy the file. Made to be run once a day.
 
-    The first run only reads the clock: a moment counts as past when two runs have seen it behind them. --rebuild fills
+    The first run only reads the clock: a moment counts as past when two runs have seen it in the past. --rebuild fills
     a copy of the tenant's memories from the store, and makes an index that is not there yet.
 
     --consolidate also writes what the tenant's users said once more, shorter: a summary of each conversation that has

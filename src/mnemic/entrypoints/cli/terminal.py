@@ -86,7 +86,7 @@ class Progress:
         self._width = 0
 
     def at(self, done: int, total: int | None = None) -> None:
-        """`done` pieces are behind, of `total` where that is known."""
+        """`done` pieces are finished, of `total` where that is known."""
         if self._shown:
             line = f"{self._what} {done:,}" + (f" of {total:,}" if total else "")
             self._write(line.ljust(self._width))

@@ -49,7 +49,7 @@ def serve_(given: Given, /, host: str | None, port: int | None, *, opened: bool)
 @click.argument("action", type=click.Choice(["create", "list", "rotate", "revoke", "rotate-signing"]))
 @click.argument("key_id", required=False)
 @click.option("--role", "roles", multiple=True, type=click.Choice(ROLES), help="create: may be repeated.")
-@click.option("--for-user", metavar="USER", help="create: whom it stands for; without it, an application.")
+@click.option("--for-user", metavar="USER", help="create: the user it represents; without it, an application.")
 @click.option("--label", default="", help="create: a note for people.")
 @click.option(
     "--hours", type=click.IntRange(0), default=8760, show_default=True, help="create: how long it works; 0: for ever."

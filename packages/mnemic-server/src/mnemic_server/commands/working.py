@@ -1,4 +1,4 @@
-"""work: what has to be done now and then, by a process of its own."""
+"""work: upkeep at intervals, by a separate process."""
 
 from __future__ import annotations
 

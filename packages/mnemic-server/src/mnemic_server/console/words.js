@@ -60,7 +60,7 @@ const REASONS = {
   version_conflict: "Somebody changed this memory in the meantime. Look at it again first.",
   review_denied: "You may not decide this",
   write_blocked: "This may not be changed now",
-  reveal_denied: "This role may not see what stands behind the markers",
+  reveal_denied: "This role may not see the values of markers",
   idempotency_key_reused: "The same request key was used for something else before.",
   not_supported: "The database in use cannot do this",
   // why a memory waits, was refused or was left out

@@ -21,7 +21,9 @@ async def watch(
     principal: Watching,
     service: TheService,
     whole_tenant: Annotated[bool, Query(description="Everybody's; for reviewers and operators.")] = False,
-    after: Annotated[int | None, Query(ge=0, le=2**53, description="Go on behind this event; from now on.")] = None,
+    after: Annotated[
+        int | None, Query(ge=0, le=2**53, description="Continue after this event; without it, from now on.")
+    ] = None,
     last_event_id: Annotated[str | None, Header(alias="Last-Event-ID", pattern=r"^\d{1,15}$")] = None,
 ) -> EventStream:
     """Each change of the caller's memories, as an event `change` without any content: what was done with which version

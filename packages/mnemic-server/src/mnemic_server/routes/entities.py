@@ -1,4 +1,4 @@
-"""Entities: who and what the user speaks of, and how they stand to each other."""
+"""Entities: who and what the user speaks of, and their relations."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ async def path(
 
 @router.post("/relations", **answering(ReceiptAnswer))
 async def relate(wanted: NewRelation, actor: Writing, service: TheService) -> dict[str, Any]:
-    """Remember how two things stand to each other. What can be only one at a time ends what was there."""
+    """Remember a relation of two things. A relation that only one can have at a time ends the one before."""
     view = _view(service, actor)
     receipt = await view.relate(wanted.source, wanted.relation, wanted.target, since=wanted.since)
     return receipt_dict(receipt)
@@ -106,7 +106,7 @@ async def end(wanted: EndedRelation, actor: Writing, service: TheService) -> dic
 
 @router.post("/extract", **answering(ExtractedAnswer))
 async def extract(wanted: Reading, actor: Writing, service: TheService) -> dict[str, Any]:
-    """Remember who and what a text of the user's names, and how they stand to each other."""
+    """Remember the people and things that a text of the user's names, and their relations."""
     found = await _view(service, actor).extract(wanted.text)
     return {
         "receipts": [receipt_dict(receipt) for receipt in found.receipts],

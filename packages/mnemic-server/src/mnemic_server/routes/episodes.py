@@ -42,7 +42,7 @@ async def page(
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     cursor: Annotated[str | None, Query(min_length=1, max_length=128)] = None,
 ) -> dict[str, Any]:
-    """The episodes that were recorded last, newest first. `next` is the cursor of the page behind this one."""
+    """The episodes that were recorded last, newest first. `next` is the cursor of the next page."""
     found = await EpisodicMemory(service.engine, actor, awaited()).recent(limit=limit, before=cursor)
     return {
         "episodes": [episode_dict(one) for one in found],

@@ -55,7 +55,7 @@ async def keys(
 
 @router.get("/keys/own", **answering(KeysAnswer))
 async def own_keys(actor: Reading, service: TheService) -> dict[str, Any]:
-    """The keys that stand for the caller, whoever made them: each opens the caller's memories."""
+    """The keys that represent the caller, whoever made them: each opens the caller's memories."""
     known = await service.keys.all(tenant=actor.tenant)
     return await _page(service, [key for key in known if key.principal.user == actor.user], MOST_OWN)
 

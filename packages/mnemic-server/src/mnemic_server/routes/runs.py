@@ -82,7 +82,7 @@ async def page(
 async def one(
     run_id: Annotated[str, Path(min_length=1, max_length=64)], actor: Reading, service: TheService
 ) -> dict[str, Any]:
-    """One of the latest runs, and the memories it names as they stand now; those that are gone are left out."""
+    """One of the latest runs, and the memories it names in their present state; those that are gone are left out."""
     found = await run_of(service.engine.store, actor, run_id)
     if found is None:
         raise MemoryNotFound("run")

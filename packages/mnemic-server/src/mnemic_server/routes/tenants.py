@@ -34,7 +34,7 @@ async def tenants(
     limit: Annotated[int, Query(ge=1, le=1000)] = 200,
     cursor: Annotated[str | None, Query(min_length=1, max_length=128)] = None,
 ) -> dict[str, Any]:
-    """Every tenant that was made here or named by a credential, by name. `next` is the cursor of the page behind."""
+    """Every tenant that was made here or named by a credential, by name. `next` is the cursor of the next page."""
     found = [one for one in await service.tenancy.tenants.all() if cursor is None or one.tenant > cursor]
     page = found[:limit]
     return {"tenants": [tenant_data(one) for one in page], "next": page[-1].tenant if len(found) > limit else None}

@@ -9,8 +9,10 @@ eval locomo --ablate` prints what it buys.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from itertools import repeat
 from pkgutil import get_data
 
 import numpy as np
@@ -30,9 +32,9 @@ TOP, MORE = 3, 8
 FAR = -1.5
 """Standard deviations below the mean of a message that the list of meaning does not name."""
 TINY, STILL = 1e-9, 1e-6
+STEPS = np.array([[-1], [1], [-2], [2]])
 LONGEST = 1 << 40
 """Turns of a session at most."""
-ABSENT = (float("nan"), 0.0)
 NAMES = (
     "cosine", "bm25", "no_cosine", "cosine_raw", "bm25_by_word", "cosine_deviations", "cosine_place", "bm25_place",
     "no_bm25", "previous", "following", "two_before", "two_after", "best_neighbour", "session_top", "session_best",
@@ -49,74 +51,79 @@ def features(
     question: Question,
 ) -> Floats:
     """One row for each of `signals` (messages alone), a column for each of `NAMES`."""
-    said = list(signals.values())
-    cosine, cosine_place = _listed(lists.get("vector", ()), signals)
-    word, word_place = _listed(lists.get("keyword", ()), signals)
+    if not signals:
+        return np.zeros((0, len(NAMES)))
+    rows = {memory_id: row for row, memory_id in enumerate(signals)}
+    _, times, sessions, turns, speakers, cues = zip(*signals.values(), strict=True)
+    every, cosine, cosine_place = _listed(lists.get("vector", ()), rows)
+    listed, word, word_place = _listed(lists.get("keyword", ()), rows)
     far, silent = np.isnan(cosine), np.isnan(word)
-    every = np.fromiter((one.score for one in lists.get("vector", ())), np.float64)
     low, high, mean, spread = (every.min(), every.max(), every.mean(), every.std()) if every.size else (0, 0, 0, 0)
     likeness = np.where(far, 0.0, (cosine - low) / (high - low + TINY))
     word = np.where(silent, 0.0, word)
-    words = word / max((one.score for one in lists.get("keyword", ())), default=1.0)
+    words = word / (listed.max() if listed.size else 1.0)
     own = LIKENESS * likeness + WORDS * words
-    chats, turns = _places(said)
-    near = _neighbours(chats, turns, own)
-    session = _sessions(chats, own)
-    length, asking, oneself, timed = np.asarray([one.cues for one in said], np.float64).reshape(-1, 4).T
-    spoken = np.asarray([one.speaker in question.speakers for one in said], np.float64)
-    dated = question.names_date is not None or question.period is not None
-    told = np.asarray([dated and question.tells(one.happened_at.date()) for one in said], np.float64)
+    chats, turn = _numbered(sessions), np.array(turns, np.int64)
+    near, session = _neighbours(chats, turn, own), _sessions(chats, own)
+    length, asking, oneself, timed = (np.array(cue, np.float64) for cue in zip(*cues, strict=True))
+    spoken, told = _asked(question, speakers, times)
     columns = (
         likeness, words, far, np.where(far, low, cosine), word / (4.0 * max(1, question.words)),
         np.where(far, FAR, (cosine - mean) / (spread + STILL)), cosine_place, word_place, word == 0.0,
         *near, np.maximum(near[0], near[1]), *session, own >= session[1] - TINY,
         spoken, (1.0 - spoken) * bool(question.speakers), told, timed * question.asks_when, oneself, asking,
-        np.log1p(length), length < FEW_WORDS, words * likeness, timed, turns == 0, own,
+        np.log1p(length), length < FEW_WORDS, words * likeness, timed, turn == 0, own,
         [scores[one] for one in signals],
     )  # fmt: skip
-    table = np.empty((len(NAMES), len(said)))
+    table = np.empty((len(NAMES), len(rows)))
     for place, column in enumerate(columns):
         table[place] = column
     return table.T
 
 
-def _listed(found: Sequence[Scored], wanted: Iterable[str]) -> tuple[Floats, Floats]:
-    """The score in a list (not a number where it does not name the memory), and a share that falls with the place."""
-    known = {one.memory_id: (one.score, 1 / (1 + place / 5)) for place, one in enumerate(found)}
-    rows = np.asarray([known.get(one, ABSENT) for one in wanted], np.float64).reshape(-1, 2)
-    return rows[:, 0], rows[:, 1]
+def _listed(found: Sequence[Scored], rows: Mapping[str, int]) -> tuple[Floats, Floats, Floats]:
+    """All scores of a list; for each of `rows` its score (not a number where the list does not name it), and a share
+    that falls with the place.
+    """
+    ids, listed = zip(*found, strict=True) if found else ((), ())
+    every, at = np.array(listed, np.float64), list(map(rows.get, ids, repeat(len(rows))))
+    scores, places = np.full(len(rows) + 1, np.nan), np.zeros(len(rows) + 1)
+    scores[at] = every
+    places[at] = 1 / (1 + np.arange(len(at)) / 5)
+    return every, scores[:-1], places[:-1]
 
 
-def _places(said: Sequence[Signals]) -> tuple[Whole, Whole]:
-    """A number for the session of each message, and its turn."""
-    numbers: dict[str | None, int] = {}
-    chats = np.asarray([numbers.setdefault(one.session, len(numbers)) for one in said], np.int64)
-    return chats, np.asarray([one.turn for one in said], np.int64)
+def _numbered(sessions: Sequence[str | None]) -> Whole:
+    """A number for the session of each message."""
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(sessions))}
+    return np.array([numbers[name] for name in sessions], np.int64)
+
+
+def _asked(question: Question, speakers: Sequence[str | None], times: Sequence[datetime]) -> tuple[Floats, Floats]:
+    """Return 1 for each message that was said by whom the question names, and for each of the time that it names."""
+    spoken = np.array([one in question.speakers for one in speakers], np.float64)
+    if question.names_date is None and question.period is None:
+        return spoken, np.zeros(len(times))
+    return spoken, np.array([question.tells(at.date()) for at in times], np.float64)
 
 
 def _neighbours(chats: Whole, turns: Whole, own: Floats) -> list[Floats]:
     """Scores of the messages one before, one after, two before and two after; 0 where none was found."""
-    if not own.size:
-        return [own] * 4
     where = chats * LONGEST + turns
     order = np.argsort(where, kind="stable")
     ordered = where[order]
-    found = []
-    for step in (-1, 1, -2, 2):
-        place = np.minimum(np.searchsorted(ordered, where + step), len(ordered) - 1)
-        found.append(np.where(ordered[place] == where + step, own[order[place]], 0.0))
-    return found
+    wanted = where + STEPS
+    place = np.minimum(ordered.searchsorted(wanted), len(ordered) - 1)
+    return list(np.where(ordered[place] == wanted, own[order[place]], 0.0))
 
 
 def _sessions(chats: Whole, own: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     """For the session of each message: the mean of its best three, the best, the mean of its best eight (nothing for
     those that are missing), and the logarithm of how many were found.
     """
-    if not own.size:
-        return own, own, own, own
     order = np.lexsort((-own, chats))
-    starts = np.flatnonzero(np.diff(chats[order], prepend=-1))
-    sizes = np.diff(starts, append=len(own))
+    sizes = np.bincount(chats)
+    starts = sizes.cumsum() - sizes
     ranks = np.arange(len(own)) - np.repeat(starts, sizes)
     best = own[order]
     each = (
@@ -147,8 +154,8 @@ class Ranker:
             return dict(scores)
         learned = features(lists, scores, signals, question) @ np.asarray(self.weights)
         ids = list(signals)
-        order = [ids[place] for place in np.argsort(-learned, kind="stable")]
-        dealt = sorted((scores[one] for one in ids), reverse=True)
+        order = [ids[place] for place in np.argsort(-learned, kind="stable").tolist()]
+        dealt = sorted([scores[one] for one in ids], reverse=True)
         return {**scores, **dict(zip(order, dealt, strict=True))}
 
 

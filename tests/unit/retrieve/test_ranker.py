@@ -52,6 +52,24 @@ def test_features_say_what_the_lists_and_signals_say() -> None:
 
 def test_features_without_lists_are_numbers() -> None:
     assert features({}, SCORES, SIGNALS, QUESTION).shape == (3, len(NAMES))
+    assert features(LISTS, SCORES, {}, QUESTION).shape == (0, len(NAMES))
+
+
+def test_features_know_the_neighbours_in_the_same_session_alone() -> None:
+    apart = SIGNALS | {"b": SIGNALS["b"]._replace(session="two", turn=0)}
+    rows = [dict(zip(NAMES, row, strict=True)) for row in features(LISTS, SCORES, apart, QUESTION).tolist()]
+    first, second, third = rows
+    assert second["previous"] == second["following"] == 0
+    assert (third["two_before"], first["two_after"]) == (first["own"], third["own"])
+    assert [round(row["session_found"], 3) for row in rows] == [1.099, 0.693, 1.099]
+    assert [row["session_best"] for row in rows] == [first["own"], second["own"], first["own"]]
+
+
+def test_a_question_that_names_a_time_marks_what_was_told_then() -> None:
+    asked = read_question("What did Ana repair in March 2026?", speakers=("Ana", "Ben"))
+    later = SIGNALS | {"c": SIGNALS["c"]._replace(happened_at=datetime(2027, 5, 1, tzinfo=UTC))}
+    told = [row[NAMES.index("told")] for row in features(LISTS, SCORES, later, asked).tolist()]
+    assert told == [1, 1, 0]
 
 
 def test_the_weights_of_the_program_are_one_a_feature() -> None:

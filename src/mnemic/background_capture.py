@@ -2,7 +2,8 @@
 
 What is recorded waits in the store until it is read, so a crash loses nothing: what was read and not yet taken out of
 the queue is read again, and changes nothing then. Several turns of a session are read in one call of a language model,
-and small talk in none.
+and small talk in none. Once read, a message of the user's stays where it would have been recorded beside a capture
+(`is_recorded`): what only asks, shows somebody else's words, or tells what policy or consent leave out is forgotten.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ from contextlib import suppress
 from itertools import groupby
 from typing import Protocol
 
-from mnemic.errors import MnemicError
+from mnemic.errors import MemoryNotFound, MnemicError
 from mnemic.extract import is_users_own
+from mnemic.extract.messages import is_recorded
 from mnemic.extract.model import windows
 from mnemic.extract.small_talk import is_small_talk
 from mnemic.maintain.capture_queue import Lease, Waiting, enqueue, messages_of, take_out, waiting
@@ -28,6 +30,8 @@ logger = logging.getLogger(__name__)
 
 PASSING = ("store_", "commit_", "embedder_", "llm_timeout", "llm_unavailable", "max_seconds")
 """Prefixes of the reasons of failures that may be over at the next try."""
+CONSENT = "consent_required:"
+"""Prefix of the reason for which something is not kept that its user has not consented to."""
 GATHERING_SECONDS = 2.0
 """Seconds for which the background reader waits for more turns before it reads."""
 
@@ -45,6 +49,9 @@ class Engine(Protocol):
         self, messages: Sequence[Message], *, actor: Actor, idempotency_keys: Sequence[str | None] | None = None
     ) -> Sequence[RunReport | None]:
         """Remember what is worth it in the messages."""
+
+    async def forget(self, memory_id: str, *, actor: Actor) -> None:
+        """Delete a memory."""
 
 
 class BackgroundCapture:
@@ -146,8 +153,23 @@ class BackgroundCapture:
         reports = await self._engine.capture_many(messages, actor=part[0].actor, idempotency_keys=keys)
         reason = next((why for one in reports if one is not None and (why := _passing(one)) is not None), None)
         if reason is None:
+            for one, report in zip(part, reports, strict=True):
+                if report is not None and not is_kept(report):
+                    with suppress(MemoryNotFound):  # another forgot it meanwhile
+                        await self._engine.forget(one.memory_id, actor=one.actor)
             self.counts["read"] += len(messages)
         return reason
+
+
+def is_kept(report: RunReport) -> bool:
+    """Return True if the message that was captured is itself kept beside what was found in it. What could not be read
+    at all is kept, too.
+    """
+    if report.status is not RunStatus.OK:
+        return True
+    if any(one.reason.startswith(CONSENT) for one in report.blocked) or not all(one.stored for one in report.receipts):
+        return False
+    return is_recorded([one.reason for one in report.skipped], stored=bool(report.receipts))
 
 
 async def read_waiting(engine: Engine, tenant: str, *, dry_run: bool = False) -> int:

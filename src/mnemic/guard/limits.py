@@ -150,6 +150,10 @@ class Consents:
         known = {*self.decided, *limits.consent_keys, *(policy.keys or ())}
         return frozenset(key for key in known if not self.allows(key, limits))
 
+    def in_force(self, policy: Policy, limits: Limits) -> bool:
+        """Return True if there is a key that may not be written."""
+        return limits.consent == "required" or bool(self.hidden(policy, limits))
+
 
 @dataclass(slots=True)
 class LimitCheck:

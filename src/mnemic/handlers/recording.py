@@ -1,4 +1,4 @@
-"""The request that keeps messages of a conversation themselves."""
+"""The request that keeps messages of a conversation themselves, and what consent says about messages."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from mnemic.door import Call, Passed, Proposal
-from mnemic.extract.messages import in_parts, message_candidates
+from mnemic.extract.messages import MESSAGE_CATEGORY, in_parts, message_candidates
 from mnemic.guard.contract import MAX_CONTENT_CHARS
+from mnemic.guard.execution import consent_required
+from mnemic.guard.limits import Consents
+from mnemic.maintain.consent import Limiter
 from mnemic.requests import AddMany
 from mnemic.types import Message, WriteReceipt
 from mnemic.write.pipeline import MemoryWritePipeline
@@ -36,3 +39,38 @@ class Recording:
         if len(message.content) <= MAX_CONTENT_CHARS:
             return message
         return replace(message, content=await self.pipeline.redacted(message.content, tenant=call.actor.tenant))
+
+
+async def as_consented(passed: Sequence[Passed], call: Call, limiter: Limiter) -> Sequence[Passed]:
+    """`passed`, with every message blocked that tells something under a key without consent, as far as rules read it.
+    A message beside such a one is kept without it as its context.
+    """
+    if not any(one.candidate.category == MESSAGE_CATEGORY for one in passed):
+        return passed
+    decided = (await limiter.check(call.actor, call.rules.limits)).consents
+    if not decided.in_force(call.rules.policy, call.rules.limits):
+        return passed
+    return [
+        await _as_consented(one, call, decided) if one.candidate.category == MESSAGE_CATEGORY else one for one in passed
+    ]
+
+
+async def _as_consented(one: Passed, call: Call, decided: Consents) -> Passed:
+    key = await _told_without(one.candidate.content, call, decided)
+    if key is not None:
+        return replace(one, reason=one.reason or consent_required(key))
+    if one.candidate.context and await _told_without(one.candidate.context, call, decided) is not None:
+        return replace(one, candidate=replace(one.candidate, context=""))
+    return one
+
+
+async def _told_without(text: str, call: Call, decided: Consents) -> str | None:
+    """The first key without consent under which `text` tells something, or seems to."""
+    from mnemic.extract.rules import RuleExtractor
+
+    rules = call.rules
+    deadline = rules.budget.deadline(call.engine.clock.monotonic)
+    message = Message(role="user", content=text)
+    found = await RuleExtractor().extract(message, policy=rules.policy, budget=rules.budget, deadline=deadline)
+    keys = [*(one.key for one in found.candidates), *(one.key for one in found.skipped)]
+    return next((key for key in keys if key is not None and not decided.allows(key, rules.limits)), None)

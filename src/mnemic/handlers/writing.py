@@ -73,6 +73,9 @@ class AddingMany:
 
     async def carry_out(self, call: Call, passed: Sequence[Passed]) -> Written:
         """A receipt for each, in order."""
+        from mnemic.handlers.recording import as_consented
+
+        passed = await as_consented(passed, call, self.limiter)
         keys = call.request.idempotency_keys or [None] * len(passed)
         allowed = {place: one for place, one in enumerate(passed) if one.reason is None}
         written = await self.pipeline.write_many(

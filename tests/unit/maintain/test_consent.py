@@ -13,7 +13,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig, InvalidInput
 from mnemic.guard.limits import Limits, Quota, Retention
 from mnemic.stores.sqlite import SqliteStore
-from mnemic.types import Actor, Candidate, Kind, Outcome
+from mnemic.types import Actor, Candidate, Kind, Message, Outcome
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 
@@ -61,6 +61,35 @@ async def test_what_is_revoked_is_hidden_and_refused_at_once_in_every_process(
     assert await contents(engine, ana) == {"vegan", "aisle"}
     assert await engine.consents(actor=ana) == {"diet": True}
     assert [event.action for event in await engine.audit(actor=ana)][-1] == "consent_granted"
+
+
+async def test_a_message_is_not_kept_that_tells_what_needs_a_consent(
+    engine: MemoryEngine, ana: Actor, ben: Actor
+) -> None:
+    await engine.revoke_consent("diet", actor=ana)
+    talk = [
+        Message(role="user", content="I am vegan and love tofu.", session="s1"),
+        Message(role="assistant", content="Noted.", session="s1"),
+        Message(role="user", content="I keep bees in Graz.", session="s1"),
+    ]
+    refused, *kept = await engine.record(talk, actor=ana)
+    assert (refused.outcome, refused.reason) == (Outcome.BLOCKED, "consent_required:diet")
+    assert [one.outcome for one in kept] == [Outcome.CREATED, Outcome.CREATED]
+    held = [(one.content, one.context) for one in await engine.list(actor=ana)]
+    assert held == [("I keep bees in Graz.", "Noted."), ("Noted.", "")]
+    assert all(one.stored for one in await engine.record(talk[:1], actor=ben))
+    (other,) = await engine.add_many([Candidate(content="I am vegan.", category="note")], actor=ana)
+    assert other.outcome is Outcome.CREATED, "said on purpose, under no key"
+
+
+async def test_where_every_key_needs_a_consent_so_do_messages(tmp_path: Path, clock: ManualClock, ana: Actor) -> None:
+    async with opened(tmp_path / "required.db", clock, consent="required") as engine:
+        message = Message(role="user", content="I am vegan.")
+        (refused,) = await engine.record([message], actor=ana)
+        assert refused.reason == "consent_required:diet"
+        await engine.grant_consent("diet", actor=ana)
+        (kept,) = await engine.record([message], actor=ana)
+        assert kept.outcome is Outcome.CREATED
 
 
 async def test_an_update_needs_consent_too(engine: MemoryEngine, ana: Actor) -> None:

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, ParamSpec, TypeVar
 
-from mnemic.background_capture import BackgroundCapture
+from mnemic.background_capture import BackgroundCapture, is_kept
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, MnemicError
-from mnemic.extract.messages import is_recorded
+from mnemic.extract.about_memory import asked_of_memory
 from mnemic.inject import Entry, Injection, InjectionConfig, InjectionRun, MemorySource, account_for, injector_for
 from mnemic.inject.escape import defused, visible
 from mnemic.inject.messages import has_tool_result, is_user_turn, text_of
@@ -139,12 +139,21 @@ class TurnMemory:
             self.counts["captured"] += 1
 
     async def _captured(self, message: Message) -> None:
-        # What waits, waits as a recorded message: a policy that keeps none has nothing to wait in.
-        if not (self._engine.background and self._engine.policy.keep_messages):
+        if not await self._may_wait(message):
             self.asked = await captured(self._engine, self.actor, message) or self.asked
             return
         self.later = self.later or BackgroundCapture(self._engine)
         await self.later.put(message, actor=self.actor)
+
+    async def _may_wait(self, message: Message) -> bool:
+        """Return True if the message may be recorded now and read later. What waits, waits as a recorded message: a
+        policy that keeps none has nothing to wait in, what asks something of memory is answered in its turn, and where
+        a key needs a consent that is not given, nothing is kept that nobody has read.
+        """
+        engine = self._engine
+        if not (engine.background and engine.policy.keep_messages) or any(asked_of_memory(message.content)):
+            return False
+        return engine.rules.limits.consent == "implied" and not await engine.gateway.hidden_keys(self.actor)
 
     def _run(self, messages: Sequence[Any], thread: Hashable) -> InjectionRun:
         said, in_loop = asks_of_turn(messages)
@@ -282,9 +291,7 @@ async def captured(engine: MemoryEngine, actor: Actor, message: Message) -> tupl
     """
     report = await engine.capture(message, actor=actor)
     _check_passing(report.receipts, None if report.status is RunStatus.OK else report.stop_reason)
-    refused = report.status is not RunStatus.OK or any(not one.stored for one in report.receipts)
-    skipped = [one.reason for one in report.skipped]
-    if engine.policy.keep_messages and not refused and is_recorded(skipped, stored=bool(report.receipts)):
+    if engine.policy.keep_messages and report.status is RunStatus.OK and is_kept(report):
         _check_passing(await engine.record([message], actor=actor))
     return report.asked
 

@@ -20,6 +20,7 @@ from mnemic.types import (
     Origin,
     SearchResult,
     WriteReceipt,
+    frozen,
 )
 from mnemic.types.recalling import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
 
@@ -28,11 +29,18 @@ T_co = TypeVar("T_co", covariant=True)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request(Generic[T_co]):
-    """Something asked of memory on behalf of an actor; `T_co` is the type of its answer. `verb` names the method of the
-    engine that answers it with the fields as arguments; None: it changes memory, and a handler of the door answers.
+    """Something asked of memory on behalf of an actor; `T_co` is the type of its answer. Lists and dicts are frozen, so
+    that it can be hashed and comes back from JSON as it was. `verb` names the method of the engine that answers it with
+    the fields as arguments; None: it changes memory, and a handler of the door answers.
     """
 
     verb: ClassVar[str | None] = None
+
+    def __post_init__(self) -> None:
+        for name in self.__dataclass_fields__:
+            value = getattr(self, name)
+            if isinstance(value, list | dict):
+                object.__setattr__(self, name, frozen(value))
 
 
 # -- writing -----------------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
 from inspect import signature
 from typing import Any
@@ -10,9 +11,9 @@ import pytest
 
 from mnemic import requests
 from mnemic.engine import MemoryEngine
-from mnemic.requests import Capture, Context, Count, Get, History, Import, List, Request, Run, Search
+from mnemic.requests import AddMany, Capture, Context, Count, Get, History, Import, List, Request, Run, Search, Update
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.types import Actor, Message, from_json, to_json
+from mnemic.types import Actor, Candidate, Kind, Message, from_json, to_json
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 
@@ -49,6 +50,24 @@ async def test_a_turn_and_a_conversation_are_requests(engine: MemoryEngine) -> N
     answered = await engine.handle(Run(goal="Book a table for dinner."), actor=ANA)
     assert answered.status == "ok"
     assert await engine.handle(Count(), actor=ANA) == 2
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        Search(query="seat", kinds=["long_term", Kind.EPISODIC], levels=["user"], categories=["note"], keys=["seat"]),
+        List(kinds=["entity"], categories=["note"], keys=["seat"]),
+        Run(goal="Find a seat.", context={"trip": {"to": ["Oslo"]}}),
+        Update(memory_id="m", content="aisle", data={"rows": [1, {"b": 2}]}),
+        AddMany(candidates=[Candidate(content="I row.")], idempotency_keys=[None]),  # type: ignore[arg-type]
+        Import(messages=[Message(role="user", content="I row.")]),  # type: ignore[arg-type]
+    ],
+    ids=lambda made: type(made).__name__,
+)
+def test_a_request_made_of_lists_is_hashed_and_comes_back_from_json_as_it_was(made: Request[Any]) -> None:
+    again = from_json(type(made), json.loads(json.dumps(to_json(made))))
+    assert again == made
+    assert len({again, made}) == 1
 
 
 @pytest.mark.parametrize("cls", NAMED, ids=lambda cls: cls.__name__)

@@ -195,7 +195,8 @@ class LimitCheck:
         for quota in self.limits.quotas:
             if quota.applies(candidate):
                 for name, part in self._used(quota).items():
-                    if part >= 1 and not (self.has_room and makes_room(quota_exceeded(name))):
+                    room = self.has_room or quota.on_full == "evict"  # what a batch adds makes room for its rest
+                    if part >= 1 and not (room and makes_room(quota_exceeded(name))):
                         return quota_exceeded(name)
         return None
 

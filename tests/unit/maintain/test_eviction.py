@@ -13,6 +13,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig
 from mnemic.guard.limits import Limits, Quota, makes_room
 from mnemic.guard.policy_file import guard_data, read_guard
+from mnemic.maintain.eviction import portions
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Candidate, Kind, Level, Outcome, Status
 from mnemic_testing.clock import ManualClock
@@ -112,6 +113,52 @@ async def test_a_batch_into_a_full_quota_takes_the_place_of_the_oldest(opened: O
         )
         assert [receipt.outcome for receipt in receipts] == [Outcome.CREATED] * 2
         assert await kept(engine) == ["cherries", "dates", "elderberries"]
+
+
+@pytest.mark.parametrize(
+    "quota",
+    [Quota(rows=3, on_full="evict"), Quota(rows=3, kind=Kind.LONG_TERM, on_full="evict")],
+    ids=["all", "one kind"],
+)
+async def test_of_a_batch_beyond_the_bound_the_last_remain(opened: Opened, quota: Quota) -> None:
+    async with opened(quota) as engine:
+        words = ("apples", "bread", "cherries", "dates", "elderberries", "figs", "grapes")
+        receipts = await engine.add_many([Candidate(content=f"{word} {word}") for word in words], actor=ANA)
+        assert [receipt.outcome for receipt in receipts] == [Outcome.CREATED] * len(words)
+        assert sorted(await kept(engine)) == ["elderberries", "figs", "grapes"]
+        usage = await engine.store.usage("default", since=engine.clock.now(), scope=ANA.scope(Level.USER))
+        assert sum(one.rows for one in usage.values()) == 3
+        assert (await engine.verify_audit(actor=ANA)).broken_at is None
+
+
+async def test_a_batch_beyond_a_bound_of_bytes_goes_on(opened: Opened) -> None:
+    async with opened(Quota(bytes=4_000, on_full="evict")) as engine:
+        candidates = [Candidate(content=f"word{number} " * 20) for number in range(40)]
+        receipts = await engine.add_many(candidates, actor=ANA)
+        assert {receipt.reason or receipt.outcome for receipt in receipts} == {Outcome.CREATED}
+        usage = await engine.store.usage("default", since=engine.clock.now(), scope=ANA.scope(Level.USER))
+        assert 0 < sum(one.bytes for one in usage.values()) <= 4_000
+
+
+async def test_values_of_one_key_in_a_batch_make_room_for_each_other(opened: Opened) -> None:
+    async with opened(Quota(rows=3, on_full="evict")) as engine:
+        candidates = [Candidate(content=f"seat{number}", key="seat") for number in range(9)]
+        receipts = await engine.add_many(candidates, actor=ANA)
+        assert all(receipt.stored for receipt in receipts)
+        assert [memory.content for memory in await engine.list(actor=ANA)] == ["seat8"]
+
+
+def test_a_batch_is_cut_only_where_a_quota_evicts() -> None:
+    five = [Candidate(content="four")] * 5
+    for quotas, cut in (
+        ((), [5]),
+        ((Quota(rows=2),), [5]),
+        ((Quota(rows=2, on_full="evict"),), [2, 2, 1]),
+        ((Quota(bytes=12, on_full="evict"),), [5]),
+        ((Quota(rows=100, on_full="evict"),), [5]),
+    ):
+        assert [len(places) for places in portions(five, Limits(quotas=quotas))] == cut
+    assert list(portions([], Limits(quotas=(Quota(rows=2, on_full="evict"),)))) == []
 
 
 def test_what_cannot_be_meant_is_refused() -> None:

@@ -29,12 +29,19 @@ T_co = TypeVar("T_co", covariant=True)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request(Generic[T_co]):
-    """Something asked of memory on behalf of an actor; `T_co` is the type of its answer. Lists and dicts are frozen, so
-    that it can be hashed and comes back from JSON as it was. `verb` names the method of the engine that answers it with
-    the fields as arguments; None: it changes memory, and a handler of the door answers.
+    """Something asked of memory on behalf of an actor; `T_co` is the type of its answer. `verb` names the method of the
+    engine that answers it with the fields as arguments; None: it changes memory, and a handler of the door answers.
     """
 
     verb: ClassVar[str | None] = None
+
+
+class _Holding(Request[T_co]):
+    """A request that may be given lists or dicts: they are frozen, so that it is hashed and comes back from JSON as it
+    was.
+    """
+
+    __slots__ = ()
 
     def __post_init__(self) -> None:
         for name in self.__dataclass_fields__:
@@ -55,7 +62,7 @@ class Add(Request[WriteReceipt]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AddMany(Request[Any]):
+class AddMany(_Holding[Any]):
     """Remember many things; a bad one stops no other. `captured`: a turn found them in a message."""
 
     candidates: tuple[Candidate, ...]
@@ -64,14 +71,14 @@ class AddMany(Request[Any]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Record(Request[Sequence[WriteReceipt]]):
+class Record(_Holding[Sequence[WriteReceipt]]):
     """Keep the messages of a conversation themselves."""
 
     messages: tuple[Message, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run(Request[Any]):
+class Run(_Holding[Any]):
     """One turn: remember from `message` (a capture, where there is no `goal`), answer `goal` with what is known."""
 
     verb: ClassVar[str | None] = "run"
@@ -91,7 +98,7 @@ class Capture(Request[Any]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Import(Request[Sequence[Any]]):
+class Import(_Holding[Sequence[Any]]):
     """Remember what is worth it in the messages of a conversation, in their order."""
 
     verb: ClassVar[str | None] = "capture_many"
@@ -100,7 +107,7 @@ class Import(Request[Sequence[Any]]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Update(Request[WriteReceipt]):
+class Update(_Holding[WriteReceipt]):
     """Correct a memory. `data` and `context` stay as they are where they are None."""
 
     memory_id: str
@@ -153,7 +160,7 @@ class RestoreConsent(Request[WriteReceipt]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Derive(Request[WriteReceipt]):
+class Derive(_Holding[WriteReceipt]):
     """Remember what was drawn from other memories, if these are there when it is committed."""
 
     candidate: Candidate
@@ -164,7 +171,7 @@ class Derive(Request[WriteReceipt]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Approve(Request[WriteReceipt]):
+class Approve(_Holding[WriteReceipt]):
     """Let a waiting memory in; with `content` it says that instead, with `merge_with` it replaces these, too."""
 
     memory_id: str
@@ -240,7 +247,7 @@ class Reveal(Request[Any]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Search(Request[SearchResult]):
+class Search(_Holding[SearchResult]):
     """Find memories; see `MemoryEngine.search`."""
 
     verb: ClassVar[str | None] = "search"
@@ -293,7 +300,7 @@ class History(Request[Sequence[Memory]]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class List(Request[Sequence[Memory]]):
+class List(_Holding[Sequence[Memory]]):
     """List memories, newest first."""
 
     verb: ClassVar[str | None] = "list"

@@ -188,6 +188,10 @@ class RemoteEngine:
         """Raises NotSupported: a service exports what is held about oneself (`export`)."""
         raise NotSupported("export_subject:remote", hint="`export` has the memories of the user")
 
+    async def redacted(self, text: str, *, actor: Actor) -> str:
+        """`text` as it is: a service redacts what it is given, and working memory stays in this process."""
+        return text
+
     async def changes(self, *, after: int | None = None) -> AsyncIterator[AuditEvent]:
         """Each change of one's memories, as it comes. Whose it was, a service does not tell: `actor` is empty."""
         async for _, told in self.client.changes(after=None if after is None else str(after)):

@@ -7,11 +7,8 @@ from dataclasses import dataclass, replace
 
 from mnemic.door import Call, Passed, Proposal, Written
 from mnemic.errors import BudgetSpent, InvalidInput
-from mnemic.guard.limits import makes_room
 from mnemic.maintain.consent import Limiter
-from mnemic.maintain.eviction import evicts, portions
 from mnemic.types import Actor, Candidate, WriteReceipt, lowered
-from mnemic.write.batch import Given
 from mnemic.write.fingerprint import item_key
 from mnemic.write.pipeline import MemoryWritePipeline
 
@@ -76,37 +73,15 @@ class AddingMany:
 
     async def carry_out(self, call: Call, passed: Sequence[Passed]) -> Written:
         """A receipt for each, in order."""
+        from mnemic.handlers.portions import write_in_portions
         from mnemic.handlers.recording import as_consented
 
         passed = await as_consented(passed, call, self.limiter)
         keys = call.request.idempotency_keys or [None] * len(passed)
         allowed = {place: one for place, one in enumerate(passed) if one.reason is None}
         given = [(one.candidate, keys[place]) for place, one in allowed.items()]
-        written = await self._written(given, call)
+        written = await write_in_portions(given, call, self.pipeline, self.limiter)
         receipts = [one.receipt() for one in passed]
         for (place, one), receipt in zip(allowed.items(), written, strict=True):
             receipts[place] = replace(receipt, warnings=one.warnings) if one.warnings else receipt
         return Written(receipts=receipts, denied=frozenset(range(len(passed))) - allowed.keys())
-
-    async def _written(self, given: Sequence[Given], call: Call) -> list[WriteReceipt]:
-        """A receipt for each. What found no room beside the rest of a portion is tried by itself, where a quota lets go
-        of what came before.
-        """
-        written: list[WriteReceipt] = []
-        for places in portions([candidate for candidate, _ in given], call.rules.limits):
-            written += await self._many(given[places.start : places.stop], call)
-        if evicts(call.rules.limits):
-            for place, receipt in enumerate(written):
-                if makes_room(receipt.reason or ""):
-                    (written[place],) = await self._many([given[place]], call)
-        return written
-
-    async def _many(self, given: Sequence[Given], call: Call) -> list[WriteReceipt]:
-        return await self.pipeline.write_many(
-            [candidate for candidate, _ in given],
-            actor=call.actor,
-            policy=call.rules.policy,
-            idempotency_keys=[key for _, key in given],
-            deadline=call.deadline,
-            gate=await self.limiter.gate(call.actor, call.rules.limits),
-        )

@@ -144,10 +144,10 @@ class SevenKinds(KindView[M]):
     ) -> WriteReceipt:
         """Remember one thing where its kind lives, at its kind's own level unless another is named.
 
-        `working`: set under `key`, or under a new one that the receipt names. `short_term`: a message of the user's;
-        for these two the receipt is not durable and the other arguments mean nothing. `entity`: all that the text names
-        and tells (`EntityMemory.extract`), with the receipt of the first; a text that names nothing is kept as it is.
-        All others: `MemoryEngine.add`.
+        `working`: set, redacted, under `key`, or under a new one that the receipt names. `short_term`: a message of the
+        user's; for these two the receipt is not durable and the other arguments mean nothing. `entity`: all that the
+        text names and tells (`EntityMemory.extract`), with the receipt of the first; a text that names nothing is kept
+        as it is. All others: `MemoryEngine.add`.
         """
         chosen = content.kind if isinstance(content, Candidate) else kind_of(kind)
         home = CATALOG[chosen].home
@@ -198,7 +198,7 @@ class SevenKinds(KindView[M]):
         failed = {home: why for home, why in answers.items() if isinstance(why, MnemicError)}
         if failed and len(failed) == len(homes) and Kind.WORKING not in chosen:
             raise next(iter(failed.values()))
-        values = self._matching_values(query) if Kind.WORKING in chosen else []
+        values = await self._matching_values(query) if Kind.WORKING in chosen else []
         lists = [values, *(found for found in answers.values() if not isinstance(found, MnemicError))]
         return Retrieved(_joined(lists)[:top_k], errors | {home: why.reason for home, why in failed.items()})
 
@@ -213,7 +213,7 @@ class SevenKinds(KindView[M]):
     async def _keep(self, content: str, home: Home, key: str | None) -> WriteReceipt:
         if home is Home.PROCESS:
             key = key or new_id(self._engine.clock.now())
-            self.working.set(key, content)
+            self.working.set(key, await self._engine.redacted(content, actor=self._actor))
         else:
             from mnemic.kinds.short_term import ShortTermMemory
 
@@ -222,10 +222,12 @@ class SevenKinds(KindView[M]):
 
     # -- retrieve -----------------------------------------------------------------------------------------------------
 
-    def _matching_values(self, query: str) -> list[KindHit]:
+    async def _matching_values(self, query: str) -> list[KindHit]:
+        """The working values that match, redacted: what was set as it is stays so for the program alone."""
         values = {key: value for key, value in self.working.snapshot().items() if isinstance(value, str)}
         order = _by_words({key: f"{key} {value}" for key, value in values.items()}, query)
-        return [KindHit(kind=Kind.WORKING, content=values[key], score=0.0, key=key) for key in order]
+        shown = {key: await self._engine.redacted(values[key], actor=self._actor) for key in order}
+        return [KindHit(kind=Kind.WORKING, content=shown[key], score=0.0, key=key) for key in order]
 
     async def _matching_messages(self, query: str) -> list[KindHit]:
         from mnemic.kinds.short_term import MAX_TAIL

@@ -7,11 +7,11 @@ writes what takes their place, each with its line in the audit log and its entry
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from mnemic.guard.limits import Limits, Quota
-from mnemic.types import Actor, Candidate, Kind, Level, Memory, Status, Usage
+from mnemic.types import Actor, Kind, Level, Memory, Status, Usage
 
 if TYPE_CHECKING:
     from mnemic.ports import RecordStore
@@ -34,20 +34,6 @@ async def room_in(store: RecordStore, limits: Limits, actor: Actor, held: Mappin
     if giving and len(found) < NEAR:
         found += await _oldest(store, actor, (Status.ACTIVE,), _kinds(giving))
     return tuple(found[:NEAR])
-
-
-def portions(candidates: Sequence[Candidate], limits: Limits) -> Iterator[range]:
-    """The places of `candidates`, cut so that no portion alone fills a quota of rows that evicts: a later one takes the
-    place of an earlier one. All of them at once where nothing is evicted.
-    """
-    most = min([NEAR, *(quota.rows for quota in limits.quotas if quota.rows is not None)])
-    step = most if evicts(limits) else max(1, len(candidates))
-    return (range(start, min(start + step, len(candidates))) for start in range(0, len(candidates), step))
-
-
-def evicts(limits: Limits) -> bool:
-    """Return True if a quota lets go of active memories."""
-    return any(quota.on_full == "evict" for quota in limits.quotas)
 
 
 def _is_near(quota: Quota, held: Mapping[Kind, Usage]) -> bool:

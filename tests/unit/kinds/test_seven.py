@@ -63,6 +63,17 @@ async def test_retrieve_goes_across_kinds_and_the_nearer_comes_first(house: Hous
     assert len(await kinds.retrieve("hotel", top_k=2)) == 2
 
 
+async def test_what_is_added_to_working_memory_is_redacted_and_so_is_what_is_retrieved(house: House) -> None:
+    kinds = house.kinds()
+    await kinds.add("Write to jane@acme.com", "working", key="mail")
+    assert "jane@acme.com" not in kinds.working.get("mail")
+    kinds.working.set("address", "jane@acme.com")
+    assert kinds.working.get("address") == "jane@acme.com", "the program's own"
+    (*found,) = await kinds.retrieve("mail address", ["working"])
+    assert sorted(hit.key or "" for hit in found) == ["address", "mail"]
+    assert not any("jane@acme.com" in hit.content for hit in found)
+
+
 async def test_common_words_find_no_message(house: House) -> None:
     kinds = house.kinds()
     await kinds.short_term.append("user", "What is the time where you are?")

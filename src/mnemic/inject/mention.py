@@ -35,14 +35,15 @@ PREDICATE_REACH = 4
 
 _NEGATIONS = frozenset(
     "not no never without neither nor non none nothing nobody except excluding unlike against nunca jamás sin ni pas"
-    " sans jamais nicht kein keine keinen keiner keinem nie ohne statt senza mai não nem sem cannot".split()
+    " sans jamais nicht kein keine keinen keiner keinem nie ohne statt senza mai não nem sem cannot hardly scarcely"
+    " barely nada".split()
 )
 _AVOIDING = frozenset(
     "avoid avoids avoided avoiding skip skips skipped skipping exclude excludes excluded excluding refuse refuses"
     " refused refusing reject rejects rejected rejecting decline declines declined declining stopped stopping"
-    " ban banned banning cancel cancelled canceled".split()
+    " ban banned banning cancel cancelled canceled ignore ignores ignored ignoring".split()
 )
-_PAIRED = {"of": "instead", "than": "rather"}
+_PAIRED = {"of": "instead", "than": "rather", "from": "far"}
 """Words that turn down what follows only together with the word before them."""
 _SET_PHRASES = frozenset(
     "problem problems worry worries doubt ado only just forget forgets hesitate wait matter mind miss wrong fail later"
@@ -57,14 +58,28 @@ _AUXILIARIES = frozenset(
 )
 _PARTICIPLES = frozenset(
     "avoided excluded skipped banned rejected declined refused cancelled canceled unavailable removed dropped disabled"
-    " forbidden".split()
+    " forbidden gone full".split()
 )
-_PUT_OUT = frozenset({"switched", "turned", "ruled", "left", "called"})
+_MISSING = frozenset({"unavailable", "cancelled", "canceled", "gone", "impossible"})
+"""Predicates that notes write without a verb: "aisle unavailable"."""
+_REFUSALS = frozenset({"no", "nope", "nein", "non"})
+_PUT_OUT = frozenset({"switched", "turned", "ruled", "left", "called", "sold", "booked"})
 """Verbs that deny together with "off" or "out"."""
+_WISHES = frozenset(
+    "prefer preferred like liked love want wanted wish wished said say asked ask told mentioned requested".split()
+)
+_EXCEPTING = frozenset({"than", "but"})
+"""Words after which a negation says what it seems to deny: "nothing other than email"."""
+_COMPARED = frozenset({"other", "else", "better", "nothing", "none"})
 _AFTER_GAP = frozenset("for from at here now today this then in on altogether entirely if when with".split())
 _SMALL = frozenset("a an the in on at by of for with from near".split())
 _CONTRACTED = {"won't": "will not", "can't": "can not", "cannot": "can not", "shan't": "shall not", "ain't": "is not"}
 _ENDED = {"n't": " not", "'ll": " will", "'ve": " have", "'re": " are", "'m": " am", "'d": " would", "'s": ""}
+_SAME = {"doctor": "dr", "professor": "prof", "mister": "mr"} | {
+    word: str(number)
+    for number, word in enumerate("two three four five six seven eight nine ten eleven twelve".split(), start=2)
+}
+"""Ways of writing one word."""
 _ABBREVIATIONS = frozenset({"dr", "mr", "mrs", "ms", "st", "prof", "vs"})
 
 _TOKEN = Pattern(r"\d+(?:[.,:/]\d+)+|[^\W_]+(?:\+\+|#|'[^\W_]+)*")
@@ -90,7 +105,18 @@ def mention(value: str, answer: str) -> Mention:
         text = _words(said, joined=joined)
         for sought in {_words(wanted, joined=False), _words(wanted, joined=True)}:
             found |= {_at(text, start, end) for start, end in _places(sought, text)}
+    if not found and _is_scattered(_words(wanted, joined=False), _words(said, joined=False)):
+        return Mention.OPEN
     return next((kind for kind in (Mention.SAID, Mention.OPEN, Mention.DENIED) if kind in found), Mention.ABSENT)
+
+
+def _is_scattered(sought: _Words, text: _Words) -> bool:
+    """Return True if all words of a value of several are in one sentence, elsewhere than next to each other."""
+    ends = [at for at, gap in enumerate(text.gaps) if gap == "."]
+    spans = zip([0, *ends], [*ends, len(text.words)], strict=True)
+    return len(sought.words) > 1 and any(
+        all(any(same_word(one, word) for word in text.words[start:end]) for one in sought.words) for start, end in spans
+    )
 
 
 def _folded(text: str) -> str:
@@ -130,7 +156,7 @@ def _parts(word: str) -> Iterable[str]:
             return (word.removesuffix(ending) + meant).split()
     if _THOUSANDS.fullmatch(word):
         return [word.replace(",", "")]
-    return [word.replace("'", "")]
+    return [_SAME.get(word, word.replace("'", ""))]
 
 
 def _places(sought: _Words, text: _Words) -> Iterable[tuple[int, int]]:
@@ -161,12 +187,37 @@ def _turned(wanted: str, text: _Words, start: int) -> Iterable[tuple[int, int]]:
 
 def _at(text: _Words, start: int, end: int) -> Mention:
     """Tell whether the place is said or turned down."""
-    if _turned_down_after(text, start, end):
+    if _turned_down_after(text, start, end) or _is_refused(text, start, end):
         return Mention.DENIED
     distances = list(_negations_before(text, start))
     if not distances:
+        return Mention.OPEN if _is_told_back(text, start) else Mention.SAID
+    if _is_excepted(text, start):
         return Mention.SAID
     return Mention.DENIED if len(distances) == 1 and distances[0] <= CERTAIN_REACH else Mention.OPEN
+
+
+def _is_refused(text: _Words, start: int, end: int) -> bool:
+    """Return True if the value is an order's to leave it ("Forget email.") or has a bare no for an answer."""
+    if start and text.words[start - 1] == "forget" and (start == 1 or text.gaps[start - 1] == "."):
+        return True
+    refused = end < len(text.words) and text.gaps[end] in {".", ","} and text.words[end] in _REFUSALS
+    return refused and (end + 1 == len(text.words) or text.gaps[end + 1] in {".", ","})
+
+
+def _is_told_back(text: _Words, start: int) -> bool:
+    """Return True if the value is what the answer says that the user wishes ("you prefer email"), which is no use."""
+    first = start
+    while first > 0 and start - first < PREDICATE_REACH and text.gaps[first] not in {".", ","}:
+        first -= 1
+    before = text.words[first:start]
+    return "you" in before and bool(_WISHES.intersection(before[before.index("you") :]))
+
+
+def _is_excepted(text: _Words, start: int) -> bool:
+    """Return True if the value is what a negation leaves: "nothing other than email", "no way better than email"."""
+    before = [word for word in text.words[max(0, start - REACH) : start] if word not in _SMALL]
+    return bool(before) and before[-1] in _EXCEPTING and bool(_COMPARED.intersection(before[-4:-1]))
 
 
 def _negations_before(text: _Words, start: int) -> Iterable[int]:
@@ -200,7 +251,9 @@ def _turned_down_after(text: _Words, start: int, end: int) -> bool:
     clause = _clause_after(text, end)
     if not clause:
         return False
-    if clause[0] == "free" and text.gaps[end] == "-":
+    if (clause[0] == "free" and text.gaps[end] == "-") or clause[0] in _MISSING or clause[:2] == ("no", "longer"):
+        return True
+    if clause[:2] in {("sold", "out"), ("booked", "out")}:
         return True
     before = text.words[max(0, start - 3) : start]
     if "out" in clause[:2] and {"left", "leave", "leaving"}.intersection(before):

@@ -165,3 +165,36 @@ def test_a_value_is_not_found_over_the_end_of_a_sentence() -> None:
 )
 def test_forms_of_one_word(one: str, other: str, same: bool) -> None:
     assert same_word(one, other) is same
+
+
+@pytest.mark.parametrize(
+    ("value", "answer", "how"),
+    [
+        ("rail", "I wouldn't take anything other than rail.", Mention.SAID),
+        ("rail", "There is no better way than rail.", Mention.SAID),
+        ("rail", "I found nothing but rail.", Mention.SAID),
+        ("quiet table", "I booked a table; it is quiet.", Mention.ABSENT),
+        ("quiet table", "I booked a table that is quiet.", Mention.OPEN),
+        ("two", "It is 2.", Mention.SAID),
+        ("3 nights", "You stay three nights.", Mention.SAID),
+        ("Dr. Kim", "You see Doctor Kim at ten.", Mention.SAID),
+        ("rail", "Rail sold out, so I booked a bus.", Mention.DENIED),
+        ("rail", "The rail is booked out.", Mention.DENIED),
+        ("rail", "Rail no longer runs; take the bus.", Mention.DENIED),
+        ("rail", "Forget rail.", Mention.DENIED),
+        ("rail", "Don't forget rail.", Mention.SAID),
+        ("rail", "I ignored rail.", Mention.DENIED),
+        ("rail", "Rail: no.", Mention.DENIED),
+        ("rail", "Rail? nope.", Mention.DENIED),
+        ("rail", "Rail, no bus.", Mention.SAID),
+        ("decaf", "Hardly decaf.", Mention.DENIED),
+        ("decaf", "The decaf is gone.", Mention.DENIED),
+        ("balcony", "Balcony unavailable.", Mention.DENIED),
+        ("balcony", "Far from a balcony.", Mention.DENIED),
+        ("tofu", "You prefer tofu; I cannot do that.", Mention.OPEN),
+        ("sms", "You asked for SMS, but I will call.", Mention.OPEN),
+        ("sms", "You get SMS.", Mention.SAID),
+    ],
+)
+def test_what_is_excepted_or_missing_or_only_told_back(value: str, answer: str, how: Mention) -> None:
+    assert mention(value, answer) is how

@@ -43,8 +43,8 @@ _REMEMBER_TO = pattern(r"^\W{0,3}(?:please )?(?:don't forget|remember|remind me)
 _REQUEST = pattern(
     r"^\W{0,3}(?:(?:and|so|then|also|ok|okay|hey|hi|hello|well|now|y|pero)\W{1,3}){0,2}(?:please |por favor,? )?"
     r"(?:i (?:want|need|wish)\b|i(?:'| )?d (?:like|love|prefer|rather)\b|i would (?:like|love|prefer|rather)\b|"
-    r"i wanna\b|"
-    r"i(?:'| a)?m (?:also )?(?:looking|searching|requesting|trying|hoping|wondering|calling|asking|"
+    r"i wanna\b|(?:want|wanna|need) to (?:find|see|hear|book|watch|know)\b|"
+    r"i(?:'| a| )?m (?:also )?(?:looking|searching|requesting|trying|hoping|wondering|calling|asking|"
     r"interested in (?:an?|the|\w+ing))\b|i have to\b|"
     r"i (?:was|am) wondering|we (?:want|need)\b|we(?:'| woul)?d like\b|let(?:'| )?s\b|let me\b|may i\b|help\b|"
     r"(?:can|could|would|will|should|may|might) (?:you|i|we|someone)\b|do you\b|is there\b|are there\b|"
@@ -64,6 +64,19 @@ _ORDER = pattern(
     r"explica|recomienda|crea|prepara|programa|cancela|llama)\b"
 )
 _PLEASE = pattern(r"\b(?:please|kindly) (?:schedule|book|reserve|find|show|list|give|tell|send|get|search|look)\b")
+_INQUIRY = pattern(
+    r"^\W{0,3}(?:(?:and|so|also|ok|okay|now) )?(?:(?:all|any|the|some|what|cheap\w*|direct|ground|public|american|"
+    r"one way|round trip|early|late|first class|next|last) ){0,3}(?:(?:flights?|fares?|airlines?|trains?|bus(?:es)?|"
+    r"hotels?|rooms?|restaurants?|tables?|tickets?|taxis?|weather|forecasts?|transport\w*|showtimes) "
+    r"(?:(?:in|for|near|at|between|to) )?(?:from )?|from (?=[a-z' ]{2,30} to ))"
+    r"(?!is\b|are\b|was\b|were\b|has\b|have\b|only\b|must\b|should\b)\w+"
+)
+"""A phrase without a verb that names a service and a place, or a route: "from Leeds to York on a Monday"."""
+_TOLD = pattern(
+    r"\b(?:is|are|was|were|has|have|had|am|do|does|did|will|can|must|should|prefer\w*|\w{2,}ed|\w+'s|i'm|only|never|"
+    r"always|every|now|instead|no|not|broke|went|left|work|works|please|my name|i live)\b|[:=]"
+)
+"""Words of a clause that states something."""
 _PAYLOAD = pattern(
     r"^\W{0,3}(?:please )?(?:(?:can|could|would) you (?:please )?)?"
     r"(?:translate|rewrite|proofread|paraphrase|summari[sz]e|correct|edit|continue|complete|write an?|compose|draft|"
@@ -195,6 +208,8 @@ def left_out(clause: Clause, mood: Mood) -> str | None:
     if mood.standing or _PREFERENCE.search(text):
         return None
     if _REQUEST.search(text) or _ORDER.search(text) or _PLEASE.search(text) or _PASSING.search(text):
+        return TRANSIENT
+    if _INQUIRY.search(text) and not _TOLD.search(text):
         return TRANSIENT
     if _PERHAPS.search(text) or others.PERHAPS.search(text):
         return HYPOTHETICAL

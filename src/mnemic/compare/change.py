@@ -42,7 +42,9 @@ NAMED_COSINE = 0.2
 CERTAIN = 0.5
 """The probability from which a statement takes the place of another."""
 OPPOSED = 0.25
-"""The same where words say that the two contradict each other."""
+"""The same where words say that the two contradict each other, and few are near: in a long chat words often do."""
+MOST_CORRECTING = 12
+"""Words of a statement that says nothing but that something was wrong, and what is right."""
 FEW = 6
 """Of so many none is like a statement by chance."""
 CROWD, CROWDED = 1.5, 4
@@ -67,13 +69,18 @@ def judge(old: Frame, new: Frame, cosine: float, *, among: int = 1, opposed: boo
         return Change("changed", 1.0)
     if revalued(old, new, cosine) or outgrown(old, new, cosine):
         return Change(_how(new), 1.0)
-    opposed = (opposed and not at_other_times(old, new)) or (cosine >= UNTURNED_COSINE and takes_back(old, new))
+    opposed = (opposed and not at_other_times(old, new)) or (cosine >= UNTURNED_COSINE and _corrects(old, new))
     probability = likelihood(old, new, cosine, opposed=opposed)
     if opposed and probability and old.stems == new.stems:
         probability = 1.0  # the same words but for what contradicts: certain, however many others are near
-    if probability < required(among, OPPOSED if opposed else CERTAIN):
+    if probability < required(among, OPPOSED if opposed and among <= FEW else CERTAIN):
         return None
     return Change(_how(new), probability)
+
+
+def _corrects(old: Frame, new: Frame) -> bool:
+    """Return True if `new` takes `old` back and is about it, or says nothing else."""
+    return takes_back(old, new) and (bool(old.stems & new.stems) or len(new.tokens) <= MOST_CORRECTING)
 
 
 def _how(new: Frame) -> str:

@@ -65,6 +65,22 @@ NOT_ENDED = re.compile(
     r" (?:ever |even |be )?(?:quit\w*|giv\w+ up|stop\w*|cancel\w*|sold|sell\w*"
     r"|left|leav\w+|moved|moving|changed|switch\w*)"
 )
+NOT_MEANT = re.compile(
+    r"\bsorry (?:to (?:hear|see|tell|say|bother)|(?:for|about) your|you\b)"
+    r"|\b(?:you're|you are|they're|they are|he's|he is|she's|she is) (?:so |just |all |both )?wrong\b"
+    r"|\bfrom scratch\b|\b(?:go|goes|going|gone|went) wrong\b|\bwrong with\b"
+    r"|\b(?:nothing|something|anything|what's|what is)(?:'s| is| was)? wrong\b"
+    r"|\bnot (?:right|true) that\b|\bmixed (?:feelings|emotions|media)\b|\bconfused (?:about|by|why|how)\b"
+    r"|\b(?:i'm|am|we're|is|are|he's|she's|they're) off to\b"
+    r"|\b(?:when|whenever|once|before|until|every time) (?:i|we|you|they|it)(?:'ve)? (?:ever |have )?r[au]ns? out\b"
+)
+"""Comfort, blame of others and set phrases: in them the words for a mistake or an end say nothing of one."""
+CALLED = re.compile(
+    r"(?:^|(?<=[.!?]\s)|(?<=\n))\W{0,3}(?i:hey|hi|hello|thanks|thank you|yeah|yep|yup|wow|woah|whoa|woohoo|congrats"
+    r"|cool|oh|haha|hallo|danke|merci|salut|hola|gracias|ciao|grazie|ol[aá]|obrigad[oa]|hoi|bedankt)\b[,!]?\s{1,3}"
+    r"[A-Z][\w'’-]{1,20}(?=[,!.])|(?<=[a-z]{3})(?<!wait)(?<!Wait)(?<!orry)(?<!meant)(?<!not),\s[A-Z][\w'’-]{1,20}(?=!)|(?:(?<=\bthat)|(?<=\bthis)|(?<=\byou)),\s[A-Z][\w'’-]{1,20}(?=[.?])"
+)
+"""The name of the one who is spoken to: after a greeting or thanks, or at the end of what is called out."""
 IS = re.compile(
     r"\A\W*+(?:the|my|our|der|die|das|mein\w*|unser\w*|le|la|les|l'|mon|ma|mes|notre|el|los|las|mi|mis|nuestr\w+|il|lo|i|gli|mio|mia|nostr\w+|o|a|os|as"
     r"|meu|minha|noss\w+|de|het|mijn|ons|onze)?\s*+([^.,;]{2,60}?)(?:\s(?:is|are|was|will be|takes place|costs"

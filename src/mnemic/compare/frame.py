@@ -18,6 +18,7 @@ from typing import Any
 from mnemic.compare.expressions import (
     ALLOWED,
     ASKS,
+    CALLED,
     CLAUSE,
     DENIED,
     DUTCH,
@@ -28,6 +29,7 @@ from mnemic.compare.expressions import (
     IS,
     NOT,
     NOT_ENDED,
+    NOT_MEANT,
     NUMBERED,
     ORDERS,
     ORDINALS,
@@ -47,6 +49,8 @@ LONGEST = 4_000
 """Characters of a text that are looked at."""
 SHORTEST_REAL = 3
 """Words before a wish ("I drink wine again, a Rioja would be nice") that state something by themselves."""
+SHORTEST_NAMING, SHORTEST_NAME, LONG_NUMBER = 4, 3, 4
+"""Words of a sentence that may be but a name ("Keely, not Kelly"); letters of a name, digits of a number."""
 PRONOUN_WITHIN = 3
 """A pronoun among so many first words is the subject; later ones lean on what the sentence names."""
 SLOTS = ("weekdays", "dayparts", "seasons", "months")
@@ -141,7 +145,7 @@ class Frame:
     @cached_property
     def said(self) -> tuple[str, ...]:
         """Its sentences that state something: no question, nothing quoted, nothing unreal."""
-        body = QUOTED.sub(" ", self.text[:LONGEST])
+        body = CALLED.sub(" ", QUOTED.sub(" ", self.text[:LONGEST]))
         parts = [_stated(part.strip()) for part in SENTENCE.split(body) if part and part.strip()]
         return tuple(real for part in parts if part and (real := _real(part)))
 
@@ -223,9 +227,15 @@ class Frame:
 
     @cached_property
     def called(self) -> frozenset[str]:
-        """Its names and longer numbers as they are spelled, in lower case: what one may misspell."""
-        words = re.findall(r"[^\W_]{3,}", " ".join(self.said))
-        names = {plain(word) for word in words if word[0].isupper() or (word.isdigit() and len(word) >= 4)}
+        """Its names and longer numbers as they are spelled, in lower case: what one may misspell. A capital at the
+        beginning of a longer sentence is no sign of a name, unless a verb follows.
+        """
+        names: set[str] = set()
+        for part in self.said:
+            words = re.findall(r"[^\W_]+", part)
+            first = 1 if len(words) > SHORTEST_NAMING and plain(words[1]) not in _people()["verbs"] else 0
+            names |= {plain(word) for word in words[first:] if word[0].isupper() and len(word) >= SHORTEST_NAME}
+            names |= {word for word in words if word.isdigit() and len(word) >= LONG_NUMBER}
         return frozenset(names - _words()["empty"])
 
     @cached_property
@@ -268,7 +278,7 @@ class Frame:
     @cached_property
     def cues(self) -> frozenset[str]:
         """Signs of bearing on what was said before: `end`, `change`, `correct`, `add`, `passing`, `past`, `again`."""
-        told = NOT_ENDED.sub(" ", self.plain)
+        told = NOT_MEANT.sub(" ", NOT_ENDED.sub(" ", self.plain))
         lasting = SINCE_NOW.sub(" ", told)
         if self.event:  # something that happened this month need not end with it
             lasting = lasting.replace("this month", " ")

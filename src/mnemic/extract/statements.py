@@ -12,13 +12,22 @@ from types import MappingProxyType
 
 from mnemic.extract.classify.classifier import KEPT, Opinion
 from mnemic.extract.clauses import Clause
+from mnemic.extract.company import NAMED
 from mnemic.extract.remember import asked_to_remember, is_asked_afterwards
 from mnemic.extract.signals import HYPOTHETICAL, NOT_DURABLE, QUOTED, TRANSIENT, Mood, is_certain, left_out
 from mnemic.extract.tables import pattern
 from mnemic.text.pattern import Pattern
 
-KEEP_FROM = 0.6
-"""The least share of what is worth keeping, of a statement that nobody asked to remember."""
+KEEP_FROM = 0.7
+"""The least share of what is worth keeping, of a statement that nobody asked to remember. Of statements of a long chat
+between two people 68 in 100 of those from 0.6 on were of some use, 76 of those from 0.7 on and 81 of those from 0.76
+on, when this was chosen; more is lost of what should be kept, the higher it is."""
+NAMED_FROM = 0.6
+"""The same of a statement with a name or a number in it: what has neither is more often talk."""
+URGENT_FROM = 0.6
+"""The same where a loss does harm: what concerns somebody's safety, and how the assistant is to behave."""
+SAFETY_FROM = 0.15
+"""The share of safety from which a statement may concern it, whatever else it is."""
 WORDS_KEEP_FROM = 0.55
 """The same where the words' model decides alone. It is less sure of everything ("I love tea": 0.65 instead of 0.9); of
 frames not seen it kept 49 % at 0.7 and 79 % here, with a precision of 93 and 79 %, when this was chosen."""
@@ -179,15 +188,24 @@ def _settle(piece: Piece, asked_afterwards: bool) -> None:
         piece.reason = piece.reason or NOT_UNDERSTOOD
         return
     asked_afterwards = asked_afterwards or piece.hinted
-    least = WORDS_KEEP_FROM if piece.opinion.words_alone else KEEP_FROM
+    least = _least(piece, piece.opinion)
     if asked_afterwards:
         least = ASKED_FROM
     if piece.reason is not None:
-        least = ORDERED_FROM if not asked_afterwards else KEEP_FROM
+        least = ORDERED_FROM if not asked_afterwards else URGENT_FROM
     if piece.keep >= least:
         piece.reason = None
     elif piece.reason is None:
         piece.reason = NOT_UNDERSTOOD if piece.keep >= UNSURE_FROM else _REASONS[piece.opinion.left_as]
+
+
+def _least(piece: Piece, opinion: Opinion) -> float:
+    """Return the least share of what is worth keeping from which a statement is kept that nobody asked to remember."""
+    if opinion.words_alone:
+        return WORDS_KEEP_FROM
+    if opinion.kept_as == "instruction" or opinion.share("safety") >= SAFETY_FROM:
+        return URGENT_FROM
+    return NAMED_FROM if NAMED.search(piece.text) else KEEP_FROM
 
 
 def _statement(run: list[Piece], judged: list[Piece], before: Piece | None) -> Statement:

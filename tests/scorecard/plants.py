@@ -167,7 +167,7 @@ PLANTS = (
         file="src/mnemic/door.py",
         was="candidate = check_candidate(one.candidate, call.rules.policy, call.rules.budget)",
         now="candidate = one.candidate",
-        tests=("tests/stateful/test_door_machine.py::test_no_sequence_of_requests_has_a_way_past_the_door",),
+        tests=("tests/security/test_door.py",),
     ),
     Plant(
         row="S33",

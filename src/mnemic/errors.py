@@ -174,8 +174,8 @@ class BudgetSpent(RunStopped):
 
 
 class ModelFailed(RunStopped):
-    """The language model gave nothing usable, after the retries its budget allowed. `paid`: the calls and tokens of an
-    answer that came all the same, or of a call that nobody waited for any longer.
+    """The language model gave nothing usable, after the retries its budget allowed. `paid`: the calls that reached its
+    server, and the tokens of an answer that came all the same.
     """
 
     code = "llm_failed"

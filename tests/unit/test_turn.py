@@ -312,6 +312,17 @@ async def test_the_cost_is_that_of_every_answer_of_the_model() -> None:
     assert (stopped.stop_reason, stopped.cost.calls) == ("llm_empty", 4)
 
 
+async def test_calls_that_failed_are_counted_with_those_that_were_answered() -> None:
+    failing = iter([Reply.status(500), Reply.status(429)])
+    replies = script()
+    with ScriptedModelServer(lambda r: next(failing, None) or replies(r)) as server:
+        async with engine_on(server, attempts=3) as engine:
+            report = await engine.run(actor=ACTOR, message=MESSAGE, goal=GOAL, context=CONTEXT)
+        asked = len(server.requests)
+    assert report.stop_reason == "success"
+    assert asked == report.cost.calls == 5
+
+
 async def test_messages_read_together_cost_what_was_asked_for_them() -> None:
     window = {"items": [{"turn": 0, "key": "language", "value": "english", "quote": "write in English"}]}
     with ScriptedModelServer(lambda _: window) as server:

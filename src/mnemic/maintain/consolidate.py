@@ -29,10 +29,10 @@ from mnemic.maintain.summarise import SUMMARY as SUMMARY_ROLE
 from mnemic.maintain.summarise import shortened
 from mnemic.maintain.topics import Topic, topics_of
 from mnemic.ports import Clock, Completer, RecordStore
+from mnemic.ports.metering import counting, metered
 from mnemic.types import (
     Actor,
     Candidate,
-    Completion,
     Cost,
     Deadline,
     Kind,
@@ -41,7 +41,6 @@ from mnemic.types import (
     Message,
     Origin,
     Outcome,
-    Prompt,
     Scope,
     Source,
     Status,
@@ -114,26 +113,6 @@ class Consolidated:
         }
 
 
-class _Metered:
-    """A model whose cost is added up."""
-
-    def __init__(self, inner: Completer) -> None:
-        self._inner = inner
-        self.cost = Cost()
-
-    @property
-    def model(self) -> str:
-        return self._inner.model
-
-    async def complete(self, prompt: Prompt, *, deadline: Deadline) -> Completion:
-        completion = await self._inner.complete(prompt, deadline=deadline)
-        self.cost += Cost.of(completion)
-        return completion
-
-    async def close(self) -> None:
-        """The model's owner closes it."""
-
-
 @dataclass(slots=True)
 class _Run:
     store: RecordStore
@@ -142,7 +121,7 @@ class _Run:
     rules: ConsolidationRules
     write: Write
     hidden: Hidden
-    model: _Metered | None
+    model: Completer | None
     dry_run: bool
     made: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
@@ -155,8 +134,7 @@ class _Run:
         """True if this run has written as much as it may. What was refused has cost as much."""
         return self.made.total() + self.refused.total() >= self.rules.most
 
-    def report(self, *, complete: bool) -> Consolidated:
-        cost = self.model.cost if self.model is not None else Cost()
+    def report(self, *, complete: bool, cost: Cost) -> Consolidated:
         return Consolidated(
             made=dict(sorted(self.made.items())),
             removed=self.removed,
@@ -273,15 +251,16 @@ async def consolidate(
     """One run over the users of the actor's tenant. What a model fails to do, rules do, and the report says so. Raises
     StoreFailed; what was done stays, and a further run goes on.
     """
-    model = _Metered(completer) if completer is not None and rules.by == "model" else None
+    model = metered(completer) if completer is not None and rules.by == "model" else None
     run = _Run(store, clock, actor, rules, write, hidden, model, dry_run)
     if rules.by == "model" and completer is None:
         run.degraded["no_model"] += 1
     after = (await store.marks(actor.tenant, _PLACE)).get(_PLACE)
-    place = await _over_users(run, after)
+    with counting() as meter:
+        place = await _over_users(run, after)
     if not dry_run:
         await apply(store, Mutation(tenant=actor.tenant, marks={_PLACE: place}))
-    return run.report(complete=place is None)
+    return run.report(complete=place is None, cost=meter.cost)
 
 
 async def _over_users(run: _Run, after: str | None) -> str | None:

@@ -43,18 +43,21 @@ class OpenAICompleter:
         return self._model
 
     async def complete(self, prompt: Prompt, *, deadline: Deadline) -> Completion:
-        dialect = self._dialect
+        dialect, refused = self._dialect, 0
         while True:
             try:
                 answer = await self._ask(prompt, dialect, deadline)
             except CallFailed as failure:
                 simpler = dialect.without(failure.about, prompt) if failure.trouble is Trouble.REFUSED else None
                 if simpler is None:
-                    raise _model_error(failure) from None
-                dialect = simpler
+                    raise _model_error(failure, calls=refused + failure.sent) from None
+                dialect, refused = simpler, refused + 1
+            except ModelFailed as failure:
+                failure.paid = {**failure.paid, "calls": refused + 1}
+                raise
             else:
                 self._dialect = dialect  # only what worked is remembered: the refusal may have been of the prompt
-                return answer
+                return replace(answer, calls=refused + 1)
 
     async def close(self) -> None:
         await self._client.close()
@@ -154,7 +157,7 @@ def _completion(answer: object, model: str) -> Completion:
     text = getattr(message, "content", None)
     if not isinstance(text, str) or not text.strip():
         error = ModelEmpty()
-        error.paid = {"calls": 1, **tokens}
+        error.paid = tokens
         error.permanent = getattr(choice, "finish_reason", None) == "content_filter" or bool(
             getattr(message, "refusal", None)
         )
@@ -162,13 +165,13 @@ def _completion(answer: object, model: str) -> Completion:
     return Completion(text=text, model=answer.model or model, **tokens)
 
 
-def _model_error(failure: CallFailed) -> ModelFailed:
+def _model_error(failure: CallFailed, *, calls: int = 1) -> ModelFailed:
     error: ModelFailed
     if failure.trouble is Trouble.TIMEOUT:
         error = ModelTimeout(hint=failure.hint)
-        error.paid = {"calls": 1} if failure.unanswered else error.paid  # the server works on, and charges for it
     else:
         error = ModelUnavailable("auth" if failure.trouble is Trouble.AUTH else None, hint=failure.hint)
+    error.paid = {"calls": calls}
     error.permanent = failure.permanent
     error.retry_after = failure.retry_after
     return error

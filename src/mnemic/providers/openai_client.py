@@ -41,14 +41,14 @@ class Trouble(StrEnum):
 @dataclass(slots=True)
 class CallFailed(Exception):
     """A call that failed. `about` is the server's own word on a refusal: for decisions, never for messages or logs.
-    `unanswered`: it was sent, and not waited for any longer.
+    `sent`: it reached the server, which may have answered or may still be at work.
     """
 
     trouble: Trouble
     hint: str
     retry_after: timedelta | None = None
     about: str = ""
-    unanswered: bool = False
+    sent: bool = False
 
     @property
     def permanent(self) -> bool:
@@ -92,13 +92,13 @@ class OpenAIClient:
             async with asyncio.timeout(seconds):
                 return await request(client, seconds)
         except (TimeoutError, openai.APITimeoutError):
-            raise CallFailed(Trouble.TIMEOUT, "no answer in time", unanswered=True) from None
+            raise CallFailed(Trouble.TIMEOUT, "no answer in time", sent=True) from None
         except openai.APIConnectionError:
             raise CallFailed(Trouble.UNREACHABLE, "no connection") from None
         except openai.APIStatusError as error:
             raise _refusal(error) from None
         except (openai.OpenAIError, ValueError, TypeError):
-            raise CallFailed(Trouble.RESPONSE, "not an answer in OpenAI's format") from None
+            raise CallFailed(Trouble.RESPONSE, "not an answer in OpenAI's format", sent=True) from None
 
     async def _open(self) -> AsyncOpenAI:
         if find_spec("openai") is None:
@@ -129,11 +129,11 @@ class OpenAIClient:
 def _refusal(error: APIStatusError) -> CallFailed:
     status, hint = error.status_code, f"HTTP {error.status_code}"
     if status in (401, 403):
-        return CallFailed(Trouble.AUTH, hint)
+        return CallFailed(Trouble.AUTH, hint, sent=True)
     wait = _retry_after(error.response.headers.get("retry-after"))
     if status in _PASSING_STATUS or status >= 500:
-        return CallFailed(Trouble.BUSY, hint, wait)
-    return CallFailed(Trouble.REFUSED, hint, about=f"{error.param or ''} {error.message}")
+        return CallFailed(Trouble.BUSY, hint, wait, sent=True)
+    return CallFailed(Trouble.REFUSED, hint, about=f"{error.param or ''} {error.message}", sent=True)
 
 
 def _retry_after(value: str | None) -> timedelta | None:

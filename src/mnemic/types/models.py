@@ -30,17 +30,20 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completion(Serialisable):
-    """Answer of the model and its cost in tokens."""
+    """Answer of the model and its cost in tokens. `calls`: the requests to its server that it took."""
 
     text: str = field(repr=False)
     model: str
     input_tokens: int = 0
     output_tokens: int = 0
+    calls: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost(Serialisable):
-    """Use of language models: the calls that were answered or given up after a time, and the tokens of the answers."""
+    """Use of language models: the calls that reached a server, refused and failed ones too, and the tokens of the
+    answers.
+    """
 
     calls: int = 0
     input_tokens: int = 0
@@ -49,7 +52,7 @@ class Cost(Serialisable):
     @classmethod
     def of(cls, completion: Completion) -> Cost:
         """The cost of one answer."""
-        return cls(calls=1, input_tokens=completion.input_tokens, output_tokens=completion.output_tokens)
+        return cls(calls=completion.calls, input_tokens=completion.input_tokens, output_tokens=completion.output_tokens)
 
     def __add__(self, other: Cost) -> Cost:
         return Cost(

@@ -119,7 +119,8 @@ _NAMED: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
 """Names of numbers, and the modules of python-stdnum any of which proves them."""
 _LONG = 6
 _VALUE = r"(?<![^\W_])(?P<value>(?:[a-z]{2,5})?\d(?:[ .\-/+]?\d|(?<=\d)[a-z](?=\d)){3,15}(?:[ \-]?[a-z\d]{1,3})?)(?!\w)"
-_LAST = re.compile(r".*(?=[ .\-/])", re.DOTALL)
+_MARKS = " .-/"
+"""Marks that part the groups of a number."""
 
 
 def _name(word: str) -> str:
@@ -153,6 +154,5 @@ def _proved(value: str, modules: tuple[str, ...]) -> str:
     while value:
         if is_proved(value, *modules):
             return value
-        cut = _LAST.match(value)
-        value = cut.group() if cut else ""
+        value = value[: max(0, *map(value.rfind, _MARKS))]
     return ""

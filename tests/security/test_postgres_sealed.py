@@ -223,13 +223,14 @@ async def test_a_transaction_that_sealed_and_has_not_written_is_waited_for(
         await writing.execute("COMMIT")
 
     async def ended(seconds: float) -> None:
+        if not looked:
+            await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(end(), here))
         looked.append(seconds)
-        await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(end(), here))
 
     monkeypatch.setattr("mnemic.stores.postgres.reseal.sleep", ended)
     keyring.follow([keyring.named(scope())])
     assert await store.reseal("acme", keyring.anew) == 2
-    assert len(looked) == 1
+    assert looked, "another transaction of the server may be waited for, too"
     await writing.close()
     await store.close()
     assert header(keyring, 1) not in await everything_stored(dsn)

@@ -68,7 +68,7 @@ def test_the_table_shows_what_the_json_holds(measured: dict[str, Any]) -> None:
     table = bench_table(measured)
     assert f"{measured['write']['p95_ms']:.2f}" in table
     assert "search at 30 memories" in table
-    assert "10 direct dependencies" in table
+    assert "9 direct dependencies" in table
     assert "mnemic --help" not in table
 
 

@@ -5,7 +5,16 @@ from __future__ import annotations
 import pytest
 
 from mnemic.extract.classify.classifier import LABELS, Opinion
-from mnemic.extract.statements import KEEP_FROM, NAMED_FROM, URGENT_FROM, WORDS_KEEP_FROM, Piece, decided
+from mnemic.extract.statements import (
+    KEEP_FROM,
+    NAMED_FROM,
+    SAID_FROM,
+    URGENT_FROM,
+    WORDS_KEEP_FROM,
+    Piece,
+    Statement,
+    decided,
+)
 
 
 def _piece(text: str, keep: float, label: str = "fact", *, words_alone: bool = False) -> Piece:
@@ -23,6 +32,11 @@ def _piece(text: str, keep: float, label: str = "fact", *, words_alone: bool = F
         ("Nuts make me ill", "safety", False, URGENT_FROM),
         ("Answer in short sentences", "instruction", False, URGENT_FROM),
         ("Simple things make me happy", "fact", True, WORDS_KEEP_FROM),
+        ("I prefer detailed proofs with diagrams to fully grasp it", "fact", False, SAID_FROM),
+        ("and I really prefer small groups", "fact", False, SAID_FROM),
+        ("je préfère les petits groupes", "fact", True, SAID_FROM),
+        ("Always show the steps when I ask about proofs", "preference", False, SAID_FROM),
+        ("Always happy with what comes", "fact", False, KEEP_FROM),
     ],
 )
 def test_the_least_share(text: str, label: str, words_alone: bool, least: float) -> None:
@@ -39,3 +53,10 @@ def test_what_may_concern_safety_needs_less_whatever_else_it_is() -> None:
     shares = {"change": 0.5, "safety": 0.15, "chat": 0.35}
     piece = Piece(0, len(text), text, opinion=Opinion(shares=tuple(shares.get(one, 0.0) for one in LABELS)))
     assert [type(one).__name__ for one in decided([piece], piece, None)] == ["Statement"]
+
+
+def test_who_says_prefer_says_a_preference() -> None:
+    piece = _piece("I prefer detailed proofs", 0.9, "fact")
+    (kept,) = decided([piece], piece, None)
+    assert isinstance(kept, Statement)
+    assert kept.category == "preference"

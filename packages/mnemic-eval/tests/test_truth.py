@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from mnemic.errors import InvalidInput
+from mnemic_eval.tables import set_table
 from mnemic_eval.truth import run
 from mnemic_eval.truth_match import content_words, cover, is_stale, keeps, matches
 
@@ -42,6 +43,16 @@ TURNS: list[dict[str, Any]] = [
 
 def written(folder: Path, name: str, lines: list[dict[str, Any]]) -> None:
     (folder / name).write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+
+
+def test_the_table_of_a_set_without_halves_shows_each_figure(tmp_path: Path) -> None:
+    written(tmp_path, "updates.dev.jsonl", [UPDATE])
+    written(tmp_path, "turns.dev.jsonl", TURNS)
+    shown = [" ".join(line.split()) for line in set_table(run(tmp_path)).splitlines()]
+    assert "updates: score_ok 100.0" in shown
+    assert "updates: updates: closed_old_rate_of_all -" in shown
+    assert "updates_with_record: by_kind: keep_both 100.0 1" in shown
+    assert "turns: turns 2" in shown
 
 
 def test_conversations_and_turns_are_measured_by_kind_and_language(tmp_path: Path) -> None:

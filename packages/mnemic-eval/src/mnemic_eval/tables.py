@@ -10,7 +10,28 @@ _NOT_MEASURED = "-"
 
 def set_table(result: Mapping[str, Any]) -> str:
     """The report of any set."""
-    return recall_table(result) if "overall" in result else halves_table(result)
+    if "overall" in result:
+        return recall_table(result)
+    return halves_table(result) if "dev" in result and "test" in result else figures_table(result)
+
+
+def figures_table(result: Mapping[str, Any]) -> str:
+    """A line per figure of a set that has no halves: shares in per cent, counts as they are."""
+    rows = [["", "", "n"]]
+    for name, part in result.items():
+        if name != "settings":
+            rows += _figure_rows(name, part)
+    return "\n".join([*_grid(rows), "", *_conditions(result["settings"])])
+
+
+def _figure_rows(name: str, part: Any) -> Iterator[list[str]]:
+    if not isinstance(part, Mapping):
+        yield [name, _percent(part) if part is None or isinstance(part, float) else str(part), ""]
+    elif part.keys() == {"share", "n"}:
+        yield [name, *_counted(part)]
+    else:
+        for inner, one in part.items():
+            yield from _figure_rows(f"{name}: {inner}", one)
 
 
 def halves_table(result: Mapping[str, Any]) -> str:

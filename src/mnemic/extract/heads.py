@@ -1,5 +1,6 @@
 """Others' text that the user pastes, by its head: an introduction that ends in a colon, the head of a mail or a reply,
-the stamp of a chat's line, the labels of a dialogue, marks of verses. Read line by line, in linear time.
+the stamp of a chat's line, the labels of a dialogue, marks of verses, the number of a chapter. Read line by line, in
+linear time.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ Span = tuple[int, int]
 
 _HEAD = Pattern(r"\W{0,3}(?:[^\n:]{0,160}[.!?] )?(?P<head>[^\n]{1,160}?)\s?[:：](?P<rest>\s[^\n]*|$)")
 """The start of a line up to its first colon that a space or the end of the line follows."""
+_DASHED = Pattern(r"\W{0,3}(?:[^\n:]{0,160}[.!?] )?(?P<head>[^\n]{1,160}?)\s(?:--?|[–—])(?P<rest>\s[^\n]*|$)")
+"""The start of a line up to its first dash between spaces."""
 PROSE = 4
 """Words beside a head that are a text; fewer are the value of a field."""
 
@@ -23,6 +26,7 @@ _VERB = (
     r"schrijft|zei|zegt)"
 )
 _SAYS = pattern(rf"\b{_VERB}\b|^(?:according to|laut|selon|d'après|según|secondo|segundo|volgens)\b")
+_SAID_LAST = pattern(rf"\b{_VERB}(?: (?:me|us|to me|to us|this|that|mir|uns))?$")
 _I_SAY = pattern(
     rf"\b(?:i|we|you|ich|wir|je|nous|yo|io|eu|ik)(?: (?:just|already|also|always|once|have|had|hereby|ever)){{0,2}} "
     rf"{_VERB}\b"
@@ -49,6 +53,28 @@ _ROLE = pattern(
     r"^(?:assistant|system|tool|bot|ai|chatgpt|claude|gemini|copilot|function|interviewer)"
     r"(?: (?:call )?(?:result|output|response|reply|message))?$"
 )
+_FOUND = pattern(
+    r"^(?:(?:i|we) )?(?:just )?(?:found|read|saw|seen|got|copied|pasted|taken|posted|overheard|came across)"
+    r"(?=.)(?: (?:this|that|it|the following)(?: one)?(?: (?:today|yesterday|earlier|online|somewhere|just now))*"
+    r"(?= |$))?(?: (?:on|in|at|from|by|off) [^.!?:]{1,40})?$|"
+    r"^(?:gefunden|gelesen|kopiert) (?:auf|bei|in|von|aus) [^.!?:]{1,40}$|"
+    r"^(?:trouvé|lu|copié) (?:ceci )?(?:sur|dans|de) [^.!?:]{1,40}$|"
+    r"^(?:encontrado|leído|copiado|visto|trovato|letto|copiato) (?:esto )?(?:en|de|su|in|da) [^.!?:]{1,40}$"
+)
+"""A head that tells where the text after it was found."""
+_TRANSLATED = pattern(
+    r"^\W{0,3}(?:(?:please|pls|can you|could you|bitte) )?"
+    r"(?:translate|übersetze?|traduis|traduce|traduci|traduz|vertaal)"
+    r"(?: (?:this|it|that|das|ceci|esto|questo|isto|dit)(?: text)?)?(?: please)? (?:in|into|to|ins|auf|nach|en|al|para|"
+    r"em|vers|naar)(?: (?:the|el|het))?\s?(?:l')?\w{4,20}(?: (?:please|for me|bitte))?\s*"
+    r"(?P<end>$|[.;,]\s|\s[-–—]{1,2}\s)"
+)
+"""An order to translate what comes after it, whatever stands between the two."""
+_CHAPTER = pattern(
+    r"^\W{0,3}(?:chapter|kapitel|chapitre|capítulo|capitolo|hoofdstuk|prologue|prolog|epilogue)\s?"
+    r"(?:\d{1,3}|[ivxl]{1,6}|one|two|three|four|five)?\s?(?:[.:–—-](?:\s|$)|$)"
+)
+"""The heading of a chapter."""
 _FORWARDED = pattern(r"^(?:fwd?|fw|wg|tr|rv)$")
 _POINTER = pattern(
     r"^\W{0,3}(?:fyi|see below|check this(?: out)?|look at this|read this|zur info(?:rmation)?|zk|siehe unten|"
@@ -75,6 +101,19 @@ _STAMPED_HEAD = pattern(
     r"^(?:\d\d:)?\d\d:\d\d[.,]\d{3} -->"
 )
 """The line above a message: "Max Huber  10:11 AM", "Max, [12.03.24 10:11]"; or above a subtitle."""
+_STAMPED_NAME = pattern(rf"^{_NAME},? {_TIME}\s*$")
+"""A name and a time alone, which is an entry of a diary as well: a head only above a message, and beside another."""
+_DAY_NAME = pattern(
+    r"^\W{0,3}(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun|to|yester)(?:day)?\b|"
+    r"^(?:montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag|heute|lundi|mardi|mercredi|jeudi|vendredi|samedi|"
+    r"dimanche|lunes|martes|miércoles|jueves|viernes|sábado|domingo)\b"
+)
+_BULLET = Pattern(r"\s{0,8}(?:[-*•–]|\d{1,2}[.)])\s+(?P<item>\S[^\n]*)")
+_OF_SPEAKER = Pattern(r"[A-ZÀ-Þ][\w.'-]{0,19}(?: [A-Z][\w.'-]{0,19})?: (?P<said>\S[^\n]*)")
+_FIRST_PERSON = pattern(r"^(?:i|i'\w+|my|we|ich|wir|je|j'\w+|yo|io|eu|ik)\b")
+_MINE = pattern(r"\b(?:me|myself|mir|mich|moi|mí)\b")
+HEADING = 6
+"""Words of a heading, at most."""
 _LABEL = Pattern(r"[^\S\n]{0,4}(?P<label>[A-ZÀ-Þ][\w.'-]{0,19}(?: [A-Z][\w.'-]{0,19})?): \S[^\n]*")
 _ASKED = pattern(r"^(?:q|question|f|frage|p|pregunta|d|domanda|v|vraag)$")
 _ANSWERED = pattern(r"^(?:a|answer|r|antwort|réponse|respuesta|risposta|resposta|antwoord)$")
@@ -96,7 +135,7 @@ def headed(text: str) -> list[Span]:
     straightened = straight(text)
     lines = list(_lines(straightened))
     of_heads = [*_from_a_head_on(lines, straightened), *_mail(lines, straightened)]
-    return [*of_heads, *_chats(lines), *_dialogue(lines), *_continued(lines)]
+    return [*of_heads, *_chats(lines), *_dialogue(lines), *_minutes(lines), *_continued(lines)]
 
 
 def _lines(text: str) -> Iterator[_Line]:
@@ -124,7 +163,12 @@ def _others_from(line: _Line, *, follows: bool) -> int | None:
     """The place from which all is another's, by this line: it points at what follows or is the head of it."""
     if follows and _POINTER.search(line.text):
         return line.end + 1
-    if _VERSES.search(line.text):
+    if _VERSES.search(line.text) or _CHAPTER.search(line.text):
+        return line.start
+    order = _TRANSLATED.search(line.text)
+    if order is not None and (follows or order.end() < len(line.text)):
+        return line.start + order.end()
+    if _is_announced(line, follows=follows):
         return line.start
     head = _HEAD.match(line.text)
     rest = [] if head is None else head["rest"].split()
@@ -134,6 +178,20 @@ def _others_from(line: _Line, *, follows: bool) -> int | None:
     if is_head or (_is_sources(head["head"]) and (not rest or len(rest) >= PROSE)):
         return line.start + head.start("head")
     return None
+
+
+def _is_announced(line: _Line, *, follows: bool) -> bool:
+    """Return True if a text comes after this line, or after its dash or colon, that it tells the place or the writer
+    of.
+    """
+    if follows and _FOUND.search(line.text.strip()):
+        return True
+    for head in (_HEAD.match(line.text), _DASHED.match(line.text)):
+        if head is not None and (head["rest"].strip() or follows) and _FOUND.search(head["head"]):
+            return True
+    dashed = _DASHED.match(line.text)
+    says = dashed is not None and _SAID_LAST.search(dashed["head"]) and _is_said(dashed["head"])
+    return dashed is not None and bool(says and dashed["rest"].strip())
 
 
 def _mail(lines: Sequence[_Line], text: str) -> list[Span]:
@@ -169,8 +227,9 @@ def _chats(lines: Sequence[_Line]) -> Iterator[Span]:
     first: int | None = None
     headed = False
     end = 0
+    named = _named_heads(lines)
     for line in lines:
-        if _STAMPED.search(line.text) or _STAMPED_HEAD.search(line.text):
+        if _STAMPED.search(line.text) or _STAMPED_HEAD.search(line.text) or line.start in named:
             headed = not _STAMPED.search(line.text)
             first, end = line.start if first is None else first, line.end
         elif not line.text.strip():
@@ -181,6 +240,39 @@ def _chats(lines: Sequence[_Line]) -> Iterator[Span]:
             end = line.end
     if first is not None:
         yield first, end
+
+
+def _named_heads(lines: Sequence[_Line]) -> set[int]:
+    """Return the starts of the lines that are a name and a time above a message, where there are several."""
+    of = [bool(_STAMPED_NAME.search(line.text)) and not _DAY_NAME.search(line.text) for line in lines]
+    heads = [
+        line.start for at, line in enumerate(lines[:-1]) if of[at] and not of[at + 1] and lines[at + 1].text.strip()
+    ]
+    return set(heads) if len(heads) > 1 else set()
+
+
+def _minutes(lines: Sequence[_Line]) -> Iterator[Span]:
+    """Find lists of what people said: a heading that is not the user's, and below it an item with a speaker's label."""
+    heading: _Line | None = None
+    last: _Line | None = None
+    spoken = False
+    for line in (*lines, _Line(0, "")):
+        item = _BULLET.match(line.text)
+        if item is not None and heading is not None:
+            label = _OF_SPEAKER.match(item["item"])
+            spoken |= label is not None and bool(_FIRST_PERSON.search(label["said"]))
+            last = line
+            continue
+        if heading is not None and last is not None and spoken:
+            yield heading.start, last.end
+        heading, last, spoken = (line if _is_heading(line.text) else None), None, False
+
+
+def _is_heading(text: str) -> bool:
+    """Return True if a line may be a heading that somebody else gave a list."""
+    words = text.split()
+    own = _OWN.search(text) or _MINE.search(text)
+    return 0 < len(words) <= HEADING and not text.rstrip().endswith((".", "!", "?")) and not own
 
 
 def _dialogue(lines: Sequence[_Line]) -> list[Span]:

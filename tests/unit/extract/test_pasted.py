@@ -49,12 +49,27 @@ BOB = "I moved to Madrid and I am allergic to nuts."
         f"[12.03.24, 10:11:09] Max: Hi\n{BOB}\n[12.03.24, 10:12:01] Ana: Oh",
         f"12/03/24, 10:11 - Max Huber: {BOB}",
         f"Max Huber  10:11 AM\n{BOB}",
+        f"max 10:11 AM\nHi\nana 10:12 AM\n{BOB}",
+        f"Max 10:11\n{BOB}\nAna 10:12\nOh",
         f"Max, [12.03.24 10:11]\n{BOB}",
         f"00:00:01.000 --> 00:00:04.000\n{BOB}",
         f"Max: Where are you?\nAna: {BOB}\nMax: Oh.",
         f"Q: Where do you live?\nA: {BOB}",
         f"Assistant: {BOB}",
         f"Translate to German:\n{BOB}",
+        f"Translate to German\n{BOB}",
+        f"Please translate this into French - {BOB}",
+        f"Translate to Spanish. {BOB}",
+        f"Übersetze ins Englische\n{BOB}",
+        f"Chapter 1. {BOB}",
+        f"Kapitel IV\n\n{BOB}",
+        f"Found this on reddit - {BOB}",
+        f"I read this online yesterday: {BOB}",
+        f"Saw that in a forum\n{BOB}",
+        f"Copied from Facebook – {BOB}",
+        f"She said - {BOB}",
+        f"Meeting notes\n- Anna: {BOB}\n- Jan is away",
+        f"Standup\n* Jan is away\n* Max: {BOB}",
         f"From the website: {BOB}",
         f"According to the article:\n{BOB}",
         f"Tool result: {BOB}",
@@ -158,3 +173,24 @@ def test_spans_that_touch_are_one() -> None:
 )
 def test_what_is_between_tags_is_shown(text: str, spans: list[tuple[int, int]]) -> None:
     assert list(pasted._tagged(text)) == spans
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"Dentist 10:30\nGym 18:00\n{BOB}",
+        f"Monday 9:00\n{BOB}\nTuesday 10:00\nI swim.",
+        f"Check into the hotel. {BOB}",
+        f"Can you translate menus to German? {BOB}",
+        f"I teach. Chapter 3 is due on Friday. {BOB}",
+        f"I found this flat on Monday - {BOB}",
+        f"I saw this in Rome. {BOB}",
+        f"I like Dan, who wrote Happy - {BOB}",
+        f"About me\n- City: {BOB}\n- Diet: vegan",
+        f"My plans\n- Work: {BOB}\n- Sport: I swim",
+        f"Shopping\n- Milk\n- Bread\n\n{BOB}",
+    ],
+)
+def test_what_only_looks_like_another_text_is_said(text: str) -> None:
+    at = text.index(BOB)
+    assert not any(start < at + len(BOB) and at < end for start, end in data_spans(text))

@@ -113,8 +113,7 @@ POSTGRES ?=
 test-postgres: $(DEV_READY) ## what concerns PostgreSQL, on the installation POSTGRES=PATH
 	@test -x "$(POSTGRES)/bin/postgres" || { echo "NOT RUN: there is no server in POSTGRES=$(POSTGRES)" >&2; exit 2; }
 	@MNEMIC_POSTGRES="$(abspath $(POSTGRES))" $(PYTEST) $(PYTEST_ARGS) \
-	    tests/contract/test_postgres_store.py tests/contract/test_postgres_replica.py tests/contract/test_postgres_graph.py \
-	    tests/contract/test_document_stores.py tests/migration/test_postgres_migrations.py tests/security tests/stateful/test_postgres_machine.py \
+	    packages/mnemic-postgres/tests tests/contract/test_document_stores.py tests/migration/test_postgres_migrations.py tests/security tests/stateful/test_postgres_machine.py \
 	    tests/unit/stores tests/faults/test_postgres.py tests/faults/test_postgres_crowd.py tests/e2e/test_postgres.py tests/e2e/test_postgres_backup.py
 
 # PostgreSQL 16 comes from another package, which nothing else here needs.

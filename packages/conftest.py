@@ -2,6 +2,22 @@
 
 from __future__ import annotations
 
-from tests.conftest import postgres, pytest_make_collect_report, pytest_runtest_makereport, valkey, valkey_server
+from tests.conftest import (
+    bolt,
+    postgres,
+    pytest_make_collect_report,
+    pytest_runtest_makereport,
+    valkey,
+    valkey_cluster,
+    valkey_server,
+)
 
-__all__ = ["postgres", "pytest_make_collect_report", "pytest_runtest_makereport", "valkey", "valkey_server"]
+__all__ = [
+    "bolt",
+    "postgres",
+    "pytest_make_collect_report",
+    "pytest_runtest_makereport",
+    "valkey",
+    "valkey_cluster",
+    "valkey_server",
+]

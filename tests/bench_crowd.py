@@ -28,7 +28,6 @@ import numpy as np
 from mnemic.bootstrap import build_store
 from mnemic.engine import MemoryEngine
 from mnemic.errors import MnemicError
-from mnemic.stores.postgres.scratch import bare_commits as in_database
 from mnemic.stores.sqlite.baseline import bare_commits as in_file
 from mnemic.types import Actor, Candidate, Kind, VectorSpace
 from mnemic_eval.conditions import conditions, load
@@ -36,6 +35,7 @@ from mnemic_eval.metrics import percentiles
 from mnemic_eval.place import place
 from mnemic_eval.texts import questions, statements
 from mnemic_eval.vectors import HashedEmbedder
+from mnemic_postgres.scratch import bare_commits as in_database
 from tests.processes import running
 from tests.servers import PostgresServer
 

@@ -15,17 +15,19 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 GROUPS = (
-    "stores", "embedders", "completers", "rerankers", "extractors", "documents", "detectors", "importers", "commands",
+    "stores", "document_stores", "sessions", "graphs", "copies", "backups",
+    "embedders", "completers", "rerankers", "extractors", "documents", "detectors", "importers", "commands",
 )  # fmt: skip
 """The groups of entry points, each `mnemic.<group>`; the name of a store or a completer is the scheme of its URL."""
 
 
-def plugin(group: str, name: str) -> Any | None:
-    """Load what a package offers as `name` in `group`; None where none does.
+def plugin(group: str, name: str, *, package: str | None = None) -> Any | None:
+    """Load what a package offers as `name` in `group`, only the import package `package` where one is given; None where
+    none does.
 
     Raises InvalidConfig (`invalid_config:plugin:<name>`) where two packages offer it, or it cannot be loaded.
     """
-    found = _offered(group, name)
+    found = [one for one in _offered(group, name) if package in (None, one.module.partition(".")[0])]
     if not found:
         return None
     if len({one.value for one in found}) > 1:

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from tests.architecture.sources import Module, modules
 
 UNIT_OF_WORK = "unit_of_work.py"
+STORES = frozenset({"stores", "mnemic_azure", "mnemic_neo4j", "mnemic_postgres", "mnemic_redis", "mnemic_testing"})
+"""The rooms that implement a store, or test one."""
 WRITES = frozenset(
     {"insert", "replace", "remove", "append_audit", "enqueue", "remember_request", "remove_requests", "put_mark"}
 )
@@ -20,7 +22,7 @@ def calls(module: Module) -> Iterator[ast.Attribute]:
 
 def outside() -> list[Module]:
     """The modules that are neither a store, nor made for testing one, nor the unit of work."""
-    return [one for one in modules() if one.room not in ("stores", "mnemic_testing") and one.name != UNIT_OF_WORK]
+    return [one for one in modules() if one.room not in STORES and one.name != UNIT_OF_WORK]
 
 
 def test_no_other_module_opens_a_transaction() -> None:

@@ -15,9 +15,9 @@ from mnemic.maintain import move as moving
 from mnemic.maintain.move import move
 from mnemic.ports import RecordStore
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.stores.postgres import PostgresStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Candidate, Message
+from mnemic_postgres import PostgresStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 from tests.servers import PostgresServer

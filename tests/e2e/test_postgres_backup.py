@@ -15,9 +15,9 @@ from click.testing import Result
 
 from mnemic import MemoryManager
 from mnemic.engine import MemoryEngine
-from mnemic.stores.postgres import PostgresStore
-from mnemic.stores.postgres.backup import NOT_COPIED, TABLES
-from mnemic.stores.postgres.scratch import ScratchDatabase
+from mnemic_postgres import PostgresStore
+from mnemic_postgres.backup import NOT_COPIED, TABLES
+from mnemic_postgres.scratch import ScratchDatabase
 from mnemic_testing.embedder import WordEmbedder
 from tests.e2e.conftest import Call, complaint
 from tests.servers import PostgresServer

@@ -9,8 +9,8 @@ import pytest
 
 from mnemic.ports import RecordStore
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.stores.postgres import PostgresStore
 from mnemic.stores.sqlite import SqliteStore
+from mnemic_postgres import PostgresStore
 from tests.servers import PostgresServer
 
 NAMES = ("inprocess", "sqlite", "postgres")

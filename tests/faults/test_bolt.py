@@ -12,8 +12,8 @@ import pytest
 import pytest_asyncio
 
 from mnemic.errors import MnemicError, StoreBusy, StoreFailed
-from mnemic.stores.neo4j import Neo4jGraph
 from mnemic.types import Deadline
+from mnemic_neo4j import Neo4jGraph
 from mnemic_testing.faults.proxy import BlackHole, Corrupt, CutAfter, Fault, FaultProxy, Latency, Reset, Slice
 from mnemic_testing.graph_store import fragment, names, scope
 from tests.bolt_servers import BoltServer

@@ -17,8 +17,8 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import CommitUnknown, StoreBusy, StoreFailed, StoreUnavailable, VersionConflict
 from mnemic.ports import Transaction
 from mnemic.stores.audit_chain import first_broken
-from mnemic.stores.postgres import PostgresStore
 from mnemic.types import AuditEvent, Deadline, Memory, OutboxEntry, Vector, Where
+from mnemic_postgres import PostgresStore
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.faults.oracle import ADA, statement
 from mnemic_testing.faults.proxy import BlackHole, CutBeforeAnswer, FaultProxy

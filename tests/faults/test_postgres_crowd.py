@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from mnemic.stores.audit_chain import first_broken
-from mnemic.stores.redis import RedisHotSet, RedisLink
 from mnemic.types import AuditEvent, Level, Memory
+from mnemic_redis import RedisHotSet, RedisLink
 from mnemic_testing.faults.crowd import crowded_engine, run_crowd
 from mnemic_testing.faults.oracle import ADA
 from tests.faults.scale import size

@@ -20,8 +20,8 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import CommitUnknown, MnemicError, StoreFailed
-from mnemic.stores.postgres import PostgresStore
 from mnemic.types import Deadline, Where
+from mnemic_postgres import PostgresStore
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.faults.oracle import ADA, statement
 from mnemic_testing.faults.proxy import BlackHole, Corrupt, CutAfter, Fault, FaultProxy, Latency, Reset, Slice

@@ -13,9 +13,9 @@ from mnemic.engine import MemoryEngine
 from mnemic.guard.limits import Limits, Quota
 from mnemic.ports import RecordStore
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.stores.postgres import PostgresStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor
+from mnemic_postgres import PostgresStore
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.faults.aftermath import examine
 from mnemic_testing.faults.crowd import TENANT_ROWS, USER_ROWS, run_crowd

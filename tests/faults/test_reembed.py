@@ -18,9 +18,9 @@ from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.maintain.reembed import BATCH
 from mnemic.ports import RecordStore, Snapshot
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.stores.postgres import PostgresStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Deadline, Level, Memory, Status, Vector, VectorSpace, Where
+from mnemic_postgres import PostgresStore
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.faults.calls import FailingEmbedder
 from tests.faults.scale import size

@@ -19,9 +19,9 @@ from mnemic.engine import MemoryEngine
 from mnemic.guard.execution import Grant
 from mnemic.ports import RecordStore
 from mnemic.providers.minilm import MiniLmEmbedder
-from mnemic.stores.redis import RedisLink, RedisSessions
 from mnemic.types import Actor, Message
 from mnemic.write.pipeline import WriteRules
+from mnemic_redis import RedisLink, RedisSessions
 from mnemic_testing.clock import ManualClock
 from tests.faults.operations import OPERATIONS, SAID_AT
 from tests.faults.scale import size

@@ -15,10 +15,10 @@ from mnemic.bootstrap import restore_store
 from mnemic.clock import SystemClock
 from mnemic.engine import MemoryEngine
 from mnemic.stores.backups import manifest_in
-from mnemic.stores.postgres import PostgresStore
-from mnemic.stores.postgres.schema import migrations
-from mnemic.stores.postgres.scratch import ScratchDatabase
 from mnemic.types import Actor
+from mnemic_postgres import PostgresStore
+from mnemic_postgres.schema import migrations
+from mnemic_postgres.scratch import ScratchDatabase
 from mnemic_testing.embedder import WordEmbedder
 from tests.migration.test_golden_files import SAID
 from tests.servers import PostgresServer

@@ -9,10 +9,10 @@ import asyncpg
 import pytest
 
 from mnemic.errors import StoreCorrupt, StoreNewer, StoreUnavailable
-from mnemic.stores.postgres import PostgresStore
-from mnemic.stores.postgres.schema import claim, migrate, migrations
 from mnemic.types import Kind, Where
 from mnemic.types.facets import value_facet
+from mnemic_postgres import PostgresStore
+from mnemic_postgres.schema import claim, migrate, migrations
 from mnemic_testing.record_store import EMBEDDER, memory, remember, scope
 from tests.servers import PostgresServer
 

@@ -196,7 +196,7 @@ PLANTS = (
     Plant(
         row="S34",
         defect="a set from a snapshot is believed",
-        file="src/mnemic/stores/redis/hot_set.py",
+        file="packages/mnemic-redis/src/mnemic_redis/hot_set.py",
         was="string.match(redis.call('INFO', 'server'), 'run_id:(%w+)')",
         now="'always'",
         tests=("tests/faults/test_redis_snapshots.py",),

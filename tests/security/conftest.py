@@ -10,9 +10,9 @@ import pytest
 from mnemic.maintain.graph import GraphProjection
 from mnemic.stores.graph import InProcessGraph
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.stores.postgres import PostgresStore
-from mnemic.stores.postgres.graph import PostgresGraph
-from mnemic.stores.redis import RedisHotSet, RedisLink, RedisSessions
+from mnemic_postgres import PostgresStore
+from mnemic_postgres.graph import PostgresGraph
+from mnemic_redis import RedisHotSet, RedisLink, RedisSessions
 from tests.servers import PostgresServer
 from tests.valkey import ValkeyServer
 

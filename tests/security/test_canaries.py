@@ -22,10 +22,10 @@ from mnemic.guard.execution import Grant
 from mnemic.providers.http_embedder import HttpEmbedder
 from mnemic.providers.openai import OpenAICompleter
 from mnemic.retrieve.plan import ModelPlanner
-from mnemic.stores.postgres import PostgresStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Candidate, Message, Origin, Source
 from mnemic.write.pipeline import WriteRules
+from mnemic_postgres import PostgresStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.scripted_model import ScriptedModelServer

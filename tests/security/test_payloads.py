@@ -15,9 +15,9 @@ import pytest_asyncio
 from mnemic.errors import MnemicError
 from mnemic.ports import RecordStore, Transaction
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.stores.postgres import PostgresStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import AuditEvent, Memory, Origin, Source, Status, Where
+from mnemic_postgres import PostgresStore
 from mnemic_testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic_testing.record_store.setting import START
 from tests.faults.scale import FULL

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from mnemic.ports import RecordStore
-from mnemic.stores.postgres import PostgresStore
+from mnemic_postgres import PostgresStore
 from mnemic_testing.machine import StoreMachine
 from tests.faults.scale import size
 from tests.servers import PostgresServer

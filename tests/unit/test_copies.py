@@ -13,9 +13,9 @@ from mnemic.bootstrap.copies import build_copies, copies_of, plain
 from mnemic.config import Settings
 from mnemic.entrypoints.cli import cli
 from mnemic.errors import InvalidConfig
-from mnemic.stores.azure_search import AzureSearchIndex
 from mnemic.stores.episode_log import EpisodeLog
 from mnemic.types import Actor
+from mnemic_azure import AzureSearchIndex
 from tests.azure_search import KEY, AzureSearchServer
 from tests.processes import running
 

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from mnemic.entrypoints.cli import COMMANDS
-from mnemic.stores.postgres import PostgresStore
+from mnemic_postgres import PostgresStore
 from mnemic_testing.record_store import EMBEDDER, memory, remember
 from tests.architecture.sources import ROOT
 from tests.e2e.settings_page import MARK, PAGE, rendered, variables
@@ -92,6 +92,10 @@ async def test_the_logins_of_the_compose_file_are_enough_and_no_superusers() -> 
         assert [row["rolname"] for row in told] == ["postgres"]
 
 
+IN_THE_IMAGE = ("agents", "neo4j", "postgres", "redact", "redis", "server", "travel")
+"""The packages of this repository that the service needs beside the core."""
+
+
 def test_the_image_runs_as_nobody_special_and_copies_what_there_is() -> None:
     text = (DEPLOY / "Containerfile").read_text(encoding="utf-8").replace("\\\n", "")
     lines = [line.split(maxsplit=1) for line in text.splitlines() if line and not line.startswith("#")]
@@ -107,7 +111,7 @@ def test_the_image_runs_as_nobody_special_and_copies_what_there_is() -> None:
     assert installed == [
         "--no-cache-dir --require-hashes --requirement requirements-service.lock",
         "--no-cache-dir --no-deps --no-build-isolation . "
-        + " ".join(f"./packages/mnemic-{name}" for name in ("agents", "redact", "server", "travel")),
+        + " ".join(f"./packages/mnemic-{name}" for name in IN_THE_IMAGE),
     ]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Mapping
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +15,20 @@ from click.testing import CliRunner
 
 from mnemic import plugins
 from mnemic.bootstrap import (
+    backup_store,
     build_completer,
+    build_documents,
     build_embedder,
     build_engine,
     build_extractor,
     build_graph,
+    build_sessions,
     build_store,
     keeps_graph,
     store_file,
     with_detectors,
 )
+from mnemic.bootstrap.copies import build_copies
 from mnemic.bootstrap.models import build_reranker
 from mnemic.clock import SystemClock
 from mnemic.config import Settings
@@ -152,6 +157,7 @@ def test_what_is_built_in_is_never_replaced(install: Install, tmp_path: Path) ->
         }
     )
     assert type(build_store(f"sqlite:///{tmp_path}/a.db", durability="fast")).__name__ == "SqliteStore"
+    assert type(build_store("postgresql://ana@db/memories", durability="fast")).__name__ == "PostgresStore"
     assert type(build_embedder(Settings(), SystemClock())).__name__ == "MiniLmEmbedder"
     completer = build_completer(Settings(model_url="https://example.org/v1", model="own"), SystemClock())
     assert completer is not None
@@ -160,6 +166,77 @@ def test_what_is_built_in_is_never_replaced(install: Install, tmp_path: Path) ->
     file.write_text('{"role": "user", "content": "tea"}\n')
     (item,) = read_conversation(file, "chat")
     assert item.problem is None
+
+
+SERVERS = """
+class backups:
+    @staticmethod
+    async def take(location, folder, now):
+        return location, str(folder)
+
+def sessions(location):
+    return location, ["copy"]
+
+def copies(location, *, dimension):
+    return location, dimension
+
+graphs = document_stores = str
+"""
+
+
+def test_a_server_of_a_stranger_is_reached_by_its_address(
+    install: Install, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "stranger_servers.py").write_text(SERVERS)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    offered = ("sessions", "graphs", "copies", "document_stores", "backups")
+    install({group: {"example": f"stranger_servers:{group}"} for group in offered})
+    built: list[Any] = [
+        build_sessions("example://host", SystemClock()),
+        build_graph(Settings(graph="example://host")),
+        build_copies("sqlite:///m.db?copy=example://host", dimension=3, sealed=False),
+        build_documents("example://host?copy=x"),
+        backup_store("example://host?copy=x", Path("folder"), SystemClock()),
+    ]
+    host = "example://host"
+    assert built == [(host, ("copy",)), host, [(host, 3)], host, (host, "folder")]
+
+
+@pytest.mark.parametrize(
+    ("build", "extra"),
+    [
+        (lambda: build_store("postgres://db", durability="fast"), "postgres"),
+        (lambda: build_documents("postgresql://db"), "postgres"),
+        (lambda: backup_store("postgresql://db", Path("folder"), SystemClock()), "postgres"),
+        (lambda: build_sessions("redis+cluster://db", SystemClock()), "redis"),
+        (lambda: build_graph(Settings(graph="neo4j+s://db")), "neo4j"),
+        (lambda: build_copies("m.db://?copy=azure-search://:k@s/i", dimension=3, sealed=False), "azure"),
+    ],
+)
+def test_a_server_whose_package_is_not_installed_names_it(
+    build: Callable[[], object], extra: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plugins, "_entry_points", lambda **_: [])
+    with pytest.raises(InvalidConfig) as refused:
+        build()
+    assert refused.value.reason == f"invalid_config:store:{extra}"
+    assert f"mnemic[{extra}]" in (refused.value.hint or "")
+
+
+def test_a_package_of_ours_that_fails_is_not_called_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = EntryPoint("redis", "mnemic_redis.no_such:build", "mnemic.sessions")
+    monkeypatch.setattr(plugins, "_entry_points", lambda **_: [broken])
+    monkeypatch.setattr(EntryPoint, "load", lambda _: 1 / 0)
+    with pytest.raises(InvalidConfig) as refused:
+        build_sessions("redis://db", SystemClock())
+    assert refused.value.reason == "invalid_config:plugin:redis"
+
+
+@pytest.mark.parametrize("given", ["mysql://db", "db"])
+def test_an_address_of_no_server_is_refused(given: str) -> None:
+    for build in (lambda: build_sessions(given, SystemClock()), lambda: build_graph(Settings(graph=given))):
+        with pytest.raises(InvalidConfig, match=r"redis|graph"):
+            build()
 
 
 def test_two_packages_with_one_name_are_refused(install: Install) -> None:

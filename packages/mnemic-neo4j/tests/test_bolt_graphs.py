@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mnemic.ports.graph import GraphStore
-from mnemic.stores.neo4j import Neo4jGraph
+from mnemic_neo4j import Neo4jGraph
 from mnemic_testing.graph_store import GraphStoreContract
 from tests.bolt_servers import BoltServer
 

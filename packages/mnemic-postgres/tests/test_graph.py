@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mnemic.ports.graph import GraphStore
-from mnemic.stores.postgres.graph import PostgresGraph
+from mnemic_postgres.graph import PostgresGraph
 from mnemic_testing.graph_store import GraphStoreContract
 from tests.servers import PostgresServer
 

@@ -15,9 +15,9 @@ import pytest_asyncio
 
 from mnemic.errors import StoreBusy
 from mnemic.ports import Transaction
-from mnemic.stores.postgres import PostgresStore
-from mnemic.stores.postgres.indexes import CATCH_UP
 from mnemic.types import Memory, Scored, Status, Where
+from mnemic_postgres import PostgresStore
+from mnemic_postgres.indexes import CATCH_UP
 from mnemic_testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic_testing.record_store.setting import START
 from tests.servers import PostgresServer

@@ -10,10 +10,10 @@ import asyncpg
 import pytest
 import pytest_asyncio
 
-from mnemic.stores.postgres import PostgresStore
-from mnemic.stores.postgres.rows import decode_vector, encode_vector, filter_of, places_of
-from mnemic.stores.postgres.statements import filtered, load
 from mnemic.types import Kind, Memory, Scored, Status, Where
+from mnemic_postgres import PostgresStore
+from mnemic_postgres.rows import decode_vector, encode_vector, filter_of, places_of
+from mnemic_postgres.statements import filtered, load
 from mnemic_testing.record_store import EMBEDDER, memory, remember, scope
 from tests.servers import PostgresServer
 

@@ -13,8 +13,8 @@ from mnemic.bootstrap import build_store
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig
 from mnemic.ports import Snapshot, Transaction
-from mnemic.stores.postgres import PostgresStore, replica
 from mnemic.types import Actor, Where
+from mnemic_postgres import PostgresStore, replica
 from mnemic_testing.record_store import EMBEDDER, memory, remember, scope
 from tests.processes import running
 from tests.servers import PostgresServer, PostgresStandby

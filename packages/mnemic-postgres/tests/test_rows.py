@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemic.errors import InvalidInput
-from mnemic.stores.postgres.rows import (
+from mnemic.types import Level
+from mnemic_postgres.rows import (
     Terms,
     decode_vector,
     digest,
@@ -21,7 +22,6 @@ from mnemic.stores.postgres.rows import (
     storable,
     unpack,
 )
-from mnemic.types import Level
 from mnemic_testing.record_store import memory, scope
 
 NUMBERS = st.integers(-(2**31), 2**31 - 1)

@@ -8,8 +8,8 @@ import pytest
 
 from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.ports import RecordStore
-from mnemic.stores.postgres import PostgresStore
 from mnemic.types import VectorSpace
+from mnemic_postgres import PostgresStore
 from mnemic_testing.record_store import EMBEDDER, RecordStoreContract, memory, remember
 from mnemic_testing.record_store.damaging import Part
 from tests.servers import PostgresServer

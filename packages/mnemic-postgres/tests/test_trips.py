@@ -10,9 +10,9 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.ports import Transaction
-from mnemic.stores.postgres import PostgresStore
-from mnemic.stores.postgres.connections import Session
 from mnemic.types import Actor, AuditEvent
+from mnemic_postgres import PostgresStore
+from mnemic_postgres.connections import Session
 from mnemic_testing.embedder import WordEmbedder
 from tests.servers import PostgresServer
 

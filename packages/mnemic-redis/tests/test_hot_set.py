@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from mnemic.engine import MemoryEngine
 from mnemic.retrieve.hot_set import HotReader
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.stores.redis import RedisHotSet, RedisLink
 from mnemic.types import Actor, Change, Memory, OutboxEntry, Status, Where
+from mnemic_redis import RedisHotSet, RedisLink
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.record_store import EMBEDDER, memory, remember, scope

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from mnemic.bootstrap import build_sessions
 from mnemic.clock import SystemClock
 from mnemic.errors import InvalidConfig, StoreFull, StoreUnavailable
-from mnemic.stores.redis import RedisLink, RedisSessions
-from mnemic.stores.redis.link import digest_of
-from mnemic.stores.redis.sessions import _APPEND
 from mnemic.types import Level, Message, Scope
+from mnemic_redis import RedisLink, RedisSessions
+from mnemic_redis.link import digest_of
+from mnemic_redis.sessions import _APPEND
 from tests.servers import in_thread
 from tests.valkey import ValkeyServer
 

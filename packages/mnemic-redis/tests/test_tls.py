@@ -13,8 +13,8 @@ from mnemic.clock import SystemClock
 from mnemic.engine import MemoryEngine
 from mnemic.errors import StoreFailed
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.stores.redis import RedisLink, RedisSessions
 from mnemic.types import Actor, Level, Message, Scope
+from mnemic_redis import RedisLink, RedisSessions
 from mnemic_testing.embedder import WordEmbedder
 from tests.tls import Authority, TlsFront
 from tests.valkey import ValkeyServer

@@ -1,4 +1,4 @@
-"""From settings to a running engine: the only room that knows every backend by name."""
+"""From settings to a running engine: the room that finds every backend by its address."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ from mnemic.bootstrap.models import (
 from mnemic.bootstrap.stores import (
     build_documents,
     build_graph,
-    build_scratch,
     build_sessions,
     build_store,
     keeps_graph,
@@ -73,7 +72,6 @@ __all__ = [
     "build_middleware",
     "build_profile",
     "build_reranker",
-    "build_scratch",
     "build_sessions",
     "build_store",
     "build_write_rules",

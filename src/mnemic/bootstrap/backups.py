@@ -8,8 +8,9 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mnemic.bootstrap.extras import extra
-from mnemic.bootstrap.stores import build_store, postgres_dsn, store_file
+from mnemic.bootstrap.backends import backend
+from mnemic.bootstrap.copies import plain
+from mnemic.bootstrap.stores import build_store, store_file
 from mnemic.errors import NotSupported
 from mnemic.maintain.erasure_receipt import ErasureReceipt
 from mnemic.maintain.move import Moved, move
@@ -30,10 +31,9 @@ def backup_store(location: str, folder: Path, clock: Clock) -> Manifest:
     """
     from mnemic.stores.sqlite.backup import take
 
-    if (dsn := postgres_dsn(location)) is not None:
-        with extra("postgres"):
-            from mnemic.stores.postgres import backup as database
-        return asyncio.run(database.take(dsn, folder, clock.now()))
+    if (backups := backend("backups", location)) is not None:
+        manifest: Manifest = asyncio.run(backups.take(plain(location), folder, clock.now()))
+        return manifest
     path = store_file(location)
     if path is None:
         raise NotSupported("backup", hint="what ends with the process is not copied")
@@ -67,10 +67,8 @@ def restore_store(
                 known |= {one.subject: one.blocks_relearning for one in receipts if one.tenant == tenant}
                 erased.extend(await erase_again(copy, clock, tenant, known, actor=Actor(tenant=tenant, user="restore")))
 
-    if (dsn := postgres_dsn(target)) is not None:
-        with extra("postgres"):
-            from mnemic.stores.postgres import backup as database
-        return Restored(asyncio.run(database.restore(dsn, folder, prepared))), erased
+    if (backups := backend("backups", target)) is not None:
+        return Restored(asyncio.run(backups.restore(plain(target), folder, prepared))), erased
     path = store_file(target)
     if path is None:
         raise NotSupported("restore", hint="a backup is restored into a file or a database")

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
 
-from mnemic.bootstrap.extras import extra
+from mnemic.bootstrap.backends import backend
 from mnemic.errors import InvalidConfig
 
 if TYPE_CHECKING:
@@ -47,8 +47,10 @@ def _named(location: str, parameter: str) -> tuple[str, ...]:
 
 def build_copies(location: str, *, dimension: int, sealed: bool) -> list[Projection]:
     """Build what keeps the copies that `location` names up to date: `jsonl:///folder` a log of episodes,
-    `azure-search://` a search index for vectors of `dimension`. Raises InvalidConfig (`invalid_config:copy`), also
-    where the store is sealed: a copy would tell in plain what it seals.
+    `azure-search://` a search index for vectors of `dimension`, another scheme what a plug-in offers.
+
+    Raises InvalidConfig (`invalid_config:copy`), also where the store is sealed: a copy would tell in plain what it
+    seals.
     """
     urls = copies_of(location)
     if urls and sealed:
@@ -62,8 +64,9 @@ def _copy(url: str, dimension: int) -> Projection:
         from mnemic.stores.episode_log import EpisodeLog
 
         return EpisodeLog(unquote(parts.path))
-    if parts.scheme == "azure-search":
-        with extra("azure"):
-            from mnemic.stores.azure_search import AzureSearchIndex
-        return AzureSearchIndex.at(url, dimension=dimension)
-    raise InvalidConfig(PARAMETER, hint="use jsonl:///folder or azure-search://:KEY@SERVICE.search.windows.net/INDEX")
+    build = backend("copies", url)
+    if build is None:
+        hint = "use jsonl:///folder, azure-search://:KEY@SERVICE.search.windows.net/INDEX or a plug-in's"
+        raise InvalidConfig(PARAMETER, hint=hint)
+    copy: Projection = build(url, dimension=dimension)
+    return copy

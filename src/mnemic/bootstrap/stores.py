@@ -7,23 +7,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 from urllib.parse import unquote, urlsplit
 
+from mnemic.bootstrap.backends import backend
 from mnemic.bootstrap.copies import plain, replica_of
-from mnemic.bootstrap.extras import extra
 from mnemic.config import Settings
 from mnemic.errors import InvalidConfig, NotSupported
-from mnemic.plugins import is_offered, plugin, scheme_of
+from mnemic.plugins import is_offered, scheme_of
 from mnemic.stores.session import InProcessSessions
 
 if TYPE_CHECKING:
     from mnemic.ports import Clock, DocumentStore, Keyring, RecordStore, SessionStore
     from mnemic.ports.graph import GraphStore
     from mnemic.ports.projections import Projection
-    from mnemic.stores.postgres.scratch import ScratchDatabase
 
 BALLAST_BYTES = 4 * 1024 * 1024
 """Room kept beside the file, so that an erasure works on a full disk too: its batches need less."""
 _POSTGRES = ("postgresql://", "postgres://")
-_BOLT = ("neo4j://", "neo4j+s://", "neo4j+ssc://", "bolt://", "bolt+s://", "bolt+ssc://")
 
 
 def build_store(location: str, *, durability: str, keyring: Keyring | None = None, seals: bool = False) -> RecordStore:
@@ -38,14 +36,9 @@ def build_store(location: str, *, durability: str, keyring: Keyring | None = Non
         from mnemic.stores.inprocess import InProcessStore
 
         return InProcessStore()
-    if (dsn := postgres_dsn(location)) is not None:
-        with extra("postgres"):
-            from mnemic.stores.postgres import PostgresStore
-
-        replica_dsn = _replica_dsn(location)
-        return PostgresStore(dsn, replica_dsn=replica_dsn, durability=settled, keyring=keyring, seals=seals)
-    if (offered := _offered(location)) is not None:
-        store: RecordStore = offered(plain(location), durability=settled, keyring=keyring, seals=seals)
+    if (build := backend("stores", location)) is not None:
+        options = {} if postgres_dsn(location) is None else {"replica_dsn": _replica_dsn(location)}
+        store: RecordStore = build(plain(location), durability=settled, keyring=keyring, seals=seals, **options)
         return store
     from mnemic.stores.sqlite import SqliteStore
 
@@ -54,38 +47,40 @@ def build_store(location: str, *, durability: str, keyring: Keyring | None = Non
 
 
 def build_documents(location: str) -> DocumentStore:
-    """The documents in the store at `location`: a path, `sqlite:///path` or `postgresql://...`. Raises NotSupported for
-    `memory:`.
+    """The documents in the store at `location`: a path, `sqlite:///path`, `postgresql://...` or a URL whose scheme a
+    plug-in offers. Raises NotSupported for `memory:`.
     """
     if location == "memory:":
         raise NotSupported("documents:memory", hint="documents are kept; LangGraph has an InMemoryStore")
-    if (dsn := postgres_dsn(location)) is not None:
-        with extra("postgres"):
-            from mnemic.stores.postgres import PostgresDocuments
-
-        return PostgresDocuments(dsn)
+    if (build := backend("document_stores", location)) is not None:
+        documents: DocumentStore = build(plain(location))
+        return documents
     from mnemic.stores.sqlite.documents import SqliteDocuments
 
     return SqliteDocuments(sqlite_path(location))
 
 
 def build_sessions(location: str, clock: Clock) -> tuple[SessionStore, tuple[Projection, ...]]:
-    """Conversations in progress in this process (`memory:`), or on Redis and with the hot set. Raises InvalidConfig."""
+    """Conversations in progress in this process (`memory:`), on Redis and with the hot set, or where a plug-in keeps
+    them. Raises InvalidConfig.
+    """
     if location == "memory:":
         return InProcessSessions(clock), ()
-    with extra("redis"):
-        from mnemic.stores.redis import RedisHotSet, RedisLink, RedisSessions
-    return RedisSessions(link := RedisLink(location)), (RedisHotSet(link),)
+    build = backend("sessions", location)
+    if build is None:
+        raise InvalidConfig("redis", hint="an address begins with redis://, rediss://, or a plug-in's scheme")
+    sessions, copies = build(location)
+    return sessions, tuple(copies)
 
 
 def build_graph(settings: Settings) -> GraphStore:
     """The graph of entities: in the store itself, unless `settings.graph` names a server. Raises InvalidConfig."""
     if settings.graph is not None:
-        if not settings.graph.startswith(_BOLT):
-            raise InvalidConfig("graph", hint="use neo4j://user:password@host:port/database, or bolt://")
-        with extra("neo4j"):
-            from mnemic.stores.neo4j import Neo4jGraph
-        return Neo4jGraph(settings.graph)
+        build = None if postgres_dsn(settings.graph) is not None else backend("graphs", settings.graph)
+        if build is None:
+            raise InvalidConfig("graph", hint="use neo4j://user:password@host:port/database, bolt:// or a plug-in's")
+        graph: GraphStore = build(settings.graph)
+        return graph
     if settings.store == "memory:" or _is_offered(settings.store):
         from mnemic.stores.graph import InProcessGraph
 
@@ -95,10 +90,9 @@ def build_graph(settings: Settings) -> GraphStore:
 
 def _graph_of(location: str) -> GraphStore:
     """The graph in the record store at `location`."""
-    if (dsn := postgres_dsn(location)) is not None:
-        with extra("postgres"):
-            from mnemic.stores.postgres.graph import PostgresGraph
-        return PostgresGraph(dsn)
+    if (build := backend("graphs", location)) is not None:
+        graph: GraphStore = build(plain(location))
+        return graph
     from mnemic.stores.sqlite.graph import SqliteGraph
 
     return SqliteGraph(sqlite_path(location))
@@ -143,19 +137,6 @@ def keeps_graph(settings: Settings) -> bool:
     return settings.graph is None and settings.store != "memory:" and not _is_offered(settings.store)
 
 
-def build_scratch(server: str) -> ScratchDatabase:
-    """A database of its own on the server at `server`, for a measurement. Raises InvalidConfig for what is no
-    `postgresql://` address.
-    """
-    dsn = postgres_dsn(server)
-    if dsn is None:
-        raise InvalidConfig("store", hint="a file is measured without an address; a server by postgresql://...")
-    with extra("postgres"):
-        from mnemic.stores.postgres.scratch import ScratchDatabase
-
-    return ScratchDatabase(dsn)
-
-
 def store_file(location: str) -> Path | None:
     """The file that `location` names, or None where it names no file. Raises InvalidConfig."""
     elsewhere = location == "memory:" or postgres_dsn(location) is not None or _is_offered(location)
@@ -169,12 +150,6 @@ def _is_offered(location: str) -> bool:
     """Return True if the scheme of `location` is one that a package offers and that is none of ours."""
     scheme = scheme_of(location)
     return scheme is not None and scheme not in _OWN and is_offered("stores", scheme)
-
-
-def _offered(location: str) -> Callable[..., Any] | None:
-    """The factory for the scheme of `location`. Raises InvalidConfig (`invalid_config:plugin:<scheme>`)."""
-    scheme = scheme_of(location)
-    return None if scheme is None or scheme in _OWN else plugin("stores", scheme)
 
 
 def sqlite_path(location: str) -> Path:

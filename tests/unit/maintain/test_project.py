@@ -15,12 +15,12 @@ from mnemic.guard.execution import Grant
 from mnemic.maintain.project import Drainer, drain
 from mnemic.ports import RecordStore
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.stores.postgres import PostgresStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Change, Memory, OutboxEntry, Status
 from mnemic.write.outbox_compaction import lapse
 from mnemic.write.outbox_consumer import Feed
 from mnemic.write.publish import Publisher
+from mnemic_postgres import PostgresStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.record_store import EMBEDDER, memory, remember, scope

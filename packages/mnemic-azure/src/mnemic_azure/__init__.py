@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from mnemic.stores.azure_search.index import AzureSearchIndex
+from mnemic_azure.index import AzureSearchIndex
 
 __all__ = ["AzureSearchIndex"]

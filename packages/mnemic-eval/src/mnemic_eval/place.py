@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from mnemic.bootstrap import build_scratch
+from mnemic.bootstrap.extras import extra
+from mnemic.bootstrap.stores import postgres_dsn
+from mnemic.errors import InvalidConfig
 from mnemic.stores.sqlite.baseline import bare_commits
 
 Commits = Callable[[Sequence[tuple[str, bytes]]], list[float]]
@@ -34,7 +36,13 @@ def place(folder: Path, server: str | None, durability: str) -> Iterator[Place]:
         commits = partial(bare_commits, folder / "floor.db", durability=durability)
         yield Place(str(file), partial(_size, file), commits)
         return
-    with build_scratch(server) as scratch:
+    dsn = postgres_dsn(server)
+    if dsn is None:
+        raise InvalidConfig("store", hint="a file is measured without an address; a server by postgresql://...")
+    with extra("postgres"):
+        from mnemic_postgres.scratch import ScratchDatabase
+
+    with ScratchDatabase(dsn) as scratch:
         yield Place(scratch.location, scratch.size, partial(scratch.bare_commits, durability=durability))
 
 

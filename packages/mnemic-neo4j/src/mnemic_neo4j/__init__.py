@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from mnemic.stores.neo4j.graph import Neo4jGraph
+from mnemic_neo4j.graph import Neo4jGraph
 
 __all__ = ["Neo4jGraph"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mnemic.stores.postgres.documents import PostgresDocuments
-from mnemic.stores.postgres.store import PostgresStore
+from mnemic_postgres.documents import PostgresDocuments
+from mnemic_postgres.store import PostgresStore
 
 __all__ = ["PostgresDocuments", "PostgresStore"]

@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from mnemic.stores.codec import Sign, next_line
-from mnemic.stores.postgres.rows import columns
 from mnemic.types import AuditEvent
+from mnemic_postgres.rows import columns
 
 Ask = Callable[..., Awaitable[list[Any]]]
 """The rows of a statement of `writing.sql`, by name."""

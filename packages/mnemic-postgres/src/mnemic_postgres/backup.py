@@ -17,13 +17,13 @@ from typing import IO, Any
 from mnemic.errors import InvalidInput, StoreBusy, StoreCorrupt, StoreNewer, StoreUnavailable
 from mnemic.stores.backups import Manifest, check_data, digest, manifest_in, new_folder
 from mnemic.stores.parts import synced
-from mnemic.stores.postgres.connections import Session
-from mnemic.stores.postgres.damage import damaged_bodies
-from mnemic.stores.postgres.opening import Access
-from mnemic.stores.postgres.owner import Owner
-from mnemic.stores.postgres.schema import claim, migrate, migrations
-from mnemic.stores.postgres.spaces import present
-from mnemic.stores.postgres.upkeep import broken_audit
+from mnemic_postgres.connections import Session
+from mnemic_postgres.damage import damaged_bodies
+from mnemic_postgres.opening import Access
+from mnemic_postgres.owner import Owner
+from mnemic_postgres.schema import claim, migrate, migrations
+from mnemic_postgres.spaces import present
+from mnemic_postgres.upkeep import broken_audit
 
 DATA = "memory.copy"
 TABLES = (

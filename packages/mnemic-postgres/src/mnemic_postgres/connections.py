@@ -19,11 +19,11 @@ from mnemic.errors import (
     StoreNewer,
     StoreUnavailable,
 )
-from mnemic.stores.postgres.failures import DRIVER_ERRORS, lost_connection, lost_race, typed
-from mnemic.stores.postgres.loop_thread import LoopThread, Tasks
-from mnemic.stores.postgres.rows import decode_vector, encode_vector
-from mnemic.stores.postgres.statements import load
 from mnemic.types import Deadline
+from mnemic_postgres.failures import DRIVER_ERRORS, lost_connection, lost_race, typed
+from mnemic_postgres.loop_thread import LoopThread, Tasks
+from mnemic_postgres.rows import decode_vector, encode_vector
+from mnemic_postgres.statements import load
 
 T = TypeVar("T")
 

@@ -9,10 +9,10 @@ from typing import Any
 from mnemic.errors import MnemicError
 from mnemic.ports.offers import Damage
 from mnemic.stores.codec import blob_check, body_check, load, memory_from, text_check, words_check
-from mnemic.stores.postgres.connections import Session
-from mnemic.stores.postgres.rows import columns, told_by, words_are_whole
-from mnemic.stores.postgres.statements import load as statements
 from mnemic.types.scope import scope_named
+from mnemic_postgres.connections import Session
+from mnemic_postgres.rows import columns, told_by, words_are_whole
+from mnemic_postgres.statements import load as statements
 
 MOST = 100
 """Damaged rows that are named; there may be more."""

@@ -17,10 +17,6 @@ from mnemic.stores.codec import load as loaded
 from mnemic.stores.codec import to_micros
 from mnemic.stores.documents import check_batch, document_of, end_of, last_puts, namespace_of, path_of
 from mnemic.stores.matching import accepts, best_first, keyword_scores, listed, texts_in
-from mnemic.stores.postgres.connections import Connections, Session
-from mnemic.stores.postgres.opening import Access, Opened
-from mnemic.stores.postgres.rows import columns, raw
-from mnemic.stores.postgres.statements import load
 from mnemic.types import (
     Document,
     DocumentAnswer,
@@ -32,6 +28,10 @@ from mnemic.types import (
     PutDocument,
     checked_identifier,
 )
+from mnemic_postgres.connections import Connections, Session
+from mnemic_postgres.opening import Access, Opened
+from mnemic_postgres.rows import columns, raw
+from mnemic_postgres.statements import load
 
 T = TypeVar("T")
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
-from mnemic.stores.postgres.asking import asking, inside
-from mnemic.stores.postgres.opening import Access, Opened
 from mnemic.stores.relational import graph
 from mnemic.stores.relational.statements import Ask, load
 from mnemic.types import Deadline, Memory
+from mnemic_postgres.asking import asking, inside
+from mnemic_postgres.opening import Access, Opened
 
 T = TypeVar("T")
 

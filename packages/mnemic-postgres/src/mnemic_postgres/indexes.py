@@ -14,14 +14,14 @@ import numpy as np
 
 from mnemic.errors import MnemicError
 from mnemic.stores.codec import blob_check, cues_of
-from mnemic.stores.postgres.connections import Connections, Session
-from mnemic.stores.postgres.loop_thread import Tasks
-from mnemic.stores.postgres.rows import Bodies, Place, Terms, Words, digest, words_are_whole
-from mnemic.stores.postgres.statements import load
 from mnemic.stores.scope_index import Entry, IndexShelf, ScopeIndex
 from mnemic.stores.sealing import NOTHING, Searched
 from mnemic.text.bm25 import Bm25
 from mnemic.types import Memory, Where
+from mnemic_postgres.connections import Connections, Session
+from mnemic_postgres.loop_thread import Tasks
+from mnemic_postgres.rows import Bodies, Place, Terms, Words, digest, words_are_whole
+from mnemic_postgres.statements import load
 
 CATCH_UP = 256
 """Changes that a reader takes in on its way; more are loaded in the background."""

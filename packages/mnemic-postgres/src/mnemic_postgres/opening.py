@@ -9,11 +9,11 @@ from functools import partial
 from typing import Literal, Self, TypeVar
 
 from mnemic.errors import InvalidConfig
-from mnemic.stores.postgres.connections import Connections, Session, connect, open_pool
-from mnemic.stores.postgres.loop_thread import LoopThread
-from mnemic.stores.postgres.replica import Replica
-from mnemic.stores.postgres.schema import Prepared, migrations, prepare
 from mnemic.types import VectorSpace
+from mnemic_postgres.connections import Connections, Session, connect, open_pool
+from mnemic_postgres.loop_thread import LoopThread
+from mnemic_postgres.replica import Replica
+from mnemic_postgres.schema import Prepared, migrations, prepare
 
 T = TypeVar("T")
 

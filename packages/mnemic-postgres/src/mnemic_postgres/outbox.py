@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from mnemic.stores.postgres.connections import Connections, Session
-from mnemic.stores.postgres.statements import load
 from mnemic.types import Level, OutboxEntry, Scope
+from mnemic_postgres.connections import Connections, Session
+from mnemic_postgres.statements import load
 
 _OUTBOX = load("outbox")
 

@@ -6,11 +6,11 @@ import logging
 from functools import partial
 
 from mnemic.errors import MnemicError
-from mnemic.stores.postgres.connections import Connections, Session
-from mnemic.stores.postgres.loop_thread import Tasks
-from mnemic.stores.postgres.rows import lock_of, place_of
-from mnemic.stores.postgres.statements import load
 from mnemic.types import Scope
+from mnemic_postgres.connections import Connections, Session
+from mnemic_postgres.loop_thread import Tasks
+from mnemic_postgres.rows import lock_of, place_of
+from mnemic_postgres.statements import load
 
 _WRITING = load("writing")
 _log = logging.getLogger("mnemic.stores.postgres")

@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from mnemic.errors import MnemicError, StoreBusy, StoreUnavailable
-from mnemic.stores.postgres.connections import Connections, Session
-from mnemic.stores.postgres.failures import typed
+from mnemic_postgres.connections import Connections, Session
+from mnemic_postgres.failures import typed
 
 T = TypeVar("T")
 

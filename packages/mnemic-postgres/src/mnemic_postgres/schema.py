@@ -11,9 +11,9 @@ from importlib.resources import files
 from typing import Any, NamedTuple
 
 from mnemic.errors import InvalidConfig, SpaceMismatch, StoreCorrupt, StoreNewer, StoreUnavailable
-from mnemic.stores.postgres.connections import APP_ROLE
-from mnemic.stores.postgres.failures import DRIVER_ERRORS, typed
 from mnemic.types import VectorSpace
+from mnemic_postgres.connections import APP_ROLE
+from mnemic_postgres.failures import DRIVER_ERRORS, typed
 
 OLDEST_SERVER = 160000
 LONGEST_INDEXED = 2000
@@ -58,7 +58,7 @@ class Migration(NamedTuple):
 @cache
 def migrations() -> tuple[Migration, ...]:
     """All steps in order."""
-    folder = files("mnemic.stores.postgres") / "migrations"
+    folder = files("mnemic_postgres") / "migrations"
     found = [(_NUMBERED.fullmatch(entry.name), entry) for entry in folder.iterdir()]
     steps = [Migration(int(name[1]), entry.read_text(encoding="utf-8")) for name, entry in found if name]
     return tuple(sorted(steps))

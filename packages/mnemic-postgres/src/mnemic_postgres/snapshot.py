@@ -13,9 +13,14 @@ from mnemic.errors import SpaceMismatch
 from mnemic.ports import Snapshot
 from mnemic.stores.codec import CUES, checked_vector, from_micros, with_fingerprint
 from mnemic.stores.in_memory_reads import believed
-from mnemic.stores.postgres.connections import Session
-from mnemic.stores.postgres.indexes import Indexes, coded
-from mnemic.stores.postgres.rows import (
+from mnemic.stores.scope_index import ScopeIndex
+from mnemic.stores.steps import Step
+from mnemic.text.analyse import parse_query
+from mnemic.text.bm25 import Bm25
+from mnemic.types import Cues, Level, Memory, Scope, Scored, Signals, Vector, VectorSpace, Where
+from mnemic_postgres.connections import Session
+from mnemic_postgres.indexes import Indexes, coded
+from mnemic_postgres.rows import (
     ANY_FACET,
     Bodies,
     Place,
@@ -26,12 +31,7 @@ from mnemic.stores.postgres.rows import (
     places_of,
     storable,
 )
-from mnemic.stores.postgres.statements import filtered, load
-from mnemic.stores.scope_index import ScopeIndex
-from mnemic.stores.steps import Step
-from mnemic.text.analyse import parse_query
-from mnemic.text.bm25 import Bm25
-from mnemic.types import Cues, Level, Memory, Scope, Scored, Signals, Vector, VectorSpace, Where
+from mnemic_postgres.statements import filtered, load
 
 _READING = load("reading")
 _SEARCHING = load("searching")

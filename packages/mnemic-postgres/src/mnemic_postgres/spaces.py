@@ -10,10 +10,10 @@ from typing import Any
 
 from mnemic.errors import InvalidInput
 from mnemic.stores.codec import DAMAGED, checked_vector, vector_check
-from mnemic.stores.postgres.rows import Bodies, floats
-from mnemic.stores.postgres.schema import LONGEST_INDEXED
 from mnemic.stores.sealing import ERASED
 from mnemic.types import Memory, Vector, VectorSpace
+from mnemic_postgres.rows import Bodies, floats
+from mnemic_postgres.schema import LONGEST_INDEXED
 
 _NEXT = "SELECT model, dimension FROM next_space"
 _BEGIN = """

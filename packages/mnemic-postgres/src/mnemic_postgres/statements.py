@@ -11,7 +11,7 @@ from importlib.resources import files
 _HEADER = re.compile(r"^-- (?:name|part): (\w+)$", re.MULTILINE)
 _PLACE = re.compile(r"\{(\w+)\}")
 _PARAMETER = re.compile(r"\$(\d+)")
-_FOLDER = files("mnemic.stores.postgres") / "sql"
+_FOLDER = files("mnemic_postgres") / "sql"
 
 
 def _sections(name: str) -> dict[str, str]:

@@ -15,19 +15,6 @@ from mnemic.ports import Anew, Capabilities, Keyring, Snapshot, Transaction
 from mnemic.ports.offers import Damage
 from mnemic.stores.codec import adopted, checked_secret, text_check, with_fingerprint, with_id
 from mnemic.stores.jobs import Jobs
-from mnemic.stores.postgres import damage, outbox, reseal, spaces, upkeep
-from mnemic.stores.postgres.asking import inside
-from mnemic.stores.postgres.audit_chain import Trails
-from mnemic.stores.postgres.connections import Connections, Session
-from mnemic.stores.postgres.indexes import Indexes
-from mnemic.stores.postgres.opening import Access, Opened
-from mnemic.stores.postgres.owner import Owner
-from mnemic.stores.postgres.promotion import Promotions
-from mnemic.stores.postgres.rows import Bodies, Terms, place_of, places_of, storable
-from mnemic.stores.postgres.schema import LONGEST_INDEXED, reopen_with
-from mnemic.stores.postgres.snapshot import PostgresSnapshot
-from mnemic.stores.postgres.statements import load
-from mnemic.stores.postgres.transaction import PostgresTransaction
 from mnemic.stores.relational.statements import Ask
 from mnemic.stores.sealing import Sealer
 from mnemic.stores.single_reads import SingleReads
@@ -42,6 +29,19 @@ from mnemic.types import (
     Vector,
     VectorSpace,
 )
+from mnemic_postgres import damage, outbox, reseal, spaces, upkeep
+from mnemic_postgres.asking import inside
+from mnemic_postgres.audit_chain import Trails
+from mnemic_postgres.connections import Connections, Session
+from mnemic_postgres.indexes import Indexes
+from mnemic_postgres.opening import Access, Opened
+from mnemic_postgres.owner import Owner
+from mnemic_postgres.promotion import Promotions
+from mnemic_postgres.rows import Bodies, Terms, place_of, places_of, storable
+from mnemic_postgres.schema import LONGEST_INDEXED, reopen_with
+from mnemic_postgres.snapshot import PostgresSnapshot
+from mnemic_postgres.statements import load
+from mnemic_postgres.transaction import PostgresTransaction
 
 T = TypeVar("T")
 

@@ -23,12 +23,16 @@ from mnemic.stores.codec import (
     with_fingerprint,
     with_key,
 )
-from mnemic.stores.postgres.asking import asking
-from mnemic.stores.postgres.audit_chain import Trails
-from mnemic.stores.postgres.connections import Session
-from mnemic.stores.postgres.graph import relate
-from mnemic.stores.postgres.indexes import Indexes
-from mnemic.stores.postgres.rows import (
+from mnemic.stores.relational.upkeep import in_json, usage
+from mnemic.stores.scope_index import ScopeIndex
+from mnemic.stores.steps import Step
+from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, Scope, Status, Usage, Vector, VectorSpace, Where
+from mnemic_postgres.asking import asking
+from mnemic_postgres.audit_chain import Trails
+from mnemic_postgres.connections import Session
+from mnemic_postgres.graph import relate
+from mnemic_postgres.indexes import Indexes
+from mnemic_postgres.rows import (
     Bodies,
     Place,
     Terms,
@@ -48,12 +52,8 @@ from mnemic.stores.postgres.rows import (
     unpack,
     words_are_whole,
 )
-from mnemic.stores.postgres.statements import load
-from mnemic.stores.postgres.upkeep import JOBS
-from mnemic.stores.relational.upkeep import in_json, usage
-from mnemic.stores.scope_index import ScopeIndex
-from mnemic.stores.steps import Step
-from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, Scope, Status, Usage, Vector, VectorSpace, Where
+from mnemic_postgres.statements import load
+from mnemic_postgres.upkeep import JOBS
 
 _READING = load("reading")
 _WRITING = load("writing")

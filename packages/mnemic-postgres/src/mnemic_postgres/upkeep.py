@@ -8,11 +8,11 @@ from typing import Any
 
 from mnemic.stores.audit_chain import Chain
 from mnemic.stores.codec import Sign, checked_marks, to_micros
-from mnemic.stores.postgres.connections import Connections, Session
-from mnemic.stores.postgres.rows import Bodies, raw, storable
-from mnemic.stores.postgres.statements import load
 from mnemic.stores.relational.statements import load as load_shared
 from mnemic.types import Memory, Scope, Status
+from mnemic_postgres.connections import Connections, Session
+from mnemic_postgres.rows import Bodies, raw, storable
+from mnemic_postgres.statements import load
 
 _UPKEEP = load("upkeep")
 JOBS = load_shared("jobs", "postgres")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mnemic.stores.redis.hot_set import RedisHotSet
-from mnemic.stores.redis.link import RedisLink
-from mnemic.stores.redis.sessions import RedisSessions
+from mnemic_redis.hot_set import RedisHotSet
+from mnemic_redis.link import RedisLink
+from mnemic_redis.sessions import RedisSessions
 
 __all__ = ["RedisHotSet", "RedisLink", "RedisSessions"]

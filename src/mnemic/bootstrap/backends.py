@@ -1,0 +1,46 @@
+"""Backends that packages beside the core bring, by the scheme of an address."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from mnemic.errors import InvalidConfig
+from mnemic.plugins import plugin, scheme_of
+
+_POSTGRES = {"postgresql": "postgres", "postgres": "postgres"}
+EXTRAS: Mapping[str, Mapping[str, str]] = {
+    "stores": _POSTGRES,
+    "document_stores": _POSTGRES,
+    "backups": _POSTGRES,
+    "graphs": {**_POSTGRES, "neo4j": "neo4j", "bolt": "neo4j"},
+    "sessions": {"redis": "redis", "rediss": "redis"},
+    "copies": {"azure-search": "azure"},
+}
+"""The schemes that packages of this repository offer in each group, and the extra that brings the package."""
+BUILT_IN = frozenset({"sqlite", "jsonl"})
+"""Schemes of the core, which no package is asked for."""
+
+
+def backend(group: str, location: str) -> Any | None:
+    """Load what a package offers in `mnemic.<group>` for the scheme of `location`; None where none does.
+
+    The schemes of this repository's packages are theirs alone, and a variant counts as its scheme: `neo4j+s://` as
+    `neo4j`. Raises InvalidConfig: `invalid_config:store:<extra>` where such a package or its driver is not installed,
+    `invalid_config:plugin:<scheme>` where another cannot be loaded.
+    """
+    scheme = scheme_of(location)
+    if scheme is None or scheme in BUILT_IN:
+        return None
+    known = EXTRAS[group].get(scheme.partition("+")[0])
+    if known is None:
+        return plugin(group, scheme)
+    try:
+        found = plugin(group, scheme.partition("+")[0], package=f"mnemic_{known}")
+    except InvalidConfig as broken:
+        if not isinstance(broken.__cause__, ModuleNotFoundError):
+            raise
+        found = None
+    if found is None:
+        raise InvalidConfig(f"store:{known}", hint=f"install mnemic[{known}] for this address")
+    return found

@@ -87,7 +87,7 @@ async def test_a_call_that_looks_again_keeps_what_was_there_and_adds_what_is_new
     assert len(await runs(engine)) == 2
 
 
-async def test_a_block_follows_its_message_and_goes_with_it(engine: MemoryEngine) -> None:
+async def test_a_block_follows_its_message_and_then_the_turn(engine: MemoryEngine) -> None:
     await engine.add("aisle", key="seat", actor=ANA)
     old = {"role": "user", "content": "Hello."}
     memory = TurnMemory(engine, ANA)
@@ -97,7 +97,12 @@ async def test_a_block_follows_its_message_and_goes_with_it(engine: MemoryEngine
     trimmed = await memory._injector.inject([ASK, CALL, RESULT], run=first.run)
     assert (trimmed.at, trimmed.injected) == (0, True)
     gone = await memory._injector.inject([CALL, RESULT], run=first.run)
-    assert (gone.injected, list(gone.messages)) == (False, [CALL, RESULT])
+    assert (gone.injected, gone.at, gone.trailing, gone.messages[0]) == (True, 1, 1, CALL)
+    assert gone.messages[1]["content"][0] == RESULT["content"][0]
+    assert first.text in gone.messages[1]["content"][1]["text"]
+    nowhere = [CALL, {"type": "function_call_output", "call_id": "c", "output": "two flights"}]
+    left_out = await memory._injector.inject(nowhere, run=first.run)
+    assert (left_out.injected, list(left_out.messages)) == (False, nowhere)
 
 
 SAID_BEFORE = [{"role": "user", "content": "Hi."}, {"role": "assistant", "content": "Hello."}]
@@ -148,11 +153,41 @@ async def test_a_turn_whose_ask_was_cut_away_is_told_still(engine: MemoryEngine)
     first = await memory.inject([ASK], thread="monday")
     await memory.inject([ASK, CALL, RESULT], thread="monday")
     cut = [SUMMARY, CALL, RESULT, CALL, {**RESULT, "id": "2"}]
-    assert list((await memory.inject(cut, thread="monday")).messages) == cut
-    assert memory.last is first
+    told = await memory.inject(cut, thread="monday")
+    assert (told.at, told.entries, list(told.messages[1:])) == (0, first.entries, cut[1:])
+    assert first.text in told.messages[0]["content"]
+    assert memory.last is told
+    later = await memory.inject([*cut, CALL, {**RESULT, "id": "3"}], thread="monday")
+    assert list(later.messages[:5]) == list(told.messages)
     await memory.inject(cut, thread="friday")
     assert memory.last is not None
     assert (memory.last.injected, memory.last.reason) == (False, "not_triggered")
+
+
+async def test_a_window_that_leaves_answers_of_tools_alone_keeps_the_block(engine: MemoryEngine) -> None:
+    await engine.add("aisle", key="seat", actor=ANA)
+    memory = TurnMemory(engine, ANA)
+    first = await memory.inject([ASK])
+    results = [{"role": "user", "content": [{**RESULT["content"][0], "content": f"flight {n}"}]} for n in range(4)]
+    for end in range(1, 4):
+        loop = [one for result in results[:end] for one in (CALL, result)]
+        before = await memory.inject([ASK, *loop])
+    window = await memory.inject([results[2], CALL, results[3]])
+    assert (before.at, window.at, window.text) == (0, 2, first.text)
+    again = await memory.inject([results[2], CALL, results[3], CALL, RESULT])
+    assert (again.at, list(again.messages[:3])) == (2, list(window.messages))
+    assert memory.counts == {"injected": 1, "carried": 5}
+
+
+async def test_what_was_found_for_an_answer_of_a_tool_goes_with_it(engine: MemoryEngine) -> None:
+    await engine.add("aisle", key="seat", actor=ANA)
+    memory = TurnMemory(engine, ANA, InjectionConfig(trigger="everyTurn"))
+    looking = {"role": "assistant", "content": "Let me see which seat."}
+    first = await memory.inject([looking, RESULT])
+    assert [block.is_asks for block in first.blocks] == [False]
+    other = {"role": "user", "content": "Thanks."}
+    gone = await memory._injector.inject([other, CALL], run=first.run)
+    assert (gone.injected, list(gone.messages)) == (False, [other, CALL])
 
 
 async def test_a_retry_of_the_first_call_is_sent_the_same_text(engine: MemoryEngine) -> None:

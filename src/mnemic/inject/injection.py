@@ -13,7 +13,9 @@ from mnemic.inject.usage import UsageAudit, Verdict
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Placed:
-    """A block in the message `at`, in `front` of what the message `said` or after it."""
+    """A block in the message `at`, in `front` of what the message `said` or after it. `is_asks`: it belongs to what the
+    user asked, and not to what a tool answered.
+    """
 
     text: str = field(repr=False)
     entries: tuple[Entry, ...] = field(repr=False)
@@ -21,6 +23,7 @@ class Placed:
     at: int
     front: bool
     said: str = field(repr=False)
+    is_asks: bool = True
 
 
 @dataclass(slots=True)
@@ -38,6 +41,11 @@ class InjectionRun:
     abstained: set[str] = field(default_factory=set, repr=False)
     outcome: Injection | None = field(default=None, repr=False)
     retried: tuple[Placed, ...] = field(default=(), repr=False)
+
+    def moved(self, blocks: Sequence[Placed]) -> None:
+        """Take note of the messages that blocks are in now, so that they stay there in the next call."""
+        now = {block.digest: block for block in blocks}
+        self.placed = [now.get(block.digest, block) for block in self.placed]
 
     def text_before(self, entries: Sequence[Entry]) -> str | None:
         """Return the text that showed the same entries before; None where there was none."""

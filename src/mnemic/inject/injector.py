@@ -16,13 +16,13 @@ from typing import Any, Literal, Protocol, get_args
 
 from mnemic.clock import SystemClock
 from mnemic.errors import InjectionFailed, InvalidConfig
-from mnemic.inject.carry import Carried, carry
+from mnemic.inject.carry import Carried, carry, words_in
 from mnemic.inject.entry import Entry, MemorySource, Offer, fair_cut, standing_cut
 from mnemic.inject.fail_open import guarded, named, within
 from mnemic.inject.fold import Placement, fold
 from mnemic.inject.injection import Injection, InjectionRun, Placed, Skip
 from mnemic.inject.injection_log import digest_of
-from mnemic.inject.messages import default_query, is_user_turn, text_of
+from mnemic.inject.messages import default_query, has_tool_result, is_user_turn, text_of
 from mnemic.inject.render import Rendered, render
 from mnemic.inject.tokens import TokenCount, estimated_tokens
 from mnemic.ports import Clock
@@ -172,6 +172,7 @@ class Injector:
         try:
             await guarded("messages", _check_single, messages, run.placed)
             carried = await guarded("messages", carry, messages, run.placed)
+            run.moved(carried.blocks)
             injection = await self._inject(messages, carried, state, run, errors)
         except Skip as skip:
             injection = self._without(carried, skip, run, errors)
@@ -209,9 +210,15 @@ class Injector:
         digest = digest_of(rendered.text)
         if self._recall is not None:
             await guarded("recall_log", self._recall, run.run_id, rendered.entries, digest)
-        said = text_of(messages[folded.at])
+        taker = messages[folded.at]
         block = Placed(
-            text=rendered.text, entries=rendered.entries, digest=digest, at=folded.at, front=folded.front, said=said
+            text=rendered.text,
+            entries=rendered.entries,
+            digest=digest,
+            at=folded.at,
+            front=folded.front,
+            said=words_in(taker),
+            is_asks=not has_tool_result(taker),
         )
         run.placed.append(block)
         return replace(

@@ -102,7 +102,7 @@ _REPORTED = pattern(
     r"\b(?:(?:he|she|they|someone|somebody|people|everyone|everybody|my \w{2,20}(?: \w{2,20})?|"
     r"the \w{2,20}(?: \w{2,20})?|"
     r"(?!you\b)[\w'-]{2,20}|él|ella|alguien|mi \w{2,20}) (?:said|says|told|claims|claimed|wrote|mentioned|"
-    r"argues|argued|insists|insisted|reckons|dijo|dice|me contó|cree que)|according to|quote:|según)\b"
+    r"argues|argued|insists|insisted|reckons|dijo|dice(?=:| que| «)|me contó|cree que)|according to|quote:|según)\b"
 )
 _SELF_REPORT = pattern(r"\b(?:i|we) (?:said|told|mentioned|wrote|claimed)\b|\bas (?:they|people) say\b")
 _SARCASM = pattern(

@@ -70,7 +70,8 @@ _LEANING = pattern(
 _PREFERS = Pattern(
     r"(?i)\A\W{0,3}(?:(?:and|but|so|since|as|und|aber|et|mais|y|pero|e|ma|mas|en|maar) )?"
     r"(?:i (?:\w+ly |do |much )?prefer|ich bevorzuge|je préfère|prefiero|(?:io )?preferisco|(?:eu )?prefiro"
-    r"|ik (?:heb|eet|drink|neem) liever)\b"
+    r"|ik (?:heb|eet|drink|neem) liever|(?:i'm |i am )?(?:not )?(?:really |so )?an? [\w-]+ person"
+    r"|(?:the |my )?(?:best|preferred|easiest) (?:way|time|day|place|number) to (?:reach|contact|call|meet|ring|text) me)\b"
 )
 """Begins with the words of a preference."""
 _LASTS = Pattern(
@@ -79,6 +80,20 @@ _LASTS = Pattern(
     r".{3,200}\b(?:when|whenever|if|wenn|quand|lorsque|cuando|quando|als|wanneer)\b"
 )
 """Is an instruction for a kind of occasion."""
+_WHEN_ASKED = Pattern(
+    r"(?i)\b(?:(?:when|whenever|if|every time) (?:i|we) (?:ask|request|mention|inquire|bring up|talk|speak|write|want)"
+    r"|wenn (?:ich|wir) .{0,80}(?:frage|bitte)|(?:quand|lorsque|si) (?:je|nous) (?:(?:te|vous) )?(?:demand|parl)"
+    r"|cuando (?:(?:te|le) )?(?:pregunt|pid|habl)|quando (?:(?:ti|te|lhe) )?(?:chied|domand|pergunt|peç)"
+    r"|(?:als|wanneer) ik .{0,80}vraag)"
+)
+"""Names requests as that occasion."""
+_OCCASION = Pattern(
+    r"(?i)\A\W{0,3}(?:(?:i|we)(?:'m|'re| am| are|'ve been| have been|'d like| would like| want| need)\b"
+    r"|(?:ich|wir) (?:suche|versuche|plane|arbeite|möchte|brauche)|je (?:cherche|prépare|travaille|voudrais)|j'essaie"
+    r"|(?:estoy|sto|estou) \w+ndo|busco|intento|quiero|cerco|vorrei|procuro|quero|ik (?:zoek|probeer|wil|ben)\b)"
+)
+"""Begins as one tells what one is busy with."""
+_LETTER = Pattern(r"[^\W\d_]")
 _COMMA = Pattern(r",\s+|\s[–—-]{1,2}\s|\s\(|\)\s|:\s+")
 
 
@@ -127,6 +142,8 @@ def pieces_of(sentence: Sequence[Clause], text: str, mood: Mood) -> list[Piece]:
         request = asked_to_remember(clause.text)
         asked = asked or (request is not None and request[1])
         reason = None if request or (asked and not clause.asks) else left_out(clause, mood)
+        silent = not _LETTER.search(clause.text)
+        reason = NOT_DURABLE if silent else reason
         for start, end in _cut(clause):
             opening = clause.start + request[0] if request and start == clause.start else start
             found.append(
@@ -139,7 +156,7 @@ def pieces_of(sentence: Sequence[Clause], text: str, mood: Mood) -> list[Piece]:
                     said_from=opening if opening < end else start,
                     ruled=reason is not None,
                     hinted=request is not None,
-                    certain=reason is not None and is_certain(clause, reason),
+                    certain=silent or (reason is not None and is_certain(clause, reason)),
                 )
             )
     return found
@@ -178,12 +195,7 @@ def _runs(pieces: list[Piece], before: Piece | None) -> Iterator[Statement | Pie
     run: list[Piece] = []
     for place, piece in enumerate(pieces):
         if piece.reason is None:
-            if (
-                not run
-                and place
-                and _LEANING.search(piece.text)
-                and pieces[place - 1].reason in (NOT_UNDERSTOOD, NOT_DURABLE)
-            ):
+            if not run and place and _belongs(pieces[place - 1], piece):
                 run.append(pieces[place - 1])
             run.append(piece)
             continue
@@ -193,6 +205,17 @@ def _runs(pieces: list[Piece], before: Piece | None) -> Iterator[Statement | Pie
         yield piece
     if run:
         yield _statement(run, run, before)
+
+
+def _belongs(before: Piece, piece: Piece) -> bool:
+    """Return True if a part that is not kept by itself is kept with the next: what that leans on, or the occasion of a
+    preference ("I'm looking for a place to write, and I prefer the library").
+    """
+    if _LEANING.search(piece.text) and before.reason in (NOT_UNDERSTOOD, NOT_DURABLE):
+        return True
+    unsure = before.reason in (NOT_UNDERSTOOD, NOT_DURABLE, TRANSIENT) and not before.certain
+    short = len(before.text.split()) <= WHOLE_WORDS
+    return unsure and short and bool(_PREFERS.match(piece.text) and _OCCASION.match(before.text))
 
 
 def _settle(piece: Piece, asked_afterwards: bool) -> None:
@@ -236,7 +259,7 @@ def _statement(run: list[Piece], judged: list[Piece], before: Piece | None) -> S
         start=start,
         end=run[-1].end,
         said_from=said_from,
-        category=_category(opinions, prefers=any(_PREFERS.match(piece.text) for piece in (*run, *judged))),
+        category=_category(opinions, [piece.text for piece in (*run, *judged)]),
         asked=asked,
         confidence=0.9 if asked else round(0.6 + 0.3 * max((one.keep for one in opinions), default=0.0), 2),
     )
@@ -245,15 +268,15 @@ def _statement(run: list[Piece], judged: list[Piece], before: Piece | None) -> S
 _CATEGORIES = tuple(label for label in KEPT if label not in ("safety", "change"))
 
 
-def _category(opinions: Sequence[Opinion], *, prefers: bool) -> str:
-    """The category of a statement: what concerns somebody's safety is a constraint, a change of a fact is a fact. One
-    that `prefers` in so many words is a preference.
+def _category(opinions: Sequence[Opinion], texts: Sequence[str]) -> str:
+    """The category of a statement: what concerns somebody's safety is a constraint, a change of a fact is a fact; an
+    instruction for requests and a preference are what their words in one of the `texts` say.
     """
-    if not opinions:
-        return "fact"
-    best = max(opinions, key=lambda one: one.keep)
-    if best.kept_as == "safety":
+    if any(_LASTS.match(text) and _WHEN_ASKED.search(text) for text in texts):
+        return "instruction"
+    best = max(opinions, key=lambda one: one.keep, default=None)
+    if best is not None and best.kept_as == "safety":
         return "constraint"
-    if prefers:
+    if any(map(_PREFERS.match, texts)):
         return "preference"
-    return max(_CATEGORIES, key=best.share)
+    return "fact" if best is None else max(_CATEGORIES, key=best.share)

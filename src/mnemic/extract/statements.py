@@ -28,7 +28,7 @@ URGENT_FROM = 0.6
 """The same where a loss does harm: what concerns somebody's safety, and how the assistant is to behave."""
 SAFETY_FROM = 0.15
 """The share of safety from which a statement may concern it, whatever else it is."""
-SAID_FROM = 0.45
+SAID_FROM = 0.3
 """The same where the wording itself says that it is a preference or an instruction that lasts: "I prefer X", "always do
 X when I ask". It says so even inside a question about something else."""
 WORDS_KEEP_FROM = 0.55

@@ -26,22 +26,26 @@ def _kept(text: str, *judged: tuple[float, str]) -> list[tuple[str, str]]:
 
 
 def test_a_preference_is_kept_with_what_it_is_for() -> None:
-    text = "I'm trying to decide where to write my thesis this month, and I prefer the second floor of the quiet library"
+    text = (
+        "I'm trying to decide where to write my thesis this month, and I prefer the second floor of the quiet library"
+    )
     assert _kept(text, (0.5, "fact"), (0.9, "preference")) == [("preference", text)]
 
 
 def test_what_is_no_occasion_stays_away_from_a_preference() -> None:
-    text = "Can you help me with the first chapter of the thesis tonight, because I prefer to start with an outline of it"
+    text = (
+        "Can you help me with the first chapter of the thesis tonight, because I prefer to start with an outline of it"
+    )
     assert _kept(text, (0.5, "fact"), (0.9, "preference")) == [
         ("preference", "I prefer to start with an outline of it")
     ]
 
 
 def test_a_statement_that_prefers_nothing_leaves_the_occasion_out() -> None:
-    text = "I'm trying to decide where to write my thesis this month, and I work at the quiet library on the second floor"
-    assert _kept(text, (0.5, "fact"), (0.9, "fact")) == [
-        ("fact", "I work at the quiet library on the second floor")
-    ]
+    text = (
+        "I'm trying to decide where to write my thesis this month, and I work at the quiet library on the second floor"
+    )
+    assert _kept(text, (0.5, "fact"), (0.9, "fact")) == [("fact", "I work at the quiet library on the second floor")]
 
 
 def test_an_instruction_for_requests_is_one_whatever_the_classifier_takes_it_for() -> None:

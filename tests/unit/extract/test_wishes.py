@@ -82,10 +82,11 @@ def test_dice_are_rolled_in_english_and_speak_in_spanish() -> None:
 
 
 def test_an_unsure_part_that_the_next_one_leans_on_is_kept_with_it() -> None:
-    text = "My neighbour from the upper floor of this house, who sails a lot, and he prefers boats made of steel to all others"
+    text = "My neighbour of the upper floor who sails a lot in summer, and he prefers boats made of steel to all the others"
+    cut = text.index(", and")
     pieces = [
-        Piece(0, 48, text[:48], opinion=_opinion(0.5, "fact")),
-        Piece(70, len(text), text[70:], opinion=_opinion(0.9, "fact")),
+        Piece(0, cut, text[:cut], opinion=_opinion(0.5, "fact")),
+        Piece(cut + 6, len(text), text[cut + 6 :], opinion=_opinion(0.9, "fact")),
     ]
     whole = Piece(0, len(text), text, opinion=_opinion(0, "fact"))
     unsure, kept = decided(pieces, whole, None)

@@ -82,7 +82,7 @@ def test_dice_are_rolled_in_english_and_speak_in_spanish() -> None:
 
 
 def test_an_unsure_part_that_the_next_one_leans_on_is_kept_with_it() -> None:
-    text = "My neighbour of the upper floor who sails a lot in summer, and he prefers boats made of steel to all the others"
+    text = "My neighbour of the upper floor who sails a lot in May, and he prefers boats made of steel to all others"
     cut = text.index(", and")
     pieces = [
         Piece(0, cut, text[:cut], opinion=_opinion(0.5, "fact")),

@@ -63,7 +63,7 @@ test: $(DEV_READY) neo4j browser $(CLIENT_READY) ## every test
 	@$(PYTEST) $(PYTEST_ARGS)
 
 e2e: $(DEV_READY) neo4j browser $(CLIENT_READY) ## the whole as it is used: command line, REST, MCP, both clients, the console in a browser
-	@$(PYTEST) tests/e2e tests/contract/test_client.py tests/integrations/test_mcp.py $(PYTEST_ARGS)
+	@$(PYTEST) tests/e2e packages/mnemic-client/tests/test_client.py tests/integrations/test_mcp.py $(PYTEST_ARGS)
 
 check: check-static coverage ## formatting, lint, types, layers, then the tests with branch coverage
 

@@ -13,6 +13,7 @@ from mnemic import bootstrap
 from mnemic.administration_verbs import Form
 from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
+from mnemic.extras import brought_by
 from mnemic.guard.policy import Policy
 from mnemic.kinds.seven import SevenKinds
 from mnemic.portal import Portal, PortalOwner
@@ -185,7 +186,8 @@ class _Parts:
 
 def _client() -> Any:
     """The client of a service, which needs `mnemic[client]`: loaded where a service is asked, and only there."""
-    return import_module("mnemic.client.engine")
+    with brought_by("client"):
+        return import_module("mnemic_client.engine")
 
 
 def _actor(

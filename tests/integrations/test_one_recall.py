@@ -24,7 +24,6 @@ from strands import Agent
 from strands.models import Model
 
 from mnemic import Actor, MemoryManager, Settings, build_engine
-from mnemic.client import connect
 from mnemic.engine import MemoryEngine
 from mnemic.guard.budget import Budget
 from mnemic.inject import Entry, injector_for
@@ -35,6 +34,7 @@ from mnemic_agents.langgraph import memory_graph
 from mnemic_agents.mcp import memory_server
 from mnemic_agents.strands import MnemicMemory, MnemicMemoryStore
 from mnemic_agents.turns import TurnMemory
+from mnemic_client import connect
 from mnemic_testing.scripted_model import ScriptedModelServer
 from tests.integrations.assistant import Given
 from tests.integrations.test_contract import ASSISTANTS, short

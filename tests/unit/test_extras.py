@@ -7,11 +7,12 @@ import sys
 
 import pytest
 
+from mnemic import MemoryManager
 from mnemic.errors import InvalidConfig, MissingExtra
 from mnemic.extras import brought_by
 
 NEEDED = {
-    "mnemic.client": ("client", "httpx"),
+    "mnemic_client": ("client", "httpx"),
     "mnemic.keys": ("keys", "cryptography.exceptions"),
     "mnemic_agents.adk": ("adk", "google.adk.agents.callback_context"),
     "mnemic_agents.agent_framework": ("agent-framework", "agent_framework"),
@@ -36,6 +37,15 @@ def test_a_missing_extra_is_named(module: str, monkeypatch: pytest.MonkeyPatch) 
     assert missing.value.reason == f"missing_extra:{extra}"
     assert f"mnemic[{extra}]" in str(missing.value)
     assert isinstance(missing.value, (InvalidConfig, ModuleNotFoundError))
+
+
+def test_a_service_without_its_client_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "mnemic_client"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "mnemic_client", None)
+    with pytest.raises(MissingExtra) as missing:
+        MemoryManager("ana", store="https://memory.example.org", api_key="mnk_x")
+    assert missing.value.reason == "missing_extra:client"
 
 
 def test_a_module_of_our_own_that_is_missing_is_no_missing_extra() -> None:

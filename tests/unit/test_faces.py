@@ -14,11 +14,6 @@ import httpx
 import pytest
 
 from mnemic import governance
-from mnemic.client import governance as remote
-from mnemic.client.bodies import Context
-from mnemic.client.engine import RemoteEngine
-from mnemic.client.kinds import RemoteData, RemoteEntities, RemoteEpisodes, RemotePersona
-from mnemic.client.memory import MemoryClient
 from mnemic.engine import MemoryEngine
 from mnemic.entrypoints.cli import cli
 from mnemic.kinds.entity import EntityMemory
@@ -31,6 +26,11 @@ from mnemic.sync_facade import verb
 from mnemic.types import Actor, ContextBlock
 from mnemic.verbs import MemoryVerbs
 from mnemic_agents.mcp import memory_server
+from mnemic_client import governance as remote
+from mnemic_client.bodies import Context
+from mnemic_client.engine import RemoteEngine
+from mnemic_client.kinds import RemoteData, RemoteEntities, RemoteEpisodes, RemotePersona
+from mnemic_client.memory import MemoryClient
 from mnemic_server.app import create_app
 from mnemic_testing.embedder import WordEmbedder
 

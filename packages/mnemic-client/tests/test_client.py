@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from mnemic import MemoryManager
-from mnemic.client import BlockingClient, connect, connect_async
 from mnemic.engine import MemoryEngine
 from mnemic.errors import (
     IdempotencyConflict,
@@ -28,6 +27,7 @@ from mnemic.maintain.graph import GraphProjection
 from mnemic.stores.graph import InProcessGraph
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.types import Candidate, Kind, Message, Outcome, Status
+from mnemic_client import BlockingClient, connect, connect_async
 from mnemic_testing.embedder import WordEmbedder
 from tests.service import Served, serving
 

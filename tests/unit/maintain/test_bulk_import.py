@@ -7,12 +7,12 @@ from collections.abc import AsyncIterator, Sequence
 import httpx
 import pytest
 
-from mnemic.client import connect_async
 from mnemic.engine import MemoryEngine
 from mnemic.errors import EmbedderFailed
 from mnemic.maintain.bulk_import import import_progress, take_part
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.types import Actor, Candidate, Deadline, Vector
+from mnemic_client import connect_async
 from mnemic_server.app import create_app
 from mnemic_server.credentials import ApiKeys
 from mnemic_testing.clock import ManualClock

@@ -1,6 +1,6 @@
 """A client of `mnemic serve` with the library's verbs, its types and its errors. `pip install "mnemic[client]"`.
 
-    from mnemic.client import connect
+    from mnemic_client import connect
 
     with connect("http://127.0.0.1:8377", api_key="mnk_...") as memory:
         memory.add("I prefer aisle seats.", key="seat")
@@ -15,9 +15,9 @@ from __future__ import annotations
 from mnemic.extras import brought_by
 
 with brought_by("client"):
-    from mnemic.client.bodies import Context, Found, ImportState
-    from mnemic.client.memory import MemoryClient
-    from mnemic.client.opening import AsyncClient, BlockingClient, connect, connect_async
+    from mnemic_client.bodies import Context, Found, ImportState
+    from mnemic_client.memory import MemoryClient
+    from mnemic_client.opening import AsyncClient, BlockingClient, connect, connect_async
 
 __all__ = [
     "AsyncClient",

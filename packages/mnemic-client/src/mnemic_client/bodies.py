@@ -8,13 +8,13 @@ from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import quote
 
-from mnemic.client.answers import hit_of, receipt_of
 from mnemic.errors import NotSupported
 from mnemic.guard.expiry import FOREVER, NEVER, ttl_of
 from mnemic.maintain.export import from_dict, plain
 from mnemic.maintain.lineage import Use
 from mnemic.types import Candidate, Hit, Kind, Memory, Message, WriteReceipt, to_json
 from mnemic.types.values import aware
+from mnemic_client.answers import hit_of, receipt_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,10 +7,6 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Literal, Self, cast
 
-from mnemic.client.governance import RemoteReviews
-from mnemic.client.memory import MemoryClient
-from mnemic.client.opening import AsyncClient
-from mnemic.client.remote import Remote
 from mnemic.clock import SystemClock
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, NotSupported
@@ -20,6 +16,10 @@ from mnemic.maintain.erasure_receipt import ErasureReceipt
 from mnemic.maintain.review import Waiting
 from mnemic.sync_facade import Awaited, Ground, M
 from mnemic.types import Actor, AuditEvent, Memory, WriteReceipt
+from mnemic_client.governance import RemoteReviews
+from mnemic_client.memory import MemoryClient
+from mnemic_client.opening import AsyncClient
+from mnemic_client.remote import Remote
 
 SAME = frozenset(
     {

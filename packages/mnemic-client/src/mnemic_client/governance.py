@@ -10,10 +10,6 @@ from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import quote
 
-from mnemic.client.answers import receipt_of
-from mnemic.client.bodies import memories
-from mnemic.client.failures import failure_of
-from mnemic.client.remote import Remote
 from mnemic.errors import MnemicError, StoreFailed
 from mnemic.maintain.erasure_receipt import ErasureReceipt
 from mnemic.maintain.export import from_dict
@@ -21,6 +17,10 @@ from mnemic.maintain.reports import AuditReport, Decided, Revocation
 from mnemic.maintain.review import Waiting
 from mnemic.sync_facade import Face, Ground, M, verb
 from mnemic.types import AuditEvent, CarriedOut, Level, Scope, WriteReceipt
+from mnemic_client.answers import receipt_of
+from mnemic_client.bodies import memories
+from mnemic_client.failures import failure_of
+from mnemic_client.remote import Remote
 
 PAGE = 200
 WAITED = 10

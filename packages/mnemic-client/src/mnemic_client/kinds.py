@@ -8,16 +8,16 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from mnemic.client.answers import episode_of, lesson_of, neighbour_of, node_of, receipt_of, relation_of
-from mnemic.client.bodies import at as place_of
-from mnemic.client.bodies import iso, memories, receipts
-from mnemic.client.remote import Remote
 from mnemic.errors import NotSupported
 from mnemic.kinds.entity import Extracted
 from mnemic.kinds.episodic import Ending, Episode, Lesson, Step
 from mnemic.maintain.export import from_dict
 from mnemic.sync_facade import Face, Ground, M, verb
 from mnemic.types import Memory, Message, Neighbour, Node, Relation, WriteReceipt
+from mnemic_client.answers import episode_of, lesson_of, neighbour_of, node_of, receipt_of, relation_of
+from mnemic_client.bodies import at as place_of
+from mnemic_client.bodies import iso, memories, receipts
+from mnemic_client.remote import Remote
 
 if TYPE_CHECKING:
     from mnemic.extract.structured.shape import Shape

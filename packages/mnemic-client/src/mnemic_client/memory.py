@@ -9,8 +9,16 @@ from typing import Any, TypeVar
 from urllib.parse import quote
 
 from mnemic.catalog import CATALOG
-from mnemic.client.answers import receipt_of, report_of
-from mnemic.client.bodies import (
+from mnemic.errors import MemoryNotFound
+from mnemic.maintain.export import from_dict
+from mnemic.maintain.lineage import Lineage, Use
+from mnemic.maintain.undo import UndoReceipt
+from mnemic.sync_facade import Ground, M, verb
+from mnemic.trace import RunReport
+from mnemic.types import Candidate, CarriedOut, Kind, Level, Memory, MemoryRequest, Message, WriteReceipt, from_json
+from mnemic.types.recalling import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
+from mnemic_client.answers import receipt_of, report_of
+from mnemic_client.bodies import (
     Context,
     Found,
     ImportState,
@@ -26,19 +34,11 @@ from mnemic.client.bodies import (
     told_ttl,
     use,
 )
-from mnemic.client.failures import failure_of
-from mnemic.client.governance import carried_out
-from mnemic.client.kinds import RemoteData, RemoteEntities, RemoteEpisodes, RemotePersona
-from mnemic.client.remote import events
-from mnemic.client.upkeep import RemoteUpkeep
-from mnemic.errors import MemoryNotFound
-from mnemic.maintain.export import from_dict
-from mnemic.maintain.lineage import Lineage, Use
-from mnemic.maintain.undo import UndoReceipt
-from mnemic.sync_facade import Ground, M, verb
-from mnemic.trace import RunReport
-from mnemic.types import Candidate, CarriedOut, Kind, Level, Memory, MemoryRequest, Message, WriteReceipt, from_json
-from mnemic.types.recalling import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
+from mnemic_client.failures import failure_of
+from mnemic_client.governance import carried_out
+from mnemic_client.kinds import RemoteData, RemoteEntities, RemoteEpisodes, RemotePersona
+from mnemic_client.remote import events
+from mnemic_client.upkeep import RemoteUpkeep
 
 K = TypeVar("K")
 

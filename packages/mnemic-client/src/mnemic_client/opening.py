@@ -8,10 +8,10 @@ from typing import Any, Self
 
 import httpx
 
-from mnemic.client.memory import MemoryClient
-from mnemic.client.remote import Remote
 from mnemic.portal import Portal, PortalOwner
 from mnemic.sync_facade import Awaited, Blocking, awaited, blocking
+from mnemic_client.memory import MemoryClient
+from mnemic_client.remote import Remote
 
 
 class AsyncClient(MemoryClient[Awaited]):

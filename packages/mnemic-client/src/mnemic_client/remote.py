@@ -10,9 +10,9 @@ from typing import Any
 
 import httpx
 
-from mnemic.client.failures import failure_of
 from mnemic.errors import MnemicError, ServiceRefused
 from mnemic.types import Actor
+from mnemic_client.failures import failure_of
 
 RENEWED_AFTER = 1800.0
 """Seconds after which a token, which lives for an hour, is renewed."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from mnemic.client.governance import RemoteAudit, RemoteConsents, RemotePrivacy, RemoteReviews
-from mnemic.client.remote import Remote
 from mnemic.maintain.consolidate import Consolidated
 from mnemic.maintain.health import Health
 from mnemic.maintain.reports import MaintenanceReport
 from mnemic.sync_facade import Face, Ground, M, awaited, verb
 from mnemic.types import from_json
+from mnemic_client.governance import RemoteAudit, RemoteConsents, RemotePrivacy, RemoteReviews
+from mnemic_client.remote import Remote
 
 
 class RemoteUpkeep(Face[M]):

@@ -7,9 +7,9 @@ from typing import Any
 import httpx
 import pytest
 
-from mnemic.client.opening import AsyncClient
-from mnemic.client.remote import Remote
 from mnemic.types import MemoryRequest
+from mnemic_client.opening import AsyncClient
+from mnemic_client.remote import Remote
 from tests.unit.entrypoints.rest.conftest import Running
 from tests.unit.entrypoints.rest.test_tool_server import call
 

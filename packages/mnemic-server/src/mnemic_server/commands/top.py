@@ -40,7 +40,7 @@ async def _watch(given: Given, url: str, once: bool, every: float) -> int:
     import asyncio
 
     try:
-        from mnemic.client.remote import Remote
+        from mnemic_client.remote import Remote
     except ModuleNotFoundError as missing:
         raise InvalidConfig("top", hint="pip install 'mnemic[client]'") from missing
     from mnemic.config import secret_named

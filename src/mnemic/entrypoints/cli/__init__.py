@@ -6,54 +6,73 @@ from types import MappingProxyType
 
 from mnemic.entrypoints.cli.frame import LazyGroup, Listed
 
-COMMANDS = MappingProxyType(
+GROUPS = MappingProxyType(
     {
-        "add": Listed("writing", "Remember one thing."),
-        "capture": Listed("writing", "Remember what is worth it in something that was said."),
-        "search": Listed("reading", "Find the memories that answer a question."),
-        "get": Listed("reading", "Show one memory."),
-        "list": Listed("reading", "List memories, newest first."),
-        "count": Listed("looking", "Say how many active memories there are."),
-        "context": Listed("looking", "Show what a model that is asked something is given."),
-        "update": Listed("writing", "Correct a memory; the old version is kept."),
-        "history": Listed("reading", "Show every version of a memory."),
-        "lineage": Listed("looking", "Show what a memory replaced and what replaced it."),
-        "uses": Listed("looking", "Show what was done with a memory."),
-        "undo": Listed("writing", "Take back a merge or a replacement."),
-        "rollback": Listed("writing", "Go back to an earlier version of a memory."),
-        "forget": Listed("writing", "Delete memories for good."),
-        "export": Listed("moving", "Write all memories as JSON lines."),
-        "import": Listed("moving", "Take in a conversation, or an export."),
-        "review": Listed("stewarding", "Look at what waits for a person; approve or reject it."),
-        "consent": Listed("stewarding", "Say which keys may be remembered of you."),
-        "reveal": Listed("keys", "Show the values that the markers of a memory replace."),
-        "keys": Listed("keys", "Make, change or look at the keys."),
-        "erase": Listed("stewarding", "Erase everything about a user, with a receipt."),
-        "audit": Listed("stewarding", "Show or verify the audit."),
-        "maintain": Listed("stewarding", "Expire, purge, drain the outbox, tidy the file."),
-        "backup": Listed("backing", "Copy the store while it is in use."),
-        "restore": Listed("backing", "Make a store from a backup, checked."),
-        "move": Listed("backing", "Move everything into another store."),
-        "salvage": Listed("backing", "Get out of a damaged file what can be read."),
-        "run": Listed("turn", "One turn: remember, answer from memory, audit the answer."),
-        "mcp": Listed("", "Serve one user's memory to MCP clients.", "mnemic-agents"),
-        "serve": Listed("", "Serve memory over HTTP.", "mnemic-server"),
-        "apikeys": Listed("", "Make and revoke the keys of the service.", "mnemic-server"),
-        "tenants": Listed("", "Make, limit and suspend the tenants of the service.", "mnemic-server"),
-        "work": Listed("", "Keep projections up to date and do the upkeep, for good.", "mnemic-server"),
-        "top": Listed("", "Watch how a running service goes.", "mnemic-server"),
-        "demo": Listed("demo", "See it at work: three demonstrations, no key needed."),
-        "doctor": Listed("health", "Check the store, the embedder and the configuration."),
-        "eval": Listed("", "Measure how well it finds, on public conversations.", "mnemic-eval"),
-        "bench": Listed("", "Measure how fast it is on this machine.", "mnemic-eval"),
-        "calibrate": Listed(
-            "", package="mnemic-eval", line="Choose the cosines of merging and flagging for your embedder."
-        ),
-        "plugin": Listed("", "Write a package that adds to it; list those installed.", "mnemic-testing"),
-        "completion": Listed("completion", "Print the completion script of a shell."),
+        "Start": {
+            "init": Listed("beginning", "Write a file of settings, question by question."),
+            "chat": Listed("chatting", "Talk to a model with memory; see what is remembered and shown."),
+            "demo": Listed("demo", "See it at work: three demonstrations, no key needed."),
+            "doctor": Listed("health", "Check the store, the embedder and the configuration."),
+        },
+        "Memories": {
+            "add": Listed("writing", "Remember one thing."),
+            "capture": Listed("writing", "Remember what is worth it in something that was said."),
+            "search": Listed("reading", "Find the memories that answer a question."),
+            "get": Listed("reading", "Show one memory."),
+            "list": Listed("reading", "List memories, newest first."),
+            "count": Listed("looking", "Say how many active memories there are."),
+            "update": Listed("writing", "Correct a memory; the old version is kept."),
+            "history": Listed("reading", "Show every version of a memory."),
+            "lineage": Listed("looking", "Show what a memory replaced and what replaced it."),
+            "uses": Listed("looking", "Show what was done with a memory."),
+            "undo": Listed("writing", "Take back a merge or a replacement."),
+            "rollback": Listed("writing", "Go back to an earlier version of a memory."),
+            "forget": Listed("writing", "Delete memories for good."),
+        },
+        "Models and agents": {
+            "context": Listed("looking", "Show what a model that is asked something is given."),
+            "run": Listed("turn", "One turn: remember, answer from memory, audit the answer."),
+            "mcp": Listed("", "Serve one user's memory to MCP clients.", "mnemic-agents"),
+        },
+        "Import and export": {
+            "import": Listed("moving", "Take in a conversation, or an export."),
+            "export": Listed("moving", "Write all memories as JSON lines."),
+        },
+        "Privacy and review": {
+            "review": Listed("stewarding", "Look at what waits for a person; approve or reject it."),
+            "consent": Listed("stewarding", "Say which keys may be remembered of you."),
+            "reveal": Listed("keys", "Show the values that the markers of a memory replace."),
+            "erase": Listed("stewarding", "Erase everything about a user, with a receipt."),
+            "audit": Listed("stewarding", "Show or verify the audit."),
+        },
+        "Operation": {
+            "maintain": Listed("stewarding", "Expire, purge, drain the outbox, tidy the file."),
+            "backup": Listed("backing", "Copy the store while it is in use."),
+            "restore": Listed("backing", "Make a store from a backup, checked."),
+            "move": Listed("backing", "Move everything into another store."),
+            "salvage": Listed("backing", "Get out of a damaged file what can be read."),
+            "keys": Listed("keys", "Make, change or look at the keys."),
+            "serve": Listed("", "Serve memory over HTTP.", "mnemic-server"),
+            "apikeys": Listed("", "Make and revoke the keys of the service.", "mnemic-server"),
+            "tenants": Listed("", "Make, limit and suspend the tenants of the service.", "mnemic-server"),
+            "work": Listed("", "Keep projections up to date and do the upkeep, for good.", "mnemic-server"),
+            "top": Listed("", "Watch how a running service goes.", "mnemic-server"),
+        },
+        "Measuring and extending": {
+            "eval": Listed("", "Measure how well it finds, on public conversations.", "mnemic-eval"),
+            "bench": Listed("", "Measure how fast it is on this machine.", "mnemic-eval"),
+            "calibrate": Listed(
+                "", package="mnemic-eval", line="Choose the cosines of merging and flagging for your embedder."
+            ),
+            "plugin": Listed("", "Write a package that adds to it; list those installed.", "mnemic-testing"),
+            "completion": Listed("completion", "Print the completion script of a shell."),
+        },
     }
 )
-"""Every command in the order of the help: its module, and its one line."""
+"""The commands by the sections of the help, each with its module and its one line."""
+
+COMMANDS = MappingProxyType({name: listed for group in GROUPS.values() for name, listed in group.items()})
+"""Every command, in the order of the help."""
 
 HELP = """Memory for agents, in one file.
 
@@ -76,7 +95,7 @@ Exit codes:
   5  the model or the embedder failed
 """
 
-cli = LazyGroup(name="mnemic", package=__name__, listed=COMMANDS, help=HELP, epilog=EPILOG)
+cli = LazyGroup(name="mnemic", package=__name__, groups=GROUPS, help=HELP, epilog=EPILOG)
 
 
 def main() -> None:

@@ -101,14 +101,15 @@ def _keep(context: click.Context, parameter: click.Parameter, value: Any) -> Non
 class LazyGroup(click.Group):
     """A group that knows each command's line of help without importing the command."""
 
-    def __init__(self, *, package: str, listed: Mapping[str, Listed], **settings: Any) -> None:
+    def __init__(self, *, package: str, groups: Mapping[str, Mapping[str, Listed]], **settings: Any) -> None:
         super().__init__(
             params=[*common_options(environment=True), _version_option()],
             context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
             **settings,
         )
         self._package = package
-        self._listed = listed
+        self._groups = groups
+        self._listed = {name: listed for group in groups.values() for name, listed in group.items()}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Their names, in the order of the help, then those of other packages."""
@@ -144,9 +145,10 @@ class LazyGroup(click.Group):
         return {name: package for name, package in found if name not in self._listed}
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The table of commands, from the list alone, and the names that other packages offer."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, listed.line) for name, listed in self._listed.items()])
+        """Write the commands by section, from the list alone, and the names that other packages offer."""
+        for title, group in self._groups.items():
+            with formatter.section(title):
+                formatter.write_dl([(name, listed.line) for name, listed in group.items()], col_max=16)
         further = self._further()
         if further:
             with formatter.section("Commands of other packages"):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -11,11 +12,30 @@ import click
 from mnemic.entrypoints.cli.terminal import note, say, say_json
 
 if TYPE_CHECKING:
+    from asyncio import Runner
+
     from mnemic.config import Settings
     from mnemic.engine import MemoryEngine
     from mnemic.types import Actor
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """An open engine, the actor who asks, and the event loop that its calls run in."""
+
+    engine: MemoryEngine
+    actor: Actor
+    runner: Runner
+
+    def call(self, work: Callable[[MemoryEngine, Actor], Awaitable[T]]) -> T:
+        """Return the result of `work`."""
+
+        async def inside() -> T:
+            return await work(self.engine, self.actor)
+
+        return self.runner.run(inside())
 
 
 @dataclass(slots=True)
@@ -77,6 +97,25 @@ class Given:
                 return await work(engine if by_settings else await self._governed(engine, actor.tenant), actor)
 
         return asyncio.run(inside())
+
+    @contextmanager
+    def opened(self) -> Iterator[Opened]:
+        """Yield an engine that stays open for several calls, one after another; between them no event loop runs, so
+        that a question to the person at the terminal can be interrupted. The memory file is made if it is not there.
+        """
+        import asyncio
+
+        from mnemic.bootstrap import build_engine
+
+        settings = self.settings()
+        actor = self.actor(settings)
+        with asyncio.Runner() as runner:
+            engine = build_engine(settings)
+            runner.run(engine.open())
+            try:
+                yield Opened(runner.run(self._governed(engine, actor.tenant)), actor, runner)
+            finally:
+                runner.run(engine.close())
 
     async def _governed(self, engine: MemoryEngine, tenant: str) -> MemoryEngine:
         """The engine by the rules of the tenant, as the service goes by them."""

@@ -187,7 +187,7 @@ def erase_(given: Given, /, subject: str | None, **options: Any) -> int:
     if subject is None:
         raise click.UsageError("whom? name a user", ctx=click.get_current_context())
     if not options["yes"]:
-        from mnemic.entrypoints.cli.writing import confirmed
+        from mnemic.entrypoints.cli.terminal import confirmed
 
         if not confirmed(f"Erase everything about {subject} for good?"):
             complain("not_confirmed", "nothing was erased")

@@ -64,6 +64,21 @@ def say_json(value: Any) -> None:
     click.echo(json_text(value))
 
 
+def at_terminal() -> bool:
+    """Return True if a person at a terminal can be asked."""
+    return sys.stdin is not None and sys.stdin.isatty()
+
+
+def confirmed(question: str) -> bool:
+    """Return what the person, or a pipe, answers. Raises UsageError where nobody can."""
+    try:
+        return click.confirm(question, err=True)
+    except click.Abort:
+        if sys.stdin is not None and sys.stdin.isatty():
+            raise
+        raise click.UsageError("nobody is there to confirm; add --yes", ctx=click.get_current_context()) from None
+
+
 def table(rows: Iterable[Sequence[str]], *, indent: str = "") -> str:
     """Columns aligned to their widest cell, two blanks apart."""
     cells = [[one_line(cell) for cell in row] for row in rows]

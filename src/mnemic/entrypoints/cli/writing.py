@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,12 +10,12 @@ from mnemic.entrypoints.cli.failures import Exit, complain, exit_code_of_run
 from mnemic.entrypoints.cli.frame import Command
 from mnemic.entrypoints.cli.given import Given
 from mnemic.entrypoints.cli.inputs import KIND, LEVEL, MOMENT, json_object, text_or_stdin
-from mnemic.entrypoints.cli.terminal import note
+from mnemic.entrypoints.cli.memory_requests import carried_out, outcome
+from mnemic.entrypoints.cli.terminal import confirmed, note
 from mnemic.entrypoints.cli.views import (
     capture_text,
     counted,
     label,
-    memory_dict,
     receipt_dict,
     receipt_text,
     report_dict,
@@ -29,7 +27,7 @@ if TYPE_CHECKING:
     from mnemic.engine import MemoryEngine
     from mnemic.maintain.undo import UndoReceipt
     from mnemic.trace import RunReport
-    from mnemic.types import Actor, Memory, MemoryRequest, WriteReceipt
+    from mnemic.types import Actor, Memory, WriteReceipt
 
 
 @click.command("add", cls=Command)
@@ -102,51 +100,13 @@ def capture_(given: Given, message: str, sent_at: datetime | None, idempotency_k
         return await engine.capture(said, actor=actor, idempotency_key=idempotency_key)
 
     report = given.with_engine(work, creates=True)
-    done = [_carried_out(given, request, yes=yes) for request in report.asked]
+    done = [carried_out(given.with_engine, request, yes=yes) for request in report.asked]
     told = report_dict(report) | ({"carried_out": done} if done else {})
-    given.show(told, lambda: "\n".join([capture_text(report), *map(_outcome, report.asked, done)]))
+    given.show(told, lambda: "\n".join([capture_text(report), *map(outcome, report.asked, done)]))
     if report.status == "ok":
         return Exit.OK
     complain(report.stop_reason)
     return exit_code_of_run(report.stop_reason)
-
-
-def _carried_out(given: Given, request: MemoryRequest, *, yes: bool) -> dict[str, Any] | None:
-    """Do what was asked of memory, as JSON data; None where it was not confirmed. What is only shown changes nothing
-    and needs no confirmation.
-    """
-    if request.kind != "show" and not yes:
-        known = given.with_engine(lambda engine, actor: engine.carry_out(replace(request, kind="show"), actor=actor))
-        for memory in known.memories:
-            note(f"  {label(memory, 100)}")
-        if not at_terminal() or not confirmed(_QUESTIONS[request.kind].format(counted(len(request.memory_ids)))):
-            return None
-    done = given.with_engine(lambda engine, actor: engine.carry_out(request, actor=actor))
-    memories = [memory_dict(one) for one in done.memories]
-    return {"forgotten": list(done.forgotten), "erasure": done.erasure and dict(done.erasure), "memories": memories}
-
-
-_QUESTIONS = {
-    "forget": "Delete {} for good?",
-    "wrong": "Delete {} for good?",
-    "forget_all": "Erase everything about you for good, {}?",
-}
-
-
-def _outcome(request: MemoryRequest, done: dict[str, Any] | None) -> str:
-    """Describe what became of a request about memory."""
-    if done is None:
-        return f"not confirmed: nothing was done ({request.kind}); --yes carries it out"
-    if done["erasure"] is not None:
-        return f"erased  {counted(len(request.memory_ids))}"
-    if request.kind == "show":
-        return "\n".join(f"  {one['memory_id']}  {one['content']}" for one in done["memories"]) or "nothing is known"
-    return f"forgotten  {counted(len(done['forgotten']))}"
-
-
-def at_terminal() -> bool:
-    """Return True if a person at a terminal can be asked."""
-    return sys.stdin is not None and sys.stdin.isatty()
 
 
 @click.command("update", cls=Command)
@@ -221,13 +181,3 @@ def forget_(given: Given, memory_ids: tuple[str, ...], yes: bool) -> int:
     given.with_engine(erase)
     given.show({"forgotten": list(memory_ids)}, lambda: f"forgotten  {counted(len(memory_ids))}")
     return Exit.OK
-
-
-def confirmed(question: str) -> bool:
-    """Return what the person, or a pipe, answers. Raises UsageError where nobody can."""
-    try:
-        return click.confirm(question, err=True)
-    except click.Abort:
-        if sys.stdin is not None and sys.stdin.isatty():
-            raise
-        raise click.UsageError("nobody is there to confirm; add --yes", ctx=click.get_current_context()) from None

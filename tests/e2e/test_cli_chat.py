@@ -1,0 +1,134 @@
+"""The two commands that one begins with: `init` writes the settings, `chat` talks to a model with memory."""
+
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from mnemic.config import Settings
+from mnemic.entrypoints.cli import COMMANDS, GROUPS, cli
+from mnemic.testing.scripted_model import ModelRequest, ScriptedModelServer
+from tests.e2e.conftest import Call, complaint
+
+NOTHING = {"items": []}
+
+
+def turns(told: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in told.splitlines()]
+
+
+def answered(request: ModelRequest) -> dict[str, Any]:
+    """Answer a turn of the conversation from what the request has; anything else is asked to extract nothing."""
+    asked = json.loads(request.user)
+    if "conversation" not in asked:
+        return NOTHING
+    return {"answer": f"{len(asked['conversation'])} before; memory has Miso: {'Miso' in asked['memory']}"}
+
+
+@pytest.fixture
+def model(monkeypatch: pytest.MonkeyPatch) -> Any:
+    with ScriptedModelServer(answered) as server:
+        monkeypatch.setenv("MNEMIC_MODEL", "scripted")
+        monkeypatch.setenv("MNEMIC_MODEL_URL", server.base_url)
+        monkeypatch.setenv("MNEMIC_API_KEY", "test")
+        yield server
+
+
+def test_the_model_sees_memory_and_the_turns_before(mnemic: Call, model: ScriptedModelServer) -> None:
+    mnemic("add", "The cat is called Miso.")
+    first, second = turns(mnemic("chat", "--json", stdin="What is my cat called?\n\nAnd now?\n").stdout)
+    assert first["answer"] == "0 before; memory has Miso: True"
+    assert [one["content"] for one in first["shown"]] == ["The cat is called Miso."]
+    assert second["answer"].startswith("2 before")
+
+
+def test_what_was_said_is_kept_with_who_said_it(mnemic: Call, model: ScriptedModelServer) -> None:
+    mnemic("chat", stdin="What is my cat called?\n")
+    kept = json.loads(mnemic("list", "--kind", "episodic", "--json").stdout)["memories"]
+    assert {(one["content"], one["source"]["origin"]) for one in kept} == {
+        ("What is my cat called?", "user_stated"),
+        ("0 before; memory has Miso: False", "agent_inferred"),
+    }
+
+
+def test_without_a_model_one_sees_what_it_would_be_shown(mnemic: Call) -> None:
+    mnemic("add", "The cat is called Miso.")
+    result = mnemic("chat", stdin="I live in Oslo.\nWhat is my cat called?\n/quit\nI live in Rome.\n")
+    assert result.exit_code == 0
+    assert "no language model is configured" in result.stderr
+    assert "shown       The cat is called Miso." in result.stdout
+    assert "Rome" not in mnemic("list").stdout
+    assert "Oslo" in mnemic("list").stdout
+
+
+def test_a_model_that_fails_is_named_and_the_message_is_kept(mnemic: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    with ScriptedModelServer(lambda request: {"other": 1}) as server:
+        monkeypatch.setenv("MNEMIC_MODEL_URL", server.base_url)
+        result = mnemic("chat", stdin="The cat is called Miso.\n")
+    assert "llm_invalid_schema" in result.stderr
+    assert "Miso" in mnemic("list", "--kind", "episodic").stdout
+
+
+def test_quiet_prints_answers_alone(mnemic: Call, model: ScriptedModelServer) -> None:
+    assert mnemic("chat", "--quiet", stdin="Hello?\n").stdout == "0 before; memory has Miso: False\n"
+
+
+def test_a_request_about_memory_needs_a_person(mnemic: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    mnemic("add", "My sister keeps bees in Ystad.")
+    assert "not confirmed" in mnemic("chat", stdin="Forget what I told you about my sister.\n").stdout
+    for module in ("chatting", "memory_requests"):
+        monkeypatch.setattr(f"mnemic.entrypoints.cli.{module}.at_terminal", lambda: True)
+    told = mnemic("chat", stdin="Forget what I told you about my sister.\ny\n").stdout
+    assert "forgotten  1 memory" in told
+
+
+def begin(*words: str, stdin: str | None = None) -> Any:
+    return CliRunner().invoke(cli, ["init", *words], input=stdin, prog_name="mnemic")
+
+
+def test_the_file_that_init_writes_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "it's a key").write_text("secret\n", encoding="utf-8")
+    result = begin("--model", "scripted", "--model-url", "http://127.0.0.1:9/v1", "--key-file", "it's a key")
+    assert result.exit_code == 0, result.output
+    file = tmp_path / "mnemic.env"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert "secret" not in file.read_text("utf-8")
+    monkeypatch.setenv("MNEMIC_ENV_FILE", str(file))
+    settings = Settings.load()
+    assert (settings.store, settings.model) == (str(tmp_path / "mnemic.db"), "scripted")
+    assert settings.key_for("model_url") == "secret"
+
+
+def test_init_asks_at_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("mnemic.entrypoints.cli.beginning.at_terminal", lambda: True)
+    begin(stdin="\nscripted\nhttp://127.0.0.1:9/v1\n\n")
+    assert (tmp_path / "mnemic.env").read_text("utf-8").splitlines() == [
+        f"MNEMIC_STORE='{tmp_path}/mnemic.db'",
+        "MNEMIC_MODEL='scripted'",
+        "MNEMIC_MODEL_URL='http://127.0.0.1:9/v1'",
+    ]
+
+
+def test_init_replaces_nothing_unasked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mnemic.env").write_text("KEPT=1\n", encoding="utf-8")
+    refused = begin()
+    assert refused.exit_code == 3
+    assert "invalid_input:output:exists" in complaint(refused)
+    assert (tmp_path / "mnemic.env").read_text("utf-8") == "KEPT=1\n"
+    assert begin("--force", "--store", "postgresql://ana@host/memories").exit_code == 0
+    assert (tmp_path / "mnemic.env").read_text("utf-8") == "MNEMIC_STORE='postgresql://ana@host/memories'\n"
+    assert "invalid_config:output" in complaint(begin("--output", "no/such/folder"))
+
+
+def test_every_command_is_in_one_section_of_the_help() -> None:
+    assert sum(map(len, GROUPS.values())) == len(COMMANDS)
+    told = CliRunner().invoke(cli, ["--help"]).stdout
+    assert all(f"\n{title}:\n" in told for title in GROUPS)

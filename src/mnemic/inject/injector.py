@@ -210,16 +210,7 @@ class Injector:
         digest = digest_of(rendered.text)
         if self._recall is not None:
             await guarded("recall_log", self._recall, run.run_id, rendered.entries, digest)
-        taker = messages[folded.at]
-        block = Placed(
-            text=rendered.text,
-            entries=rendered.entries,
-            digest=digest,
-            at=folded.at,
-            front=folded.front,
-            said=words_in(taker),
-            is_asks=not has_tool_result(taker),
-        )
+        block = _placed(rendered, digest, folded.at, messages[folded.at], front=folded.front)
         run.placed.append(block)
         return replace(
             carried.injection(run, block),
@@ -377,3 +368,16 @@ def _forget(task: asyncio.Future[Any]) -> None:
     """Look at what a late task ended with, so that nobody complains that nobody did."""
     if not task.cancelled():
         task.exception()
+
+
+def _placed(rendered: Rendered, digest: str, at: int, taker: Any, *, front: bool) -> Placed:
+    """Return the block as it is in `taker`, the message at `at`."""
+    return Placed(
+        text=rendered.text,
+        entries=rendered.entries,
+        digest=digest,
+        at=at,
+        front=front,
+        said=words_in(taker),
+        is_asks=not has_tool_result(taker),
+    )

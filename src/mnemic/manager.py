@@ -13,7 +13,6 @@ from mnemic import bootstrap
 from mnemic.administration_verbs import Form
 from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
-from mnemic.extras import brought_by
 from mnemic.guard.policy import Policy
 from mnemic.kinds.seven import SevenKinds
 from mnemic.portal import Portal, PortalOwner
@@ -186,6 +185,8 @@ class _Parts:
 
 def _client() -> Any:
     """The client of a service, which needs `mnemic[client]`: loaded where a service is asked, and only there."""
+    from mnemic.extras import brought_by
+
     with brought_by("client"):
         return import_module("mnemic_client.engine")
 

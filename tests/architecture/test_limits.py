@@ -35,6 +35,7 @@ VERBS = {
     "read_verbs",
     "handlers",
     "kinds",
+    "manager",
     "verbs",
     "write",
     "types",

@@ -34,10 +34,10 @@ from mnemic.inject.compact import within_tokens
 from mnemic.inject.injection_log import record_injection
 from mnemic.inject.references import applied_entry, memory_item, referenced
 from mnemic.inject.usage import UsageAudit, Verdict
+from mnemic.message_requests import requests_in, without
 from mnemic.ports.metering import counting
 from mnemic.proposing import as_shown, read_message
 from mnemic.recall import recall
-from mnemic.requested import requests_in, without
 from mnemic.retrieve.plan import Planner, RulePlanner
 from mnemic.retrieve.state import memory_state
 from mnemic.trace import RunReport, RunStatus, Trace, UseAudit, Watch, clipped

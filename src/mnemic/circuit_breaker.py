@@ -29,7 +29,7 @@ class CircuitBreaker:
 
     def allows(self) -> bool:
         """Return True if a call may be made now; the first one after a rest is the trial."""
-        if self._failed < self._most:
+        if not self.is_open:
             return True
         now = self._now()
         if now - self._tried_at < self._rest:
@@ -37,9 +37,14 @@ class CircuitBreaker:
         self._tried_at = now
         return True
 
-    def missed(self) -> None:
-        """Count a call that was not answered in time."""
-        self._failed += 1
+    @property
+    def is_open(self) -> bool:
+        """Return True if the last calls were not answered; one that is allowed is a trial then."""
+        return self._failed >= self._most
+
+    def missed(self, *, opens: bool = False) -> None:
+        """Count a call that was not answered in time. With `opens` it is enough by itself."""
+        self._failed = max(self._failed + 1, self._most if opens else 0)
         self._tried_at = self._now()
 
     def answered(self) -> None:

@@ -5,6 +5,7 @@ A refusal or a bad answer shows that the server is there, so it closes the circu
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from datetime import timedelta
 
@@ -18,8 +19,10 @@ FEW = 8
 """Texts of a call that somebody waits for: a query, or what is written now. More are a job's."""
 FEW_SECONDS = timedelta(seconds=8)
 """Seconds for such a call in all, its retries included: a search answers by words and keys then, well within the
-service's thirty seconds.
+service's thirty seconds. One that took all of them opens the circuit.
 """
+TRIAL_WAIT = timedelta(seconds=1)
+"""A caller waits no longer for the trial of an open circuit, which goes on without it."""
 LEAST_SECONDS = 2.0
 """A call with less time may have failed for that reason, and does not count."""
 _UNREACHED = frozenset({"embedder_failed:timeout", "embedder_failed:unavailable"})
@@ -32,6 +35,7 @@ class BreakingEmbedder:
         self._inner = inner
         self._clock = clock
         self._circuit = CircuitBreaker(clock.monotonic)
+        self._trials: set[asyncio.Future[list[Vector]]] = set()
 
     @property
     def space(self) -> VectorSpace:
@@ -39,20 +43,51 @@ class BreakingEmbedder:
 
     async def embed(self, texts: Sequence[str], *, deadline: Deadline | None = None) -> list[Vector]:
         if not self._circuit.allows():
-            raise EmbedderFailed("circuit_open", hint="the embedder did not answer; it is asked again in a while")
-        if len(texts) <= FEW:
-            soon = Deadline.after(FEW_SECONDS, self._clock.monotonic)
-            deadline = soon if deadline is None or soon.remaining() < deadline.remaining() else deadline
-        had_time = deadline is None or deadline.remaining() >= LEAST_SECONDS
+            raise _circuit_open()
+        if len(texts) > FEW:
+            return await self._asked(texts, deadline, had_time=_has_time(deadline), opens=False)
+        soon = Deadline.after(FEW_SECONDS, self._clock.monotonic)
+        whole = deadline is None or soon.remaining() <= deadline.remaining()
+        if self._circuit.is_open:
+            return await self._tried(texts, soon)
+        within = soon if whole else deadline
+        return await self._asked(texts, within, had_time=_has_time(within), opens=whole)
+
+    async def _asked(
+        self, texts: Sequence[str], deadline: Deadline | None, *, had_time: bool, opens: bool
+    ) -> list[Vector]:
         try:
             vectors = await self._inner.embed(texts, deadline=deadline)
         except EmbedderFailed as failure:
-            _record(self._circuit, failure, unanswered=failure.reason in _UNREACHED, had_time=had_time)
+            unanswered = failure.reason in _UNREACHED
+            opens = opens and failure.reason == "embedder_failed:timeout"
+            _record(self._circuit, failure, unanswered=unanswered, had_time=had_time, opens=opens)
             raise
         self._circuit.answered()
         return vectors
 
+    async def _tried(self, texts: Sequence[str], deadline: Deadline) -> list[Vector]:
+        """Make the trial of an open circuit. It has the time of any call, and its caller waits for a part of it."""
+        trial = asyncio.ensure_future(self._asked(texts, deadline, had_time=True, opens=True))
+        self._trials.add(trial)
+        trial.add_done_callback(self._over)
+        pause = asyncio.ensure_future(self._clock.sleep(TRIAL_WAIT))
+        try:
+            await asyncio.wait({trial, pause}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            pause.cancel()
+        if not trial.done():
+            raise _circuit_open()
+        return trial.result()
+
+    def _over(self, trial: asyncio.Future[list[Vector]]) -> None:
+        self._trials.discard(trial)
+        if not trial.cancelled():
+            trial.exception()  # retrieved: its caller may have gone
+
     async def close(self) -> None:
+        for trial in self._trials:
+            trial.cancel()
         await self._inner.close()
 
 
@@ -86,8 +121,18 @@ class BreakingCompleter:
         await self._inner.close()
 
 
-def _record(circuit: CircuitBreaker, failure: MnemicError, *, unanswered: bool, had_time: bool) -> None:
+def _circuit_open() -> EmbedderFailed:
+    return EmbedderFailed("circuit_open", hint="the embedder did not answer; it is asked again in a while")
+
+
+def _has_time(deadline: Deadline | None) -> bool:
+    return deadline is None or deadline.remaining() >= LEAST_SECONDS
+
+
+def _record(
+    circuit: CircuitBreaker, failure: MnemicError, *, unanswered: bool, had_time: bool, opens: bool = False
+) -> None:
     if not unanswered or failure.permanent:
         circuit.answered()
     elif had_time:
-        circuit.missed()
+        circuit.missed(opens=opens)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from datetime import timedelta
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 from mnemic.errors import EmbedderFailed, MnemicError, ModelEmpty, ModelTimeout, ModelUnavailable
-from mnemic.providers.breaker import FEW, BreakingCompleter, BreakingEmbedder
+from mnemic.providers.breaker import FEW, TRIAL_WAIT, BreakingCompleter, BreakingEmbedder
 from mnemic.types import Completion, Deadline, Prompt, Vector, VectorSpace
 from mnemic_testing.clock import ManualClock
 
@@ -27,6 +28,9 @@ class Inner:
         self.asked = 0
         self.allowed: list[float | None] = []
         self.shut = False
+        self.held: asyncio.Event | None = None
+        self.answered = asyncio.Event()
+        self.cancelled = asyncio.Event()
 
     def _answer(self, deadline: Deadline | None) -> None:
         self.asked += 1
@@ -36,6 +40,13 @@ class Inner:
 
     async def embed(self, texts: Sequence[str], *, deadline: Deadline | None = None) -> list[Vector]:
         self._answer(deadline)
+        if self.held is not None:
+            try:
+                await self.held.wait()
+            except asyncio.CancelledError:
+                self.cancelled.set()
+                raise
+            self.answered.set()
         return [np.array([1.0, 0.0], dtype=np.float32) for _ in texts]
 
     async def complete(self, prompt: Prompt, *, deadline: Deadline) -> Completion:
@@ -52,15 +63,15 @@ async def embed_fails(embedder: BreakingEmbedder, deadline: Deadline | None = No
     return failed.value.reason
 
 
-async def test_an_embedder_that_does_not_answer_is_asked_three_times_and_after_a_rest_again() -> None:
+async def test_an_embedder_that_is_not_reached_is_asked_three_times_and_after_a_rest_again() -> None:
     inner, clock = Inner(), ManualClock()
     embedder = BreakingEmbedder(inner, clock)
-    inner.failure = EmbedderFailed("timeout")
+    inner.failure = EmbedderFailed("unavailable")
     told = [await embed_fails(embedder) for _ in range(6)]
-    assert told == ["embedder_failed:timeout"] * 3 + ["embedder_failed:circuit_open"] * 3
+    assert told == ["embedder_failed:unavailable"] * 3 + ["embedder_failed:circuit_open"] * 3
     assert inner.asked == 3
     clock.advance(timedelta(seconds=15))
-    assert await embed_fails(embedder) == "embedder_failed:timeout"
+    assert await embed_fails(embedder) == "embedder_failed:unavailable"
     assert await embed_fails(embedder) == "embedder_failed:circuit_open"
     clock.advance(timedelta(seconds=15))
     inner.failure = None
@@ -69,6 +80,54 @@ async def test_an_embedder_that_does_not_answer_is_asked_three_times_and_after_a
     assert await embed_fails(embedder) == "embedder_failed:unavailable"
     assert embedder.space is SPACE
     await embedder.close()
+    assert inner.shut
+
+
+async def test_an_embedder_that_hangs_is_waited_for_once() -> None:
+    inner, clock = Inner(), ManualClock()
+    embedder = BreakingEmbedder(inner, clock)
+    inner.failure = EmbedderFailed("timeout")
+    told = [await embed_fails(embedder) for _ in range(3)]
+    assert told == ["embedder_failed:timeout", "embedder_failed:circuit_open", "embedder_failed:circuit_open"]
+    assert inner.asked == 1
+
+
+async def test_a_caller_whose_time_was_shorter_does_not_open_the_circuit_alone() -> None:
+    inner, clock = Inner(), ManualClock()
+    embedder = BreakingEmbedder(inner, clock)
+    inner.failure = EmbedderFailed("timeout")
+    shorter = Deadline.after(timedelta(seconds=3), clock.monotonic)
+    told = [await embed_fails(embedder, shorter) for _ in range(4)]
+    assert told == ["embedder_failed:timeout"] * 3 + ["embedder_failed:circuit_open"]
+
+
+async def test_the_trial_of_an_open_circuit_goes_on_without_its_caller() -> None:
+    """An embedder that hangs on costs nobody its whole time again; one that is only slow is found to answer."""
+    inner, clock = Inner(), ManualClock()
+    embedder = BreakingEmbedder(inner, clock)
+    inner.failure = EmbedderFailed("timeout")
+    await embed_fails(embedder)
+    inner.failure, inner.held = None, asyncio.Event()
+    clock.advance(timedelta(seconds=15))
+    assert await embed_fails(embedder) == "embedder_failed:circuit_open"
+    assert clock.slept == [TRIAL_WAIT]
+    assert await embed_fails(embedder) == "embedder_failed:circuit_open"
+    assert inner.asked == 2
+    inner.held.set()
+    await inner.answered.wait()
+    assert len(await embedder.embed(["x"])) == 1
+
+
+async def test_a_trial_ends_with_its_embedder() -> None:
+    inner, clock = Inner(), ManualClock()
+    embedder = BreakingEmbedder(inner, clock)
+    inner.failure = EmbedderFailed("timeout")
+    await embed_fails(embedder)
+    inner.failure, inner.held = None, asyncio.Event()
+    clock.advance(timedelta(seconds=15))
+    assert await embed_fails(embedder) == "embedder_failed:circuit_open"
+    await embedder.close()
+    await inner.cancelled.wait()
     assert inner.shut
 
 

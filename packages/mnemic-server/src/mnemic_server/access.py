@@ -214,7 +214,7 @@ async def _browsing(service: Service, request: HTTPConnection) -> Principal | No
     session = None if service.open_to else await service.sessions.find(session_cookie(request))
     if session is None and service.open_to is None:
         return None
-    require_same_origin(request, loopback=service.open_to is not None)
+    require_same_origin(request, service, loopback=service.open_to is not None)
     if session is None:
         return service.open_to
     given = request.headers.get(CSRF_HEADER, "").encode()
@@ -223,22 +223,32 @@ async def _browsing(service: Service, request: HTTPConnection) -> Principal | No
     return session.principal
 
 
-def require_same_origin(request: HTTPConnection, *, loopback: bool = False) -> None:
+def require_same_origin(request: HTTPConnection, service: Service, *, loopback: bool = False) -> None:
     """Refuse with 403 what a browser sends on behalf of another site's page (Fetch metadata, Origin). With `loopback`
     also what comes under a name that is not this machine's: a page whose name was made to point here (DNS rebinding).
     """
-    refuse_foreign_origin(request)
+    refuse_foreign_origin(request, service)
     if request.headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
         raise Refused(HTTPStatus.FORBIDDEN, "cross_site")
     if loopback and not is_loopback(request.url.hostname or ""):
         raise Refused(HTTPStatus.FORBIDDEN, "foreign_host")
 
 
-def refuse_foreign_origin(request: HTTPConnection) -> None:
-    """Refuse with 403 what a page of another site asks for. Clients that are no browsers name no origin."""
+def refuse_foreign_origin(request: HTTPConnection, service: Service) -> None:
+    """Refuse with 403 what a page of another site asks for: of another host or port, or a page without TLS where
+    browsers reach the service by TLS. Clients that are no browsers name no origin.
+    """
     origin = request.headers.get("origin")
-    if origin is not None and origin.partition("://")[2] != request.headers.get("host"):
+    if origin is None:
+        return
+    scheme, _, place = origin.partition("://")
+    if place != request.headers.get("host") or (scheme != "https" and is_secure(request, service)):
         raise Refused(HTTPStatus.FORBIDDEN, "cross_site")
+
+
+def is_secure(request: HTTPConnection, service: Service) -> bool:
+    """Return True if browsers reach the service by TLS: as the service's address says, or as the request came."""
+    return (service.url or str(request.base_url)).startswith("https:")
 
 
 def require_role(principal: Principal, *roles: Role) -> None:

@@ -65,9 +65,9 @@ Admit = Callable[[HTTPConnection, int], Awaitable[Principal]]
 
 
 class Boundary:
-    """The layer. Refuses with 400, 401, 408, 413, 414, 429 or 503 and a problem that says why. `admit` is asked whom a
-    request's credential stands for, before a body of so many bytes is read; it raises Refused for a credential that
-    opens nothing, or too often.
+    """The layer. Refuses with 400, 401, 404, 408, 413, 414, 429 or 503 and a problem that says why. `admit` is asked
+    whom a request's credential stands for, before a body of so many bytes is read; it raises Refused for a credential
+    that opens nothing, or too often.
     """
 
     def __init__(self, app: ASGIApp, bounds: Bounds | None = None, *, admit: Admit) -> None:
@@ -130,6 +130,9 @@ class Boundary:
 
     async def _body(self, scope: Scope, receive: Receive) -> bytearray:
         """The whole body. Raises Refused as soon as it is known to be none that is taken, and where it does not end."""
+        if b"%2f" in scope.get("raw_path", b"").lower():
+            # No route has one. A proxy may have judged the address by its slashes, which it reads otherwise.
+            raise Refused(HTTPStatus.NOT_FOUND, "not_found")
         if len(scope["query_string"]) > self._bounds.query_bytes:
             raise Refused(HTTPStatus.REQUEST_URI_TOO_LONG, "invalid_input:query:too_large")
         declared = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")

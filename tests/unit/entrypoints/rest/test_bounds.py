@@ -45,6 +45,16 @@ async def test_an_address_has_an_end(running: Running, known: bool) -> None:
     assert (answer.status_code, answer.json()["reason"]) == (414, "invalid_input:query:too_large")
 
 
+@pytest.mark.parametrize("path", ["/v1%2fwhoami", "/v1/whoami%2F", "%2Fv1/whoami", "/v1/consents/health%2fmind"])
+async def test_a_slash_that_is_written_as_a_code_is_not_read_as_one(running: Running, path: str) -> None:
+    """A proxy that lets some addresses through and others not would read another address than the service."""
+    headers = await running.caller("reader", "subject")
+    plain = await running.client.get("/v1/whoami", headers=headers)
+    answer = await running.client.get(path, headers=headers)
+    assert plain.status_code == 200
+    assert (answer.status_code, answer.json()["reason"]) == (404, "not_found")
+
+
 async def test_of_who_is_known_more_is_read(running: Running) -> None:
     headers = {"Content-Type": "application/json", **await running.caller("writer")}
     answer = await running.client.post("/v1/memories", content=LARGE, headers=headers)

@@ -101,7 +101,15 @@ async def test_who_may_not_call_is_refused_before_any_tool(running: Running) -> 
 
 
 @pytest.mark.parametrize(
-    ("origin", "status"), [(None, 200), ("http://service", 200), ("https://evil.example", 403), ("null", 403)]
+    ("origin", "status"),
+    [
+        (None, 200),
+        ("http://service", 200),
+        ("http://service:81", 403),
+        ("https://evil.example", 403),
+        ("http://service.evil.example", 403),
+        ("null", 403),
+    ],
 )
 async def test_a_page_of_another_site_is_refused_with_a_key_too(
     running: Running, origin: str | None, status: int
@@ -110,4 +118,15 @@ async def test_a_page_of_another_site_is_refused_with_a_key_too(
     headers = BASE | await running.caller("reader") | ({} if origin is None else {"Origin": origin})
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
     answer = await running.client.post("/mcp", json=body, headers=headers)
+    assert (answer.status_code, answer.json().get("reason")) == (status, None if status == 200 else "cross_site")
+
+
+@pytest.mark.parametrize(("origin", "status"), [("https://service", 200), ("http://service", 403)])
+async def test_where_browsers_come_by_tls_a_page_without_it_is_another_site(
+    running: Running, origin: str, status: int
+) -> None:
+    """Whoever can write into what is sent without TLS could make such a page."""
+    headers = BASE | await running.caller("reader") | {"Origin": origin}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    answer = await running.client.post("https://service/mcp", json=body, headers=headers)
     assert (answer.status_code, answer.json().get("reason")) == (status, None if status == 200 else "cross_site")

@@ -21,6 +21,7 @@ from pydantic import StringConstraints
 from mnemic_server.access import (
     AnyService,
     Service,
+    is_secure,
     is_service_admin,
     principal_of,
     require_open,
@@ -76,7 +77,7 @@ async def sign_in(given: SignIn, request: Request, response: Response, service: 
     """Exchange an API key for a session. Refuses with 401, the same for every flaw of the key, with 429 past its rate,
     and with 403 where its tenant is suspended.
     """
-    require_same_origin(request)
+    require_same_origin(request, service)
     service.watch.refuse_throttled(request, given.api_key.strip())
     shown = shown_key(given.api_key.strip())
     principal = None if shown is None else await service.keys.principal(*shown)
@@ -90,11 +91,6 @@ async def sign_in(given: SignIn, request: Request, response: Response, service: 
     await service.watch.signed(request, principal, "signed_in")
     set_session(response, cookie, secure=is_secure(request, service))
     return _seen(session.principal, service, session.csrf_token, signed_in=True)
-
-
-def is_secure(request: Request, service: Service) -> bool:
-    """Return True if browsers reach the service by TLS: as the service's address says, or as the request came."""
-    return address_of(request, service).startswith("https:")
 
 
 def set_session(response: Response, cookie: str, *, secure: bool) -> None:

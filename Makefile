@@ -46,7 +46,7 @@ REST_SOURCES := $(shell find packages/mnemic-server/src/mnemic_server -name '*.p
 PEERS_READY := build/peers/.ready
 PEERS := build/peers/venv/bin
 
-.PHONY: help demo test e2e test-model test-ner test-postgres test-postgres-16 test-postgres-17 check check-static coverage bench bench-crowd bench-graph bench-growth bench-model bench-peers bench-servers faults scorecard mutants bench-smoke ci soak conformance docs client-ts deploy-check console-types neo4j browser screenshots lock audit sbom clean distclean
+.PHONY: help demo test e2e test-model test-ner test-postgres test-postgres-16 test-postgres-17 check check-static coverage bench bench-crowd bench-graph bench-growth bench-model bench-peers bench-servers faults scorecard mutants bench-smoke ci soak calls flips conformance docs client-ts deploy-check console-types neo4j browser screenshots lock audit sbom clean distclean
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1|/' | awk -F'|' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -141,6 +141,12 @@ bench-smoke: $(RUN_READY) ## every figure of the bench at a size that says littl
 	@$(BIN)/mnemic bench --quick
 
 ci: check scorecard bench-smoke ## what a change is put through: check, every test, the scorecard and a smoke bench
+
+calls: $(DEV_READY) ## 100,000 generated calls over REST of one tenant for what is another's, from one seed (eight minutes)
+	@MNEMIC_FAULT_SCALE=full $(PYTEST) tests/security/test_rest_isolation.py -k "another_tenant and process" $(PYTEST_ARGS)
+
+flips: $(DEV_READY) ## 5,000 flips of bytes all over a file of 200 memories, from one seed (a quarter of an hour)
+	@MNEMIC_FAULT_SCALE=full $(BIN)/python -m pytest -q -rA tests/faults/test_damage.py -k flips_anywhere $(PYTEST_ARGS)
 
 soak: $(DEV_READY) ## the scorecard at the published sizes (hours)
 	@$(BIN)/python -m tests.scorecard --size full

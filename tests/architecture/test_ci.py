@@ -11,7 +11,13 @@ from tests.architecture.sources import ROOT
 from tests.scorecard.rows import all_rows
 
 JOBS: dict[str, dict[str, Any]] = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text())["jobs"]
-COMMANDS = [step["run"] for job in JOBS.values() for step in job["steps"] if "run" in step]
+COMMANDS = [
+    step["run"].replace("${{ matrix.run }}", chosen)
+    for job in JOBS.values()
+    for chosen in job.get("strategy", {}).get("matrix", {}).get("run", [""])
+    for step in job["steps"]
+    if "run" in step
+]
 
 
 def test_every_command_is_a_target_of_the_makefile() -> None:
@@ -25,6 +31,8 @@ def test_every_command_is_a_target_of_the_makefile() -> None:
         "bench-smoke",
         "audit",
         "sbom",
+        "calls",
+        "flips",
     }
     assert {one[1] for one in called if one} <= targets
 
@@ -38,3 +46,16 @@ def test_every_job_ends() -> None:
     minutes = {name: job["timeout-minutes"] for name, job in JOBS.items()}
     assert minutes["scorecard"] <= 20
     assert max(minutes.values()) <= 60
+
+
+def test_what_runs_at_the_published_sizes_is_there_once_a_week() -> None:
+    """A target that picks no test would pass without running any."""
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for name, path, test in (
+        ("calls", "tests/security/test_rest_isolation.py", "another_tenant"),
+        ("flips", "tests/faults/test_damage.py", "flips_anywhere"),
+    ):
+        assert name in JOBS["long"]["strategy"]["matrix"]["run"]
+        recipe = makefile.partition(f"\n{name}: ")[2].partition("\n\n")[0]
+        assert {path, "MNEMIC_FAULT_SCALE=full"} <= set(recipe.replace("@", "").split())
+        assert re.search(rf"async def test_\w*{test}", (ROOT / path).read_text(encoding="utf-8"))

@@ -40,6 +40,7 @@ _CHEER = pattern(
     r"(?:awesome|amazing|great|cool|nice|wonderful|fantastic|inspiring|lovely|impressive|incredible)|impressive|"
     r"(?:so )?(?:cool|great|nice|awesome|amazing|wonderful) that|"
     r"best of luck|you(?:'ve)? got this|hope (?:all|things|everything|you)|(?:glad|hopefully|i bet) (?:you|that)|"
+    r"(?:so |really )?(?:glad|relieved) (?:your|everyone|things?|it|he|she|they)\b|"
     r"(?:no|don't) worr\w+|no doubts?|thanks for|i (?:totally |completely |fully )?(?:agree|get it|get how)|"
     r"(?:totally|couldn't) agree|trust me)\b"
 )

@@ -158,7 +158,8 @@ def mood_of(sentence: str) -> Mood:
 
 
 _CALLED_OUT = re.compile(
-    r"\A\W*(?:(?:(?i:yep|yes|yeah|yup|wow|woah|whoa|congrats|congratulations|thanks|thank you|definitely|totally"
+    r"\A\W*(?:(?:(?i:yep|yes|yeah|yup|wow|woah|whoa|woohoo|yay|hooray|haha|aww?|oh|ooh|"
+    r"congrats|congratulations|thanks|thank you|definitely|totally"
     r"|absolutely|exactly|hey|hi|hello|sure|right|cool|nice|great|awesome|indeed|agreed|same here|no way|good luck"
     r"|ja|genau|danke|oui|merci|claro|gracias|certo|grazie|sim|obrigad[oa]|nee|bedankt)\b[\s,!.]*)+"
     r"(?:[A-Z][\w'’-]{1,20})?[\s!.,]*|[A-Z][\w'’-]{1,20}!+\W*)\Z"

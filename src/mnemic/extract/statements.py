@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from mnemic.extract.classify.classifier import KEPT, Opinion
 from mnemic.extract.clauses import Clause
-from mnemic.extract.company import NAMED
+from mnemic.extract.company import NAMED, is_company
 from mnemic.extract.remember import asked_to_remember, is_asked_afterwards
 from mnemic.extract.signals import HYPOTHETICAL, NOT_DURABLE, QUOTED, TRANSIENT, Mood, is_certain, left_out
 from mnemic.extract.tables import pattern
@@ -94,6 +94,8 @@ _OCCASION = Pattern(
 )
 """Begins as one tells what one is busy with."""
 _LETTER = Pattern(r"[^\W\d_]")
+_REMINDS = Pattern(r"(?i)\A\W{0,3}(?:and |but |so )?remember (?:the|our|my|that|those|when|how)\b")
+"""In a question: asks the listener to think of something that both know ("Remember the sign in my kitchen?")."""
 _COMMA = Pattern(r",\s+|\s[–—-]{1,2}\s|\s\(|\)\s|:\s+")
 
 
@@ -139,8 +141,10 @@ def pieces_of(sentence: Sequence[Clause], text: str, mood: Mood) -> list[Piece]:
     found: list[Piece] = []
     asked = False
     for clause in sentence:
-        request = asked_to_remember(clause.text)
+        request = None if clause.asks and _REMINDS.match(clause.text) else asked_to_remember(clause.text)
         asked = asked or (request is not None and request[1])
+        if asked and is_company(clause.text[request[0] if request else 0 :]):
+            request, asked = None, False  # "don't forget, you can do it" cheers: there is nothing to remember
         reason = None if request or (asked and not clause.asks) else left_out(clause, mood)
         silent = not _LETTER.search(clause.text)
         reason = NOT_DURABLE if silent else reason
@@ -184,8 +188,11 @@ def decided(pieces: list[Piece], whole: Piece, before: Piece | None) -> Iterator
     short = len(whole.text.split()) <= WHOLE_WORDS
     if short and not any(piece.ruled and piece.reason for piece in pieces):
         _settle(whole, asked_afterwards)
-        best = max((p.keep for p in pieces if p.reason is None), default=0.0)
-        if whole.reason is None or best:
+        kept = [piece for piece in pieces if piece.reason is None]
+        if whole.reason is not None and whole.keep < UNSURE_FROM and all(_LEANING.search(p.text) for p in kept):
+            for piece in kept:
+                piece.reason = whole.reason  # "It was full of memories, she loved it": nobody knows who
+        elif whole.reason is None or kept:
             yield _statement([whole], pieces, before)
             return
     yield from _runs(pieces, before)

@@ -420,3 +420,22 @@ async def test_a_favourite_without_a_name_is_no_value() -> None:
 )
 async def test_a_call_and_a_caption_state_nothing(text: str) -> None:
     assert (await extract(text)).candidates == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Don't forget, you're doing great!",
+        "Remember the sign in my kitchen?",
+        "Yay, Tomas!",
+        "It was full of laughter, she told us stories all night.",
+        "So glad your sister is okay, Tomas.",
+    ],
+)
+async def test_talk_that_cheers_or_reminds_is_nothing_to_remember(text: str) -> None:
+    assert (await extract(text)).candidates == ()
+
+
+@pytest.mark.parametrize("text", ["Remember that our gate code is blue heron", "Don't forget, I'm allergic to nuts"])
+async def test_what_is_to_be_remembered_is_kept_beside_it(text: str) -> None:
+    assert (await extract(text)).candidates

@@ -37,6 +37,8 @@ OF_A_MESSAGE = 0.3
 """Of the least relevance, the part that is asked of a message: several of a conversation answer a question together. On
 LoCoMo's test half 0.03 loses one evidence message in 20 of the best five, and leaves out nine in ten of what other
 conversations' questions find there."""
+TOLD_BY_FACTS = 0.4
+"""The part of a message that facts made from it quote, from which on it is left out beside them."""
 AMONG = 20
 """Hits among which a statement is looked for that the messages of a long chat have passed in the ranking."""
 JUDGED = frozenset({PREFERENCE, IDENTITY, "constraint"})
@@ -96,7 +98,9 @@ def choose(
     ask = Ask.of(shortened(request.asked or request.intent.query))
     standing = [hit for hit in result.hits if _is_judged(hit) and is_trusted(hit.memory, reader)]
     standing.sort(key=lambda hit: hit.memory.status is not Status.SUPERSEDED)  # what was true then comes first
-    shown = [hit for hit in standing if _is_pinned(hit.memory, policy) or ask.depends_on(hit)]
+    asked = {hit.memory.memory_id for hit in standing if ask.depends_on(hit)}
+    shown = [hit for hit in standing if _is_pinned(hit.memory, policy) or hit.memory.memory_id in asked]
+    shown.sort(key=lambda hit: hit.memory.memory_id not in asked)  # what is only pinned is cut first
     beside = _within_share(shown, int(request.max_tokens * request.standing_share), count)
     known = {hit.memory.memory_id for hit in beside}
     biased = _preferred(policy) if request.preference_bias else frozenset()
@@ -118,13 +122,16 @@ def _is_judged(hit: Hit) -> bool:
 
 
 def _is_told(message: Memory, facts: Sequence[Memory]) -> bool:
-    """Return True if it is a message from which one of these facts is made: the same is not said twice."""
-    return message.category == MESSAGE_CATEGORY and any(
-        fact.source.quote is not None
-        and fact.source.quote in message.content
-        and fact.source.session == message.source.session
-        for fact in facts
-    )
+    """Return True if it is a message that these facts, made from it, say for the most part: the same is not said twice.
+    A long message of which a fact is a small part says more.
+    """
+    if message.category != MESSAGE_CATEGORY:
+        return False
+    quoted = {
+        fact.source.quote for fact in facts if fact.source.quote and fact.source.session == message.source.session
+    }
+    told = sum(len(quote) for quote in quoted if quote in message.content)
+    return told >= TOLD_BY_FACTS * len(message.content)
 
 
 def _in_order(hits: Sequence[Hit], biased: Set[str]) -> list[Hit]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from mnemic.extract.messages import MESSAGE_CATEGORY
 from mnemic.guard.policy import Policy
 from mnemic.recall import choose
+from mnemic.retrieve.bias import STANDING
 from mnemic.types import (
     Actor,
     Hit,
@@ -54,3 +56,25 @@ def test_a_statement_is_shown_that_messages_passed_and_no_message_beyond_the_pla
 @pytest.mark.parametrize("request_", ["Good morning!", "Thanks, that was helpful."])
 def test_small_talk_is_shown_nothing(request_: str) -> None:
     assert shown(request_, [hit("near", 0.9)]) == []
+
+
+def test_of_what_is_pinned_that_comes_first_on_which_the_request_depends() -> None:
+    def pinned(content: str) -> Hit:
+        one = hit(content, 0.1, "instruction")
+        return replace(one, score=0.01, reason=STANDING)
+
+    hits = [pinned("Always name the river"), pinned("Always give the price of a dinner")]
+    assert shown("Suggest a dinner for two.", hits) == ["Always give the price of a dinner", "Always name the river"]
+
+
+def test_a_message_is_left_out_beside_facts_that_say_most_of_it() -> None:
+    def with_quote(content: str, quote: str | None, category: str | None) -> Hit:
+        one = hit(content, 0.9, category)
+        source = Source(origin=Origin.USER_STATED, session="s", quote=quote)
+        return replace(one, memory=replace(one.memory, source=source))
+
+    short = with_quote("My dog is called Pickle, you know", None, MESSAGE_CATEGORY)
+    long = with_quote("My dog is called Pickle. " + "She came from the shelter in spring. " * 3, None, MESSAGE_CATEGORY)
+    fact = with_quote("The dog is called Pickle", "My dog is called Pickle", "fact")
+    assert shown("What is my dog called?", [fact, short]) == [fact.memory.memory_id]
+    assert shown("What is my dog called?", [fact, long]) == [fact.memory.memory_id, long.memory.memory_id]

@@ -93,6 +93,11 @@ _OCCASION = Pattern(
     r"|(?:estoy|sto|estou) \w+ndo|busco|intento|quiero|cerco|vorrei|procuro|quero|ik (?:zoek|probeer|wil|ben)\b)"
 )
 """Begins as one tells what one is busy with."""
+_CONTINUES = Pattern(
+    r"(?i)\A\W{0,3}(?:(?:but|and) )?"
+    r"(?:[a-z]{2,}ing|not|rather|instead|over|than|especially|because|since|as|for|with|without)\b"
+)
+"""Goes on about what was said before it, without a subject."""
 _LETTER = Pattern(r"[^\W\d_]")
 _REMINDS = Pattern(r"(?i)\A\W{0,3}(?:and |but |so )?remember (?:the|our|my|that|those|when|how)\b")
 """In a question: asks the listener to think of something that both know ("Remember the sign in my kitchen?")."""
@@ -206,6 +211,9 @@ def _runs(pieces: list[Piece], before: Piece | None) -> Iterator[Statement | Pie
                 run.append(pieces[place - 1])
             run.append(piece)
             continue
+        if run and _goes_on(run[-1], piece):
+            run.append(piece)
+            continue
         if run:
             yield _statement(run, run, before)
             run = []
@@ -223,6 +231,12 @@ def _belongs(before: Piece, piece: Piece) -> bool:
     unsure = before.reason in (NOT_UNDERSTOOD, NOT_DURABLE, TRANSIENT) and not before.certain
     short = len(before.text.split()) <= WHOLE_WORDS
     return unsure and short and bool(_PREFERS.match(piece.text) and _OCCASION.match(before.text))
+
+
+def _goes_on(kept: Piece, piece: Piece) -> bool:
+    """Return True if a part that is not kept by itself ends the preference before it: "but keeping my own notes"."""
+    unsure = piece.reason in (NOT_UNDERSTOOD, NOT_DURABLE) and not piece.ruled
+    return unsure and bool(_PREFERS.match(kept.text) and _CONTINUES.match(piece.text))
 
 
 def _settle(piece: Piece, asked_afterwards: bool) -> None:

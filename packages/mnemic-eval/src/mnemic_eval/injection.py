@@ -32,6 +32,7 @@ from mnemic_eval.metrics import CONFIDENCE, interval
 from mnemic_eval.outcome import SEED, SPLITS
 from mnemic_eval.progress import Progress, silent
 from mnemic_eval.replay import Told, chosen_embedder, throwaway_engine
+from mnemic_eval.standing import PATIENT
 
 SIZES = (5, 50, 500, 5_000)
 MOST_NEEDLESS = 3
@@ -153,7 +154,7 @@ async def _measured(
 
 
 async def _asked(engine: MemoryEngine, actor: Actor, request: str, wanted: Sequence[str | None], work: Work) -> Work:
-    injection = await injector_for(engine, actor).inject([{"role": "user", "content": request}])
+    injection = await injector_for(engine, actor, PATIENT).inject([{"role": "user", "content": request}])
     ids = [entry.hit.memory.memory_id for entry in injection.entries if entry.hit is not None]
     return Work(
         size=work.size,

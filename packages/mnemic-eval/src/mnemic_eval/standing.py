@@ -10,16 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 from mnemic.extract import is_users_own
 from mnemic.extract.messages import MESSAGE_CATEGORY
-from mnemic.inject import Entry, injector_for
+from mnemic.inject import Entry, InjectionConfig, injector_for
 from mnemic.types import Message
 from mnemic_eval.extraction import matches
 from mnemic_eval.outcome import Asked
 from mnemic_eval.replay import Told
 
 FIGURES = ("in_context", "standing")
+PATIENT = InjectionConfig(timeout=timedelta(minutes=2))
+"""The defaults of an injection, but for the time it has: figures do not depend on the load of the machine."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +47,9 @@ async def followed(told: Told, messages: Sequence[Message], wishes: Sequence[Wis
 
 
 async def _looked(told: Told, wish: Wish, split: str) -> Asked:
-    injection = await injector_for(told.engine, told.actor).inject([{"role": "user", "content": wish.question}])
+    injection = await injector_for(told.engine, told.actor, PATIENT).inject(
+        [{"role": "user", "content": wish.question}]
+    )
     captured = [entry for entry in injection.entries if not _is_message(entry)]
     pairs = await matches([entry.content for entry in captured], [wish.wanted], told.engine.embedder)
     saying = [captured[place] for place, _ in pairs]

@@ -167,7 +167,7 @@ class Snapshot(Protocol):
         self, scopes: Sequence[Scope], known_at: datetime, *, live_at: datetime | None = None
     ) -> Snapshot:
         """The same reads as of `known_at`: each memory of `scopes` in the newest version written by then, but for what
-        was removed since or stands now as expired by `live_at`. Words that were changed since have no vector.
+        was removed since or has expired by `live_at`. Words that were changed since have no vector.
         """
 
 
@@ -210,7 +210,7 @@ class RecordStore(Snapshot, SecondSpace, Protocol):
     async def transact(self, work: Callable[[Transaction], Awaitable[T]], *, deadline: Deadline | None = None) -> T:
         """Run `work` in one transaction and commit it; its result is returned only once the commit is durable.
 
-        `work` may be run again from the start after a lost race, so it has no effect of its own; it awaits nothing but
+        `work` may be run again from the start after a lost race, so it has no other effect; it awaits nothing but
         the transaction. If it raises, nothing is committed. Raises StoreBusy past the deadline, StoreFull,
         CommitUnknown.
         """
@@ -265,7 +265,7 @@ class RecordStore(Snapshot, SecondSpace, Protocol):
     async def tidy(self, *, whole: bool = False) -> int:
         """Give back room, empty the logs, and leave nothing readable of what was removed; the bytes given back.
 
-        `whole` writes everything anew, which needs as much free room again. A store whose server does this by itself
+        `whole` rewrites everything, which needs as much free room again. A store whose server does this by itself
         does nothing and says 0.
         """
 

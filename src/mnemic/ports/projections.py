@@ -11,7 +11,7 @@ from mnemic.types import Change, Memory, Scope, Scored, Vector, Where
 class Projection(Protocol):
     """A derived copy that the outbox feeds: hot set, graph, search index. It can be rebuilt from the record store.
 
-    Changes come in order, at least once, and with the memory as it stands; applying twice changes nothing.
+    Changes come in order, at least once, and with the memory as it is; applying twice changes nothing.
     """
 
     @property

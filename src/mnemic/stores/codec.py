@@ -266,7 +266,7 @@ def adopted(known: bytes, given: bytes) -> None:
 
 
 Sign = Callable[[str], str]
-"""The signature of a text, under a key that does not lie in the store."""
+"""The signature of a text, under a key that is kept outside the store."""
 
 
 def link(previous: str, event: str, sign: Sign | None = None) -> str:

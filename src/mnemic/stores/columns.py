@@ -131,7 +131,7 @@ class Sketch:
         return sum(column.nbytes for column in self._columns)
 
     def learn(self, sample: NDArray[np.float32]) -> None:
-        """Take the averages from these vectors, and how far those above them lie from those below; before the first
+        """Take the averages from these vectors, and the distance of those above them from those below; before the first
         `extend`. Without it the average is 0, which is wrong where vectors lean to one side.
         """
         self._average = sample.mean(axis=0)

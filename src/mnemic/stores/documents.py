@@ -62,5 +62,5 @@ def namespace_of(path: str) -> Namespace:
 
 
 def end_of(path: str) -> str:
-    """The first text, by characters, that is behind everything under `path`, which is not the root."""
-    return path[:-1] + "0"  # "0" is the character behind "/"
+    """The first text, by characters, after everything under `path`, which is not the root."""
+    return path[:-1] + "0"  # "0" is the character after "/"

@@ -1,8 +1,8 @@
-"""Episodes as JSON lines in a folder: a log that any program reads, fed from the outbox and built anew when wanted.
+"""Episodes as JSON lines in a folder: a log that any program reads, fed from the outbox and rebuilt on request.
 
 Each line is one version of an episodic memory. Lines are appended and reach the disk before the outbox forgets the
-work; a file that is full is followed by the next one. Only what must not be read any more is taken out, by writing the
-files that hold it anew.
+work; a file that is full is followed by the next one. Only what must not be read any more is taken out, by rewriting
+the files that contain it.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ class EpisodeLog:
 
 
 class _File:
-    """One file of the log, and the last version of each memory that stands in its first `size` bytes."""
+    """One file of the log, and the last version of each memory in its first `size` bytes."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -155,7 +155,7 @@ class _File:
         self.look()
 
     def rewrite(self, gone: Set[_Place]) -> None:
-        """Write the file anew without the lines of these memories; a crash leaves the old file or the new one. What was
+        """Rewrite the file without the lines of these memories; a crash leaves the old file or the new one. What was
         there is overwritten.
         """
         part = self.path.with_suffix(".part")
@@ -203,9 +203,7 @@ def _told(text: bytes) -> Iterator[tuple[_Place, int]]:
             held: Any = load(line.decode())
             yield (held["tenant"], held["memory_id"]), held["version"]
         except (ValueError, KeyError, TypeError) as error:
-            raise StoreCorrupt(
-                "episode_log", hint="a line is no episode; build the log anew in another folder"
-            ) from error
+            raise StoreCorrupt("episode_log", hint="a line is no episode; rebuild the log in another folder") from error
 
 
 def _settle(folder: Path) -> None:

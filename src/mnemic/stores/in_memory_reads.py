@@ -26,7 +26,7 @@ from mnemic.types.facets import facets_of, held_by
 @dataclass(slots=True)
 class Held:
     """Memories by tenant and memory_id in their current version, the versions before it, oldest first, and the number
-    of each message in its session. `terms` are those of current versions; what is not among them is read anew.
+    of each message in its session. `terms` are those of current versions; others are analysed again.
     """
 
     memories: dict[tuple[str, str], Memory] = field(default_factory=dict)

@@ -45,7 +45,7 @@ def texts_in(value: Any) -> Iterator[str]:
 
 
 def best_first(rows: Sequence[tuple[Any, ...]], scores: Mapping[int, float]) -> Sequence[tuple[Any, ...]]:
-    """Rows, whose first column is their number, by score; those without one stay behind, in their order."""
+    """Rows, whose first column is their number, by score; those without a score come last, in their order."""
     if not scores:
         return rows
     return sorted(rows, key=lambda row: -scores[row[0]] if row[0] in scores else float("inf"))

@@ -112,7 +112,7 @@ class ScopeIndex:
 
     @property
     def wasteful(self) -> bool:
-        """Building the index anew is cheaper than going on: most places are gone, or so few are left of many that
+        """Rebuilding the index is cheaper than going on: most places are gone, or so few are left of many that
         their vectors may be kept again.
         """
         shrunk = not self._vectors.whole and 4 * self._live < 3 * EXACT_UP_TO
@@ -341,7 +341,7 @@ _NO_KEY = bytes(16)
 
 
 class Lookup:
-    """The last place of a name in a column that only grows, where `key` of the name stands: four bytes a place, and a
+    """The last place of a name in a column that only grows and contains `key` of the name: four bytes a place, and a
     dict of the latest.
     """
 

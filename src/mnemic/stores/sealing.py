@@ -3,7 +3,7 @@
 Sealed are content, context, data, and the quote, speaker and ref of the source; where the store searches in rows it has
 opened, the vector and the hashed words too. What filters, constraints and jobs go by stays as it is: identifiers,
 scope, kind, status, key, category, session, times, fingerprint. A row says by itself whether it is sealed: sealed and
-plain ones may lie in one store.
+plain rows may be in one store.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ SAME = frozenset(
 
 
 class RemoteEngine:
-    """The verbs of `MemoryEngine` for the one user that the credential stands for. What a service does not offer raises
+    """The verbs of `MemoryEngine` for the one user of the credential. What a service does not offer raises
     NotSupported (`not_supported:<verb>:remote`).
     """
 
@@ -62,7 +62,7 @@ class RemoteEngine:
         return cls(AsyncClient(Remote(url, api_key, timeout=30.0, attempts=3, transport=None, user=actor)), actor)
 
     async def open(self) -> Self:
-        """Check that the credential stands for the user. Raises ServiceRefused, InvalidInput (`user_id`)."""
+        """Check that the credential is the user's. Raises ServiceRefused, InvalidInput (`user_id`)."""
         try:
             if await self.client.user() != self._actor.user:
                 raise InvalidInput("user_id", hint="the key is that of another user")

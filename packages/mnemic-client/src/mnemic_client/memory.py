@@ -47,7 +47,7 @@ PART = 100
 
 
 class MemoryClient(RemoteUpkeep[M]):
-    """The memory of whoever the credential stands for. Errors are the library's, and ServiceRefused for what the
+    """The memory of the credential's user. Errors are the library's, and ServiceRefused for what the
     service itself refuses (`service_refused:unauthenticated`, `:role_required:...`, `:rate_limited`, `:unreachable`).
     """
 
@@ -306,7 +306,7 @@ class MemoryClient(RemoteUpkeep[M]):
         return report_of(await self._remote.call("POST", "/v1/runs", body, headers=headers))
 
     async def user(self) -> str | None:
-        """The user whom the credential stands for; None for an application."""
+        """The user of the credential; None for an application."""
         user: str | None = (await self._remote.call("GET", "/v1/whoami"))["user"]
         return user
 

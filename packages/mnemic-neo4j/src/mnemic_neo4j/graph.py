@@ -173,7 +173,7 @@ class Neo4jGraph:
         try:
             rows = await self._once(statement, scope, given, deadline, turn=self._turn(scope))
         except BaseException:
-            self._planned = False  # the server may have been started anew
+            self._planned = False  # the server may have been restarted
             raise
         return bool(rows and rows[0]["linked"])
 
@@ -208,7 +208,7 @@ class Neo4jGraph:
         await (await self._prepared()).write(work, deadline, turn=self._turn(scope))
 
     def _turn(self, scope: Scope) -> asyncio.Lock:
-        """One write of a scope after the other: the server makes them wait anyway, or lets all but one begin anew."""
+        """One write of a scope after the other: the server makes them wait anyway, or makes all but one start again."""
         return self._turns.setdefault(scope, asyncio.Lock())
 
     async def _prepared(self) -> Connection:

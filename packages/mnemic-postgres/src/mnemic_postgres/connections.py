@@ -43,7 +43,7 @@ _PLANNING = {
     "jit": "off",
 }
 _QUERIES = 5000
-"""Statements of a connection until a new one takes its place, and plans anew for what the tables have become."""
+"""Statements after which a connection is replaced, so that plans are made for the tables as they are by then."""
 _ROLE_REFUSED = {"22023", "42501"}
 _ATTEMPTS = 5
 _END_SECONDS = 5.0
@@ -340,7 +340,7 @@ async def _rolled_back(connection: Any) -> bool:
 
 
 async def connect(dsn: str, seconds: float, settings: Mapping[str, str]) -> Any:
-    """One connection of its own. Raises StoreUnavailable."""
+    """One connection outside the pool. Raises StoreUnavailable."""
     try:
         async with asyncio.timeout(seconds):
             return await asyncpg.connect(dsn, timeout=seconds, server_settings=dict(settings))

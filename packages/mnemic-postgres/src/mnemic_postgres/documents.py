@@ -128,7 +128,7 @@ class _Batch:
         await session.fetch(_DOCUMENTS["refresh"], self.tenant, self.now, sorted(rows))
 
     async def _read(self, session: Session) -> tuple[list[DocumentAnswer], list[int]]:
-        """The answers, and the rows whose time to live begins anew."""
+        """The answers, and the rows whose time to live starts again."""
         await session.enter(self.tenant)
         answers: list[DocumentAnswer] = []
         refreshed: list[int] = []

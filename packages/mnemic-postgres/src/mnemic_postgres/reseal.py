@@ -1,5 +1,5 @@
-"""Existing memories sealed, or sealed anew: bodies written again, a batch in each transaction, while others read and
-write.
+"""Sealing of existing memories, and sealing with another key: bodies are rewritten, a batch in each transaction, while
+others read and write.
 """
 
 from __future__ import annotations
@@ -73,8 +73,8 @@ async def _others_ended(connection: Any) -> None:
 async def seal(connection: Any, sealer: Sealer, tenant: str) -> int:
     """Seal the plain versions of the tenant's memories; how many. Cut off, it is called again.
 
-    In the end their table is written anew, which nobody may read meanwhile: its old pages showed them. Also where there
-    was nothing left to seal, for it may have been cut off before.
+    In the end their table is rewritten, because its old pages showed them; nobody may read it meanwhile. That is done
+    also where nothing was left to seal, since an earlier call may have been cut off.
     """
     sealed, last = 0, ("", 0)
     while True:

@@ -268,8 +268,8 @@ def facet_numbers(terms: Terms, memory: Memory) -> list[int]:
 
 
 def pack(numbers: Iterable[int]) -> bytes:
-    """Five bytes a term, of which the first alone has its high bit set: one sequence stands inside another exactly
-    where the bytes do.
+    """Five bytes a term, of which the first alone has its high bit set: one sequence is part of another exactly
+    where the bytes are.
     """
     packed = bytearray()
     for number in numbers:
@@ -291,7 +291,7 @@ def unpack(packed: bytes) -> set[int]:
 
 
 def postings_of(content: Words, context: Words) -> tuple[list[int], list[int], list[int]]:
-    """The terms of a memory, and how often each stands in the two fields."""
+    """The terms of a memory, and how often each occurs in the two fields."""
     terms = sorted(content.counts.keys() | context.counts.keys())
     return terms, [content.counts[term] for term in terms], [context.counts[term] for term in terms]
 

@@ -1,4 +1,4 @@
-"""A database of its own for a measurement, gone afterwards, and the floor under every write into it."""
+"""A temporary database for a measurement, and the cost of a bare commit in it."""
 
 from __future__ import annotations
 

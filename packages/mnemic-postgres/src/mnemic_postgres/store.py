@@ -54,7 +54,7 @@ _EXAMINING = 3600.0
 class PostgresStore(Jobs, SingleReads):
     """A `RecordStore` in the database at `dsn` (a `postgresql://` URL), which many processes may open.
 
-    Needs PostgreSQL 16 or newer with pgvector. Everything lies in the schema `mnemic`; the store works as the role
+    Needs PostgreSQL 16 or newer with pgvector. Everything is in the schema `mnemic`; the store works as the role
     `mnemic_app`, which row-level security binds. `open` creates and migrates both with the rights of `owner_dsn`, or of
     `dsn` where none is given. `pool_size` bounds the connections, `statement_timeout` (seconds) every call, from the
     wait for a connection to the commit. `durability="fast"` lets the server acknowledge commits before they are on its

@@ -44,10 +44,10 @@ _log = logging.getLogger("mnemic.stores.redis")
 
 
 class RedisSessions:
-    """A `SessionStore` behind `link`. What the server loses is lost: sessions are not memories.
+    """A `SessionStore` on the server of `link`. What the server loses is lost: sessions are not memories.
 
     A key is a digest of the scope, and its hash tag: a cluster spreads sessions over its servers, and no name that
-    people chose is part of a key. What stands in a list and is no message, or has a role that no conversation has, is
+    people chose is part of a key. An entry of a list that is no message, or has a role that no conversation has, is
     left out.
     """
 

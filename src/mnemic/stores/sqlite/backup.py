@@ -1,6 +1,6 @@
 """A copy of the file while it is in use, and the proof that it can be read again.
 
-The data is a memory file of its own, `memory.db`.
+The data is a complete memory file, `memory.db`.
 """
 
 from __future__ import annotations

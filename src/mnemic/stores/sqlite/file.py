@@ -27,7 +27,7 @@ _JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
 class Patience:
     """Waits for another writer in short, random pauses, so that many processes take turns; gives up at a set time.
 
-    The time is set by `wait`, or, where it `renews`, anew whenever there is something to wait for.
+    `wait` sets the time; where it `renews`, the time starts again whenever there is something to wait for.
     """
 
     def __init__(self, *, renews: bool = False) -> None:
@@ -150,7 +150,7 @@ def _read_only(path: Path, durability: str, vfs: str | None) -> apsw.Connection:
 def _is_interrupted(path: Path) -> bool:
     """Return True if a rollback journal is beside the file: its making was cut off, or is under way in another process.
 
-    What it then holds may be anything. SQLite puts that right on the first read, but only for who may write.
+    Its content may be anything then. SQLite repairs it on the first read, if the process may write.
     """
     try:
         with path.with_name(f"{path.name}-journal").open("rb") as journal:

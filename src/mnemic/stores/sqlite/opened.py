@@ -140,7 +140,7 @@ class OpenFile:
         return result, transaction.removed
 
     def tidy(self, *, whole: bool) -> int:
-        """Empty the log into the file, and with `whole` write the file anew; the bytes given back."""
+        """Empty the log into the file, and with `whole` rewrite the file; return the bytes freed."""
         from mnemic.stores.sqlite.damage import fill_checks
 
         before = self._size()
@@ -190,7 +190,7 @@ class OpenFile:
 
     def _nearest(self, fresh: Fresh, scope: Scope, vector: Vector, limit: int, at_least: float) -> Found:
         # Before its first change the writing connection sees what is committed, and has the pages at hand that any
-        # other connection would have to read anew after every commit.
+        # other connection would have to read again after every commit.
         unchanged = self.writing.total_changes() == self._changes_before
         connection = self.writing if unchanged else self._committed
         with nullcontext() if unchanged else reading(connection):

@@ -1,4 +1,4 @@
-"""An existing file sealed, or sealed anew: rows written again, a batch in each transaction."""
+"""Sealing of an existing file, and sealing with another key: rows are rewritten, a batch in each transaction."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Reached(NamedTuple):
 
 
 def reseal_batch(connection: apsw.Connection, tenant: str, anew: Anew, reached: Reached) -> tuple[int, Reached | None]:
-    """Seal a batch anew; how many rows, and where to go on, None at the end."""
+    """Seal a batch again by `anew`; return the number of rows, and where to go on, None at the end."""
     with immediate(connection):
         if reached.version < 0:
             return _rows_anew(connection, tenant, anew, reached)
@@ -84,7 +84,7 @@ def reseal_batch(connection: apsw.Connection, tenant: str, anew: Anew, reached: 
 
 
 async def resealed(write: _Write[tuple[int, Reached | None]], tenant: str, anew: Anew) -> int:
-    """Seal everything of the tenant anew, a batch in each transaction; how many rows."""
+    """Seal everything of the tenant again by `anew`, a batch in each transaction; return the number of rows."""
     total, reached = 0, Reached()
     while True:
         done, following = await write(partial(_reseal_in, tenant=tenant, anew=anew, reached=reached))

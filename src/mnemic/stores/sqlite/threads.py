@@ -154,7 +154,7 @@ class Groups:
         return job.future
 
     def _run(self) -> None:
-        """Whoever waits first, with those that wait behind it; one that an earlier group took in is gone by now."""
+        """Run the first job that waits, with those queued after it; a job that an earlier group took is gone by now."""
         first = self._next()
         if first is None:
             return
@@ -213,7 +213,7 @@ class Groups:
         return removed
 
     def _apart(self, group: list[_Job], error: BaseException) -> None:
-        """The shared transaction is undone. What nobody can know is told to all; else each runs by itself."""
+        """Undo the shared transaction. A commit in doubt is reported to all; else each job runs by itself."""
         for job in group:
             job.result = job.error = None
             if isinstance(error, CommitUnknown):

@@ -1,12 +1,14 @@
 """A value in an answer: does the answer say it, say it only to turn it down, or leave that open?
 
 Words are compared without case, apostrophes and endings of number and tense; a hyphenated word counts in one piece and
-in parts. A negation counts where it governs the value: in the same clause, and not in a set phrase such as "no
-problem".
+in parts; times of day and amounts of money in one spelling. A negation counts where it governs the value: in the same
+clause, and not in a set phrase such as "no problem". A question that has the value in it, and an answer that is nothing
+but the value and its name, leave open whether the value was used; so does a word that begins like the value's.
 """
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -79,20 +81,39 @@ _SAME = {"doctor": "dr", "professor": "prof", "mister": "mr"} | {
     word: str(number)
     for number, word in enumerate("two three four five six seven eight nine ten eleven twelve".split(), start=2)
 }
+_SAME |= dict(dollar="usd", dollars="usd", euro="eur", euros="eur", rupee="inr", rupees="inr", yen="jpy")
 """Ways of writing one word."""
 _ABBREVIATIONS = frozenset({"dr", "mr", "mrs", "ms", "st", "prof", "vs"})
 
 _TOKEN = Pattern(r"\d+(?:[.,:/]\d+)+|[^\W_]+(?:\+\+|#|'[^\W_]+)*")
+_CLOCK = Pattern(
+    r"(?<![\d:.,])(?P<hour>\d{1,2})(?:[:.](?P<minute>[0-5]\d))?\s?(?:(?P<half>[ap])\.?m\b|uhr\b)|"
+    r"(?<![\d:.,])(?P<plain>\d{1,2})[:h](?P<past>[0-5]\d)(?![\d:])"
+)
+_MONEY = Pattern(
+    r"(?:\bus)?(?P<sign>[$€£¥₹])\s?(?P<amount>\d+(?:[.,]\d+)*)|(?<![\d.,])(?P<before>\d+(?:[.,]\d+)*)\s?(?P<after>[$€£¥₹])"
+)
+_SIGNS = {"$": "usd", "€": "eur", "£": "gbp", "¥": "jpy", "₹": "inr"}
+_NO_CENTS = Pattern(r"(?<=\d)\.00(?=\s(?:usd|eur|gbp|inr|dollars?|euros?)\b)")
+_ASKED = Pattern(r"[?？]")
+LABEL = 3
+"""Words of a label before a value, at most: "Seat: aisle"."""
+SHORTEST_ALIKE = 6
+"""Letters of words that may be one in another spelling by their beginnings: "Lisbon" and "Lisboa"."""
 _THOUSANDS = Pattern(r"\d{1,3}(?:,\d{3})+")
 _UNSPACED = Pattern(f"[{UNSPACED}]")
 
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """The words of a text, and what stands before each: `.` a sentence's end, `,` a pause, `-` a hyphen, or nothing."""
+    """The words of a text, and what stands before each: `.` a sentence's end, `,` a pause, `-` a hyphen, or nothing.
+    `asked`: the places of the words of its questions. `labelled`: the number of words before its first colon.
+    """
 
     words: tuple[str, ...]
     gaps: tuple[str, ...]
+    asked: frozenset[int] = frozenset()
+    labelled: int = 0
 
 
 def mention(value: str, answer: str) -> Mention:
@@ -105,7 +126,8 @@ def mention(value: str, answer: str) -> Mention:
         text = _words(said, joined=joined)
         for sought in {_words(wanted, joined=False), _words(wanted, joined=True)}:
             found |= {_at(text, start, end) for start, end in _places(sought, text)}
-    if not found and _is_scattered(_words(wanted, joined=False), _words(said, joined=False)):
+    plain = _words(wanted, joined=False), _words(said, joined=False)
+    if not found and (_is_scattered(*plain) or _is_alike(*plain)):
         return Mention.OPEN
     return next((kind for kind in (Mention.SAID, Mention.OPEN, Mention.DENIED) if kind in found), Mention.ABSENT)
 
@@ -119,16 +141,50 @@ def _is_scattered(sought: _Words, text: _Words) -> bool:
     )
 
 
+def _is_alike(sought: _Words, text: _Words) -> bool:
+    """Return True if what is missing of the value may be a word of the text in another spelling."""
+    missing = [one for one in sought.words if not any(same_word(one, word) for word in text.words)]
+    return bool(missing) and all(any(_begins_alike(one, word) for word in text.words) for one in missing)
+
+
+def _begins_alike(one: str, other: str) -> bool:
+    size = min(len(one), len(other))
+    if size < SHORTEST_ALIKE or not (one.isalpha() and other.isalpha()):
+        return False
+    return one[: (size + 1) // 2] == other[: (size + 1) // 2]
+
+
 def _folded(text: str) -> str:
-    return unicodedata.normalize("NFKC", text).replace("’", "'").replace("‑", "-").casefold()
+    plain = unicodedata.normalize("NFKC", text).replace("’", "'").replace("‑", "-").casefold()
+    return _NO_CENTS.sub("", _MONEY.sub(_amount, _CLOCK.sub(_time, plain)))
+
+
+def _time(found: re.Match[str]) -> str:
+    """The time of day by the clock of 24 hours; what is none stays as it is."""
+    hour = int(found["hour"] or found["plain"])
+    if hour > (12 if found["half"] else 24) or (found["half"] and hour == 0):
+        return found[0]
+    hour = hour % 12 + (12 if found["half"] == "p" else 0) if found["half"] else hour
+    return f"{hour}:{found['minute'] or found['past'] or '00'}"
+
+
+def _amount(found: re.Match[str]) -> str:
+    """The amount with its currency after it."""
+    return f"{found['amount'] or found['before']} {_SIGNS[found['sign'] or found['after']]}"
 
 
 def _words(text: str, *, joined: bool) -> _Words:
     words: list[str] = []
     gaps: list[str] = []
-    end = 0
+    asked: set[int] = set()
+    end = begun = labelled = 0
     for found in _TOKEN.finditer(text):
-        gap, word = _gap(text[end : found.start()], words[-1] if words else ""), found[0]
+        between, word = text[end : found.start()], found[0]
+        gap = _gap(between, words[-1] if words else "")
+        if gap == ".":
+            asked |= set(range(begun, len(words))) if _ASKED.search(between) else set()
+            begun = len(words)
+        labelled = labelled or (len(words) if ":" in between else 0)
         end = found.end()
         if joined and gap == "-" and words[-1].isalpha() and word.isalpha():
             words[-1] += word
@@ -136,7 +192,8 @@ def _words(text: str, *, joined: bool) -> _Words:
         for number, part in enumerate(_parts(word)):
             words.append(part)
             gaps.append("" if number else gap)
-    return _Words(tuple(words), tuple(gaps))
+    asked |= set(range(begun, len(words))) if _ASKED.search(text[end:]) else set()
+    return _Words(tuple(words), tuple(gaps), frozenset(asked), labelled)
 
 
 def _gap(between: str, before: str) -> str:
@@ -191,7 +248,8 @@ def _at(text: _Words, start: int, end: int) -> Mention:
         return Mention.DENIED
     distances = list(_negations_before(text, start))
     if not distances:
-        return Mention.OPEN if _is_told_back(text, start) else Mention.SAID
+        idle = _is_told_back(text, start) or _is_asked(text, start, end) or _is_bare(text, start, end)
+        return Mention.OPEN if idle else Mention.SAID
     if _is_excepted(text, start):
         return Mention.SAID
     return Mention.DENIED if len(distances) == 1 and distances[0] <= CERTAIN_REACH else Mention.OPEN
@@ -203,6 +261,18 @@ def _is_refused(text: _Words, start: int, end: int) -> bool:
         return True
     refused = end < len(text.words) and text.gaps[end] in {".", ","} and text.words[end] in _REFUSALS
     return refused and (end + 1 == len(text.words) or text.gaps[end + 1] in {".", ","})
+
+
+def _is_asked(text: _Words, start: int, end: int) -> bool:
+    """Return True if a question has the value in it, and is more than the value ("Vegetarian? No problem.")."""
+    around = {start - 1, end} & text.asked
+    return start in text.asked and any(not (at >= end and text.gaps[at] == ".") for at in around)
+
+
+def _is_bare(text: _Words, start: int, end: int) -> bool:
+    """Return True if the answer is the value alone, or the value after its label: an echo, which is no use of it."""
+    before = start == 0 or (start == text.labelled and start <= LABEL)
+    return before and end == len(text.words)
 
 
 def _is_told_back(text: _Words, start: int) -> bool:

@@ -74,6 +74,15 @@ SAID = [
     ("Dr. Lee", "Your appointment with Dr Lee is on Friday."),
     ("O'Neill", "I wrote to O’Neill."),
     ("C++", "Here is the C++ version."),
+    ("15:00", "We meet at 3 pm."),
+    ("3 pm", "The meeting is at 15:00 in Room 2."),
+    ("9:30", "Your train leaves at 09:30."),
+    ("21:00", "Wir essen um 21 Uhr."),
+    ("12:00 am", "It opens at 0:00 sharp."),
+    ("USD", "It costs $40."),
+    ("40 dollars", "That is US$40.00 a night."),
+    ("€1,000", "The cap is 1,000 EUR."),
+    ("vegetarian", "Vegetarian? Of course."),
 ]
 NOT_SAID = [
     ("email", "I will not use email."),
@@ -110,6 +119,16 @@ NOT_SAID = [
     ("correo", "No usaré el correo."),
     ("E-Mail", "Ich schicke keine E-Mail."),
     ("university", "The universe is large."),
+    ("vegetarian", "Is there a vegetarian?"),
+    ("email", "Shall I use email, or call?"),
+    ("email", "Memory: email"),
+    ("aisle", "aisle"),
+    ("aisle", "Aisle."),
+    ("aisle", "Your seat: aisle"),
+    ("Prefers aisle seats.", "Prefers aisle seats."),
+    ("15:00", "We meet at 3 am."),
+    ("3 pm", "We meet at 13 pm."),
+    ("40 USD", "It costs €40."),
 ]
 
 
@@ -197,4 +216,20 @@ def test_forms_of_one_word(one: str, other: str, same: bool) -> None:
     ],
 )
 def test_what_is_excepted_or_missing_or_only_told_back(value: str, answer: str, how: Mention) -> None:
+    assert mention(value, answer) is how
+
+
+@pytest.mark.parametrize(
+    ("value", "answer", "how"),
+    [
+        ("vegetarian", "Here are three veggie places.", Mention.OPEN),
+        ("Lisbon", "We fly you to Lisboa.", Mention.OPEN),
+        ("night train", "The nightly train leaves at nine.", Mention.ABSENT),
+        ("morning", "There are more flights.", Mention.ABSENT),
+        ("aisle", "aisle", Mention.OPEN),
+        ("vegetarian", "Is there a vegetarian?", Mention.OPEN),
+        ("vegetarian", "Is there a vegetarian? Yes, this one is vegetarian.", Mention.SAID),
+    ],
+)
+def test_what_may_be_the_value_is_left_open(value: str, answer: str, how: Mention) -> None:
     assert mention(value, answer) is how

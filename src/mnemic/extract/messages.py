@@ -6,8 +6,9 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
+from mnemic.extract.pasted import data_spans
 from mnemic.guard.contract import MAX_CONTENT_CHARS
-from mnemic.types import Candidate, Kind, Message, Source
+from mnemic.types import PASTED, Candidate, Kind, Message, Origin, Source
 
 MESSAGE_CATEGORY = "message"
 _INJECTED = re.compile(r'<memory fence="([^"\n]{1,64})">\n(?:.*\n)*?fence \1\n</memory>\n*')
@@ -16,7 +17,7 @@ _INJECTED = re.compile(r'<memory fence="([^"\n]{1,64})">\n(?:.*\n)*?fence \1\n</
 SHORT_WORDS = 60
 """A message of more words stands for itself; shorter ones are found by what they answer, too."""
 
-
+_PERSONS = frozenset({Origin.USER_STATED, Origin.OPERATOR, Origin.IMPORT})
 _PASSING = frozenset({"transient", "not_durable"})
 _READ = _PASSING | {
     "hypothetical",
@@ -86,6 +87,7 @@ def _candidate(message: Message, previous: Message | None) -> Candidate:
         kind=Kind.EPISODIC,
         category=MESSAGE_CATEGORY,
         context=_context(message, previous),
+        data={PASTED: True} if _is_pasted(message) else {},
         source=Source(
             origin=message.origin,
             ref=message.message_id,
@@ -95,6 +97,14 @@ def _candidate(message: Message, previous: Message | None) -> Candidate:
         ),
         occurred_at=message.sent_at,
     )
+
+
+def _is_pasted(message: Message) -> bool:
+    """Return True if a person's message shows more words of others than it says in that person's own."""
+    if message.origin not in _PERSONS:
+        return False
+    shown = " ".join(message.content[start:end] for start, end in data_spans(message.content))
+    return 2 * len(shown.split()) > len(message.content.split())
 
 
 def _context(message: Message, previous: Message | None) -> str:

@@ -11,7 +11,7 @@ from mnemic.inject.compact import ENTRY_OVERHEAD_TOKENS
 from mnemic.inject.escape import defused, visible
 from mnemic.inject.tokens import TokenCount, estimated_tokens
 from mnemic.text.normalise import canonical_value
-from mnemic.types import SHARED, Actor, Deadline, Hit, Memory, Origin, Status, Trust
+from mnemic.types import PASTED, SHARED, Actor, Deadline, Hit, Memory, Origin, Status, Trust
 
 TRUSTED_ORIGINS = frozenset({Origin.USER_STATED, Origin.OPERATOR, Origin.IMPORT})
 """Channels whose words are a person's own. What came from a tool, the web or a model is untrusted."""
@@ -19,9 +19,10 @@ TRUSTED_ORIGINS = frozenset({Origin.USER_STATED, Origin.OPERATOR, Origin.IMPORT}
 
 def is_trusted(memory: Memory, reader: Actor) -> bool:
     """Return True if `reader` may take the memory for a person's own words. What another user wrote at a level that
-    people share counts from its approval on.
+    people share counts from its approval on; a message that is pasted text for the most part never does.
     """
-    return memory.source.origin in TRUSTED_ORIGINS and not _is_unapproved(memory, reader)
+    own = memory.source.origin in TRUSTED_ORIGINS and PASTED not in memory.data
+    return own and not _is_unapproved(memory, reader)
 
 
 def _is_unapproved(memory: Memory, reader: Actor) -> bool:
@@ -42,10 +43,12 @@ _OWN_SPEAKERS = frozenset({None, "", "user"})
 
 
 def said_by(memory: Memory, reader: Actor) -> str | None:
-    """Return who said it: a speaker's name or role, another user, else the channel; None for the reader's own words and
-    the operator's.
+    """Return who said it: a speaker's name or role, another user, `pasted` where nobody here did, else the channel;
+    None for the reader's own words and the operator's.
     """
     source = memory.source
+    if PASTED in memory.data:
+        return PASTED
     if source.speaker not in _OWN_SPEAKERS:
         return source.speaker
     if source.origin in TRUSTED_ORIGINS and _is_unapproved(memory, reader):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from mnemic.types.memory import ROLES, Candidate, Memory, Message, Source
+from mnemic.types.memory import PASTED, ROLES, Candidate, Memory, Message, Source
 from mnemic.types.models import Completion, Cost, Prompt, VectorSpace
 from mnemic.types.reading import (
     Cues,
@@ -78,6 +78,7 @@ _LATE = {
 """Names that are loaded when they are first used, with the module each is in: most programs need none of them."""
 
 __all__ = [
+    "PASTED",
     "ROLES",
     "SHARED",
     "Actor",

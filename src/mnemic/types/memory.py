@@ -24,6 +24,9 @@ class Source(Serialisable):
     span: tuple[int, int] | None = None
 
 
+PASTED = "pasted"
+"""The member of a recorded message's `data` that says that the most of it was pasted, and is nobody's own word here."""
+
 ROLES = frozenset({"user", "assistant", "tool"})
 """Roles that may be replayed to a model. A `system` message never comes from a conversation, and a `summary` only from
 `compact`.

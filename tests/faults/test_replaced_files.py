@@ -10,13 +10,17 @@ from typing import Any
 import apsw
 import pytest
 
+from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, StoreFull, StoreUnavailable
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.stores.sqlite import opened as opened_file
 from mnemic.stores.sqlite.opened import OpenFile
-from mnemic.types import Candidate
+from mnemic.types import Actor, Candidate
+from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.record_store import EMBEDDER, memory, remember
 from mnemic_testing.record_store.setting import everything
+
+ANA = Actor(tenant="acme", user="ana")
 
 
 async def opened(path: Path) -> SqliteStore:
@@ -59,6 +63,19 @@ async def test_without_the_look_a_write_is_acknowledged_that_is_gone(
     await remember(store, memory("coffee"))
     await store.close()
     assert not path.exists()
+
+
+async def test_a_symbolic_link_is_another_name_of_the_same_file(tmp_path: Path) -> None:
+    """Both names may be open at once: what is written by one is found by the other, and an erasure reaches all."""
+    path, link = tmp_path / "m.db", tmp_path / "link.db"
+    async with MemoryEngine(store=SqliteStore(path), embedder=WordEmbedder()) as one:
+        await one.add("The parcel goes to Oslo.", actor=ANA)
+        link.symlink_to(path)
+        async with MemoryEngine(store=SqliteStore(link), embedder=WordEmbedder()) as other:
+            await other.add("The letter goes to Rome.", actor=ANA)
+            assert (await one.count(actor=ANA), await other.count(actor=ANA)) == (2, 2)
+            assert (await other.erase("ana", actor=ANA)).complete
+            assert await one.count(actor=ANA) == 0
 
 
 async def test_two_who_write_the_file_anew_take_turns(tmp_path: Path) -> None:

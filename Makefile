@@ -295,7 +295,8 @@ screenshots: $(DEV_READY) browser ## pictures of every page of the console, ligh
 # ---------------------------------------------------------------- the locks
 
 LOCKER := build/lock/bin/uv
-COMPILE = $(LOCKER) pip compile --quiet --no-emit-package mnemic $(addprefix --no-emit-package ,$(notdir $(filter-out .,$(MEMBERS)))) --generate-hashes --python-version 3.11 --custom-compile-command "make lock" $(LOCK_ARGS)
+# The extras stay in the lines: pip, asked for hashes, takes `google-auth[pyopenssl]` from nothing else once a newer one is published.
+COMPILE = $(LOCKER) pip compile --quiet --no-strip-extras --no-emit-package mnemic $(addprefix --no-emit-package ,$(notdir $(filter-out .,$(MEMBERS)))) --generate-hashes --python-version 3.11 --custom-compile-command "make lock" $(LOCK_ARGS)
 # Two environments: Strands' litellm extra, which its own tests import, needs an openai older than our openai extra.
 FRAMEWORKS := langgraph strands langchain openai-agents pydantic-ai adk agent-framework mcp
 DEV_EXTRAS := $(addprefix --extra=,openai $(FRAMEWORKS) postgres redis azure neo4j server otel client keys structured travel yaml tokens build test test-frameworks dev)

@@ -21,7 +21,9 @@ OSV = "https://api.osv.dev/v1/querybatch"
 BATCH = 500
 SECONDS = 60.0
 
-_PINNED = re.compile(r"^([a-z0-9._-]+)==([^\s;\\]+)[^\n]*((?:\n\s+--hash=sha256:[0-9a-f]{64}[^\n]*)*)", re.MULTILINE)
+_PINNED = re.compile(
+    r"^([a-z0-9._-]+)(?:\[[^\]\n]*\])?==([^\s;\\]+)[^\n]*((?:\n\s+--hash=sha256:[0-9a-f]{64}[^\n]*)*)", re.MULTILINE
+)
 _HASH = re.compile(r"sha256:([0-9a-f]{64})")
 
 

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import re
 import tomllib
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
 from tests.architecture.sources import MEMBERS, PACKAGES, ROOT, tracked_texts
+from tests.supply_chain import locked
 
 # Written in parts, so that this file does not find itself.
 MACHINE_PATHS = [r"(?<![\w.])/" + name + "/" for name in ("work", "root", "opt/wheels", r"home/\w+", r"Users/\w+")]
@@ -92,15 +97,33 @@ def test_locks_pin_every_line_by_hash() -> None:
         text = name.read_text(encoding="utf-8").replace("\\\n", " ")
         pins = [line for line in text.splitlines() if line and not line.lstrip().startswith("#")]
         assert pins
-        assert [pin for pin in pins if not re.match(r"[a-z0-9-]+==\S+ +--hash=sha256:[0-9a-f]{64}", pin)] == []
+        assert [
+            pin for pin in pins if not re.match(r"[a-z0-9-]+(\[[a-z0-9, -]+\])?==\S+ +--hash=sha256:[0-9a-f]{64}", pin)
+        ] == []
 
 
 def test_each_lock_is_contained_in_the_next_larger_one() -> None:
     run, demo, full = (
-        set(re.findall(r"^([a-z0-9-]+==\S+)", (ROOT / name).read_text(encoding="utf-8"), re.MULTILINE))
+        {(one.name, one.version) for one in locked(ROOT / name)}
         for name in ("requirements-run.lock", "requirements-demo.lock", "requirements.lock")
     )
     assert run <= demo <= full
+
+
+def test_the_lock_names_the_extras_that_its_packages_ask_for() -> None:
+    """pip with hashes refuses `google-auth[pyopenssl]` where the lock has `google-auth` and a newer one is out."""
+    lines = re.findall(
+        r"^([a-z0-9._-]+)(?:\[([^]]+)\])?==", (ROOT / "requirements.lock").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    named = {name: {extra.strip() for extra in extras.split(",") if extra} for name, extras in lines}
+    asked: dict[str, set[str]] = {}
+    for name, extras in named.items():
+        for one in map(Requirement, metadata.requires(name) or ()):
+            wanted = one.marker is None or any(one.marker.evaluate({"extra": extra}) for extra in {"", *extras})
+            if wanted and one.extras and canonicalize_name(one.name) in named:
+                asked.setdefault(canonicalize_name(one.name), set()).update(map(canonicalize_name, one.extras))
+    assert asked
+    assert {name: extras - named[name] for name, extras in asked.items() if not extras <= named[name]} == {}
 
 
 def test_changelog_fragments_have_a_known_type() -> None:

@@ -19,6 +19,7 @@ from tests.architecture.sources import ROOT
 from tests.e2e.settings_page import MARK, PAGE, rendered, variables
 from tests.processes import running
 from tests.servers import INSTALLED, PostgresServer
+from tests.supply_chain import locked
 
 DEPLOY = ROOT / "deploy"
 SYSTEMD = shutil.which("systemd-analyze")
@@ -124,7 +125,7 @@ def test_the_lock_of_the_service_holds_what_it_needs_in_the_versions_that_are_te
 
 
 def _locked(path: Path) -> dict[str, str]:
-    return dict(re.findall(r"^([a-z0-9._-]+)==(\S+)", path.read_text(encoding="utf-8"), re.MULTILINE))
+    return {one.name: one.version for one in locked(path)}
 
 
 def test_both_units_are_the_same_user_on_the_same_folder() -> None:

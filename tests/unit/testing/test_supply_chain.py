@@ -49,7 +49,7 @@ def database(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 def test_every_package_of_a_lock_has_its_hashes(lock: Path) -> None:
     packages = locked(lock)
     text = lock.read_text(encoding="utf-8")
-    assert len(packages) == len(re.findall(r"^[a-z0-9._-]+==", text, re.MULTILINE)) > 10
+    assert len(packages) == len(re.findall(r"^[a-z0-9._-]+(?:\[.+\])?==", text, re.MULTILINE)) > 10
     assert all(one.hashes for one in packages)
 
 

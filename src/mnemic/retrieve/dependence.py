@@ -44,6 +44,8 @@ _OF_THE_USER = re.compile(
     r"advice|options?|plan|choose|pick|book|buy)\b",
     re.IGNORECASE,
 )
+_SEASON = re.compile(r"\b(?:for|over|during|before|after|until) the holidays\b", re.IGNORECASE)
+"""A time of the year, which is no journey."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,7 @@ class Ask:
         if is_small_talk(text):
             return cls(frozenset(), frozenset(), is_small_talk=True)
         read = text if len(text) <= 2 * READ else f"{text[:READ]}\n{text[-READ:]}"
-        words = _words(read)
+        words = _words(_SEASON.sub(" ", read))
         of_the_world = _OF_THE_WORLD.match(read) is not None and _OF_THE_USER.search(read) is None
         return cls(words, frozenset() if of_the_world else topics_of_request(words))
 

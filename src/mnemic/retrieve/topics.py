@@ -30,10 +30,10 @@ _SHARED: Mapping[str, str] = MappingProxyType(
         "barbecue coeliac celiac cena comida restaurante essen restaurant repas dîner jantar",
         "health": "doctor medicine medication medical health healthy symptom symptoms pain allergic allergy allergies "
         "diabetes diabetic asthma pregnant prescription hospital therapy injury injured knee disease diagnosed blood "
-        "sleep insomnia workout exercise fitness gym yoga wheelchair accessible accessibility mobility supplement "
+        "sleep insomnia workout exercise gym yoga wheelchair accessible accessibility mobility supplement "
         "supplements skincare skin coeliac celiac migraine vitamins",
         "sport": "sport sports run running jog jogging gym workout exercise swim swimming cycling hike hiking climbing "
-        "football soccer tennis basketball yoga fitness ski skiing marathon training team match",
+        "football soccer tennis basketball yoga ski skiing marathon training team match",
         "music": "music song songs album albums band bands concert concerts playlist listen jazz rock pop classical "
         "guitar piano singer genre",
         "screen": "film films movie movies series show shows watch documentary documentaries cinema netflix thriller "
@@ -67,7 +67,9 @@ _SHARED: Mapping[str, str] = MappingProxyType(
         "car": "car cars drive driving parking motorbike vehicle electric garage fuel",
     }
 )
-"""Words that show the topic in a request and in a memory alike."""
+"""Words that show the topic in a request and in a memory alike; none whose stem is a word for anything else ("fitness"
+and what fits a car).
+"""
 
 _NONE: frozenset[str] = frozenset()
 

@@ -217,20 +217,21 @@ $(MADE):
 # An editable install of every package of this tree; the build backend comes from the lock, so nothing else is fetched.
 EDITABLE := $(PIP) install --quiet --no-deps --no-build-isolation $(EDITABLES)
 
+# A lock names all there is: with --no-deps pip looks for nothing else, so that a newer release elsewhere changes nothing.
 $(RUN_READY): requirements-run.lock $(PROJECTS) | $(MADE)
-	@$(PIP) install --quiet --require-hashes --requirement requirements-run.lock
+	@$(PIP) install --quiet --require-hashes --no-deps --requirement requirements-run.lock
 	@$(EDITABLE)
 	@touch $@
 
 # The demonstration shows two frameworks, too.
 $(DEMO_READY): requirements-demo.lock $(PROJECTS) | $(MADE)
-	@$(PIP) install --quiet --require-hashes --requirement requirements-demo.lock
+	@$(PIP) install --quiet --require-hashes --no-deps --requirement requirements-demo.lock
 	@$(EDITABLE)
 	@touch $(RUN_READY) $@
 
 # Each lock is compiled under the next larger one, which contains it.
 $(DEV_READY): requirements.lock $(PROJECTS) | $(MADE)
-	@$(PIP) install --quiet --require-hashes --requirement requirements.lock
+	@$(PIP) install --quiet --require-hashes --no-deps --requirement requirements.lock
 	@$(EDITABLE)
 	@touch $(RUN_READY) $(DEMO_READY) $@
 
@@ -242,13 +243,13 @@ HARNESSES := test -d "$(CONFORMANCE)/langgraph" -a -d "$(CONFORMANCE)/strands" \
 $(CONF_READY): requirements-conformance.lock $(PROJECTS)
 	@$(HARNESSES)
 	@mkdir -p build/conformance && $(PYTHON) -m venv build/conformance/venv
-	@$(CONF)/python -m pip --disable-pip-version-check --no-input install --quiet --require-hashes --requirement requirements-conformance.lock
+	@$(CONF)/python -m pip --disable-pip-version-check --no-input install --quiet --require-hashes --no-deps --requirement requirements-conformance.lock
 	@$(CONF)/python -m pip --disable-pip-version-check --no-input install --quiet --no-deps --no-build-isolation $(EDITABLES)
 	@touch $@
 
 $(NER_READY): requirements-ner.lock $(PROJECTS)
 	@mkdir -p build/ner && $(PYTHON) -m venv build/ner/venv
-	@$(NER)/python -m pip --disable-pip-version-check --no-input install --quiet --require-hashes --requirement requirements-ner.lock
+	@$(NER)/python -m pip --disable-pip-version-check --no-input install --quiet --require-hashes --no-deps --requirement requirements-ner.lock
 	@$(NER)/python -m pip --disable-pip-version-check --no-input install --quiet --no-deps --no-build-isolation $(EDITABLES)
 	@touch $@
 
@@ -295,7 +296,6 @@ screenshots: $(DEV_READY) browser ## pictures of every page of the console, ligh
 # ---------------------------------------------------------------- the locks
 
 LOCKER := build/lock/bin/uv
-# The extras stay in the lines: pip, asked for hashes, takes `google-auth[pyopenssl]` from nothing else once a newer one is published.
 COMPILE = $(LOCKER) pip compile --quiet --no-strip-extras --no-emit-package mnemic $(addprefix --no-emit-package ,$(notdir $(filter-out .,$(MEMBERS)))) --generate-hashes --python-version 3.11 --custom-compile-command "make lock" $(LOCK_ARGS)
 # Two environments: Strands' litellm extra, which its own tests import, needs an openai older than our openai extra.
 FRAMEWORKS := langgraph strands langchain openai-agents pydantic-ai adk agent-framework mcp

@@ -110,7 +110,7 @@ def test_the_image_runs_as_nobody_special_and_copies_what_there_is() -> None:
     assert [name for name in copied if not (ROOT / name).exists()] == []
     installed = [" ".join(words.split()) for words in re.findall(r"pip install ([^&\n]+)", text)]
     assert installed == [
-        "--no-cache-dir --require-hashes --requirement requirements-service.lock",
+        "--no-cache-dir --require-hashes --no-deps --requirement requirements-service.lock",
         "--no-cache-dir --no-deps --no-build-isolation . "
         + " ".join(f"./packages/mnemic-{name}" for name in IN_THE_IMAGE),
     ]

@@ -172,6 +172,22 @@ def test_what_a_service_lacks_is_not_supported(served: Served) -> None:
             assert refused.value.reason == f"not_supported:{name}:remote"
 
 
+def test_a_conversation_is_captured_message_by_message(served: Served) -> None:
+    said = [
+        Message(role="user", content="I live in Oslo."),
+        Message(role="assistant", content="How is the weather in Bergen?"),
+        Message(role="user", content="I am vegetarian."),
+    ]
+    with MemoryManager("nils", store=served.address, api_key=served.key("reader", "writer", user="nils")) as memory:
+        first, none, last = memory.capture_many(said, idempotency_keys=["a", None, "b"])
+        assert none is None
+        assert first is not None
+        assert last is not None
+        assert [receipt.key for receipt in (*first.receipts, *last.receipts)] == ["home_city", "diet"]
+        memory.capture_many(said, idempotency_keys=["a", None, "b"])
+        assert memory.count() == 2
+
+
 def test_governance_at_a_service_has_the_verbs_of_the_library(served: Served) -> None:
     owner = served.key("reader", "writer", "subject", user="mona")
     steward = served.key("reader", "writer", "reviewer", "operator", user="otto")

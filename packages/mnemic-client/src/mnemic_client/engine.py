@@ -15,7 +15,8 @@ from mnemic.kinds.seven import KindHit, SevenKinds
 from mnemic.maintain.erasure_receipt import ErasureReceipt
 from mnemic.maintain.review import Waiting
 from mnemic.sync_facade import Awaited, Ground, M
-from mnemic.types import Actor, AuditEvent, Memory, WriteReceipt
+from mnemic.trace import RunReport
+from mnemic.types import Actor, AuditEvent, Memory, Message, WriteReceipt
 from mnemic_client.governance import RemoteReviews
 from mnemic_client.memory import MemoryClient
 from mnemic_client.opening import AsyncClient
@@ -86,6 +87,19 @@ class RemoteEngine:
             return await getattr(self.client, name)(*given, **named)
 
         return call
+
+    async def capture_many(
+        self, messages: Sequence[Message], *, actor: Actor, idempotency_keys: Sequence[str | None] | None = None
+    ) -> Sequence[RunReport | None]:
+        """Capture each of the user's own messages, in a call of its own: one report each, None for the others. The
+        service reads each by itself, so that no request takes as long as all of them.
+        """
+        keys = [None] * len(messages) if idempotency_keys is None else idempotency_keys
+        reports: list[RunReport | None] = []
+        for message, key in zip(messages, keys, strict=True):
+            own = message.role == "user"
+            reports.append(await self.client.capture(message, idempotency_key=key) if own else None)
+        return reports
 
     async def consolidate(self, *, actor: Actor, rules: object = None, dry_run: bool = False) -> Any:
         """Draw together what was said. Raises NotSupported for rules: those of the service count."""

@@ -356,4 +356,4 @@ def test_every_command_has_help_for_a_stranger(mnemic: Call, name: str) -> None:
 def test_without_words_it_shows_its_help(mnemic: Call) -> None:
     result = CliRunner().invoke(cli, [])
     assert result.exit_code == Exit.USAGE
-    assert "Commands:" in result.stderr
+    assert "\nMemories:\n" in result.stderr

@@ -213,7 +213,7 @@ PLANTS = (
         row="S35",
         defect="a model that does not answer is asked again and again",
         file="src/mnemic/providers/breaker.py",
-        was="        circuit.missed()\n",
+        was="        circuit.missed(opens=opens)\n",
         now="        circuit.answered()\n",
         tests=("tests/unit/providers/test_breaker.py",),
     ),

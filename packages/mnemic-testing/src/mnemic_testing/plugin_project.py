@@ -19,6 +19,15 @@ from mnemic.plugins import offered
 
 KINDS = {
     "store": ("stores", "build", "MNEMIC_STORE=$name://anything mnemic doctor"),
+    "document_store": (
+        "document_stores",
+        "build",
+        "python -c \"from mnemic.plugins import names; print(names('document_stores'))\"",
+    ),
+    "session_store": ("sessions", "build", "MNEMIC_SESSIONS=$name://anything mnemic doctor"),
+    "graph_store": ("graphs", "build", "MNEMIC_GRAPH=$name://anything mnemic doctor"),
+    "copy": ("copies", "build", "MNEMIC_STORE='sqlite:///memory.db?copy=$name:///tmp/copy' mnemic add 'I like boats'"),
+    "backup": ("backups", "Backups", "MNEMIC_STORE=$name:///path/of/memory.db mnemic backup FOLDER"),
     "embedder": ("embedders", "build", "MNEMIC_EMBEDDER=$name mnemic doctor"),
     "completer": ("completers", "build", "MNEMIC_MODEL_URL=$name://anything mnemic doctor"),
     "reranker": ("rerankers", "build", "MNEMIC_RERANKER=$name mnemic doctor"),
@@ -105,6 +114,7 @@ def _filled(template: str, name: str, kind: str) -> str:
         entity=name.upper(),
         entry=name.upper() if kind == "detector" else name,
         kind=kind,
+        words=kind.replace("_", " "),
         group=group,
         target=target,
         tried=_tried(name, kind),

@@ -24,7 +24,7 @@ POLICY = Path(__file__).with_name("policy.toml")
 
 
 def respond(context: dict[str, Any]) -> str:
-    """What a model would say: the request, and the preferences it was shown."""
+    """Stand in for a model: repeat the request, and the preferences it was shown."""
     wishes = [f"{memory['key']}: {memory['value']['value']}" for memory in context["memories"]]
     return f"I keep in mind: {', '.join(wishes)}." if wishes else "Noted."
 
@@ -38,7 +38,7 @@ async def say(graph: MemoryGraph, said: str, thread: str, *, quiet: bool = False
 
 
 def show(said: str, turn: dict[str, Any]) -> None:
-    """A turn in one line: what was said, what was answered, what was stored."""
+    """Show a turn in one line: what was said, what was answered, what was stored."""
     output = turn["final_output"]
     stored = [f"{one['key']} = {one['value']['value']}" for one in output["stored_updates"]]
     print(f"> {said} -> {output['response']}" + (f" (stored: {', '.join(stored)})" if stored else ""))
@@ -63,7 +63,7 @@ async def main(store: str) -> None:
 
 
 async def approve(graph: MemoryGraph) -> dict[str, Any]:
-    """The rest of the turn that waits for a person."""
+    """Return the rest of the turn that waits for a person."""
     return await graph.ainvoke(Command(resume="approve"), graph.thread("ana", "friday"))
 
 

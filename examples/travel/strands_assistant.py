@@ -92,7 +92,7 @@ def main(store: str) -> None:
 
 
 def shown_in(memory: MnemicMemory) -> tuple[Entry, ...]:
-    """The entries of the latest turn."""
+    """Return the entries of the latest turn."""
     return memory.last.entries if memory.last is not None else ()
 
 

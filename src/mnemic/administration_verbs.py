@@ -34,7 +34,7 @@ _REPORTS = frozenset({"AuditReport", "Decided", "MaintenanceReport", "Revocation
 
 
 def __getattr__(name: str) -> Any:
-    """The reports under the names by which programs know them (`mnemic.maintain.reports`)."""
+    """Return the reports under the names by which programs know them (`mnemic.maintain.reports`)."""
     if name not in _REPORTS:
         raise AttributeError(f"module 'mnemic.administration_verbs' has no attribute {name!r}")
     from mnemic.maintain import reports
@@ -131,7 +131,7 @@ class StewardVerbs(UpkeepVerbs):
         actor: Actor,
         whole_tenant: bool = False,
     ) -> Sequence[Decided]:
-        """The same decision about many waiting memories; one that cannot be decided says why and stops no other.
+        """Return the same decision about many waiting memories; one that cannot be decided says why and stops no other.
 
         Raises StoreFailed; what was decided before stays.
         """
@@ -201,8 +201,8 @@ class StewardVerbs(UpkeepVerbs):
     # -- what stands behind markers ----------------------------------------------------------------------------------
 
     async def reveal(self, memory_id: str, *, actor: Actor, role: str, whole_tenant: bool = False) -> Revealed:
-        """The values that a memory's markers replace. `role` is the embedding program's word that the actor has it; it
-        must be one that the policy names. Each call leaves a line in the audit, also when it is denied.
+        """Return the values that a memory's markers replace. `role` is the embedding program's word that the actor has
+        it; it must be one that the policy names. Each call leaves a line in the audit, also when it is denied.
 
         Raises MemoryNotFound, RevealDenied (`reveal_denied:role`), NotSupported without a key file, KeyFailed.
         """
@@ -314,7 +314,9 @@ class StewardVerbs(UpkeepVerbs):
     async def audit(
         self, *, actor: Actor, after: int = 0, before: int | None = None, limit: int = 1000
     ) -> Sequence[AuditEvent]:
-        """The tenant's audit from behind sequence `after`; with `before` the last `limit` lines in front of that."""
+        """Return the tenant's audit from behind sequence `after`; with `before` the last `limit` lines in front of
+        that.
+        """
         return await self.store.audit(actor.tenant, after=after, before=before, limit=limit)
 
     async def verify_audit(self, *, actor: Actor) -> AuditReport:

@@ -91,7 +91,7 @@ TRUST: Mapping[Origin, Trust] = MappingProxyType(
 
 
 def kind_of(kind: Kind | str) -> Kind:
-    """The kind of this name. Raises InvalidInput (`kind`)."""
+    """Return the kind of this name. Raises InvalidInput (`kind`)."""
     try:
         return Kind(kind)
     except ValueError:

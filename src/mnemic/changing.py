@@ -59,7 +59,9 @@ async def with_changes(
 
 
 async def _correction(gateway: MemoryGateway, actor: Actor, message: Message, found: Extraction) -> Candidate | None:
-    """The whole of a short message that takes back what its author said last in the session, in the place of that."""
+    """Return the whole of a short message that takes back what its author said last in the session, in the place of
+    that.
+    """
     text = message.content.strip()
     if message.session is None or len(text.split()) > CORRECTION_WORDS or any(one.key for one in found.candidates):
         return None
@@ -79,7 +81,7 @@ async def _correction(gateway: MemoryGateway, actor: Actor, message: Message, fo
 
 
 def _doubtful(message: Message, found: Extraction) -> list[tuple[str, tuple[int, int]]]:
-    """The left-out sentences in which a word says that something has changed."""
+    """Return the left-out sentences in which a word says that something has changed."""
     told = []
     for one in found.skipped:
         if one.reason not in DOUBTFUL or one.span is None or one.key is not None:
@@ -94,7 +96,9 @@ def _doubtful(message: Message, found: Extraction) -> list[tuple[str, tuple[int,
 
 
 def _whole_corrections(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """The sentences between two places; one that only says that something was wrong, with the next, which says what."""
+    """Return the sentences between two places; one that only says that something was wrong, with the next, which says
+    what.
+    """
     found: list[tuple[int, int]] = []
     for first, last in sentences(text[start:end]):
         before = found[-1] if found else None

@@ -11,7 +11,7 @@ class SystemClock:
     """The machine's time; the `Clock` every engine uses unless a test injects another."""
 
     def now(self) -> datetime:
-        """The wall clock, aware, UTC."""
+        """Return the wall clock, aware, UTC."""
         return datetime.now(UTC)
 
     def monotonic(self) -> float:

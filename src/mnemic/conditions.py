@@ -18,7 +18,7 @@ OPERATORS = frozenset({"$eq", "$ne", *_ORDERS})
 
 
 def check_conditions(conditions: Mapping[str, Any]) -> None:
-    """Raises InvalidInput (`invalid_input:operator`) for an operator that nobody knows."""
+    """Raise InvalidInput (`invalid_input:operator`) for an operator that nobody knows."""
     for name, wanted in conditions.items():
         if isinstance(wanted, Mapping):
             if any(str(key).startswith("$") for key in wanted):

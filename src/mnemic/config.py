@@ -185,13 +185,13 @@ class Settings:
 
     @classmethod
     def load(cls, **overrides: Any) -> Settings:
-        """Settings from the environment, with `overrides` on top; those that are None are left out. Raises
+        """Return the settings from the environment, with `overrides` on top; those that are None are left out. Raises
         InvalidConfig.
         """
         return cls(**{name: value for name, value in overrides.items() if value is not None})
 
     def with_values(self, **values: object) -> Self:
-        """These settings with other values for some; the environment is not read again. Raises InvalidConfig."""
+        """Return these settings with other values for some; the environment is not read again. Raises InvalidConfig."""
         changed = copy(self)
         for declared in fields(self):
             if declared.name in values:
@@ -208,9 +208,9 @@ class Settings:
         return found
 
     def key_for(self, address: Literal["model_url", "embedder_url"]) -> str | None:
-        """The key for the server at this address. OpenAI's own variable is for OpenAI and for the address in OpenAI's
-        own variable; any other address of the environment gets the key that was set for mnemic, or none. The key of a
-        language model's server is not sent to an embedder at another one.
+        """Return the key for the server at this address. OpenAI's own variable is for OpenAI and for the address in
+        OpenAI's own variable; any other address of the environment gets the key that was set for mnemic, or none. The
+        key of a language model's server is not sent to an embedder at another one.
         """
         if address == "embedder_url":
             if self.embedder_key is not None:
@@ -275,13 +275,13 @@ def _in_file(named: str | None) -> Mapping[str, str | None]:
 
 
 def _secrets(named: Mapping[str, object]) -> dict[str, object]:
-    """The secrets of the files that are named. Raises InvalidConfig (`<name>_file`)."""
+    """Return the secrets of the files that are named. Raises InvalidConfig (`<name>_file`)."""
     files = {name: named.get(f"{name}_file") for name in SECRETS}
     return {name: secret_in(path(file), f"{name}_file") for name, file in files.items() if file}
 
 
 def secret_in(file: Path, place: str) -> str:
-    """The one line of a file. Raises InvalidConfig (`place`) where there is none, or more than one."""
+    """Return the one line of a file. Raises InvalidConfig (`place`) where there is none, or more than one."""
     try:
         with file.open("rb") as opened:
             text = opened.read(MAX_SECRET_BYTES + 1).decode("utf-8").rstrip("\r\n")
@@ -293,8 +293,8 @@ def secret_in(file: Path, place: str) -> str:
 
 
 def secret_named(variable: str) -> str | None:
-    """A secret that is no setting: the line of the file that `<variable>_FILE` names, or the variable itself. Raises
-    InvalidConfig.
+    """Return a secret that is no setting: the line of the file that `<variable>_FILE` names, or the variable itself.
+    Raises InvalidConfig.
     """
     file = os.environ.get(f"{variable}_FILE")
     if file:

@@ -47,7 +47,7 @@ class Rules:
         object.__setattr__(self, "policy", self.policy.within(self.limits.longest))
 
     def scopes(self, actor: Actor) -> tuple[Scope, ...]:
-        """The actor's scopes at every granted level that the actor has an owner for."""
+        """Return the actor's scopes at every granted level that the actor has an owner for."""
         return actor.scopes(self.grant.reached_by(actor))
 
 
@@ -76,7 +76,7 @@ class Passed:
     warnings: tuple[str, ...] = ()
 
     def receipt(self) -> WriteReceipt:
-        """The receipt of a proposal that is blocked."""
+        """Return the receipt of a proposal that is blocked."""
         return blocked_receipt(self.candidate, self.reason or "blocked")
 
 
@@ -108,7 +108,7 @@ class Handler(Protocol):
     """Handler of one kind of request. Only the door calls these methods, `check` first."""
 
     async def check(self, call: Call) -> Sequence[Proposal]:
-        """The statements that will hold after the request. Raises what is wrong with its shape, or MemoryNotFound."""
+        """Return the statements that the request makes. Raises what is wrong with its shape, or MemoryNotFound."""
 
     async def carry_out(self, call: Call, passed: Sequence[Passed]) -> Any:
         """Prepare, commit one transaction, publish; the answer. A blocked proposal is not written."""
@@ -121,7 +121,7 @@ class Middleware(Protocol):
     """Wraps the handling of every request: it awaits `proceed`, once at most, and may look at the answer."""
 
     async def __call__(self, call: Call, *, proceed: Proceed) -> Any:
-        """The answer to the request."""
+        """Return the answer to the request."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -134,7 +134,7 @@ class Watchers:
     on_search: Callable[[SearchResult], None] | None = None
 
     async def __call__(self, call: Call, *, proceed: Proceed) -> Any:
-        """The answer to the request, once its receipts are reported."""
+        """Return the answer to the request, once its receipts are reported."""
         answer = await proceed(call)
         if self.on_write is not None:
             for receipt in answer.receipts if isinstance(answer, Written) else [answer]:
@@ -158,9 +158,9 @@ class Door:
     middleware: Sequence[Middleware] = ()
 
     async def handle(self, call: Call, proceed: Proceed | None = None) -> Any:
-        """The answer to the request: of the steps, or of `proceed` in their place, called through the middleware, the
-        first one outermost. Raises InvalidInput, the breaches of policy (RunStopped), and what the engine's method of
-        that name says; then nothing was stored.
+        """Return the answer to the request: of the steps, or of `proceed` in their place, called through the
+        middleware, the first one outermost. Raises InvalidInput, the breaches of policy (RunStopped), and what the
+        engine's method of that name says; then nothing was stored.
         """
         proceed = proceed or self._steps
         for one in reversed(self.middleware):

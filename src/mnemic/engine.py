@@ -63,7 +63,7 @@ class _Turns:
         self._settings = _given(preference_bias=preference_bias, max_tokens=max_tokens)
 
     def parts(self, gateway: MemoryGateway) -> TurnParts:
-        """The parts of a turn that passes this gateway."""
+        """Return the parts of a turn that passes this gateway."""
         from mnemic.turn import TurnParts
 
         return TurnParts(gateway=gateway, **self._made, **self._settings)
@@ -85,7 +85,7 @@ class _Turns:
 
 
 def _given(**named: Any) -> dict[str, Any]:
-    """The arguments that are not None."""
+    """Return the arguments that are not None."""
     return {name: value for name, value in named.items() if value is not None}
 
 
@@ -204,7 +204,7 @@ class MemoryEngine(StewardVerbs):
         await self.close()
 
     def under(self, *, policy: Policy, grant: Grant, budget: Budget, limits: Limits) -> Self:
-        """This engine by other rules: all else, what is open included, is the same. It is this one that is closed."""
+        """Return this engine by other rules; all else, what is open too, is the same. It is this one that is closed."""
         gateway = self.gateway  # made now, so that the view shares what it is made of
         view = copy(self)
         view.rules = Rules(policy=policy, grant=grant, budget=budget, limits=limits)
@@ -370,7 +370,7 @@ class MemoryEngine(StewardVerbs):
     async def _turn(
         self, turn: Run, actor: Actor, *, watch: Watch | None = None, read: Extraction | MnemicError | None = None
     ) -> RunReport:
-        """The turn, through the middleware of the door: what it writes passes the door by itself."""
+        """Return the turn, through the middleware of the door: what it writes passes the door by itself."""
         from mnemic.turn import TurnRequest, run_turn
 
         async def proceed(_: Call) -> RunReport:

@@ -40,7 +40,7 @@ class EntityNoticing:
     reader: EntityReader
 
     async def __call__(self, call: Call, *, proceed: Proceed) -> Any:
-        """The answer to the request, once what was stored has been read."""
+        """Return the answer to the request, once what was stored has been read."""
         request = call.request
         if isinstance(request, Forget):
             return await self._forgotten(call, proceed)
@@ -63,7 +63,7 @@ class EntityNoticing:
         return replace(report, errors=(*report.errors, f"{ENTITIES}: {missed}")) if missed else report
 
     async def _corrected(self, receipt: WriteReceipt, call: Call) -> WriteReceipt:
-        """A correction is read as if it had been said now; what the old words named goes."""
+        """Read a correction as if it had been said now; what the old words named goes."""
         if receipt.outcome not in _NEW or receipt.memory_id is None:
             return receipt
         await self._forget_read(receipt.memory_id, call)
@@ -94,7 +94,7 @@ class EntityNoticing:
             await engine.forget(read, actor=call.actor)
 
     async def _noticed(self, candidate: Candidate, receipt: WriteReceipt, call: Call) -> WriteReceipt:
-        """The receipt, once what was stored has been read."""
+        """Return the receipt, once what was stored has been read."""
         ordinary = candidate.kind in _READ_KINDS and candidate.key is None and candidate.level == Level.USER
         if not ordinary or receipt.outcome not in _NEW:
             return receipt

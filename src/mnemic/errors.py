@@ -334,7 +334,7 @@ class NotSupported(MnemicError):
 
 
 def error_behind(reason: str) -> type[MnemicError]:
-    """The kind of error that has this `reason`; MnemicError itself for a reason that is no error's."""
+    """Return the kind of error that has this `reason`; MnemicError itself for a reason that is no error's."""
     waiting: list[type[MnemicError]] = [MnemicError]
     while waiting:
         kind = waiting.pop()

@@ -10,7 +10,7 @@ from mnemic.errors import MissingExtra
 
 @contextmanager
 def brought_by(extra: str) -> Iterator[None]:
-    """Raises MissingExtra (`missing_extra:<extra>`) where an import inside finds a package missing."""
+    """Raise MissingExtra (`missing_extra:<extra>`) where an import inside finds a package missing."""
     try:
         yield
     except ModuleNotFoundError as missing:

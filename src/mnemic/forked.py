@@ -19,7 +19,7 @@ class OneProcess:
         return os.getpid() != self._process
 
     def check(self) -> None:
-        """Raises StoreUnavailable (`store_unavailable:forked`) in a process that was forked off since."""
+        """Raise StoreUnavailable (`store_unavailable:forked`) in a process that was forked off since."""
         if os.getpid() != self._process:
             raise StoreUnavailable(
                 "forked", hint="it was opened before the process forked: open a new one in the child"

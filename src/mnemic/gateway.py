@@ -43,7 +43,7 @@ class GatewayWrite:
         return tuple(receipt for receipt in self.receipts if receipt.outcome is Outcome.BLOCKED)
 
     def keys(self, *, refreshed: bool) -> list[str | None]:
-        """The keys that were rewritten, or those that were only refreshed."""
+        """Return the keys that were rewritten, or those that were only refreshed."""
         return [receipt.key for receipt in self.receipts if receipt.stored and receipt.was_duplicate is refreshed]
 
 
@@ -76,7 +76,7 @@ class MemoryGateway:
         return Limiter(store=self.searcher.store, clock=self.clock, pipeline=self.pipeline)
 
     async def hidden_keys(self, actor: Actor) -> frozenset[str]:
-        """The keys the actor has not consented to, as of now: nothing under them is found."""
+        """Return the keys the actor has not consented to, as of now: nothing under them is found."""
         token = await self.limiter.token(actor)
         return (await consents(self.searcher.store, token, actor.tenant)).hidden(self.policy, self.limits)
 
@@ -111,7 +111,7 @@ class MemoryGateway:
         )
 
     def _own_door(self) -> Door:
-        """A door for captures alone, of a gateway that was built without an engine."""
+        """Return a door for captures alone, of a gateway that was built without an engine."""
         adding = AddingMany(self.pipeline, self.limiter)
         return Door(limiter=self.limiter, handlers={AddMany: adding}, middleware=(self.watchers,))
 
@@ -160,7 +160,7 @@ class MemoryGateway:
         return self.watchers.searched(result)
 
     def where(self, intent: Intent, actor: Actor) -> Where:
-        """The filter of an admitted intent: the actor's own scopes at its levels, live memories only."""
+        """Return the filter of an admitted intent: the actor's own scopes at its levels, live memories only."""
         return Where(
             scopes=actor.scopes(intent.levels or ()),
             kinds=frozenset(intent.kinds) if intent.kinds is not None else None,
@@ -173,7 +173,7 @@ class MemoryGateway:
         )
 
     def bias(self, preference_bias: bool) -> Bias:
-        """The policy's preference keys where the bias is asked for, and what stands in every answer."""
+        """Return the policy's preference keys where the bias is asked for, and what stands in every answer."""
         rules = (self.policy.keys or {}).values()
         return Bias(
             keys=frozenset(rule.key for rule in rules if rule.preference) if preference_bias else frozenset(),
@@ -184,8 +184,8 @@ class MemoryGateway:
         )
 
     def beside(self, preference_bias: bool, standing: int) -> Bias:
-        """The same, but what stands, and every preference with it, comes beside the best hits: the `standing` most
-        relevant of them.
+        """Return the same, but what stands, and every preference with it, comes beside the best hits: the `standing`
+        most relevant of them.
         """
         bias = self.bias(preference_bias)
         return replace(bias, standing_categories=bias.standing_categories | {PREFERENCE}, beside=standing)

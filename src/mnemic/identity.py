@@ -26,7 +26,7 @@ _stamps = _Stamps()
 
 
 def new_id(at: datetime) -> str:
-    """A UUIDv7 for the moment `at`, as text.
+    """Return a UUIDv7 for the moment `at`, as text.
 
     Identifiers made in one process are strictly increasing, also when the clock stands still or goes back: 12 bits
     below the millisecond count on (RFC 9562, section 6.2, method 1).
@@ -39,11 +39,11 @@ def new_id(at: datetime) -> str:
 
 
 def first_id(at: datetime) -> str:
-    """The text that no identifier made at `at` or later is smaller than, and every earlier one is."""
+    """Return the text that no identifier made at `at` or later is smaller than, and every earlier one is."""
     milliseconds = f"{int(at.timestamp() * 1000) & ((1 << 48) - 1):012x}"
     return f"{milliseconds[:8]}-{milliseconds[8:]}"
 
 
 def token_of(secret: bytes, user: str) -> str:
-    """The pseudonym of a user: 32 hex digits, keyed by the tenant's secret."""
+    """Return the pseudonym of a user: 32 hex digits, keyed by the tenant's secret."""
     return hmac.digest(secret, f"subject\x1f{user}".encode(), "sha256").hex()[:32]

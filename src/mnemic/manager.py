@@ -174,7 +174,7 @@ class _Parts:
         return cast(MemoryEngine, remote)
 
     def kinds(self, ground: Ground[M]) -> SevenKinds[M]:
-        """The seven kinds, called as `ground` says."""
+        """Return the seven kinds, called as `ground` says."""
         if self._remote:
             return cast(SevenKinds[M], _client().RemoteKinds(self.engine, self._actor, ground))
         profile = self._profile
@@ -184,7 +184,7 @@ class _Parts:
 
 
 def _client() -> Any:
-    """The client of a service, which needs `mnemic[client]`: loaded where a service is asked, and only there."""
+    """Return the client of a service, which needs `mnemic[client]`: loaded where a service is asked, and only there."""
     from mnemic.extras import brought_by
 
     with brought_by("client"):

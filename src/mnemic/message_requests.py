@@ -39,7 +39,7 @@ async def requests_in(
 
 
 def without(extraction: Extraction, asked: Sequence[Asked]) -> Extraction:
-    """The extraction without what was taken from a request about memory."""
+    """Return the extraction without what was taken from a request about memory."""
     if not asked:
         return extraction
     spans = [one.span for one in asked]

@@ -45,7 +45,7 @@ def is_offered(group: str, name: str) -> bool:
 
 
 def names(group: str) -> list[str]:
-    """The names that packages offer in `group`, each once, in alphabetical order; nothing is loaded."""
+    """Return the names that packages offer in `group`, each once, in alphabetical order; nothing is loaded."""
     return sorted({one.name for one in _entry_points(group=f"mnemic.{group}")})
 
 
@@ -59,7 +59,7 @@ def offered() -> list[tuple[str, str, str, str]]:
 
 
 def scheme_of(location: str) -> str | None:
-    """The scheme of a URL, None for what is none."""
+    """Return the scheme of a URL, None for what is none."""
     scheme, separator, _ = location.partition("://")
     return scheme.casefold() if separator else None
 

@@ -55,7 +55,7 @@ class Portal:
             del answer  # an exception holds this frame, and the answer the exception
 
     def iterate(self, source: AsyncIterator[T]) -> Iterator[T]:
-        """The items of an asynchronous iterator, one at a time."""
+        """Yield the items of an asynchronous iterator, one at a time."""
         end: Any = object()
 
         async def following() -> T:

@@ -212,9 +212,9 @@ def _items_of(
     *,
     readable: Sequence[int] | None = None,
 ) -> Mapping[str, JsonValue]:
-    """The schema of `{"items": [...]}`, every name of an item required. Scopes and turns are named and lengths bounded,
-    so that a server that keeps to a grammar can answer no other, and a small model finds an end; keys are not named:
-    what belongs to none shall not be forced under one.
+    """Return the schema of `{"items": [...]}`, every name of an item required. Scopes and turns are named and lengths
+    bounded, so that a server that keeps to a grammar can answer no other, and a small model finds an end; keys are not
+    named: what belongs to none shall not be forced under one.
     """
     turn: Mapping[str, JsonValue] = {} if readable is None else {"turn": {"type": "integer", "enum": list(readable)}}
     value: Mapping[str, JsonValue] = {"type": "string", "maxLength": max_value_chars}

@@ -113,7 +113,7 @@ class ReadVerbs:
         return answer
 
     def reach(self, actor: Actor) -> tuple[Scope, ...]:
-        """The scopes that the actor's calls reach: theirs at every granted level."""
+        """Return the scopes that the actor's calls reach: theirs at every granted level."""
         return self.rules.scopes(actor)
 
     async def search(
@@ -138,8 +138,8 @@ class ReadVerbs:
         named: bool = False,
         deadline: Deadline | None = None,
     ) -> SearchResult:
-        """The best `top_k` (1 to 100) memories for `query`, cut to `max_tokens` where given; an empty query lists the
-        newest.
+        """Return the best `top_k` (1 to 100) memories for `query`, cut to `max_tokens` where given; an empty query
+        lists the newest.
 
         `as_of`: what was true then; `known_at`: what was believed then, whatever has been learnt, corrected or closed
         since; both together: what was believed then of that time. What was forgotten or has expired stays unseen.
@@ -170,8 +170,8 @@ class ReadVerbs:
         return _cut(self.gateway.watchers.searched(result), max_tokens, self.token_count)
 
     async def recall(self, request: RecallRequest, *, actor: Actor, deadline: Deadline | None = None) -> Recalled:
-        """The memories that a model call is shown: what policy pins, preferences that the request could depend on, and
-        what is relevant, within the budget; see `mnemic.recall`. Nothing is logged. Raises as `search` does.
+        """Return the memories that a model call is shown: what policy pins, preferences that the request could depend
+        on, and what is relevant, within the budget; see `mnemic.recall`. Nothing is logged. Raises as `search` does.
         """
         from mnemic.recall import recall
 
@@ -207,8 +207,8 @@ class ReadVerbs:
         return await self._pipeline.redacted(text, tenant=actor.tenant)
 
     async def hot(self, *, actor: Actor, kinds: Sequence[Kind | str] | None = None, limit: int = 10) -> SearchResult:
-        """The newest memories by when they happened, for the head of a prompt: through the hot set where there is one,
-        whose failure is named in `errors`. What another process has written may come a moment late.
+        """Return the newest memories by when they happened, for the head of a prompt: through the hot set where there
+        is one, whose failure is named in `errors`. What another process has written may come a moment late.
         """
         from mnemic.retrieve.hot_set import HotReader
 
@@ -267,7 +267,7 @@ class ReadVerbs:
         return await then.count(where)
 
     async def _then(self, where: Where, known_at: datetime | None) -> tuple[Snapshot, Where]:
-        """The store, or what was believed in it at `known_at`, and the filter for it."""
+        """Return the store, or what was believed in it at `known_at`, and the filter for it."""
         known_at = _moment(known_at, "known_at")
         if known_at is None:
             return self.store, where
@@ -334,7 +334,7 @@ def _moment(given: datetime | None, name: str) -> datetime | None:
 
 
 def _cut(result: SearchResult, max_tokens: int | None, count: TokenCount) -> SearchResult:
-    """The result with as many of its hits as `max_tokens` have room for."""
+    """Return the result with as many of its hits as `max_tokens` have room for."""
     if max_tokens is None:
         return result
     from mnemic.inject.compact import within_tokens

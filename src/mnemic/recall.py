@@ -94,7 +94,7 @@ def choose(
     reader: Actor,
     count: TokenCount = estimated_tokens,
 ) -> Recalled:
-    """The hits of `result` that are shown to a model that serves `reader`."""
+    """Return the hits of `result` that are shown to a model that serves `reader`."""
     ask = Ask.of(shortened(request.asked or request.intent.query))
     standing = [hit for hit in result.hits if _is_judged(hit) and is_trusted(hit.memory, reader)]
     standing.sort(key=lambda hit: hit.memory.status is not Status.SUPERSEDED)  # what was true then comes first
@@ -135,7 +135,7 @@ def _is_told(message: Memory, facts: Sequence[Memory]) -> bool:
 
 
 def _in_order(hits: Sequence[Hit], biased: Set[str]) -> list[Hit]:
-    """The hits that compete for the places: those that came beside the others take the place of their score. The
+    """Return the hits that compete for the places: those that came beside the others take the place of their score. The
     others keep their order, which is not that of their scores alone. A key among `biased` competes whatever the query.
     """
     order = [hit for hit in hits if not hit.standing]
@@ -168,7 +168,7 @@ def _abstains(result: SearchResult, request: RecallRequest) -> bool:
 
 
 def _near(hits: Sequence[Hit], request: RecallRequest) -> list[Hit]:
-    """The first hits that are near: messages among the first `top_k` of all, statements wherever they are."""
+    """Return the first hits that are near: messages among the first `top_k` of all, statements wherever they are."""
     most = request.intent.top_k
     meant = (hit for place, hit in enumerate(hits) if place < most or hit.memory.category != MESSAGE_CATEGORY)
     return [hit for hit in meant if _is_near(hit, request)][:most]
@@ -189,7 +189,7 @@ def _is_near(hit: Hit, request: RecallRequest) -> bool:
 
 
 def _trusted_first(hits: Sequence[Hit], most: int | None, reader: Actor) -> list[Hit]:
-    """The hits in their order, with at most `most` that came through an untrusted channel."""
+    """Return the hits in their order, with at most `most` that came through an untrusted channel."""
     kept: list[Hit] = []
     untrusted = 0
     for hit in hits:

@@ -40,15 +40,15 @@ class Secret:
         return "Secret('**********')"
 
     def get_secret_value(self) -> str:
-        """The text."""
+        """Return the text."""
         return self._value
 
 
 def setting(
     default: Any, description: str, *, read: Reader | None = None, names: Collection[str] = (), shown: bool = True
 ) -> Any:
-    """A field of a class of settings. `names` are its variables where MNEMIC_<NAME> is not the only one, the first of
-    them before the others. What may hold a password is not `shown` by `repr`.
+    """Return a field of a class of settings. `names` are its variables where MNEMIC_<NAME> is not the only one, the
+    first of them before the others. What may hold a password is not `shown` by `repr`.
     """
     return field(
         default=default, repr=shown, metadata={"description": description, "read": read or text, "names": tuple(names)}
@@ -86,12 +86,12 @@ def path(given: object) -> Path:
 
 
 def secret(given: object) -> Secret:
-    """A text that is not to be shown."""
+    """Return a text that is not to be shown."""
     return given if isinstance(given, Secret) else Secret(text(given))
 
 
 def switch(given: object) -> bool:
-    """True or false, or a word for it."""
+    """Return a setting that is true or false, or a word for it, as a bool."""
     word = str(given).strip().lower()
     if word not in _ON | _OFF:
         raise ValueError("true or false")
@@ -99,7 +99,7 @@ def switch(given: object) -> bool:
 
 
 def words(given: object) -> frozenset[str]:
-    """A set of texts, or a JSON list of them."""
+    """Return a set of texts, or a JSON list of them."""
     try:
         found = json.loads(given) if isinstance(given, str) else given
     except ValueError:
@@ -132,12 +132,12 @@ def one_of_or_plugin(group: str, *allowed: str) -> Reader:
 
 
 def number(*, above: float | None = None, least: float | None = None, most: float | None = None) -> Reader:
-    """A number beyond `above`, from `least` on and up to `most`."""
+    """Return a number beyond `above`, from `least` on and up to `most`."""
     return _bounded(float, "a number", above=above, least=least, most=most)
 
 
 def whole(*, least: int, most: int | None = None) -> Reader:
-    """A whole number from `least` on and up to `most`."""
+    """Return a whole number from `least` on and up to `most`."""
     return _bounded(_whole, "a whole number", above=None, least=least, most=most)
 
 

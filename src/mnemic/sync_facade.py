@@ -32,7 +32,7 @@ class Call(Protocol):
     """Runs a coroutine function to its end on some event loop, and returns what it returned."""
 
     def __call__(self, function: Callable[P, Awaitable[T]], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        """The result, or the exception."""
+        """Return the result, or the exception."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +43,12 @@ class Ground(Generic[M]):
 
 
 def awaited() -> Ground[Awaited]:
-    """The ground of faces whose verbs are awaited."""
+    """Return the ground of faces whose verbs are awaited."""
     return Ground(None)
 
 
 def blocking(call: Call) -> Ground[Blocking]:
-    """The ground of faces whose verbs run through `call`, such as `Portal.call`."""
+    """Return the ground of faces whose verbs run through `call`, such as `Portal.call`."""
     return Ground(call)
 
 
@@ -73,7 +73,7 @@ class verb(Generic[F, P, T]):  # noqa: N801 - a decorator
     @overload
     def __get__(self, face: Face[Awaited], owner: type) -> Callable[P, Coroutine[Any, Any, T]]: ...
     def __get__(self, face: Any, owner: type) -> Any:
-        """The verb of `face`, ready to be called."""
+        """Return the verb of `face`, ready to be called."""
         if face is None:
             return self
         method = MethodType(self.function, face)

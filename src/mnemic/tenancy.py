@@ -116,14 +116,14 @@ class Tenancy:
         return Standing(tenant=known, policy=policy, engine=_governed(self.engine, known, policy))
 
     async def _noted(self, tenant: str) -> Tenant | None:
-        """A tenant that a credential names for the first time; where it cannot be kept now, the next look tries."""
+        """Return a tenant that a credential names for the first time; if it cannot be kept now, the next look tries."""
         with suppress(StoreFailed):
             await self.tenants.note(tenant)
         return await self.tenants.find(tenant)
 
 
 def guard_of(engine: MemoryEngine) -> GuardFile:
-    """The rules that an engine goes by, as a policy file holds them."""
+    """Return the rules that an engine goes by, as a policy file holds them."""
     rules = engine.rules
     return GuardFile(
         policy=rules.policy,
@@ -136,7 +136,7 @@ def guard_of(engine: MemoryEngine) -> GuardFile:
 
 
 def _governed(engine: MemoryEngine, tenant: Tenant | None, policy: PolicyVersion | None) -> MemoryEngine:
-    """The engine by the rules of the tenant: the quotas of the service hold, whatever the tenant's policy says."""
+    """Return the engine by the tenant's rules; the service's quotas apply, whatever the tenant's policy says."""
     base = guard_of(engine)
     quotas = base.limits.quotas if tenant is None or tenant.quotas is None else tenant.quotas
     own = None if policy is None or policy.policy is None else read_guard(policy.policy)

@@ -95,7 +95,7 @@ class RunReport(Serialisable):
     history: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
 
     def as_dict(self) -> dict[str, Any]:
-        """The report in the shape of the published sample run, ready for JSON."""
+        """Return the report in the shape of the published sample run, ready for JSON."""
         return {
             "run_id": self.run_id,
             "status": self.status.value,

@@ -197,7 +197,7 @@ async def _capture(parts: TurnParts, request: TurnRequest, message: Message, run
 async def _without_requests(
     parts: TurnParts, request: TurnRequest, message: Message, extraction: Extraction, run: _Run
 ) -> Extraction:
-    """The extraction without what the message asks of memory, which the report tells."""
+    """Return the extraction without what the message asks of memory, which the report tells."""
     try:
         run.asked, asked = await requests_in(parts.gateway, request.actor, message, deadline=run.deadline)
     except MnemicError as failure:
@@ -218,7 +218,7 @@ def _blocked_entry(key: str | None, level: str, reason: str) -> dict[str, Any]:
 
 
 async def _found(parts: TurnParts, request: TurnRequest, goal: str, run: _Run) -> tuple[Intent, Recalled]:
-    """The intent that is proposed for `goal`, once it has passed policy, and what it finds under the grant."""
+    """Return the intent that is proposed for `goal`, once it has passed policy, and what it finds under the grant."""
     gateway = parts.gateway
     asked = await as_shown(parts.gateway, request.actor, parts.planner, goal)
     raw = await parts.planner.plan(
@@ -383,7 +383,7 @@ def _outcome(request: TurnRequest, run: _Run, used: Sequence[str]) -> str:
 
 
 async def _state(parts: TurnParts, actor: Actor, run: _Run) -> tuple[dict[str, Any], ...]:
-    """The actor's live memories; the error is reported where they cannot be read."""
+    """Return the actor's live memories; the error is reported where they cannot be read."""
     gateway = parts.gateway
     try:
         hidden = await gateway.hidden_keys(actor)

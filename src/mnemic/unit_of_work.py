@@ -79,7 +79,7 @@ class Mutation:
         was: Status | None = None,
         silent: bool = False,
     ) -> Mutation:
-        """The mutation that writes `memory`: inserted in its first version, else put in the place of the one before.
+        """Return the mutation that writes `memory`: inserted in its first version, else replacing the one before.
 
         `silent`: projections need not hear of it.
         """
@@ -100,7 +100,7 @@ class Mutation:
     def removal(
         cls, memory: Memory, action: str | None, *, actor: Actor, at: datetime, silent: bool = False
     ) -> Mutation:
-        """The mutation that deletes `memory` with all its versions."""
+        """Return the mutation that deletes `memory` with all its versions."""
         return cls(tenant=memory.scope.tenant, at=at, actor=actor.user, action=action, remove=memory, silent=silent)
 
     @classmethod
@@ -114,7 +114,7 @@ class Mutation:
         detail: Mapping[str, JsonValue] | None = None,
         marks: Mapping[str, str | None] | None = None,
     ) -> Mutation:
-        """A line in the audit log of the actor's tenant, `about` one memory where it is given, and `marks` with it."""
+        """Return a line for the audit log of the actor's tenant, `about` one memory if given, and `marks` with it."""
         return cls(
             tenant=actor.tenant,
             at=at,
@@ -131,7 +131,7 @@ class Mutation:
         return self.insert or self.replace or self.remove
 
     def event(self) -> AuditEvent | None:
-        """The line in the audit log."""
+        """Return the line in the audit log."""
         if self.action is None:
             return None
         named = self.memory or self.about
@@ -147,7 +147,7 @@ class Mutation:
         )
 
     def entry(self) -> OutboxEntry | None:
-        """The entry that tells the projections, which hold active memories only, about the memory."""
+        """Return the entry that tells the projections, which hold active memories only, about the memory."""
         if self.silent:
             return None
         if self.remove is not None:

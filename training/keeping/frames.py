@@ -61,7 +61,7 @@ def frames() -> list[Frame]:
 
 
 def lexicon() -> dict[str, dict[str, list[str]]]:
-    """The fillers of each slot, by language."""
+    """Return the fillers of each slot, by language."""
     tables = tomllib.loads((HERE / "lexicon.toml").read_text(encoding="utf-8"))
     parted = {
         lang: {slot: (text.split("|") if "|" in text else text.split()) for slot, text in table.items()}
@@ -92,7 +92,7 @@ def _filled(text: str, words: dict[str, list[str]], dice: random.Random) -> str:
 
 
 def _spoken(text: str, frame: Frame, dice: random.Random) -> str:
-    """The sentence as somebody might type it."""
+    """Return the sentence as somebody might type it."""
     if dice.random() < 0.12:
         text = dice.choice(_BEFORE[frame.language]) + text
     if dice.random() < 0.12 and not text.endswith("?"):

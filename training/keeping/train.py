@@ -45,7 +45,7 @@ def generated(chosen: list[tuple[int, Frame]], each: int, turn: int = 0) -> list
 
 
 def vectors(texts: list[str]) -> np.ndarray:
-    """The vectors of `texts`, kept in `build/` for the next run."""
+    """Return the vectors of `texts`, kept in `build/` for the next run."""
     CACHE.mkdir(parents=True, exist_ok=True)
     file = CACHE / f"{hashlib.sha256(chr(10).join(texts).encode()).hexdigest()[:16]}.npy"
     if not file.exists():
@@ -81,7 +81,9 @@ class Adam:
 
 
 def fit_words(rows: list[Row], weight: np.ndarray, seed: int, epochs: int = 10) -> dict[str, np.ndarray]:
-    """The words' model. A tenth of the features is dropped at each look, so that no single word carries a sentence."""
+    """Return the words' model. A tenth of the features is dropped at each look, so that no single word carries a
+    sentence.
+    """
     dice = np.random.default_rng(seed)
     found = [buckets(row[0]) for row in rows]
     wanted = np.array([LABELS.index(row[1]) for row in rows])
@@ -109,7 +111,7 @@ def fit_words(rows: list[Row], weight: np.ndarray, seed: int, epochs: int = 10) 
 def fit_vectors(
     rows: list[Row], points: np.ndarray, weight: np.ndarray, seed: int, epochs: int = 24
 ) -> dict[str, np.ndarray]:
-    """The vector's model."""
+    """Return the vector's model."""
     dice = np.random.default_rng(seed)
     wanted = np.array([LABELS.index(row[1]) for row in rows])
     model = {
@@ -138,7 +140,7 @@ def fit_vectors(
 
 
 def _wrong(scores: np.ndarray, wanted: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """The slope of the cross-entropy, with labels smoothed a little."""
+    """Return the slope of the cross-entropy, with labels smoothed a little."""
     shares = np.exp(log_softmax(scores))
     aim = np.full_like(shares, 0.04 / len(LABELS))
     aim[np.arange(len(wanted)), wanted] += 0.96

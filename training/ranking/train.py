@@ -33,14 +33,14 @@ class Recorder(Ranker):
     last: tuple[list[str], np.ndarray] = ([], np.zeros((0, len(NAMES))))
 
     def reordered(self, lists, scores, signals, question):  # type: ignore[no-untyped-def]
-        """The scores as they are."""
+        """Print the scores as they are."""
         if signals:
             Recorder.last = (list(signals), features(lists, scores, signals, question))
         return dict(scores)
 
 
 async def rows(path: Path, embedder: Embedder) -> AsyncIterator[Row]:
-    """The features of the messages found for each question, and which of them are evidence."""
+    """Yield the features of the messages found for each question, and which of them are evidence."""
     async with throwaway_engine(embedder) as engine:
         engine.gateway.searcher.ranker = Recorder(())
         chats = locomo.conversations(path)
@@ -57,7 +57,7 @@ async def rows(path: Path, embedder: Embedder) -> AsyncIterator[Row]:
 
 
 def fitted(found: list[Row]) -> np.ndarray:
-    """The weights."""
+    """Return the weights."""
     every = np.concatenate([one for one, _ in found])
     spread = every.std(axis=0) + 1e-6
     random, weights = np.random.default_rng(SEED), np.zeros(len(NAMES))

@@ -51,7 +51,7 @@ def record(lists, scores, signals, question, model):  # type: ignore[no-untyped-
 
 
 def row(kind: str, told: Told, evidence: frozenset[str]) -> Row | None:
-    """What the last search says."""
+    """Return what the last search says."""
     lists, scores, signals, question = (LAST[name] for name in ("lists", "scores", "signals", "question"))
     gauge = Gauge.of(lists, question, LAST["model"])
     if gauge is None or not signals:
@@ -109,7 +109,7 @@ def _requests(chat: Any, part: Any, made: Any, draw: random.Random) -> Iterator[
 
 
 def fitted(table: np.ndarray, right: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """The weights of a logistic model, the base last."""
+    """Return the weights of a logistic model, the base last."""
     spread = table.std(axis=0) + 1e-9
     wide = np.c_[table / spread, np.ones(len(table))]
     ridge = np.eye(wide.shape[1]) * 1e-4 * weight.sum()
@@ -124,7 +124,7 @@ def fitted(table: np.ndarray, right: np.ndarray, weight: np.ndarray) -> np.ndarr
 
 
 def messages(found: dict[str, list[Row]], names: Sequence[str]) -> dict[str, float]:
-    """The model of a message, of these features."""
+    """Return the model of a message, of these features."""
     tables, rights, weights = [], [], []
     for name, kinds in WEIGHTS.items():
         for kind, weight in kinds.items():
@@ -140,7 +140,7 @@ def messages(found: dict[str, list[Row]], names: Sequence[str]) -> dict[str, flo
 
 
 def agreement(found: Sequence[Row]) -> dict[str, float]:
-    """The model of a search for somebody: answerable or adversarial."""
+    """Return the model of a search for somebody: answerable or adversarial."""
     asked = [(one[3], one[0] == "own") for one in found if one[3] is not None and one[0] in ("own", "adversarial")]
     table = np.asarray([features for features, _ in asked])
     fit = fitted(table, np.asarray([float(right) for _, right in asked]), np.ones(len(asked)))

@@ -103,7 +103,7 @@ def build_engine(
     completer: Completer | None = None,
     tokenizer: Any = None,
 ) -> MemoryEngine:
-    """An engine as `settings` describe it, not yet open. Raises InvalidConfig.
+    """Return an engine as `settings` describe it, not yet open. Raises InvalidConfig.
 
     With a language model configured (or `completer` given) it extracts, plans and answers; else rules and templates do.
     `tokenizer` counts what is put into a model's input (`mnemic.inject.tokens.counter_of`) in place of the settings'.
@@ -142,7 +142,7 @@ def build_engine(
 
 
 def _fed(settings: Settings, graph: GraphStore) -> list[Projection]:
-    """The graph as a projection, where the store does not write it with the memories."""
+    """Return the graph as a projection, where the store does not write it with the memories."""
     if keeps_graph(settings):
         return []
     from mnemic.maintain.graph import GraphProjection
@@ -160,7 +160,7 @@ def build_middleware(guard: GuardFile, completer: Completer | None) -> tuple[Mid
 
 
 def build_write_rules(settings: Settings) -> WriteRules:
-    """The thresholds of writes; what the settings name themselves no calibration replaces."""
+    """Return the thresholds of writes; what the settings name themselves no calibration replaces."""
     return WriteRules(
         near_duplicate=settings.near_duplicate,
         conflict=settings.conflict,

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 
 def backup_store(location: str, folder: Path, clock: Clock) -> Manifest:
-    """A copy of the store at `location`, a file or a database, in the new `folder`. Raises NotSupported for `memory:`,
-    InvalidInput, StoreCorrupt, StoreFailed.
+    """Return a copy of the store at `location`, a file or a database, in the new `folder`. Raises NotSupported for
+    `memory:`, InvalidInput, StoreCorrupt, StoreFailed.
     """
     from mnemic.stores.sqlite.backup import take
 
@@ -49,9 +49,9 @@ def restore_store(
     receipts: Sequence[ErasureReceipt],
     keyring: Keyring | None = None,
 ) -> tuple[Restored, list[ErasureReceipt]]:
-    """The backup in `folder` as the new file `target`, or in the database `target` that holds no memories yet, without
-    those who were erased since: as the store at `erasures` tells, or `receipts`; `keyring` opens what is sealed in it.
-    Raises InvalidInput, StoreCorrupt, StoreNewer, StoreFailed, NotSupported.
+    """Return the backup in `folder` as the new file `target`, or in the database `target` that holds no memories yet,
+    without those who were erased since: as the store at `erasures` tells, or `receipts`; `keyring` opens what is sealed
+    in it. Raises InvalidInput, StoreCorrupt, StoreNewer, StoreFailed, NotSupported.
     """
     from mnemic.stores.backups import Restored
     from mnemic.stores.sqlite.backup import restore

@@ -18,12 +18,12 @@ REPLICA = "replica"
 
 
 def copies_of(location: str) -> tuple[str, ...]:
-    """The addresses that `location` names as `?copy=...&copy=...`."""
+    """Return the addresses that `location` names as `?copy=...&copy=...`."""
     return _named(location, PARAMETER)
 
 
 def replica_of(location: str) -> str | None:
-    """The address that `location` names as `?replica=...`. Raises InvalidConfig (`invalid_config:replica`)."""
+    """Return the address that `location` names as `?replica=...`. Raises InvalidConfig (`invalid_config:replica`)."""
     found = _named(location, REPLICA)
     if len(found) > 1:
         raise InvalidConfig(REPLICA, hint="name one replica; its address may name several hosts")

@@ -10,7 +10,7 @@ from mnemic.errors import InvalidConfig
 
 @contextmanager
 def extra(name: str) -> Iterator[None]:
-    """Raises InvalidConfig (`invalid_config:store:<name>`) where an import inside finds a package missing."""
+    """Raise InvalidConfig (`invalid_config:store:<name>`) where an import inside finds a package missing."""
     try:
         yield
     except ModuleNotFoundError as missing:

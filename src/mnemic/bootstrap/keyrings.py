@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def build_keyring(settings: Settings) -> Keyring | None:
-    """The data keys under the master key that `settings` name; None where they name none. Raises InvalidConfig."""
+    """Return the data keys under the master key of `settings`; None where they name none. Raises InvalidConfig."""
     if settings.key_file is None:
         return None
     from mnemic.keys import KeyFolder

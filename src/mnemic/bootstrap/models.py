@@ -24,7 +24,7 @@ _PROTOCOLS = ("cohere", "voyage", "tei")
 
 
 def build_embedder(settings: Settings, clock: Clock) -> Embedder:
-    """The embedder that `settings` name."""
+    """Return the embedder that `settings` name."""
     if settings.embedder == "minilm":
         from mnemic.providers.minilm import MiniLmEmbedder
 
@@ -48,7 +48,7 @@ def build_embedder(settings: Settings, clock: Clock) -> Embedder:
 
 
 def build_completer(settings: Settings, clock: Clock) -> Completer | None:
-    """The language model behind an OpenAI-compatible server, with retries; None where none is configured."""
+    """Return the language model behind an OpenAI-compatible server, with retries; None where none is configured."""
     if not settings.has_model:
         return None
     from mnemic.guard.contract import parse_json
@@ -82,7 +82,7 @@ def _over_http(settings: Settings) -> Completer:
 
 
 def _offered(group: str, name: str) -> Callable[..., Any]:
-    """The factory that a package offers as `name`. Raises InvalidConfig (`invalid_config:plugin:<name>`)."""
+    """Return the factory that a package offers as `name`. Raises InvalidConfig (`invalid_config:plugin:<name>`)."""
     factory: Callable[..., Any] | None = plugin(group, name)
     if factory is None:
         raise InvalidConfig(f"plugin:{name}", hint=f"no installed package offers it in mnemic.{group}")
@@ -90,7 +90,7 @@ def _offered(group: str, name: str) -> Callable[..., Any]:
 
 
 def build_extractor(settings: Settings, embedder: Embedder, completer: Completer | None) -> Extractor | None:
-    """The extractor that the settings name; None for the engine's own choice. Raises InvalidConfig
+    """Return the extractor that the settings name; None for the engine's own choice. Raises InvalidConfig
     (`invalid_config:plugin:<name>`).
     """
     if settings.extractor == "auto":
@@ -106,7 +106,7 @@ def build_extractor(settings: Settings, embedder: Embedder, completer: Completer
 
 
 def build_reranker(settings: Settings, clock: Clock) -> Reranker | None:
-    """The reranker that the settings name; None where they name none. Raises InvalidConfig
+    """Return the reranker that the settings name; None where they name none. Raises InvalidConfig
     (`invalid_config:reranker`).
     """
     if settings.reranker == "none":
@@ -129,7 +129,7 @@ def build_reranker(settings: Settings, clock: Clock) -> Reranker | None:
 
 
 def build_tokenizer(settings: Settings) -> Any:
-    """The vocabulary that the settings name; None where they name none. Raises InvalidConfig
+    """Return the vocabulary that the settings name; None where they name none. Raises InvalidConfig
     (`invalid_config:tokenizer`), and MissingExtra without tiktoken.
     """
     if settings.tokenizer is None:
@@ -140,8 +140,8 @@ def build_tokenizer(settings: Settings) -> Any:
 
 
 def with_names(rules: RedactionRules) -> RedactionRules:
-    """The rules with a detector for the names they ask for. Raises InvalidConfig (`invalid_config:redaction.names`)
-    where nothing is installed that could find them.
+    """Return the rules with a detector for the names they ask for. Raises InvalidConfig
+    (`invalid_config:redaction.names`) where nothing is installed that could find them.
     """
     if not rules.names:
         return rules
@@ -153,7 +153,7 @@ def with_names(rules: RedactionRules) -> RedactionRules:
 
 
 def with_detectors(rules: RedactionRules) -> RedactionRules:
-    """The rules with the detectors that packages offer for the entities they name and nothing here finds. Raises
+    """Return the rules with the detectors that packages offer for the entities they name and nothing here finds. Raises
     InvalidConfig (`invalid_config:plugin:<entity>`).
     """
     known = {detector.entity for detector in rules.detectors}

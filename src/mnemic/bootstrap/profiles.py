@@ -32,7 +32,7 @@ def build_profile(settings: Settings, agent: str) -> Profile | None:
 
 
 def load_profile(path: Path) -> Profile:
-    """The profile in a JSON, TOML or YAML file of at most 64 KiB. Raises InvalidConfig
+    """Return the profile in a JSON, TOML or YAML file of at most 64 KiB. Raises InvalidConfig
     (`invalid_config:persona:<what>`).
     """
     try:

@@ -25,7 +25,7 @@ _POSTGRES = ("postgresql://", "postgres://")
 
 
 def build_store(location: str, *, durability: str, keyring: Keyring | None = None, seals: bool = False) -> RecordStore:
-    """The record store at `location`: a path, `sqlite:///path`, `postgresql://...`, a URL whose scheme a plug-in
+    """Return the record store at `location`: a path, `sqlite:///path`, `postgresql://...`, a URL whose scheme a plug-in
     offers, or `memory:` for one that ends with the process. With a `keyring` it opens what is sealed, and where it
     `seals` it seals what is written. Raises InvalidConfig.
     """
@@ -47,8 +47,8 @@ def build_store(location: str, *, durability: str, keyring: Keyring | None = Non
 
 
 def build_documents(location: str) -> DocumentStore:
-    """The documents in the store at `location`: a path, `sqlite:///path`, `postgresql://...` or a URL whose scheme a
-    plug-in offers. Raises NotSupported for `memory:`.
+    """Return the documents in the store at `location`: a path, `sqlite:///path`, `postgresql://...` or a URL whose
+    scheme a plug-in offers. Raises NotSupported for `memory:`.
     """
     if location == "memory:":
         raise NotSupported("documents:memory", hint="documents are kept; LangGraph has an InMemoryStore")
@@ -74,7 +74,7 @@ def build_sessions(location: str, clock: Clock) -> tuple[SessionStore, tuple[Pro
 
 
 def build_graph(settings: Settings) -> GraphStore:
-    """The graph of entities: in the store itself, unless `settings.graph` names a server. Raises InvalidConfig."""
+    """Return the graph of entities: in the store, unless `settings.graph` names a server. Raises InvalidConfig."""
     if settings.graph is not None:
         build = None if postgres_dsn(settings.graph) is not None else backend("graphs", settings.graph)
         if build is None:
@@ -89,7 +89,7 @@ def build_graph(settings: Settings) -> GraphStore:
 
 
 def _graph_of(location: str) -> GraphStore:
-    """The graph in the record store at `location`."""
+    """Return the graph in the record store at `location`."""
     if (build := backend("graphs", location)) is not None:
         graph: GraphStore = build(plain(location))
         return graph
@@ -138,7 +138,7 @@ def keeps_graph(settings: Settings) -> bool:
 
 
 def store_file(location: str) -> Path | None:
-    """The file that `location` names, or None where it names no file. Raises InvalidConfig."""
+    """Return the file that `location` names, or None where it names no file. Raises InvalidConfig."""
     elsewhere = location == "memory:" or postgres_dsn(location) is not None or _is_offered(location)
     return None if elsewhere else sqlite_path(location)
 
@@ -153,7 +153,7 @@ def _is_offered(location: str) -> bool:
 
 
 def sqlite_path(location: str) -> Path:
-    """The file that `location` names. Raises InvalidConfig (`invalid_config:store`) for a scheme that is not known."""
+    """Return the file that `location` names. Raises InvalidConfig (`invalid_config:store`) for other schemes."""
     if "://" not in location:
         return Path(location)
     parts = urlsplit(location)
@@ -163,7 +163,9 @@ def sqlite_path(location: str) -> Path:
 
 
 def postgres_dsn(location: str) -> str | None:
-    """The address of the PostgreSQL database that `location` names, as a store understands it, or None for another."""
+    """Return the address of the PostgreSQL database that `location` names, as a store understands it, or None for
+    another.
+    """
     return plain(location) if location.startswith(_POSTGRES) else None
 
 

@@ -101,7 +101,7 @@ def bears(old: Frame, new: Frame, cosine: float) -> bool:
 
 
 def required(among: int, alone: float = CERTAIN) -> float:
-    """The probability that is asked for where `among` statements are compared, if `alone` is enough for one."""
+    """Return the probability that is asked for where `among` statements are compared, if `alone` is enough for one."""
     odds = log(alone / (1 - alone)) + CROWD * log1p(max(0, among - FEW) / CROWDED)
     return 1.0 / (1.0 + exp(-odds))
 
@@ -120,20 +120,20 @@ def likelihood(old: Frame, new: Frame, cosine: float, *, opposed: bool = False) 
 
 
 def frame_of(memory: Memory) -> Frame:
-    """The frame of what `memory` says: of its words with those of its key, or of the words that told it."""
+    """Return the frame of what `memory` says: of its words with those of its key, or of the words that told it."""
     return framed(memory.content, memory.key, memory.source.quote)
 
 
 @lru_cache(maxsize=4096)
 def framed(content: str, key: str | None = None, quote: str | None = None) -> Frame:
-    """The frame of a content; a value under a key is read in the words that told it."""
+    """Return the frame of a content; a value under a key is read in the words that told it."""
     if key is None:
         return Frame(content)
     return Frame(quote if quote and len(quote) > len(content) else f"{key.replace('_', ' ')}: {content}")
 
 
 def cosine_of(one: Vector | None, other: Vector | None) -> float:
-    """The cosine of two vectors of unit length; 0 where either is missing."""
+    """Return the cosine of two vectors of unit length; 0 where either is missing."""
     if one is None or other is None or len(one) != len(other):
         return 0.0
     total: float = sum(map(mul, array("f", one), array("f", other)))

@@ -121,7 +121,7 @@ def _people() -> Mapping[str, frozenset[str]]:
 
 @lru_cache(maxsize=65536)
 def stem(word: str) -> str:
-    """A word cut to what its inflections share, roughly and in any of the languages."""
+    """Return a word cut to what its inflections share, roughly and in any of the languages."""
     word = word.removesuffix("'s")
     for ending in ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= 3:
@@ -334,7 +334,7 @@ class Frame:
         }
 
     def slots(self, name: str) -> frozenset[int]:
-        """The members of a class of words (`sides`, `weekdays` ...) that it names."""
+        """Return the members of a class of words (`sides`, `weekdays` ...) that it names."""
         return self._slots[name]
 
 

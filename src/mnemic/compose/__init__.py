@@ -21,7 +21,7 @@ class Basis(StrEnum):
 
     @classmethod
     def of(cls, composer: object, raw: object) -> Basis:
-        """The basis of the raw answer of `composer`. A model's own word on it does not count."""
+        """Return the basis of the raw answer of `composer`. A model's own word on it does not count."""
         if getattr(composer, "asks_model", False) or not isinstance(raw, Mapping):
             return cls.MODEL
         return cls(raw.get("basis", cls.MODEL))
@@ -33,7 +33,7 @@ class Composer(Protocol):
     async def compose(
         self, goal: str, context: Mapping[str, Any], memories: Sequence[Mapping[str, Any]], *, deadline: Deadline
     ) -> Any:
-        """A raw answer `{"answer": str, "used_memory_keys": [ref, ...]}`, unchecked.
+        """Return a raw answer `{"answer": str, "used_memory_keys": [ref, ...]}`, unchecked.
 
         Who is no model adds a `basis` (of `Basis`). `memories` are `{"ref", "key", "value", "scope", "confidence"}`; a
         memory is cited by its `ref`. Raises ModelFailed.

@@ -23,6 +23,6 @@ class ModelComposer:
     async def compose(
         self, goal: str, context: Mapping[str, Any], memories: Sequence[Mapping[str, Any]], *, deadline: Deadline
     ) -> Any:
-        """The model's JSON, unchecked. Raises ModelFailed, also for text that is not strict JSON."""
+        """Return the model's JSON, unchecked. Raises ModelFailed, also for text that is not strict JSON."""
         completion = await self._completer.complete(answer_prompt(goal, context, memories), deadline=deadline)
         return parse_json(completion.text)

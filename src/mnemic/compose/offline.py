@@ -109,7 +109,7 @@ class OfflineComposer:
     async def compose(
         self, goal: str, context: Mapping[str, Any], memories: Sequence[Mapping[str, Any]], *, deadline: Deadline
     ) -> Any:
-        """An answer that obeys the contract of `Composer`, with its `basis`; never fails."""
+        """Return an answer that obeys the contract of `Composer`, with its `basis`; never fails."""
         by_key = {str(entry["key"]): entry for entry in reversed(memories) if entry.get("key")}
         cited: list[str] = []
         phrases = _phrases(by_key, cited)
@@ -136,7 +136,7 @@ def _phrases(by_key: Mapping[str, Mapping[str, Any]], cited: list[str]) -> Phras
 def _update(
     goal: str, context: Mapping[str, Any], by_key: Mapping[str, Mapping[str, Any]], phrases: Phrases, cited: list[str]
 ) -> str:
-    """The context's figures in one sentence, the next actions in another: short, so that it obeys "concise"."""
+    """Return the context's figures in one sentence, the next actions in another: short, so that it obeys "concise"."""
     facts = ", ".join(_figure(name, value) for name, value in context.items() if not isinstance(value, Mapping | list))
     sentences = [f"{phrases.update} {facts}."]
     channel, timezone, style = (by_key.get(key) for key in ("update_channel", "timezone", "response_style"))

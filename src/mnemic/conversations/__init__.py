@@ -96,7 +96,7 @@ _RECOGNISERS: Mapping[Format, Callable[[Mapping[str, Any]], bool]] = MappingProx
 def read_conversation(
     path: str | Path, file_format: str = Format.AUTO, conversation: str | None = None
 ) -> Iterator[Item]:
-    """The items of the file at `path` (`-` is standard input), in its order.
+    """Yield the items of the file at `path` (`-` is standard input), in its order.
 
     `conversation` takes one conversation of a file that holds several. Raises InvalidInput: `invalid_input:format`,
     `invalid_input:conversation`, or `invalid_input:file:<what>` with what one of missing, directory, unreadable, empty,
@@ -121,8 +121,8 @@ def read_conversation(
 
 
 def _named(file_format: str) -> tuple[Format | None, Reader]:
-    """The format of this name and its reader, which may be a plug-in's. Raises InvalidInput (`invalid_input:format`)
-    and InvalidConfig (`invalid_config:plugin:<name>`).
+    """Return the format of this name and its reader, which may be a plug-in's. Raises InvalidInput
+    (`invalid_input:format`) and InvalidConfig (`invalid_config:plugin:<name>`).
     """
     try:
         wanted = Format(file_format)
@@ -142,7 +142,7 @@ def _not_there(seen: set[str]) -> str:
 
 
 def _detected(found: Iterator[Record]) -> tuple[Format, Iterator[Record]]:
-    """The format of the first record that can be told, and the records again from the first."""
+    """Return the format of the first record that can be told, and the records again from the first."""
     head = list(islice(found, _DETECTION_RECORDS))
     if not head:
         raise InvalidInput("file:empty", hint="the file holds no conversation")

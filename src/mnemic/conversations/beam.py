@@ -29,8 +29,8 @@ def recognises(value: Mapping[str, Any]) -> bool:
 
 
 def items(found: Iterator[Record], name: str) -> Iterator[Item]:
-    """The messages of every chat. A batch is a session; its first message says when it was, which holds for
-    the rest.
+    """Yield the messages of every chat. A batch is a session; its first message says when it was, which holds for the
+    rest.
     """
     for position, record in enumerate(found, start=1):
         value = record.value

@@ -32,7 +32,7 @@ def recognises(value: Mapping[str, Any]) -> bool:
 
 
 def items(found: Iterator[Record], name: str) -> Iterator[Item]:
-    """The messages in their order. Those of a `{"messages": [...]}` share its conversation and session."""
+    """Yield the messages in their order. Those of a `{"messages": [...]}` share its conversation and session."""
     for position, record in enumerate(found, start=1):
         if record.problem is not None:
             yield Item(place=record.place, conversation=name, problem=record.problem)
@@ -80,7 +80,7 @@ def _message(value: Mapping[str, Any], conversation: str) -> Message:
 
 
 def _content(content: Any) -> str:
-    """The text of a message; of a list of parts, its text parts. A call of a tool has none."""
+    """Return the text of a message; of a list of parts, its text parts. A call of a tool has none."""
     if content is None:
         return ""
     if isinstance(content, str):

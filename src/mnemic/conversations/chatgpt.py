@@ -27,7 +27,7 @@ def recognises(value: Mapping[str, Any]) -> bool:
 
 
 def items(found: Iterator[Record], name: str) -> Iterator[Item]:
-    """The messages of each conversation's current branch, oldest first."""
+    """Yield the messages of each conversation's current branch, oldest first."""
     for record in read(found, name, recognises, "expected a ChatGPT conversation with a mapping"):
         if isinstance(record, Item):
             yield record
@@ -59,7 +59,7 @@ def _conversation(value: Mapping[str, Any], place: str, conversation: str) -> It
 
 
 def _branch(nodes: Mapping[str, Any], last: Any) -> list[str] | None:
-    """The names of the nodes from the first to `last`; None where a parent is missing or leads in a circle."""
+    """Return the names of the nodes from the first to `last`; None where a parent is missing or leads in a circle."""
     if not isinstance(last, str):
         return [name for name, node in nodes.items() if isinstance(node, Mapping)]
     path: list[str] = []
@@ -75,7 +75,7 @@ def _branch(nodes: Mapping[str, Any], last: Any) -> list[str] | None:
 
 
 def _left_out(message: Any) -> str | None:
-    """The reason for which a message is no part of what was said; None where it is."""
+    """Return the reason for which a message is no part of what was said; None where it is."""
     if not isinstance(message, Mapping):
         return None
     author, content, about = (message.get(name) for name in ("author", "content", "metadata"))

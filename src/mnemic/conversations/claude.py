@@ -24,7 +24,7 @@ def recognises(value: Mapping[str, Any]) -> bool:
 
 
 def items(found: Iterator[Record], name: str) -> Iterator[Item]:
-    """The messages of each conversation in their order."""
+    """Yield the messages of each conversation in their order."""
     for record in read(found, name, recognises, "expected a Claude conversation with chat_messages"):
         if isinstance(record, Item):
             yield record
@@ -52,7 +52,9 @@ def _message(value: Any, conversation: str) -> Message:
 
 
 def _content(said: Mapping[str, Any]) -> str:
-    """The text parts of a message: not what the assistant thought, nor calls of tools; of an old export, its `text`."""
+    """Return the text parts of a message: not what the assistant thought, nor calls of tools; of an old export, its
+    `text`.
+    """
     parts = said.get("content")
     if not isinstance(parts, list) or not parts:
         return text(said, "text") or ""

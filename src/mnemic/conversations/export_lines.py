@@ -18,7 +18,7 @@ def recognises(value: Mapping[str, Any]) -> bool:
 
 
 def items(found: Iterator[Record], name: str) -> Iterator[Item]:
-    """A candidate for each memory that was active.
+    """Yield a candidate for each memory that was active.
 
     What was superseded, pending or expired is skipped, so that nothing comes back to life.
     """

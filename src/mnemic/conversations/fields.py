@@ -9,12 +9,12 @@ from mnemic.errors import InvalidInput
 
 
 def first(value: Mapping[str, Any], *names: str) -> Any:
-    """The first of these fields that is there and not null, else None."""
+    """Return the first of these fields that is there and not null, else None."""
     return next((value[name] for name in names if value.get(name) is not None), None)
 
 
 def text(value: Mapping[str, Any], *names: str) -> str | None:
-    """That field, which must be text; a whole number is spelled out. Raises InvalidInput (`message:<name>`)."""
+    """Return that field, which must be text; a whole number is spelled out. Raises InvalidInput (`message:<name>`)."""
     found = first(value, *names)
     if isinstance(found, int) and not isinstance(found, bool):
         return str(found)

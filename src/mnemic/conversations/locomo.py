@@ -27,8 +27,8 @@ def recognises(value: Mapping[str, Any]) -> bool:
 
 
 def items(found: Iterator[Record], name: str) -> Iterator[Item]:
-    """The turns of every sample, session by session. `speaker_a` is the user, whose memory it becomes; the other is a
-    `participant`.
+    """Yield the turns of every sample, session by session. `speaker_a` is the user, whose memory it becomes; the other
+    is a `participant`.
     """
     for position, record in enumerate(found, start=1):
         value = record.value

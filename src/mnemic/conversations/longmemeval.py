@@ -21,7 +21,7 @@ def recognises(value: Mapping[str, Any]) -> bool:
 
 
 def items(found: Iterator[Record], name: str) -> Iterator[Item]:
-    """The messages of every question's sessions, in the file's order; `<session>:<n>` names the n-th message."""
+    """Yield the messages of every question's sessions, in the file's order; `<session>:<n>` names the n-th message."""
     for position, record in enumerate(found, start=1):
         value = record.value
         if record.problem is not None or not isinstance(value, Mapping) or not recognises(value):

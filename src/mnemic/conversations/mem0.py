@@ -40,7 +40,7 @@ def _is_memory(value: Mapping[str, Any]) -> bool:
 
 
 def items(found: Iterator[Record], name: str) -> Iterator[Item]:
-    """A memory with its versions for each of mem0's; those of another user are left out."""
+    """Yield a memory with its versions for each of mem0's; those of another user are left out."""
     broken, told, history = _gathered(found, name)
     yield from broken
     users = [text_or_none(value, "user_id") for _, value in told]
@@ -103,7 +103,9 @@ def _archived(value: Any, history: Mapping[str, Sequence[Mapping[str, Any]]]) ->
 
 
 def _versions(newest: Memory, rows: Sequence[Mapping[str, Any]]) -> tuple[Memory, ...]:
-    """The values that its history tells, oldest first, and `newest`; that one alone where they do not lead to it."""
+    """Return the values that its history tells, oldest first, and `newest`; that one alone where they do not lead to
+    it.
+    """
     changes = [row for row in rows if row.get("event") in ("ADD", "UPDATE") and text_or_none(row, "new_memory")]
     timed = sorted(((_changed(row) or newest.created_at, row) for row in changes), key=lambda one: one[0])
     if not timed or timed[-1][1]["new_memory"] != newest.content or len(timed) > MAX_VERSIONS:

@@ -26,7 +26,9 @@ def recognises(value: Mapping[str, Any]) -> bool:
 
 
 def items(found: Iterator[Record], name: str) -> Iterator[Item]:
-    """The turns of every chat, session by session. The first speaker is the user, the other is a `participant`."""
+    """Yield the turns of every chat, session by session. The first speaker is the user, the other is a
+    `participant`.
+    """
     for position, record in enumerate(found, start=1):
         value = record.value
         if record.problem is not None or not isinstance(value, Mapping) or not recognises(value):

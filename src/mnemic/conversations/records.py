@@ -40,7 +40,7 @@ class Record:
 
 @contextmanager
 def open_file(path: str | Path) -> Iterator[tuple[BinaryIO, str]]:
-    """The file's bytes, unpacked where they are gzip, and a name (an identifier) for what it holds.
+    """Yield the file's bytes, unpacked where they are gzip, and a name (an identifier) for what it holds.
 
     Raises InvalidInput (`file:missing`, `file:directory`, `file:unreadable`).
     """
@@ -66,7 +66,7 @@ def _opened(path: Path) -> BufferedReader:
 
 
 def records(stream: BinaryIO) -> Iterator[Record]:
-    """The values of `stream`: one a line (JSON lines), or the elements of one document.
+    """Yield the values of `stream`: one a line (JSON lines), or the elements of one document.
 
     A line that is not JSON is a record with a problem. Raises InvalidInput for what concerns the whole file.
     """
@@ -84,7 +84,7 @@ def records(stream: BinaryIO) -> Iterator[Record]:
 
 
 def _lines(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """The numbered lines that are not blank."""
+    """Yield the numbered lines that are not blank."""
     number, total = 0, 0
     while line := _read_line(stream):
         number += 1

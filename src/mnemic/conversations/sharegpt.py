@@ -30,7 +30,7 @@ def recognises(value: Mapping[str, Any]) -> bool:
 
 
 def items(found: Iterator[Record], name: str) -> Iterator[Item]:
-    """The messages of each conversation in their order. The format tells no times."""
+    """Yield the messages of each conversation in their order. The format tells no times."""
     for position, record in enumerate(read(found, name, recognises, "expected a ShareGPT conversation"), start=1):
         if isinstance(record, Item):
             yield record

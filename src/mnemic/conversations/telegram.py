@@ -31,7 +31,7 @@ def _is_chat(value: Any) -> bool:
 
 
 def items(found: Iterator[Record], name: str) -> Iterator[Item]:
-    """The messages of each chat in their order; what Telegram itself notes (`service`) is left out."""
+    """Yield the messages of each chat in their order; what Telegram itself notes (`service`) is left out."""
     for record in read(found, name, recognises, "expected Telegram's result.json"):
         if isinstance(record, Item):
             yield record
@@ -85,7 +85,7 @@ def _message(value: Any, role: str, conversation: str) -> Message:
 
 
 def _content(told: Any) -> str:
-    """The words of a message, which are text or a list of texts and marked pieces."""
+    """Return the words of a message, which are text or a list of texts and marked pieces."""
     if isinstance(told, str):
         return told
     pieces = told if isinstance(told, list) else []

@@ -36,7 +36,7 @@ def moment(value: object, name: str) -> datetime:
 
 
 def _month(name: str) -> int:
-    """The number of a month that is written out, or by its first three letters. Raises ValueError."""
+    """Return the number of a month that is written out, or by its first three letters. Raises ValueError."""
     written = name.lower()
     found = [number for number, month in enumerate(_MONTHS, start=1) if written in (month, month[:3])]
     if not found:

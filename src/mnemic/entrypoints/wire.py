@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 
 def memory_dict(memory: Memory) -> dict[str, Any]:
-    """A memory as `mnemic export` writes it."""
+    """Return a memory as `mnemic export` writes it."""
     from mnemic.maintain.export import as_dict
 
     return as_dict(memory)
 
 
 def hit_dict(hit: Hit) -> dict[str, Any]:
-    """A hit: the memory, its score and relevance in 0..1, what each list and sign said, and why it is here."""
+    """Return a hit: the memory, its score and relevance in 0..1, what each list and sign said, and why it is here."""
     ranks = {name: {"position": rank.position, "score": round(rank.score, 6)} for name, rank in hit.ranks.items()}
     return {
         "score": round(hit.score, 6),

@@ -57,7 +57,7 @@ class Asked(NamedTuple):
 
 
 def asked_of_memory(text: str) -> Iterator[Asked]:
-    """The requests about memory in a message of the user's, in order; none in what is only shown."""
+    """Yield the requests about memory in a message of the user's, in order; none in what is only shown."""
     shown = None
     for start, end in sentences(text):
         found = _asked(straight(text[start:end])) if end - start <= LONGEST else None

@@ -31,13 +31,13 @@ class Around:
     before: tuple[Message, ...] = ()
 
     def memory(self, number: object) -> Memory | None:
-        """The memory that a model calls `number`; None for anything else."""
+        """Return the memory that a model calls `number`; None for anything else."""
         if type(number) is not int or not 1 <= number <= len(self.known):
             return None
         return self.known[number - 1]
 
     def beside(self, shown: Sequence[tuple[str, str]], wishes: str, categories: Sequence[str]) -> Beside:
-        """The same as a prompt shows it, with the turns before as `shown`."""
+        """Return the same as a prompt shows it, with the turns before as `shown`."""
         entries = [_entry(number, memory) for number, memory in enumerate(self.known, start=1)]
         return Beside(known=entries, before=shown, wishes=wishes, categories=categories)
 

@@ -49,12 +49,12 @@ class Clause:
     asks: bool
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """The place in the message of the clause's characters `start` to `end`."""
+        """Return the place in the message of the clause's characters `start` to `end`."""
         return self.start + start, self.start + end
 
 
 def sentences(text: str) -> list[tuple[int, int]]:
-    """The sentences of `text` as (start, end), white space trimmed, closing punctuation included."""
+    """Return the sentences of `text` as (start, end), white space trimmed, closing punctuation included."""
     found, start = [], 0
     for mark in _END.finditer(text):
         if mark[0] == "." and _ABBREVIATION.search(text, max(start, mark.start() - 8), mark.end()):
@@ -68,7 +68,9 @@ def sentences(text: str) -> list[tuple[int, int]]:
 
 
 def clauses(text: str) -> list[Clause]:
-    """The clauses of `text` in order. A new clause begins where a new subject or order does, not at every comma."""
+    """Return the clauses of `text` in order. A new clause begins where a new subject or order does, not at every
+    comma.
+    """
     found = []
     for first, last in sentences(text):
         start = first
@@ -88,7 +90,7 @@ def clauses(text: str) -> list[Clause]:
 
 
 def clause_around(text: str, start: int, end: int) -> tuple[int, int]:
-    """The clauses that the characters `start` to `end` touch, as one span."""
+    """Return the clauses that the characters `start` to `end` touch, as one span."""
     touched = [clause for clause in clauses(text) if clause.start < end and clause.end > start]
     return (touched[0].start, touched[-1].end) if touched else (start, end)
 

@@ -67,7 +67,7 @@ class Folded:
         return None
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """The original's characters behind the folded ones from `start` to `end`."""
+        """Return the original's characters behind the folded ones from `start` to `end`."""
         return self.places[start], self.places[end - 1] + 1
 
     def _whole(self, start: int, end: int) -> bool:
@@ -99,7 +99,7 @@ def _quoted(candidate: Candidate, folded: Folded) -> tuple[int, int] | None:
 
 
 def _valued(candidate: Candidate, folded: Folded) -> tuple[int, int] | None:
-    """The clauses that hold the value: as it stands, or all its words within them."""
+    """Return the clauses that hold the value: as it stands, or all its words within them."""
     found = folded.find(candidate.content)
     if found is None:
         found = _scattered(candidate.content, folded)

@@ -131,7 +131,7 @@ class _Line:
 
 
 def headed(text: str) -> list[Span]:
-    """The places of `text` that are others' by what they begin with."""
+    """Return the places of `text` that are others' by what they begin with."""
     straightened = straight(text)
     lines = list(_lines(straightened))
     of_heads = [*_from_a_head_on(lines, straightened), *_mail(lines, straightened)]
@@ -160,7 +160,7 @@ def _from_a_head_on(lines: Sequence[_Line], text: str) -> list[Span]:
 
 
 def _others_from(line: _Line, *, follows: bool) -> int | None:
-    """The place from which all is another's, by this line: it points at what follows or is the head of it."""
+    """Return the place from which all is another's, by this line: it points at what follows or is the head of it."""
     if follows and _POINTER.search(line.text):
         return line.end + 1
     if _VERSES.search(line.text) or _CHAPTER.search(line.text):

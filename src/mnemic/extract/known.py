@@ -46,7 +46,7 @@ async def _near(
 
 
 async def _before(store: RecordStore, message: Message, where: Where) -> tuple[Message, ...]:
-    """The last recorded turns of the message's session, oldest first."""
+    """Return the last recorded turns of the message's session, oldest first."""
     if message.session is None:
         return ()
     episodes = await store.newest(replace(where, kinds=frozenset({Kind.EPISODIC})), limit=_LOOKED_AT)

@@ -66,7 +66,8 @@ def _as_said(message: Message) -> Message:
 
 
 def in_parts(message: Message) -> Iterator[Message]:
-    """The message, or where it is too long for one memory its parts, cut between paragraphs, lines, sentences or words.
+    """Yield the message, or where it is too long for one memory its parts, cut between paragraphs, lines, sentences or
+    words.
 
     White space at a cut is dropped, nothing else. A message without text has no part.
     """
@@ -108,7 +109,7 @@ def _is_pasted(message: Message) -> bool:
 
 
 def _context(message: Message, previous: Message | None) -> str:
-    """The text before it, where both are short enough to need each other."""
+    """Return the text before it, where both are short enough to need each other."""
     if previous is None or previous.session != message.session:
         return ""
     if max(len(message.content.split()), len(previous.content.split())) > SHORT_WORDS:

@@ -50,7 +50,7 @@ class ModelExtractor:
     async def extract(
         self, message: Message, *, policy: Policy, budget: Budget, deadline: Deadline, around: Around = ALONE
     ) -> Extraction:
-        """The grounded candidates of `message`; see `InformedExtractor`.
+        """Return the grounded candidates of `message`; see `InformedExtractor`.
 
         Messages that are not the user's own are not even shown to the model. Raises ModelFailed in its kinds
         (`llm_timeout`, `llm_unavailable`, `llm_invalid_json`, `llm_empty`), InvalidCandidates and the policy's
@@ -92,7 +92,7 @@ class ModelExtractor:
         deadline: Deadline,
         around: Around = ALONE,
     ) -> list[Read]:
-        """The grounded candidates of each of `messages`, in order, in as few calls as their length allows; see
+        """Return the grounded candidates of each of `messages`, in order, in as few calls as their length allows; see
         `WindowExtractor`. A call that fails stops the runs of its own messages. The cost of a call stands with its
         first message.
 
@@ -154,7 +154,7 @@ class ModelExtractor:
 
 
 def windows(messages: Sequence[Message]) -> Iterator[range]:
-    """The places of `messages` that are read in one call: neighbours of one session, at most 12 and about 16,000
+    """Yield the places of `messages` that are read in one call: neighbours of one session, at most 12 and about 16,000
     characters.
     """
     start, size = 0, 0
@@ -177,7 +177,7 @@ def _begin(messages: Sequence[Message], place: int) -> int:
 
 
 def _shown(message: Message) -> str | InvalidInput:
-    """The message's text as the model sees it, or why it cannot be read."""
+    """Return the message's text as the model sees it, or why it cannot be read."""
     own = is_users_own(message)
     try:
         text = clean_content(message.content)
@@ -189,7 +189,7 @@ def _shown(message: Message) -> str | InvalidInput:
 
 
 def _by_turn(raw: object, places: Mapping[int, int]) -> tuple[dict[int, list[Any]], int]:
-    """The items of each message, by its place, and how many name none of them. Raises ModelInvalidSchema."""
+    """Return the items of each message, by its place, and how many name none of them. Raises ModelInvalidSchema."""
     told = raw.get("items") if isinstance(raw, Mapping) else None
     if not isinstance(told, list):
         raise ModelInvalidSchema(hint="items is not a list")

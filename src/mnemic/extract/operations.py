@@ -51,7 +51,7 @@ class Reading:
 
 
 def proposed(item: object, reading: Reading) -> Candidate | Skipped | None:
-    """The candidate of one item of a model's answer, why it is left out, or None for `none`.
+    """Return the candidate of one item of a model's answer, why it is left out, or None for `none`.
 
     Raises RunStopped for a breach of the contract, where the policy stops at one.
     """
@@ -78,7 +78,7 @@ def proposed(item: object, reading: Reading) -> Candidate | Skipped | None:
 
 
 def _meant(key: object, target: Memory | None, reading: Reading) -> object:
-    """The key of an item: that of the memory it updates, or the known one that is meant by the model's."""
+    """Return the key of an item: that of the memory it updates, or the known one that is meant by the model's."""
     if key is None or not isinstance(key, str):
         return key
     if target is not None and target.key is not None:
@@ -110,7 +110,7 @@ def _supported(candidate: Candidate, target: Memory | None, reading: Reading) ->
 
 
 def _ending(quote: object, target: Memory | None, reading: Reading) -> Candidate | Skipped:
-    """The user's own words for the end of a known memory."""
+    """Return the user's own words for the end of a known memory."""
     assert target is not None
     message = reading.message
     words = quote.strip() if isinstance(quote, str) else ""
@@ -129,7 +129,9 @@ def _ending(quote: object, target: Memory | None, reading: Reading) -> Candidate
 
 
 def _under_right_key(candidate: Candidate, policy: Policy) -> Candidate:
-    """The candidate under the key that the tables read its value under, where it is a key of theirs that was given."""
+    """Return the candidate under the key that the tables read its value under, where it is a key of theirs that was
+    given.
+    """
     if candidate.key not in TABLE_KEYS:
         return candidate
     read = [
@@ -142,7 +144,7 @@ def _under_right_key(candidate: Candidate, policy: Policy) -> Candidate:
 
 
 def _from_channel(candidate: Candidate, message: Message) -> Candidate:
-    """The candidate with origin and confidence as the message's channel gives them, whatever the model said."""
+    """Return the candidate with origin and confidence as the message's channel gives them, whatever the model said."""
     ceiling = CONFIDENCE_CEILING[TRUST[message.origin]]
     too_sure = candidate.confidence > ceiling
     told = replace(
@@ -156,7 +158,7 @@ def _from_channel(candidate: Candidate, message: Message) -> Candidate:
 
 
 def _in_own_words(candidate: Candidate, message: Message) -> Candidate:
-    """A statement as the user said it: the clauses that its quote touches."""
+    """Return a statement as the user said it: the clauses that its quote touches."""
     span = candidate.source.span
     assert span is not None
     start, end = clause_around(message.content, *span)
@@ -169,7 +171,7 @@ def _in_own_words(candidate: Candidate, message: Message) -> Candidate:
 
 
 def _trusted(candidate: Candidate, reading: Reading) -> Candidate:
-    """The candidate with the origin that it deserves."""
+    """Return the candidate with the origin that it deserves."""
     if _is_users_reading(candidate, reading.policy):
         return candidate
     inferred = lowered(candidate.source.origin, Origin.AGENT_INFERRED)

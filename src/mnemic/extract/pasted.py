@@ -130,7 +130,7 @@ _FICTION = pattern(
 
 
 def data_spans(text: str) -> list[Span]:
-    """The places of `text` that are shown and not said, in order, none within another."""
+    """Return the places of `text` that are shown and not said, in order, none within another."""
     spans = [span for one in _FENCED for span in _all(one, text)]
     spans += _tagged(text)
     spans += _code(text)
@@ -204,7 +204,9 @@ def _announced(text: str) -> list[Span]:
 
 
 def _worked_on(text: str, marked: list[Span]) -> list[Span]:
-    """The text that an order to work on it means: what stands in quotes or behind its colon, or else all the rest."""
+    """Return the text that an order to work on it means: what stands in quotes or behind its colon, or else all the
+    rest.
+    """
     order = _ORDER_ON_TEXT.search(text)
     about = _ABOUT_TEXT.search(text)
     if order is None and about is None:

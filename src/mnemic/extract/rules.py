@@ -84,8 +84,8 @@ class RuleExtractor:
         self._embedder = embedder if embedder is not None and embedder.space.model == weights().space else None
 
     async def extract(self, message: Message, *, policy: Policy, budget: Budget, deadline: Deadline) -> Extraction:
-        """The candidates of `message`; see `Extractor`. A breach of policy is never proposed, so nothing here stops a
-        run.
+        """Return the candidates of `message`; see `Extractor`. A breach of policy is never proposed, so nothing here
+        stops a run.
 
         Raises InvalidInput for text with a NUL or half a surrogate pair, BudgetSpent past the deadline. Other tasks run
         between two sentences.
@@ -155,12 +155,12 @@ class Sentence:
 
 
 def text_of(piece: Piece) -> str:
-    """The words of a piece that the classifier reads."""
+    """Return the words of a piece that the classifier reads."""
     return piece.text[max(0, piece.said_from - piece.start) :].replace(_MARKER, " ").strip()[:MAX_CLAUSE_CHARS]
 
 
 def _sentences(text: str, found: _Findings) -> list[Sentence]:
-    """The sentences of `text` that may say something; those that cannot are reported."""
+    """Return the sentences of `text` that may say something; those that cannot are reported."""
     sentences: list[Sentence] = []
     fiction = False
     payload = False
@@ -281,7 +281,7 @@ class _Findings:
             self.leave_out(breach.reason, span, key)
 
     def extraction(self) -> Extraction:
-        """The result: doubles dropped, what is beyond the most of one message named."""
+        """Return the result: doubles dropped, what is beyond the most of one message named."""
         kept, doubles = drop_duplicates(self.candidates)
         over = tuple(
             Skipped(reason="max_capture_items", key=candidate.key, span=candidate.source.span)
@@ -305,7 +305,7 @@ def _readable(text: str) -> str:
 
 
 def _sentence(text: str) -> str:
-    """The words as a sentence of their own: without opening words, with a capital and a full stop."""
+    """Return the words as a sentence of their own: without opening words, with a capital and a full stop."""
     content = _OPENING.sub("", text.replace(_MARKER, "").strip()).strip(" ,;:-–—")
     if not content:
         return ""

@@ -145,7 +145,7 @@ class Mood:
 
 
 def mood_of(sentence: str) -> Mood:
-    """The mood of a sentence, told from its first 400 characters."""
+    """Return the mood of a sentence, told from its first 400 characters."""
     text = sentence[:MAX_SENTENCE_CHARS]
     standing = bool(STANDING.search(text))
     reason = None

@@ -142,7 +142,7 @@ class Statement:
 
 
 def pieces_of(sentence: Sequence[Clause], text: str, mood: Mood) -> list[Piece]:
-    """The parts of a sentence, with the rules' reasons; a long clause is cut at its commas."""
+    """Return the parts of a sentence, with the rules' reasons; a long clause is cut at its commas."""
     found: list[Piece] = []
     asked = False
     for clause in sentence:
@@ -290,8 +290,8 @@ _CATEGORIES = tuple(label for label in KEPT if label not in ("safety", "change")
 
 
 def _category(opinions: Sequence[Opinion], texts: Sequence[str]) -> str:
-    """The category of a statement: what concerns somebody's safety is a constraint, a change of a fact is a fact; an
-    instruction for requests and a preference are what their words in one of the `texts` say.
+    """Return the category of a statement: what concerns somebody's safety is a constraint, a change of a fact is a
+    fact; an instruction for requests and a preference are what their words in one of the `texts` say.
     """
     if any(_LASTS.match(text) and _WHEN_ASKED.search(text) for text in texts):
         return "instruction"

@@ -49,7 +49,7 @@ _LIGHT = frozenset(
 
 
 def typed_facts(text: str, standing: bool, policy: Policy) -> Iterator[tuple[Rule, str, str]]:
-    """The typed facts of a clause as (rule, key, value), one per key (several where the key holds several).
+    """Yield the typed facts of a clause as (rule, key, value), one per key (several where the key holds several).
 
     Under a policy that takes statements without a key, a value that holds under a condition is left to the statement.
     """

@@ -132,7 +132,7 @@ def _in_order(wanted: Sequence[str], words: Sequence[str]) -> bool:
 
 
 def _read(quote: str, key: str | None, policy: Policy) -> set[str]:
-    """The values that the tables read of the quote under `key`, in lower case."""
+    """Return the values that the tables read of the quote under `key`, in lower case."""
     told = [fact for clause in clauses(quote) for fact in typed_facts(clause.text, True, policy)]
     return {value.casefold() for _, name, value in told if name == key}
 

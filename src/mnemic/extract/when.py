@@ -44,7 +44,7 @@ def timed(candidate: Candidate, text: str, said_at: datetime | None) -> Candidat
 
 
 def times_in(text: str, said_at: datetime) -> Times:
-    """The times of `text`, said at `said_at`.
+    """Return the times of `text`, said at `said_at`.
 
     "Since" and its like give `valid_from`, if that is not in the future; "until" a day gives `valid_to`, the end of
     that day, if it is not in the past. A day by itself gives `occurred_at`. What lies out of the calendar is no time.
@@ -76,7 +76,7 @@ def _midnight(day: date) -> datetime:
 
 
 def _day(text: str, today: date) -> date | None:
-    """The one day that a point in time is, or None."""
+    """Return the one day that a point in time is, or None."""
     return next((period.day for period in periods_in(text, today) if period.day is not None), None)
 
 
@@ -96,7 +96,7 @@ _BOUND = Pattern(
 
 
 def _start(point: str, today: date) -> date | None:
-    """The first day of what "since" names: the latest one of that name that has begun."""
+    """Return the first day of what "since" names: the latest one of that name that has begun."""
     low = " ".join(point.lower().replace(",", "").split())
     words = low.split()
     if re.fullmatch(r"\d{4}", low):
@@ -128,6 +128,6 @@ def _month_before(month: int, today: date) -> date:
 
 
 def _coming(point: str, today: date) -> date | None:
-    """The day that "until Friday" means: the next of that name, today included."""
+    """Return the day that "until Friday" means: the next of that name, today included."""
     low = point.lower()
     return today + timedelta(days=(WEEKDAYS.index(low) - today.weekday()) % 7) if low in WEEKDAYS else None

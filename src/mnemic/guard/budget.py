@@ -47,18 +47,18 @@ class Budget:
                 raise InvalidConfig(limit.name, hint=f"a whole number from 1 to {_CEILINGS[limit.name]}")
 
     def deadline(self, monotonic: Callable[[], float]) -> Deadline:
-        """The moment at which a run that starts now has used up `max_seconds`."""
+        """Return the moment at which a run that starts now has used up `max_seconds`."""
         return Deadline.after(timedelta(seconds=self.max_seconds), monotonic)
 
 
 def check_time(deadline: Deadline) -> None:
-    """Raises BudgetSpent (`max_seconds`) once the deadline has passed; called between the phases of a run."""
+    """Raise BudgetSpent (`max_seconds`) once the deadline has passed; called between the phases of a run."""
     if deadline.expired:
         raise BudgetSpent(MAX_SECONDS)
 
 
 def check_answer_length(answer: str, budget: Budget) -> None:
-    """Raises InvalidAnswer (`invalid_answer:too_long`) for more than `max_answer_chars` characters."""
+    """Raise InvalidAnswer (`invalid_answer:too_long`) for more than `max_answer_chars` characters."""
     if len(answer) > budget.max_answer_chars:
         raise InvalidAnswer("too_long")
 

@@ -56,7 +56,7 @@ def check_candidate(candidate: Candidate, policy: Policy, budget: Budget) -> Can
 
 
 def key_of(raw: object, policy: Policy) -> str:
-    """The canonical key. Raises InvalidCandidates, KeyNotAllowed."""
+    """Return the canonical key. Raises InvalidCandidates, KeyNotAllowed."""
     try:
         key = canonical_key(raw)
     except InvalidInput:
@@ -67,7 +67,7 @@ def key_of(raw: object, policy: Policy) -> str:
 
 
 def value_of(raw: object, key: str, policy: Policy, budget: Budget) -> str:
-    """The value under a key, as policy spells it. Raises InvalidCandidates."""
+    """Return the value under a key, as policy spells it. Raises InvalidCandidates."""
     if not isinstance(raw, str):
         raise InvalidCandidates("value", hint="the value is not text")
     too_long = InvalidCandidates("value_too_long", hint=f"at most {budget.max_value_chars} characters under a key")
@@ -86,7 +86,7 @@ def value_of(raw: object, key: str, policy: Policy, budget: Budget) -> str:
 
 
 def free_text(raw: object) -> str:
-    """The cleaned content of a memory without a key. Raises InvalidCandidates."""
+    """Return the cleaned content of a memory without a key. Raises InvalidCandidates."""
     if not isinstance(raw, str):
         raise InvalidCandidates("value", hint="the content is not text")
     try:
@@ -101,7 +101,7 @@ def free_text(raw: object) -> str:
 
 
 def level_of(raw: object, policy: Policy) -> str:
-    """The canonical level. Raises InvalidCandidates, ScopeNotAllowed."""
+    """Return the canonical level. Raises InvalidCandidates, ScopeNotAllowed."""
     try:
         level = canonical_key(raw)
     except InvalidInput:
@@ -112,7 +112,7 @@ def level_of(raw: object, policy: Policy) -> str:
 
 
 def category_of(raw: object) -> str | None:
-    """The canonical category. Raises InvalidCandidates."""
+    """Return the canonical category. Raises InvalidCandidates."""
     if raw is None:
         return None
     try:
@@ -125,7 +125,7 @@ def category_of(raw: object) -> str | None:
 
 
 def ttl_within(raw: object, longest: timedelta) -> tuple[timedelta | None, tuple[str, ...]]:
-    """The time to live within its bounds, and `ttl_days` where that changed it. Raises InvalidCandidates."""
+    """Return the time to live within its bounds, and `ttl_days` where that changed it. Raises InvalidCandidates."""
     if raw is None or raw == FOREVER:
         return (None if raw is None else FOREVER), ()
     if not isinstance(raw, timedelta):
@@ -135,14 +135,14 @@ def ttl_within(raw: object, longest: timedelta) -> tuple[timedelta | None, tuple
 
 
 def confidence_of(raw: object) -> tuple[float, tuple[str, ...]]:
-    """The confidence from 0 to 1, and `confidence` where it was outside. Raises InvalidCandidates."""
+    """Return the confidence from 0 to 1, and `confidence` where it was outside. Raises InvalidCandidates."""
     number = number_of(raw, "confidence")
     confidence = float(max(0.0, min(1.0, number)))
     return round(confidence, 3), (() if confidence == number else ("confidence",))
 
 
 def number_of(raw: object, name: str) -> float | int:
-    """A finite number, of any size. A bool is none."""
+    """Return a finite number, of any size. A bool is none."""
     if isinstance(raw, bool) or not isinstance(raw, int | float) or (isinstance(raw, float) and not math.isfinite(raw)):
         raise InvalidCandidates(name)
     return raw

@@ -75,7 +75,7 @@ class Answer:
 
 
 def parse_json(text: object) -> object:
-    """The value of strict JSON `text` (rules: `mnemic.guard.strict_json`), which one Markdown fence may enclose.
+    """Return the value of strict JSON `text` (rules: `mnemic.guard.strict_json`), which one Markdown fence may enclose.
 
     Raises ModelEmpty for blank text, ModelInvalidJson for anything else that is not strict JSON.
     """
@@ -96,8 +96,9 @@ def _unfenced(text: str) -> str:
 
 
 def check_candidates(raw: object, policy: Policy, budget: Budget) -> Checked:
-    """The candidates in a model's `{"items": [{"key", "value", ...}]}`, an item with `category`, `scope`, `ttl_days`,
-    `confidence` and `quote` where it has them; a `key` of null is a statement without a key, where policy allows it.
+    """Return the candidates in a model's `{"items": [{"key", "value", ...}]}`, an item with `category`, `scope`,
+    `ttl_days`, `confidence` and `quote` where it has them; a `key` of null is a statement without a key, where policy
+    allows it.
 
     Other names are ignored. The length of the list is checked before any item. A breach raises InvalidCandidates,
     KeyNotAllowed or ScopeNotAllowed; under `on_violation="skip"` the item is skipped with that reason instead, and so
@@ -124,8 +125,8 @@ def check_candidates(raw: object, policy: Policy, budget: Budget) -> Checked:
 
 
 def drop_duplicates(candidates: Iterable[Candidate]) -> tuple[tuple[Candidate, ...], tuple[Skipped, ...]]:
-    """The first of each key, level, kind and value (compared without case), and a `duplicate` entry for each other
-    one.
+    """Return the first of each key, level, kind and value (compared without case), and a `duplicate` entry for each
+    other one.
     """
     kept: dict[tuple[str | None, str, str, str], Candidate] = {}
     doubles = []
@@ -137,8 +138,8 @@ def drop_duplicates(candidates: Iterable[Candidate]) -> tuple[tuple[Candidate, .
 
 
 def check_answer(raw: object) -> Answer:
-    """The answer in a model's `{"answer", "used_memory_keys"}`. Whether it cites rightly is the audit's question, not
-    this one's.
+    """Return the answer in a model's `{"answer", "used_memory_keys"}`. Whether it cites rightly is the audit's
+    question, not this one's.
 
     Raises ModelInvalidSchema (`llm_invalid_schema`) for another shape, ModelEmpty (`llm_empty`) for a blank answer.
     """
@@ -160,7 +161,7 @@ def check_answer(raw: object) -> Answer:
 
 
 def items_of(raw: object) -> Sequence[object]:
-    """The items of a model's answer. Raises InvalidCandidates (`not_object`, `items`)."""
+    """Return the items of a model's answer. Raises InvalidCandidates (`not_object`, `items`)."""
     if not isinstance(raw, Mapping):
         raise InvalidCandidates("not_object")
     items = raw.get("items")
@@ -194,7 +195,7 @@ def _candidate(item: object, policy: Policy, budget: Budget) -> Candidate:
 
 
 def _key_to_name(item: object) -> str | None:
-    """The key of a skipped item for the report, where it is fit to be shown."""
+    """Return the key of a skipped item for the report, where it is fit to be shown."""
     try:
         return canonical_key(item["key"])  # type: ignore[index]
     except (InvalidInput, LookupError, TypeError):
@@ -210,7 +211,7 @@ def _quote(raw: object) -> str | None:
 
 
 def _days(raw: object) -> timedelta | None:
-    """A number of days as a duration, None for none; numbers no calendar holds are cut first, so that nothing
+    """Return a number of days as a duration, None for none; numbers no calendar holds are cut first, so that nothing
     overflows.
     """
     if raw is None:

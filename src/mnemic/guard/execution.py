@@ -20,17 +20,17 @@ Check = Callable[[Candidate], str | None]
 
 
 def consent_required(key: str) -> str:
-    """The reason for a key the user has not consented to: `consent_required:<key>`."""
+    """Return the reason for a key the user has not consented to: `consent_required:<key>`."""
     return f"consent_required:{escape_detail(key)}"
 
 
 def quota_exceeded(limit: str) -> str:
-    """The reason for a quota that is used up: `quota_exceeded:<limit>`."""
+    """Return the reason for a quota that is used up: `quota_exceeded:<limit>`."""
     return f"quota_exceeded:{escape_detail(limit)}"
 
 
 def retention_denied(rule: str) -> str:
-    """The reason for a retention rule that forbids storing: `retention_denied:<rule>`."""
+    """Return the reason for a retention rule that forbids storing: `retention_denied:<rule>`."""
     return f"retention_denied:{escape_detail(rule)}"
 
 
@@ -66,7 +66,7 @@ class Grant:
         return cls(keys=keys, levels=chosen, denied_keys=denied, keyless=policy.allows_keyless)
 
     def reached_by(self, actor: Actor) -> list[str]:
-        """The granted levels that the actor has an owner for, in alphabetical order."""
+        """Return the granted levels that the actor has an owner for, in alphabetical order."""
         return [level for level in sorted(self.levels) if getattr(actor, level, None) is not None]
 
     def allows_key(self, key: str | None) -> bool:
@@ -107,8 +107,8 @@ def admit(candidates: Sequence[Candidate], grant: Grant, budget: Budget, *, chec
 
 
 def admit_intent(intent: Intent, grant: Grant, actor: Actor) -> Intent:
-    """The intent with its levels resolved: those it names, or all that are granted and that the actor has an owner for,
-    in alphabetical order.
+    """Return the intent with its levels resolved: those it names, or all that are granted and that the actor has an
+    owner for, in alphabetical order.
 
     Raises ScopeDenied (`scope_denied:<scope>`) naming the first level that is not granted; the hint names all of them.
     """
@@ -121,7 +121,7 @@ def admit_intent(intent: Intent, grant: Grant, actor: Actor) -> Intent:
 
 
 def denial(candidate: Candidate, grant: Grant, *, level: bool = True) -> str | None:
-    """The reason why the grant does not allow the candidate, or None. With `level` False its level is not asked."""
+    """Return the grant's reason against the candidate, or None. With `level` False its level is not asked."""
     if not grant.allows_key(candidate.key):
         return KEY_DENIED
     if level and candidate.level not in grant.levels and not _only_proposes(candidate):
@@ -130,7 +130,7 @@ def denial(candidate: Candidate, grant: Grant, *, level: bool = True) -> str | N
 
 
 def _only_proposes(candidate: Candidate) -> bool:
-    """A reviewed kind at its own level, such as a trait of the agent: it waits for a person whatever the grant."""
+    """Return True for a reviewed kind at its own level, as a trait of the agent: it waits for a person."""
     spec = CATALOG.get(candidate.kind)
     return spec is not None and spec.reviewed and candidate.level == spec.level
 

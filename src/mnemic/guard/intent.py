@@ -22,7 +22,7 @@ _DAY, _MOMENT = timedelta(days=1), timedelta(microseconds=1)
 
 
 def check_intent(raw: object, policy: Policy, budget: Budget) -> Intent:
-    """The intent in a model's `{"kind": "retrieve_memory", "query", "top_k"?, "scopes"?, "parts"?, "kinds"?,
+    """Return the intent in a model's `{"kind": "retrieve_memory", "query", "top_k"?, "scopes"?, "parts"?, "kinds"?,
     "happened_from"?, "happened_to"?, "as_of"?}`.
 
     What is absent or null is not asked for; other names are ignored. `parts` are up to three queries for what `query`
@@ -45,7 +45,7 @@ def check_intent(raw: object, policy: Policy, budget: Budget) -> Intent:
 
 
 def _query(raw: object, name: str) -> tuple[str, bool]:
-    """The text, and whether it is far too long to be looked at."""
+    """Return the text, and whether it is far too long to be looked at."""
     if not isinstance(raw, str):
         raise InvalidIntent(name)
     too_long = len(raw) > 4 * MAX_CONTENT_CHARS

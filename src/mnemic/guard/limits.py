@@ -68,8 +68,8 @@ class Quota:
 
 
 def makes_room(reason: str) -> tuple[Kind | None] | None:
-    """The kind (None: all) of the user's memories that may make room where a write is refused for `reason`; None where
-    room would not help.
+    """Return the kind (None: all) of the user's memories that may make room where a write is refused for `reason`; None
+    where room would not help.
     """
     code, _, name = reason.partition(":")
     per, *kind, limit = name.split(".") if code == "quota_exceeded" else [""] * 2
@@ -114,7 +114,7 @@ class Limits:
             raise InvalidConfig("consent_keys", hint=error.hint) from error
 
     def overshot(self, candidate: Candidate, per: Per, held: Mapping[Kind, Usage]) -> str | None:
-        """The reason to undo a write of `candidate` after which this is `held`, or None."""
+        """Return the reason to undo a write of `candidate` after which this is `held`, or None."""
         for quota in self.quotas:
             if quota.per == per and quota.applies(candidate):
                 for name, part in quota.nearest(held).items():
@@ -146,7 +146,7 @@ class Consents:
         return self.decided.get(key, default)
 
     def hidden(self, policy: Policy, limits: Limits) -> frozenset[str]:
-        """The keys that must not be found."""
+        """Return the keys that must not be found."""
         known = {*self.decided, *limits.consent_keys, *(policy.keys or ())}
         return frozenset(key for key in known if not self.allows(key, limits))
 
@@ -171,20 +171,20 @@ class LimitCheck:
     """
 
     def __call__(self, candidate: Candidate) -> str | None:
-        """The reason to block the candidate: retention, consent, quota, in this order."""
+        """Return the reason to block the candidate: retention, consent, quota, in this order."""
         reason = self.unless_counted(candidate) or (self._quota(candidate) if self.limits.quotas else None)
         if reason is None:
             self.admitted.append(candidate)
         return reason
 
     def unless_counted(self, candidate: Candidate) -> str | None:
-        """The reason to block a candidate that adds no memory: retention and consent, no quota."""
+        """Return the reason to block a candidate that adds no memory: retention and consent, no quota."""
         if self.consents.erased:
             return retention_denied(ERASED)
         return None if candidate.key is None else self._consent(canonical_key(candidate.key))
 
     def warnings(self, candidate: Candidate) -> tuple[str, ...]:
-        """The limits the candidate counts towards that are used up beyond their soft part."""
+        """Return the limits the candidate counts towards that are used up beyond their soft part."""
         used = [(quota, self._used(quota)) for quota in self.limits.quotas if quota.applies(candidate)]
         return tuple(name for quota, limits in used for name, part in limits.items() if part >= quota.soft)
 

@@ -142,7 +142,7 @@ class Policy:
 
     @classmethod
     def of(cls, *rules: KeyRule | str, **settings: Any) -> Policy:
-        """A policy with these keys and no others: `Policy.of("language", KeyRule("seat", preference=True))`."""
+        """Return a policy with these keys and no others: `Policy.of("language", KeyRule("seat", preference=True))`."""
         made = [KeyRule(rule) if isinstance(rule, str) else rule for rule in rules]
         return cls(keys={rule.key: rule for rule in made}, **settings)
 
@@ -161,7 +161,7 @@ class Policy:
         return not self.closed or key in self._rules
 
     def rule(self, key: str) -> KeyRule:
-        """The rule of `key`; the default rule where the policy names none."""
+        """Return the rule of `key`; the default rule where the policy names none."""
         return self._rules.get(key) or KeyRule(key)
 
     def slides(self, key: str | None, kind: Kind) -> bool:
@@ -203,7 +203,7 @@ def _check_days(days: object, name: str, most: int) -> None:
 
 
 def checked_levels(levels: Iterable[str], name: str) -> frozenset[str]:
-    """The levels as a set, at least one and each one known. Raises InvalidConfig (`invalid_config:<name>`)."""
+    """Return the levels as a set, at least one and each one known. Raises InvalidConfig (`invalid_config:<name>`)."""
     chosen = frozenset(levels) if not isinstance(levels, str) else frozenset()
     if not chosen or not all(isinstance(level, str) for level in chosen) or not chosen <= frozenset(Level):
         raise InvalidConfig(name, hint="one or more of user, workspace, agent, session")

@@ -194,7 +194,7 @@ def read_guard(data: object) -> GuardFile:
 
 
 def load_policy(path: str | Path) -> Policy:
-    """The policy of the file at `path`. Raises InvalidConfig as `load_guard` does."""
+    """Return the policy of the file at `path`. Raises InvalidConfig as `load_guard` does."""
     return load_guard(path).policy
 
 

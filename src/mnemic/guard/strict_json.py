@@ -38,7 +38,7 @@ class NotStrictJson(ValueError):
 
 
 def loads(text: object, *, max_bytes: int = MAX_BYTES, max_values: int | None = None) -> object:
-    """The value `text` spells. Raises NotStrictJson, and nothing else, whatever the text.
+    """Return the value `text` spells. Raises NotStrictJson, and nothing else, whatever the text.
 
     `max_values` bounds how many values (objects, lists and what is in them) the text may hold, before it is parsed.
     """
@@ -66,7 +66,7 @@ def _parsed(raw: bytes) -> object:
 
 
 def _bytes(text: str) -> bytes:
-    """The text in UTF-8, which knows no half of a surrogate pair."""
+    """Return the text in UTF-8, which knows no half of a surrogate pair."""
     try:
         return text.encode("utf-8")
     except UnicodeEncodeError as error:

@@ -40,7 +40,7 @@ class Handlers(dict[type[requests.Request[Any]], Handler]):
         self._complete = False
 
     def __missing__(self, request: type[requests.Request[Any]]) -> Handler:
-        """The handler of a request beyond adding. Raises KeyError for what is no request of the door's."""
+        """Return the handler of a request beyond adding. Raises KeyError for what is no request of the door's."""
         if self._complete:
             raise KeyError(request)
         self.update(self._stating() | self._stewarding())
@@ -48,7 +48,7 @@ class Handlers(dict[type[requests.Request[Any]], Handler]):
         return self[request]
 
     def _stating(self) -> dict[type[requests.Request[Any]], Handler]:
-        """Requests after which a statement holds that did not before."""
+        """Return the requests after which a statement holds that did not before."""
         from mnemic.handlers.recording import Recording
         from mnemic.handlers.reviewing import Approving, Restoring, RollingBack, Undoing
         from mnemic.handlers.revising import Deriving, Updating
@@ -67,7 +67,7 @@ class Handlers(dict[type[requests.Request[Any]], Handler]):
         }
 
     def _stewarding(self) -> dict[type[requests.Request[Any]], Handler]:
-        """Requests after which nothing new holds."""
+        """Return the requests after which nothing new holds."""
         from mnemic.handlers.reviewing import Rejecting
         from mnemic.handlers.stewarding import Consenting, Erasing, Expiring, Forgetting, Revealing, RotatingKeys
 

@@ -18,8 +18,8 @@ Given = tuple[Candidate, str | None]
 async def write_in_portions(
     given: Sequence[Given], call: Call, pipeline: MemoryWritePipeline, limiter: Limiter
 ) -> list[WriteReceipt]:
-    """A receipt for each, in order. What found no room beside the rest of a portion is tried by itself, where a quota
-    lets go of what came before.
+    """Return a receipt for each, in order. What found no room beside the rest of a portion is tried by itself, where a
+    quota lets go of what came before.
     """
 
     async def many(part: Sequence[Given]) -> list[WriteReceipt]:
@@ -43,8 +43,8 @@ async def write_in_portions(
 
 
 def portions(candidates: Sequence[Candidate], limits: Limits) -> Iterator[range]:
-    """The places of `candidates`, cut so that no portion alone fills a quota of rows that evicts: a later one takes the
-    place of an earlier one. All of them at once where nothing is evicted.
+    """Return the places of `candidates`, cut so that no portion alone fills a quota of rows that evicts: a later one
+    takes the place of an earlier one. All of them at once where nothing is evicted.
     """
     most = min([NEAR, *(quota.rows for quota in limits.quotas if quota.rows is not None)])
     step = most if evicts(limits) else max(1, len(candidates))

@@ -27,7 +27,7 @@ class Recording:
         return ()
 
     async def carry_out(self, call: Call, passed: Sequence[Passed]) -> Sequence[WriteReceipt]:
-        """A receipt for each message that has text, or for each part of one that is too long for a memory."""
+        """Return a receipt for each message that has text, or for each part of one that is too long for a memory."""
         cut = [await self._redacted(message, call) for message in call.request.messages]
         parts = [part for message in cut for part in in_parts(message)]
         written = await call.engine.handle(AddMany(candidates=tuple(message_candidates(parts))), actor=call.actor)
@@ -42,8 +42,8 @@ class Recording:
 
 
 async def as_consented(passed: Sequence[Passed], call: Call, limiter: Limiter) -> Sequence[Passed]:
-    """`passed`, with every message blocked that tells something under a key without consent, as far as rules read it.
-    A message beside such a one is kept without it as its context.
+    """Return `passed`, with every message blocked that tells something under a key without consent, as far as rules
+    read it. A message beside such a one is kept without it as its context.
     """
     if not any(one.candidate.category == MESSAGE_CATEGORY for one in passed):
         return passed
@@ -65,7 +65,7 @@ async def _as_consented(one: Passed, call: Call, decided: Consents) -> Passed:
 
 
 async def _told_without(text: str, call: Call, decided: Consents) -> str | None:
-    """The first key without consent under which `text` tells something, or seems to."""
+    """Return the first key without consent under which `text` tells something, or seems to."""
     from mnemic.extract.rules import RuleExtractor
 
     rules = call.rules

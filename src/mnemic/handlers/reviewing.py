@@ -24,7 +24,7 @@ from mnemic.write.revise import candidate_of
 
 
 def reach(call: Call) -> tuple[Scope, ...] | None:
-    """The scopes that a reviewer's request reaches; None for those of the whole tenant."""
+    """Return the scopes that a reviewer's request reaches; None for those of the whole tenant."""
     return None if call.request.whole_tenant else call.scopes
 
 
@@ -36,7 +36,7 @@ class Approving:
     limiter: Limiter
 
     async def check(self, call: Call) -> Sequence[Proposal]:
-        """The waiting statement, or what the reviewer says instead. Raises MemoryNotFound, ReviewDenied."""
+        """Return the waiting statement, or what the reviewer says instead. Raises MemoryNotFound, ReviewDenied."""
         known = await self._known(call)
         review.require_reviewer(known, call.actor, call.rules.policy)
         content = known.content if call.request.content is None else call.request.content
@@ -54,7 +54,7 @@ class Approving:
         return await review.find(self.limiter.store, request.memory_id, tenant=tenant, scopes=reach(call))
 
     async def carry_out(self, call: Call, passed: Sequence[Passed]) -> WriteReceipt:
-        """The receipt of the approval."""
+        """Return the receipt of the approval."""
         (one,), request = passed, call.request
         known = await self._known(call)
         if one.reason is not None:
@@ -103,7 +103,7 @@ class Rejecting:
         return ()
 
     async def carry_out(self, call: Call, passed: Sequence[Passed]) -> WriteReceipt:
-        """The receipt of the rejection. Raises MemoryNotFound."""
+        """Return the receipt of the rejection. Raises MemoryNotFound."""
         store, clock, request = self.limiter.store, self.limiter.clock, call.request
         known = await review.find(store, request.memory_id, tenant=call.actor.tenant, scopes=reach(call))
         return await review.reject(store, clock, known, reviewer=call.actor, reason=request.reason)
@@ -117,7 +117,7 @@ class Undoing:
     limiter: Limiter
 
     async def check(self, call: Call) -> Sequence[Proposal]:
-        """The statements that will hold again. Raises MemoryNotFound, InvalidInput (`undo:nothing_replaced`)."""
+        """Return the statements that will hold again. Raises MemoryNotFound, InvalidInput (`undo:nothing_replaced`)."""
         planned = await self._planned(call)
         return [
             Proposal(candidate=candidate_of(one), subject=owner_of(one.scope, call.actor), adds=False)
@@ -160,7 +160,7 @@ class RollingBack:
         return await rollback.chosen(self.limiter.store, request.memory_id, request.version, scopes=call.scopes)
 
     async def carry_out(self, call: Call, passed: Sequence[Passed]) -> WriteReceipt:
-        """The receipt. Only a version that was in force can come back, so this needs no review."""
+        """Return the receipt. Only a version that was in force can come back, so this needs no review."""
         (one,) = passed
         known, target = await self._chosen(call)
         reason = LOWER_TRUST if TRUST[call.actor.channel] < known.trust else one.reason
@@ -187,7 +187,7 @@ class Restoring:
     limiter: Limiter
 
     async def check(self, call: Call) -> Sequence[Proposal]:
-        """The statement of the newest version, where it is in force. Raises ScopeDenied for a level that is not
+        """Return the statement of the newest version, where it is in force. Raises ScopeDenied for a level that is not
         granted.
         """
         if not isinstance(call.request, Restore):
@@ -200,7 +200,7 @@ class Restoring:
         return [Proposal(candidate=candidate_of(newest), subject=call.actor, lenient=True)]
 
     async def carry_out(self, call: Call, passed: Sequence[Passed]) -> WriteReceipt:
-        """The receipt of what was restored; `refreshed` where it is there already."""
+        """Return the receipt of what was restored; `refreshed` where it is there already."""
         request = call.request
         for one in passed:
             if one.reason is not None:

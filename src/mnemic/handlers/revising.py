@@ -18,7 +18,7 @@ from mnemic.write.revise import revision_of
 
 
 def owner_of(scope: Scope, actor: Actor) -> Actor:
-    """The person whose consent and quotas count in `scope`: its owner at the user's level, else the actor."""
+    """Return the person whose consent and quotas count in `scope`: its owner at the user's level, else the actor."""
     if scope.level is not Level.USER or scope.owner == actor.user:
         return actor
     return Actor(tenant=actor.tenant, user=scope.owner, agent=actor.agent)
@@ -37,7 +37,7 @@ class Deriving:
         return [Proposal(candidate=candidate, subject=call.actor, lenient=True)]
 
     async def carry_out(self, call: Call, passed: Sequence[Passed]) -> WriteReceipt:
-        """The receipt; `blocked` with `sources_gone` where a source is no longer there when it is committed."""
+        """Return the receipt; `blocked` with `sources_gone` where a source is no longer there when it is committed."""
         (one,) = passed
         if one.reason is not None:
             return one.receipt()
@@ -76,7 +76,7 @@ class Updating:
         return known
 
     async def carry_out(self, call: Call, passed: Sequence[Passed]) -> WriteReceipt:
-        """The receipt of the correction."""
+        """Return the receipt of the correction."""
         (one,), request = passed, call.request
         if one.reason is not None:
             return one.receipt()

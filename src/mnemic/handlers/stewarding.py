@@ -55,7 +55,7 @@ class Consenting(Stewarding):
     limiter: Limiter
 
     async def carry_out(self, call: Call, passed: Sequence[Passed]) -> str:
-        """The canonical key that was decided about. Raises InvalidInput, WriteBlocked (`lower_trust`)."""
+        """Return the canonical key that was decided about. Raises InvalidInput, WriteBlocked (`lower_trust`)."""
         request, actor = call.request, call.actor
         require_person(actor)
         return await consent.decide(
@@ -80,7 +80,7 @@ class Erasing(Stewarding):
     forgotten: Callable[[], None]
 
     async def carry_out(self, call: Call, passed: Sequence[Passed]) -> ErasureReceipt:
-        """The receipt of the erasure. Raises WriteBlocked (`lower_trust`)."""
+        """Return the receipt of the erasure. Raises WriteBlocked (`lower_trust`)."""
         require_person(call.actor)
         given: dict[str, Any] = {"actor": call.actor, "feeds": self.pipeline.publisher.feeds}
         store, clock, request = self.limiter.store, self.limiter.clock, call.request
@@ -142,7 +142,7 @@ class Revealing(Stewarding):
     redaction: RedactionRules
 
     async def carry_out(self, call: Call, passed: Sequence[Passed]) -> Revealed:
-        """The values. Raises MemoryNotFound, RevealDenied, NotSupported, KeyFailed."""
+        """Return the values. Raises MemoryNotFound, RevealDenied, NotSupported, KeyFailed."""
         store, request, actor = self.limiter.store, call.request, call.actor
         scopes = reach(call)
         if scopes is None:

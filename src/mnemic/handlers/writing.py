@@ -16,7 +16,7 @@ __all__ = ["Adding", "AddingMany", "from_channel", "item_key"]
 
 
 def from_channel(candidate: Candidate, actor: Actor) -> Candidate:
-    """The candidate with the origin that the actor's channel gives at most; a caller may name a lower one."""
+    """Return the candidate with the origin that the actor's channel gives at most; a caller may name a lower one."""
     if not isinstance(candidate, Candidate):
         raise InvalidInput("candidate")
     origin = lowered(actor.channel, candidate.source.origin)
@@ -33,11 +33,11 @@ class Adding:
     limiter: Limiter
 
     async def check(self, call: Call) -> Sequence[Proposal]:
-        """The candidate, with the origin of the channel."""
+        """Return the candidate, with the origin of the channel."""
         return [Proposal(candidate=from_channel(call.request.candidate, call.actor), subject=call.actor)]
 
     async def carry_out(self, call: Call, passed: Sequence[Passed]) -> WriteReceipt:
-        """The receipt of the write."""
+        """Return the receipt of the write."""
         (one,) = passed
         if one.reason is not None:
             return one.receipt()
@@ -60,7 +60,7 @@ class AddingMany:
     limiter: Limiter
 
     async def check(self, call: Call) -> Sequence[Proposal]:
-        """The candidates. Raises BudgetSpent (`max_capture_items`) for more than a turn may find in a message."""
+        """Return the candidates. Raises BudgetSpent (`max_capture_items`) for more than a turn may find."""
         request = call.request
         if request.captured and len(request.candidates) > call.rules.budget.max_capture_items:
             raise BudgetSpent("max_capture_items")
@@ -72,7 +72,7 @@ class AddingMany:
         ]
 
     async def carry_out(self, call: Call, passed: Sequence[Passed]) -> Written:
-        """A receipt for each, in order."""
+        """Return a receipt for each, in order."""
         from mnemic.handlers.portions import write_in_portions
         from mnemic.handlers.recording import as_consented
 

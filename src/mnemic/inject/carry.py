@@ -19,7 +19,7 @@ class Carried:
     blocks: tuple[Placed, ...] = ()
 
     def injection(self, run: InjectionRun, new: Placed | None = None) -> Injection:
-        """The injection of these blocks, and of a `new` one."""
+        """Return the injection of these blocks, and of a `new` one."""
         blocks = self.blocks if new is None else (*self.blocks, new)
         if not blocks:
             return Injection(messages=self.messages, run=run)

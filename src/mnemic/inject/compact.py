@@ -18,8 +18,8 @@ ENTRY_OVERHEAD_TOKENS = 12
 def within_tokens(
     hits: Sequence[Hit], max_tokens: int, *, as_json: bool = False, count: TokenCount = estimated_tokens
 ) -> tuple[Hit, ...]:
-    """The longest run of best hits that fit `max_tokens`, each as a line of a block or, `as_json`, as the object that
-    `run` shows; a hit too long for what is left is passed over.
+    """Return the longest run of best hits that fit `max_tokens`, each as a line of a block or, `as_json`, as the object
+    that `run` shows; a hit too long for what is left is passed over.
     """
     kept: list[Hit] = []
     left = max_tokens

@@ -80,7 +80,7 @@ class ActorMemories:
 
 
 def recall_log(engine: Engine, actor: Actor) -> RecallLog:
-    """A log in the actor's tenant's audit."""
+    """Return a log in the actor's tenant's audit."""
 
     async def record(run_id: str, entries: Sequence[Entry], digest: str) -> None:
         hits = [entry.hit for entry in entries if entry.hit is not None]
@@ -91,8 +91,8 @@ def recall_log(engine: Engine, actor: Actor) -> RecallLog:
 
 
 async def account_for(engine: Engine, actor: Actor, hits: Sequence[Hit]) -> None:
-    """A model asked for these memories itself and is about to be shown them: a line in the audit, as for an injection,
-    of a run of its own. Raises StoreFailed: what cannot be accounted for is not shown.
+    """Record that a model asked for these memories itself and is about to be shown them: a line in the audit, as for an
+    injection, of a run of its own. Raises StoreFailed: what cannot be accounted for is not shown.
     """
     await record_injection(engine.store, engine.clock, actor, InjectionRun().run_id, hits)
 
@@ -105,7 +105,7 @@ def injector_for(
     name: str = "memory",
     sources: Sequence[MemorySource] = (),
 ) -> Injector:
-    """An injector of the actor's memories, and of what further `sources` know, that logs what it injects."""
+    """Return an injector of the actor's memories, and of what further `sources` know, that logs what it injects."""
     config = config or InjectionConfig()
     return Injector(
         [ActorMemories(engine, actor, name=name, config=config), *sources],

@@ -88,7 +88,9 @@ class Entry:
 
     @classmethod
     def of(cls, hit: Hit, source: str, *, reader: Actor, relevance: float | None = None) -> Entry:
-        """A hit of a search as an entry of `source` for a model that serves `reader`; `relevance` is the search's."""
+        """Return a hit of a search as an entry of `source` for a model that serves `reader`; `relevance` is the
+        search's.
+        """
         memory = hit.memory
         text = f"{memory.key}: {memory.content}" if memory.key else memory.content
         return cls(
@@ -177,7 +179,7 @@ def standing_cut(
 def fair_cut(
     found: Mapping[str, Sequence[Entry]], max_entries: int, *, max_untrusted: int | None = None
 ) -> list[Entry]:
-    """The best `max_entries` across sources: every source's best first, then every source's second, and so on.
+    """Return the best `max_entries` across sources: every source's best first, then every source's second, and so on.
 
     Scores of different sources have different units, so they decide only between entries of the same rank. The same
     memory, or the same words, come once. At most `max_untrusted` of the entries are untrusted.

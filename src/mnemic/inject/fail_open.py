@@ -13,7 +13,9 @@ from mnemic.types import Deadline
 
 
 async def guarded(stage: str, work: Callable[..., Any], *arguments: Any) -> Any:
-    """The outcome of `work`, awaited where it can be; whatever it raises skips the injection under the stage's name."""
+    """Return the outcome of `work`, awaited where it can be; whatever it raises skips the injection under the stage's
+    name.
+    """
     try:
         outcome = work(*arguments)
         return await outcome if inspect.isawaitable(outcome) else outcome
@@ -26,10 +28,12 @@ async def guarded(stage: str, work: Callable[..., Any], *arguments: Any) -> Any:
 
 
 async def within(answer: Any, deadline: Deadline) -> Any:
-    """An answer, or what an awaitable answers in time."""
+    """Return an answer, or what an awaitable answers in time."""
     return await asyncio.wait_for(answer, deadline.remaining()) if inspect.isawaitable(answer) else answer
 
 
 def named(error: BaseException) -> str:
-    """The stable reason of ours, the type's name of any other exception. Never its message, which may quote content."""
+    """Return the stable reason of ours, the type's name of any other exception. Never its message, which may quote
+    content.
+    """
     return error.reason if isinstance(error, MnemicError) else type(error).__name__

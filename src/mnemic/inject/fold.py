@@ -68,7 +68,7 @@ def _with_block(
 
 
 def _block(text: str, content: list[Any], like: Sequence[Any], mapping: bool) -> dict[str, Any]:
-    """A text block in the style of the blocks around it."""
+    """Return a text block in the style of the blocks around it."""
     around = [block for block in content if isinstance(block, Mapping)] or list(_blocks(like))
     types = [str(block["type"]) for block in around if "type" in block]
     if any(kind.startswith(("input_", "output_")) for kind in types):

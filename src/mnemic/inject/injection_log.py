@@ -15,7 +15,9 @@ INJECTED = "injected"
 
 
 def injected_in(event: AuditEvent) -> list[tuple[str, int]]:
-    """The memories of a line of the log by memory_id, with their versions; none for any other line of the audit."""
+    """Return the memories of a line of the log by memory_id, with their versions; none for any other line of the
+    audit.
+    """
     named: Any = event.detail.get("memories", ()) if event.action == INJECTED else ()
     return [(memory_id, version) for memory_id, version in named]
 

@@ -54,7 +54,7 @@ class InjectionContext:
 
 
 def context_of(messages: Sequence[Any], state: Any) -> InjectionContext:
-    """The context of one call, with a list of its own. Raises TypeError for what is no sequence."""
+    """Return the context of one call, with a list of its own. Raises TypeError for what is no sequence."""
     return InjectionContext(messages=list(messages), state=state)
 
 
@@ -62,28 +62,28 @@ class TriggerCallback(Protocol):
     """Decides whether to inject."""
 
     def __call__(self, context: InjectionContext, **kwargs: Any) -> bool | Awaitable[bool]:
-        """True to inject into this call."""
+        """Return True to inject into this call."""
 
 
 class QueryCallback(Protocol):
     """Says what to look for."""
 
     def __call__(self, context: InjectionContext, **kwargs: Any) -> str | Awaitable[str | None] | None:
-        """The query; None or blank text to skip."""
+        """Return the query; None or blank text to skip."""
 
 
 class FormatCallback(Protocol):
     """Writes the block, and answers for its escaping: `mnemic.inject.render` has `escape`, `visible` and `defused`."""
 
     def __call__(self, entries: Sequence[Entry], **kwargs: Any) -> str | Awaitable[str]:
-        """The text to fold in; blank text to skip."""
+        """Return the text to fold in; blank text to skip."""
 
 
 class RecallLog(Protocol):
     """Keeps account of what entered which input."""
 
     def __call__(self, run_id: str, entries: Sequence[Entry], digest: str) -> Awaitable[None]:
-        """Called before the model is. What cannot be accounted for is not injected."""
+        """Inject before the model is called. What cannot be accounted for is not injected."""
 
 
 TriggerName = Literal["userTurn", "everyTurn"]
@@ -222,7 +222,7 @@ class Injector:
         )
 
     def _without(self, carried: Carried, skip: Skip, run: InjectionRun, errors: dict[str, str]) -> Injection:
-        """The input without a new block: with those of the calls before, where the run has any."""
+        """Return the input without a new block: with those of the calls before, where the run has any."""
         before, injection = run.outcome, carried.injection(run)
         if before is not None and not skip.degraded and (carried.blocks or skip.reason == NOT_TRIGGERED):
             return replace(
@@ -336,7 +336,7 @@ def _some(entries: Sequence[Entry], abstained: bool, *, degraded: bool = False) 
 
 
 def _check_single(messages: Sequence[Any], placed: Sequence[Placed]) -> None:
-    """Raises Skip where a block of this run is in the input, as where a framework keeps what was folded in."""
+    """Raise Skip where a block of this run is in the input, as where a framework keeps what was folded in."""
     if placed and any(block.text in text_of(message) for message in messages for block in placed):
         raise Skip("already_injected")
 

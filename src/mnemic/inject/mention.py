@@ -160,7 +160,7 @@ def _folded(text: str) -> str:
 
 
 def _time(found: re.Match[str]) -> str:
-    """The time of day by the clock of 24 hours; what is none stays as it is."""
+    """Return the time of day by the clock of 24 hours; what is none stays as it is."""
     hour = int(found["hour"] or found["plain"])
     if hour > (12 if found["half"] else 24) or (found["half"] and hour == 0):
         return found[0]
@@ -169,7 +169,7 @@ def _time(found: re.Match[str]) -> str:
 
 
 def _amount(found: re.Match[str]) -> str:
-    """The amount with its currency after it."""
+    """Return the amount with its currency after it."""
     return f"{found['amount'] or found['before']} {_SIGNS[found['sign'] or found['after']]}"
 
 
@@ -205,7 +205,7 @@ def _gap(between: str, before: str) -> str:
 
 
 def _parts(word: str) -> Iterable[str]:
-    """A contraction in its words, a possessive without its ending, a number without separators of thousands."""
+    """Return a contraction in its words, a possessive without its ending, a number without separators of thousands."""
     if word in _CONTRACTED:
         return _CONTRACTED[word].split()
     for ending, meant in _ENDED.items():
@@ -234,7 +234,7 @@ def _unbroken(sought: _Words, text: _Words, start: int) -> bool:
 
 
 def _turned(wanted: str, text: _Words, start: int) -> Iterable[tuple[int, int]]:
-    """The place of "Y in the X", where the value is "X Y" and Y stands at `start`."""
+    """Yield the place of "Y in the X", where the value is "X Y" and Y stands at `start`."""
     at = start + 1
     while at < len(text.words) and at - start <= 2 and text.words[at] in _SMALL and not text.gaps[at]:
         at += 1

@@ -38,7 +38,7 @@ def role_of(message: Any) -> str:
 
 
 def content_of(message: Any) -> str | list[Any]:
-    """The message's text or its list of blocks; only a user's message must have one of the two.
+    """Return the message's text or its list of blocks; only a user's message must have one of the two.
 
     Raises InvalidInput (`invalid_input:message`) where it has not.
     """
@@ -53,7 +53,7 @@ def content_of(message: Any) -> str | list[Any]:
 
 
 def block_text(block: Any) -> str | None:
-    """The text of a text block, None for any other."""
+    """Return the text of a text block, None for any other."""
     if isinstance(block, str):
         return block
     if isinstance(block, Mapping) and block.get("type") in _TEXT_TYPES and isinstance(block.get("text"), str):

@@ -24,12 +24,12 @@ def referenced(hits: Sequence[Hit]) -> dict[str, Hit]:
 
 
 def memory_item(ref: str, hit: Hit) -> dict[str, Any]:
-    """A memory as a model is shown it."""
+    """Return a memory as a model is shown it."""
     return {"ref": ref, **_told(hit)}
 
 
 def applied_entry(hit: Hit) -> dict[str, Any]:
-    """A memory that an answer cites, for the report."""
+    """Return a memory that an answer cites, for the report."""
     memory = hit.memory
     return {"memory_id": memory.memory_id, "version": memory.version, **_told(hit), "score": round(hit.score, 3)}
 

@@ -41,9 +41,9 @@ def render(
     nonce: Callable[[], str] = new_nonce,
     count: TokenCount = estimated_tokens,
 ) -> Rendered:
-    """The `<memory>` block with as many entries, in order, as keep the whole block within `max_tokens`. An
-    entry too long for what is left is passed over; one of more than `max_entry_chars` characters is cut, and says so.
-    Empty text where no entry fits.
+    """Return the `<memory>` block with as many entries, in order, as keep the whole block within `max_tokens`. An entry
+    too long for what is left is passed over; one of more than `max_entry_chars` characters is cut, and says so. Empty
+    text where no entry fits.
     """
     lines = [_line(entry, max_entry_chars) for entry in entries]
     fence = nonce()

@@ -20,7 +20,7 @@ class RenderCallback(Protocol):
     """Writes the text, and answers for its escaping."""
 
     def __call__(self, context: InjectionContext, **kwargs: Any) -> str | Awaitable[str | None] | None:
-        """The text to fold in; None or blank text to skip."""
+        """Return the text to fold in; None or blank text to skip."""
 
 
 RenderContent = Callable[[InjectionContext], str | Awaitable[str | None] | None] | RenderCallback

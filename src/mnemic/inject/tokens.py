@@ -82,7 +82,7 @@ def estimated_tokens(text: str) -> int:
 
 
 def _digits(piece: str, spaced: bool) -> int:
-    """A space before a number is a token where numbers are kept in groups of three."""
+    """Count the tokens of a number: the space before it is one where numbers are kept in groups of three."""
     if not piece.isascii():
         return sum(map(_letter, piece))
     return max(len(piece), -(-len(piece) // 3) + spaced)
@@ -106,7 +106,7 @@ def _word(word: str) -> int:
 
 @lru_cache(maxsize=4096)
 def _letter(letter: str) -> int:
-    """The tokens of one character outside ASCII: those of its script, at most its bytes."""
+    """Return the tokens of one character outside ASCII: those of its script, at most its bytes."""
     name = unicodedata.name(letter, "")
     if name.startswith(_ONE_TOKEN_LETTERS):
         return 1

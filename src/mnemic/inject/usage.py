@@ -61,7 +61,7 @@ _LANGUAGE_NAMES: Mapping[str, str] = MappingProxyType(
 
 
 def words_of(text: str) -> list[str]:
-    """The words of `text` in lower case, numbers and hyphenated words whole."""
+    """Return the words of `text` in lower case, numbers and hyphenated words whole."""
     return [word.casefold() for word in _WORD.findall(text)]
 
 
@@ -76,14 +76,15 @@ _VERDICTS: Mapping[Mention, Verdict] = MappingProxyType(
 
 
 def mentions_value(memory: Memory, answer: str) -> Verdict:
-    """The answer says the value, in any of its forms, and does not turn it down ("do not use email"). Where it cannot
-    be told what a negation governs, nothing is claimed.
+    """Return True if the answer says the value, in any of its forms, and does not turn it down ("do not use email").
+    Where it cannot be told what a negation governs, nothing is claimed.
     """
     return _VERDICTS[mention(memory.content, answer)] if words_of(memory.content) else Verdict.UNVERIFIABLE
 
 
 def is_concise(memory: Memory, answer: str) -> Verdict:
-    """A style of "concise" is format compliance: at most 80 words (240 characters of CJK text) and 4 sentences.
+    """Return True if the answer complies with the style "concise": at most 80 words (240 characters of CJK text) and 4
+    sentences.
 
     Other styles cannot be told from the outside.
     """
@@ -95,7 +96,7 @@ def is_concise(memory: Memory, answer: str) -> Verdict:
 
 
 def is_in_language(memory: Memory, answer: str) -> Verdict:
-    """The answer's function words are those of the language named, more than of any other known one."""
+    """Return True if the answer's function words are those of the language named, more than of any other known one."""
     wanted = _LANGUAGE_NAMES.get(memory.content.strip().casefold())
     if wanted is None:
         return Verdict.UNVERIFIABLE
@@ -118,6 +119,6 @@ class UsageAudit:
     verifiers: Mapping[str, Verifier] = field(default_factory=lambda: VERIFIERS)
 
     def judge(self, hit: Hit, verifier: str | None, answer: str) -> Verdict:
-        """The verdict on one cited memory; without a (known) verifier nothing is claimed."""
+        """Return the verdict on one cited memory; without a (known) verifier nothing is claimed."""
         check = self.verifiers.get(verifier) if verifier else None
         return check(hit.memory, answer) if check else Verdict.UNVERIFIABLE

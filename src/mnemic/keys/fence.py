@@ -15,8 +15,8 @@ _NAME = "signed.json"
 
 
 def signed_since(folder: Path, name: str, first: int | None) -> int | None:
-    """The earliest line that is known for `name`, a salted hash of the tenant. `first`, the first that is signed now,
-    is kept where none is, or a later one. The caller holds the folder's lock. Raises KeyFailed (`unreadable`).
+    """Return the earliest line that is known for `name`, a salted hash of the tenant. `first`, the first that is signed
+    now, is kept where none is, or a later one. The caller holds the folder's lock. Raises KeyFailed (`unreadable`).
     """
     file, known = folder / _NAME, {}
     try:

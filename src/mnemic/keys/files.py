@@ -10,7 +10,7 @@ OWNER_ONLY = 0o600
 
 
 def make_file(path: Path, content: bytes) -> None:
-    """A new file, on the disk when this returns. Raises FileExistsError."""
+    """Make a new file, on the disk when this returns. Raises FileExistsError."""
     written = _written(path, content)
     try:
         os.link(written, path)

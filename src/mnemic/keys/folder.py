@@ -158,7 +158,9 @@ class KeyFolder:
         return True
 
     def sign(self, message: bytes) -> str:
-        """The port's `sign`: HMAC-SHA256. The key lies among the data keys, wrapped by the master key as they are."""
+        """Return the port's `sign`: HMAC-SHA256. The key lies among the data keys, wrapped by the master key as they
+        are.
+        """
         if self._signing is None:
             name = self._signing_name()
             if self._stored(name) is None:
@@ -219,7 +221,7 @@ class KeyFolder:
         return retired
 
     def rotate(self) -> int:
-        """A new master key in the key file, and every data key wrapped by it; how many there are.
+        """Return a new master key in the key file, and every data key wrapped by it; how many there are.
 
         Cut off half way it leaves both keys in the file, and the next call goes on. Afterwards the old master key opens
         nothing that is in the folder. Raises KeyFailed, InvalidConfig.
@@ -276,7 +278,7 @@ class KeyFolder:
         return master.unwrap(stored.wrapped, _bound(name, stored.generation))
 
     def _known(self, name: bytes) -> _Opened | None:
-        """The keys, from memory while the file is the same; None where there is none."""
+        """Return the keys, from memory while the file is the same; None where there is none."""
         try:
             about = os.stat(self._file(name))
         except FileNotFoundError:
@@ -357,7 +359,7 @@ class KeyFolder:
 
 
 def _header(sealed: bytes) -> tuple[bytes, int]:
-    """The name and the generation of the key that sealed it. Raises KeyFailed (`key_failed:damaged`)."""
+    """Return the name and the generation of the key that sealed it. Raises KeyFailed (`key_failed:damaged`)."""
     if sealed[:1] != _SEAL or len(sealed) <= _SEALED_AT:
         raise KeyFailed("damaged", hint="this was never sealed")
     return sealed[1 : 1 + _NAME_BYTES], int.from_bytes(sealed[1 + _NAME_BYTES : _HEADER_BYTES])

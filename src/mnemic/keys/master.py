@@ -37,12 +37,12 @@ class MasterKey:
         return hmac.digest(self.value, b"mnemic master key", "sha256")[:_NAME_BYTES].hex()
 
     def wrap(self, key: bytes, bound: bytes) -> bytes:
-        """A data key sealed with AES-256-GCM (NIST SP 800-38D), `bound` to what it belongs to."""
+        """Return a data key sealed with AES-256-GCM (NIST SP 800-38D), `bound` to what it belongs to."""
         nonce = secrets.token_bytes(NONCE_BYTES)
         return nonce + AESGCM(self.value).encrypt(nonce, key, bound)
 
     def unwrap(self, wrapped: bytes, bound: bytes) -> bytes:
-        """The data key. Raises KeyFailed (`key_failed:damaged`)."""
+        """Return the data key. Raises KeyFailed (`key_failed:damaged`)."""
         try:
             return AESGCM(self.value).decrypt(wrapped[:NONCE_BYTES], wrapped[NONCE_BYTES:], bound)
         except (InvalidTag, ValueError) as error:
@@ -57,7 +57,7 @@ class MasterKeys:
 
     @classmethod
     def read(cls, path: Path) -> MasterKeys:
-        """The keys in the file at `path`. Raises InvalidConfig (`invalid_config:key_file`)."""
+        """Return the keys in the file at `path`. Raises InvalidConfig (`invalid_config:key_file`)."""
         try:
             if path.stat().st_size > MAX_FILE_BYTES:
                 raise InvalidConfig("key_file", hint="too large for a key file")
@@ -75,7 +75,9 @@ class MasterKeys:
 
     @classmethod
     def make(cls, path: Path) -> MasterKeys:
-        """A new key in a new file that only its owner can read. Raises InvalidConfig where there is a file already."""
+        """Return a new key in a new file that only its owner can read. Raises InvalidConfig where there is a file
+        already.
+        """
         made = cls((MasterKey(secrets.token_bytes(KEY_BYTES)),))
         try:
             make_file(path, made._text())
@@ -91,18 +93,18 @@ class MasterKeys:
         return self.keys[0]
 
     def named(self, name: str) -> MasterKey:
-        """The key of this name. Raises KeyFailed (`key_failed:wrong_key`)."""
+        """Return the key of this name. Raises KeyFailed (`key_failed:wrong_key`)."""
         for key in self.keys:
             if key.name == name:
                 return key
         raise KeyFailed("wrong_key", hint="the data keys were wrapped by another master key")
 
     def followed(self) -> MasterKeys:
-        """A new key in front; where a change was begun before and not ended, that one goes on."""
+        """Return a new key in front; where a change was begun before and not ended, that one goes on."""
         return self if len(self.keys) > 1 else MasterKeys((MasterKey(secrets.token_bytes(KEY_BYTES)), *self.keys))
 
     def settled(self) -> MasterKeys:
-        """The first key alone."""
+        """Return the first key alone."""
         return MasterKeys(self.keys[:1])
 
     def store(self, path: Path) -> None:

@@ -51,6 +51,6 @@ def split(messages: Sequence[Message], *, max_tokens: int, keep: int) -> int:
 
 
 def lineage(messages: Sequence[Message]) -> tuple[str, ...]:
-    """The messages that a summary of `messages` comes from, through summaries before it; the newest 1,000."""
+    """Return the messages that a summary of `messages` comes from, through summaries before it; the newest 1,000."""
     names = [name for one in messages for name in (one.derived_from or ((one.message_id,) if one.message_id else ()))]
     return tuple(names[-MAX_LINEAGE:])

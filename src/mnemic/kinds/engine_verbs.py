@@ -81,7 +81,7 @@ class EngineVerbs(Protocol):
         preference_bias: bool = ...,
         deadline: Deadline | None = ...,
     ) -> SearchResult:
-        """The best memories for a query."""
+        """Return the best memories for a query."""
 
     async def redacted(self, text: str, *, actor: Actor) -> str:
         """`text` without personal data, as policy has it."""

@@ -217,7 +217,7 @@ class EntityMemory(KindView[M]):
     async def path(
         self, source: str, target: str, *, hops: int = 4, at: datetime | None = None
     ) -> Sequence[Relation] | None:
-        """The shortest way from one to the other now, or `at` another time; None where there is none."""
+        """Return the shortest way from one to the other now, or `at` another time; None where there is none."""
         one, other = await self._node(source), await self._node(target)
         if one is None or other is None:
             return None
@@ -244,14 +244,14 @@ class EntityMemory(KindView[M]):
         return Same.told(reversed(told))
 
     async def _node(self, name: str) -> dict[str, Any] | None:
-        """The node of this name, or None. Of several kinds, the one that was written last."""
+        """Return the node of this name, or None. Of several kinds, the one that was written last."""
         if me_or(name) == ME:
             return ME_NODE
         found = await self._held([name])
         return node_of(found[0]) if found else None
 
     async def _held(self, names: Collection[str]) -> list[Memory]:
-        """The memories that say who is called so, newest first."""
+        """Return the memories that say who is called so, newest first."""
         keys = [name_key(label, name) for name in names for label in sorted(LABELS)]
         if not keys:
             return []

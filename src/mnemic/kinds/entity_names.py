@@ -38,7 +38,7 @@ class SaidBy:
         return None if self.message is None else self.message.sent_at
 
     def source(self, span: tuple[int, int] | None) -> Source:
-        """The source of a memory of what stands at `span`."""
+        """Return the source of a memory of what stands at `span`."""
         if self.message is None:
             return Source(session=self.actor.session)
         quote = self.message.content[span[0] : span[1]] if span is not None else None
@@ -69,7 +69,7 @@ def chosen(named: Named, known: Mapping[tuple[str, str], dict[str, Any]]) -> dic
 
 
 def node_of(memory: Memory) -> dict[str, Any] | None:
-    """The first node that an entity memory holds: identity, name and label."""
+    """Return the first node that an entity memory holds: identity, name and label."""
     nodes: Any = memory.data.get("nodes") or ()
     return {name: nodes[0][name] for name in ("node", "name", "label")} if nodes else None
 
@@ -97,7 +97,7 @@ def is_name(name: str) -> bool:
 
 
 def check_name(named: Named) -> None:
-    """Raises InvalidInput (`invalid_input:label`, `:name`)."""
+    """Raise InvalidInput (`invalid_input:label`, `:name`)."""
     if named.label not in LABELS and named.name != ME:
         raise InvalidInput("label", hint=f"one of {', '.join(sorted(LABELS))}")
     for name in (named.name, *named.aliases):
@@ -106,7 +106,7 @@ def check_name(named: Named) -> None:
 
 
 def name_key(label: str, name: str) -> str:
-    """The key of the memory that says that something of this label is called so."""
+    """Return the key of the memory that says that something of this label is called so."""
     return key_of(f"{label}:{slug(name, label)}")
 
 
@@ -117,13 +117,13 @@ def key_of(*parts: str) -> str:
 
 
 def value_of(sentence: str, name: str) -> str:
-    """The sentence, or the name alone where it would be too long."""
+    """Return the sentence, or the name alone where it would be too long."""
     return sentence if len(sentence) <= MAX_VALUE_CHARS else name
 
 
 def relating(key: str, told: Told, source: dict[str, Any], target: dict[str, Any], origin: SaidBy) -> Candidate:
-    """The candidate that says that the relation holds between two nodes, or that it holds no more. Raises InvalidInput
-    (`invalid_input:relation`).
+    """Return the candidate that says that the relation holds between two nodes, or that it holds no more. Raises
+    InvalidInput (`invalid_input:relation`).
     """
     relation = Relation(source=source["node"], relation=told.relation, target=target["node"])
     sentence = rule_of(relation.relation).sentence(source["name"], target["name"])

@@ -43,7 +43,7 @@ class Same:
         return self.chiefs.get(node, node)
 
     def shown(self, node: Mapping[str, Any]) -> dict[str, Any]:
-        """The node, or the one it goes by."""
+        """Return the node, or the one it goes by."""
         chief = self.chief(node["node"])
         return dict(node) if chief == node["node"] else dict(self.nodes[chief])
 
@@ -53,7 +53,7 @@ class Same:
         return sorted({node, *(one for one, other in self.chiefs.items() if other == chief)})
 
     def way(self, path: Sequence[Relation]) -> tuple[Relation, ...]:
-        """A way without the steps between nodes that are one."""
+        """Return a way without the steps between nodes that are one."""
         return tuple(
             replace(step, source=self.chief(step.source), target=self.chief(step.target))
             for step in path

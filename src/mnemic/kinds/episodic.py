@@ -131,8 +131,8 @@ class EpisodicMemory(KindView[M]):
 
     @verb
     async def walk(self, memory_id: str) -> Sequence[Neighbour]:
-        """The steps of an episode in order and how it ended, each with the way there from its task, as the graph has
-        them; the names of steps are what was done. Raises MemoryNotFound, NotSupported (`graph`), StoreFailed.
+        """Return the steps of an episode in order and how it ended, each with the way there from its task, as the graph
+        has them; the names of steps are what was done. Raises MemoryNotFound, NotSupported (`graph`), StoreFailed.
         """
         if self._engine.graph is None:
             raise NotSupported("graph", hint="the engine was built without a graph")
@@ -151,7 +151,9 @@ class EpisodicMemory(KindView[M]):
 
     @verb
     async def recent(self, *, limit: int = 50, before: str | None = None) -> Sequence[Episode]:
-        """The episodes that were recorded last, newest first; `before` is the memory_id that ended the page before."""
+        """Return the episodes that were recorded last, newest first; `before` is the memory_id that ended the page
+        before.
+        """
         found = await self._engine.list(
             actor=self._actor, kinds=[Kind.EPISODIC], categories=[EPISODE], limit=limit, before=before
         )
@@ -159,8 +161,8 @@ class EpisodicMemory(KindView[M]):
 
     @verb
     async def similar(self, task: str, *, top_k: int = 5, outcome: Ending | None = None) -> Sequence[Episode]:
-        """The episodes whose task is most like `task`, by meaning and by words (steps count half), best first; with
-        `outcome` those that ended so.
+        """Return the episodes whose task is most like `task`, by meaning and by words (steps count half), best first;
+        with `outcome` those that ended so.
         """
         return await self._similar(task, top_k, outcome)
 
@@ -206,7 +208,7 @@ def _listed(steps: object) -> Sequence[Any]:
 
 
 def _step(step: Step | Mapping[str, Any]) -> Step:
-    """A step, or a mapping with `action` and perhaps `result` and `ok`."""
+    """Return a step, or a mapping with `action` and perhaps `result` and `ok`."""
     if isinstance(step, Mapping):
         known = {name: step[name] for name in ("action", "result", "ok") if name in step}
         step = Step(**known) if len(known) == len(step) and "action" in known else Step(action="")

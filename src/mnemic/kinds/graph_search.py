@@ -88,7 +88,7 @@ def _entities(where: Where, own: Scope) -> Where:
 
 
 async def _called(spelled: Sequence[str], inside: Where, moment: Snapshot) -> list[dict[str, Any]]:
-    """The nodes that go by one of these names, those that were spoken of last first."""
+    """Return the nodes that go by one of these names, those that were spoken of last first."""
     keys = frozenset(key_of(f"{label}:{name}") for name in spelled for label in LABELS)
     found = await moment.recent(replace(inside, keys=keys), limit=MOST_STARTS * len(LABELS)) if keys else ()
     if not found:

@@ -51,7 +51,9 @@ class LongTermMemory(KindView[M]):
         known_at: datetime | None = None,
         min_score: float = 0.0,
     ) -> Sequence[Hit]:
-        """The best `top_k` (1 to 100) of them for `query`, each with its memory_id, version, times and scores."""
+        """Return the best `top_k` (1 to 100) of them for `query`, each with its memory_id, version, times and
+        scores.
+        """
         result = await self._engine.search(
             query,
             actor=self._actor,

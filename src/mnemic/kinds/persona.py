@@ -45,7 +45,7 @@ class PersonaMemory(KindView[M]):
 
     @verb
     async def traits(self) -> Sequence[Memory]:
-        """The approved traits, newest first, at most 50."""
+        """Return the approved traits, newest first, at most 50."""
         return await self._traits()
 
     @verb
@@ -58,8 +58,8 @@ class PersonaMemory(KindView[M]):
 
     @verb
     async def prompt(self, *, max_tokens: int = 400) -> str:
-        """The persona as a block of data for a model's input: the profile, then traits while `max_tokens` (estimated)
-        last; empty where there is nothing to say.
+        """Return the persona as a block of data for a model's input: the profile, then traits while `max_tokens`
+        (estimated) last; empty where there is nothing to say.
         """
         said = list(self.profile.lines()) if self.profile else []
         lines = [f"<{name}>{escape(visible(text))}</{name}>" for name, text in said]

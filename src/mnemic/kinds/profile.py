@@ -29,7 +29,9 @@ class Profile:
 
     @classmethod
     def of(cls, data: object) -> Profile:
-        """The profile that JSON, TOML or YAML data spells. Raises InvalidConfig (`invalid_config:persona:<name>`)."""
+        """Return the profile that JSON, TOML or YAML data spells. Raises InvalidConfig
+        (`invalid_config:persona:<name>`).
+        """
         if not isinstance(data, Mapping):
             raise InvalidConfig("persona", hint="a profile is a mapping with role, tone, expertise and constraints")
         unknown = sorted(str(name) for name in data if name not in ("role", "tone", "expertise", "constraints"))

@@ -24,13 +24,13 @@ class IndexedElsewhere:
 
     @classmethod
     def among(cls, projections: Sequence[Projection], clock: Clock) -> Self | None:
-        """The first of these projections that is a search index; None where none is."""
+        """Return the first of these projections that is a search index; None where none is."""
         index = next((each for each in projections if isinstance(each, SearchIndex)), None)
         return None if index is None else cls(index, OptionalBackend(clock))
 
     async def ranked(self, question: Question, where: Where, deadline: Deadline | None) -> Sequence[Scored]:
-        """The service's best, words and vector asked at once; nothing where it cannot be asked such a thing (a time in
-        the past). Raises StoreBusy and StoreUnavailable.
+        """Return the service's best, words and vector asked at once; nothing where it cannot be asked such a thing (a
+        time in the past). Raises StoreBusy and StoreUnavailable.
         """
         ask = partial(self.index.search, where, question.keywords, question.vector, limit=question.depth)
         try:

@@ -174,7 +174,7 @@ class SevenKinds(KindView[M]):
 
     @verb
     async def retrieve(self, query: str, kinds: Sequence[Kind | str] | None = None, *, top_k: int = 10) -> Retrieved:
-        """The best `top_k` (1 to 100) for `query` across `kinds` (None: all seven), best first.
+        """Return the best `top_k` (1 to 100) for `query` across `kinds` (None: all seven), best first.
 
         Every home answers by itself: the store with one search over all kinds asked for (by meaning and words), the
         working values, the session's messages and the agent's traits by words. The lists are joined by reciprocal ranks
@@ -223,7 +223,7 @@ class SevenKinds(KindView[M]):
     # -- retrieve -----------------------------------------------------------------------------------------------------
 
     async def _matching_values(self, query: str) -> list[KindHit]:
-        """The working values that match, redacted: what was set as it is stays so for the program alone."""
+        """Return the working values that match, redacted: what was set as it is stays so for the program alone."""
         values = {key: value for key, value in self.working.snapshot().items() if isinstance(value, str)}
         order = _by_words({key: f"{key} {value}" for key, value in values.items()}, query)
         shown = {key: await self._engine.redacted(values[key], actor=self._actor) for key in order}
@@ -267,7 +267,9 @@ def _hit(memory: Memory) -> KindHit:
 
 
 def _by_words(texts: Mapping[Any, str], query: str) -> list[Any]:
-    """The names of the texts that share a word with the query, best first; without a query all, the newest first."""
+    """Return the names of the texts that share a word with the query, best first; without a query all, the newest
+    first.
+    """
     from mnemic.retrieve.question import read_question
     from mnemic.text.keywords import keyword_scores
 

@@ -54,7 +54,7 @@ class ShortTermMemory(KindView[M]):
 
     @verb
     async def tail(self, limit: int = 10) -> Sequence[Message]:
-        """The newest `limit` (0 to 200) messages, oldest of them first."""
+        """Return the newest `limit` (0 to 200) messages, oldest of them first."""
         if isinstance(limit, bool) or not isinstance(limit, int) or not 0 <= limit <= MAX_TAIL:
             raise InvalidInput("limit", hint=f"0 to {MAX_TAIL}")
         return await self._sessions.tail(self._scope, limit=limit)

@@ -42,7 +42,7 @@ class Walks:
         return sorted(found, key=lambda one: one.hops)[:limit]
 
     async def path(self, source: str, target: str, *, hops: int) -> Way | None:
-        """A shortest way of at most `hops` steps; None where there is none."""
+        """Return a shortest way of at most `hops` steps; None where there is none."""
         if not self.same.chiefs:
             return await self.graph.path(self.scope, source, target, hops=hops, at=self.at)
         reached = await self._reached(source, hops, MAX_NODES)
@@ -58,7 +58,7 @@ class Walks:
         return best
 
     def _stations(self, reached: _Reached) -> Iterator[tuple[str, Way]]:
-        """The start and every node that is one with others, as far as they are reached, with the way there."""
+        """Yield the start and every node that is one with others, as far as they are reached, with the way there."""
         for chief, way in reached.ways.items():
             group = self.same.group(chief)
             if not way or len(group) > 1:

@@ -35,7 +35,7 @@ class WorkingMemory:
             self._values[key] = kept
 
     def get(self, key: str, default: Any = None) -> Any:
-        """The value under `key`, or `default` where there is none; `key in memory` tells a stored None apart."""
+        """Return the value under `key`, or `default` where there is none; `key in memory` tells a stored None apart."""
         with self._lock:
             return copy.deepcopy(self._values.get(key, default))
 
@@ -44,7 +44,7 @@ class WorkingMemory:
             return key in self._values
 
     def snapshot(self) -> dict[str, Any]:
-        """A copy of everything, oldest first."""
+        """Return a copy of everything, oldest first."""
         with self._lock:
             return copy.deepcopy(self._values)
 
@@ -58,7 +58,7 @@ class WorkingMemory:
 
     @contextmanager
     def task(self) -> Iterator[WorkingMemory]:
-        """The memory of one task: empty at its start and, however the task ends, empty again."""
+        """Yield the memory of one task: empty at its start and, however the task ends, empty again."""
         self.clear()
         try:
             yield self

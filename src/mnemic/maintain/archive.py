@@ -89,7 +89,7 @@ def _told(memory: Memory) -> dict[str, Any]:
 
 
 def read_line(data: Mapping[str, Any]) -> Archived:
-    """The memory or the consent of a line. Raises InvalidInput (`archive:<what>`, `export:<field>`)."""
+    """Return the memory or the consent of a line. Raises InvalidInput (`archive:<what>`, `export:<field>`)."""
     if data.get("format") != FORMAT:
         raise InvalidInput("archive:format", hint=f"expected {FORMAT}")
     if isinstance(consent := data.get("consent"), Mapping):
@@ -137,8 +137,8 @@ class Restorer:
     own: bool = False
 
     async def restore(self, archived: Archived) -> WriteReceipt:
-        """`created`, `refreshed` where it is there already, `pending_review` beside another value of its key, `blocked`
-        with what stands against it.
+        """Return `created`, `refreshed` where it is there already, `pending_review` beside another value of its key,
+        `blocked` with what stands against it.
 
         Raises InvalidInput, VersionConflict where another memory has its identifier or its history went another way,
         EmbedderFailed, StoreFailed.
@@ -174,7 +174,9 @@ class Restorer:
         return lowered(self.actor.channel, origin if inferred else Origin.IMPORT)
 
     def _version(self, memory: Memory, draft: Draft, *, newest: bool) -> Memory:
-        """The version as it is stored. Only the newest is searched, and told from its like by its fingerprint."""
+        """Return the version as it is stored. Only the newest is searched, and told from its like by its
+        fingerprint.
+        """
         candidate, status = draft.candidate, memory.status
         timed = replace(candidate, valid_from=memory.valid_from, valid_to=memory.valid_to)
         if newest and status is Status.ACTIVE and draft.review_reason is not None:
@@ -222,7 +224,7 @@ class Restorer:
         return receipt
 
     async def _known(self, tx: Reads, versions: Sequence[Memory], present: Memory | None) -> WriteReceipt | None:
-        """The receipt of what is there already. Raises VersionConflict."""
+        """Return the receipt of what is there already. Raises VersionConflict."""
         newest = versions[-1]
         if present is not None and present.version >= newest.version:
             return receipt_of(Outcome.REFRESHED, present, "unchanged")
@@ -235,14 +237,16 @@ class Restorer:
         return None
 
     async def _against(self, tx: Reads, newest: Memory, draft: Draft) -> list[Memory]:
-        """The other values of its key, where the key has one value and the memory would be in force."""
+        """Return the other values of its key, where the key has one value and the memory would be in force."""
         single = newest.key is not None and self.policy.rule(newest.key).on_change != "accumulate"
         if newest.status is not Status.ACTIVE or not single or draft.spec.append_only:
             return []
         return [memory for memory in await peers_of(tx, draft) if memory.memory_id != newest.memory_id]
 
     def _restored(self, memory: Memory, *, newest: bool) -> Mutation:
-        """The mutation that writes one version; the newest brings the line in the audit log and the outbox entry."""
+        """Return the mutation that writes one version; the newest brings the line in the audit log and the outbox
+        entry.
+        """
         detail = {"status": memory.status.value, "own": self.own}
         return Mutation.of(
             memory,

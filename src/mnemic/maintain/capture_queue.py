@@ -55,7 +55,7 @@ async def waiting(store: RecordStore, tenant: str) -> list[Waiting]:
 
 
 async def messages_of(store: RecordStore, entries: Sequence[Waiting]) -> dict[str, Message]:
-    """The messages of the entries of one user, by memory_id; those that were forgotten since are left out."""
+    """Return the messages of the entries of one user, by memory_id; those that were forgotten since are left out."""
     if not entries:
         return {}
     scopes = entries[0].actor.scopes([Level.USER])

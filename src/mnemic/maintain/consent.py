@@ -30,7 +30,7 @@ EVICTED = "evicted"
 
 
 async def subject_token(store: RecordStore, tenant: str, user: str) -> str:
-    """The name of a user where theirs must not stand; see `token_of`."""
+    """Return the name of a user where theirs must not stand; see `token_of`."""
     return token_of(await store.secret(tenant), user)
 
 
@@ -40,7 +40,7 @@ def consent_prefix(token: str) -> str:
 
 
 def tombstone(token: str) -> str:
-    """The name of the mark that an erasure leaves."""
+    """Return the name of the mark that an erasure leaves."""
     return f"subject/{token}/{_ERASED}"
 
 
@@ -104,7 +104,7 @@ class SettlingGate:
     room: tuple[Memory, ...] = ()
 
     async def __call__(self, tx: Reads, candidate: Candidate) -> str | None:
-        """The reason to undo the write, or None."""
+        """Return the reason to undo the write, or None."""
         erased = await tx.find_mark(self.actor.tenant, tombstone(self.token))
         if erased is not None and json.loads(erased)["block"]:
             return retention_denied(ERASED)
@@ -144,7 +144,7 @@ class Limiter:
     pipeline: MemoryWritePipeline
 
     async def check(self, actor: Actor, limits: Limits) -> LimitCheck:
-        """The limits for the actor as of now."""
+        """Return the limits for the actor as of now."""
         since = self.clock.now() - MINUTE
         held: dict[Per, dict[Kind, Usage]] = {}
         for per in {quota.per for quota in limits.quotas}:
@@ -155,7 +155,7 @@ class Limiter:
         return LimitCheck(limits, decided, held, has_room=has_room)
 
     async def gate(self, actor: Actor, limits: Limits) -> SettlingGate:
-        """The same limits, asked again inside the transaction that writes."""
+        """Return the same limits, asked again inside the transaction that writes."""
         room: tuple[Memory, ...] = ()
         if any(quota.per == "user" for quota in limits.quotas):
             since = self.clock.now() - MINUTE
@@ -164,7 +164,7 @@ class Limiter:
         return SettlingGate(self.clock, limits, await self.token(actor), actor, room)
 
     async def token(self, actor: Actor) -> str:
-        """The keyed hash that names the actor's user in marks. The tenant's secret is read once and kept."""
+        """Return the keyed hash that names the actor's user in marks. The tenant's secret is read once and kept."""
         return token_of(await self.pipeline.secret(actor.tenant), actor.user)
 
 

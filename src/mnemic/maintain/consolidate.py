@@ -100,7 +100,7 @@ class Consolidated:
     dry_run: bool = False
 
     def as_dict(self) -> dict[str, Any]:
-        """The report as JSON data."""
+        """Return the report as JSON data."""
         return {
             "made": dict(self.made),
             "removed": self.removed,
@@ -207,7 +207,7 @@ class _Run:
                 self.made[topic.category] += 1
 
     async def _told(self, topic: Topic) -> tuple[list[tuple[str, tuple[Memory, ...]]], str]:
-        """The texts about a topic, each with its sources, and what made them."""
+        """Return the texts about a topic, each with its sources, and what made them."""
         deadline = Deadline.after(self.rules.timeout, self.clock.monotonic)
         if topic.category == REFLECTION and self.model is not None:
             try:

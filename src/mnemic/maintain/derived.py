@@ -25,13 +25,13 @@ _MARK = "derived"
 
 
 def sources_of(memory: Memory) -> frozenset[str]:
-    """The memories that `memory` was derived from; none for one that was not."""
+    """Return the memories that `memory` was derived from; none for one that was not."""
     named = memory.data.get("sources") if memory.kind is Kind.EPISODIC and memory.category in DERIVED else None
     return frozenset(map(str, named)) if isinstance(named, Sequence) and not isinstance(named, str) else frozenset()
 
 
 def digest_of(sources: Iterable[Memory]) -> str:
-    """The same for the same sources that say the same, in the same order."""
+    """Return the same for the same sources that say the same, in the same order."""
     told = json.dumps([[one.memory_id, one.content] for one in sources], ensure_ascii=False)
     return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:24]
 
@@ -55,7 +55,7 @@ async def derived_from(store: RecordStore, scope: Scope, memory_ids: Collection[
 
 
 def noted(tenant: str) -> Mutation:
-    """The mark that something is derived in the tenant. It comes before, or with, the first derived memory."""
+    """Return the mark that something is derived in the tenant. It comes before, or with, the first derived memory."""
     return Mutation(tenant=tenant, marks={_MARK: "1"})
 
 

@@ -99,8 +99,8 @@ class _Erasure:
         return gone
 
     async def begin(self) -> None:
-        """The tombstone, the consents and sealed values, and the requests that name what will go: later nobody could
-        tell which.
+        """Write the tombstone; remove the consents, the sealed values and the requests that name what will go: later
+        nobody could tell which.
         """
         whole = self.block is not None
         names = await self.store.marks(self.actor.tenant, consent_prefix(self.token)) if whole else {}
@@ -144,7 +144,7 @@ class _Erasure:
         await self.finish()
 
     async def finish(self) -> None:
-        """The last line of the audit."""
+        """Write the last line of the audit."""
         await apply(self.store, self._line("erased", dict(self.counts)))
 
     def _line(self, action: str, detail: Mapping[str, int]) -> Mutation:
@@ -282,7 +282,9 @@ async def _scan(
 
 
 async def _left_in(copy: Scanned, tenant: str, memory_ids: Collection[str]) -> int:
-    """A copy that cannot be asked counts as holding all of them: nobody has seen that it does not."""
+    """Count what a copy still has; one that cannot be asked counts as holding all of them: nobody has seen that it does
+    not.
+    """
     try:
         return await copy.traces(tenant, memory_ids)
     except StoreFailed:

@@ -43,7 +43,7 @@ class ErasureReceipt:
         return not any(self.traces.values())
 
     def as_dict(self) -> dict[str, Any]:
-        """The receipt as JSON data, for keeping outside the store."""
+        """Return the receipt as JSON data, for keeping outside the store."""
         return {
             "format": FORMAT,
             "receipt_id": self.receipt_id,
@@ -62,7 +62,7 @@ class ErasureReceipt:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> ErasureReceipt:
-        """The receipt of `as_dict`. Raises InvalidInput (`erasure_receipt`)."""
+        """Return the receipt of `as_dict`. Raises InvalidInput (`erasure_receipt`)."""
         try:
             if data["format"] != FORMAT:
                 raise InvalidInput("erasure_receipt", hint=f"expected {FORMAT}")

@@ -52,7 +52,7 @@ def _kinds(quotas: Sequence[Quota]) -> frozenset[Kind]:
 async def _oldest(
     store: RecordStore, actor: Actor, statuses: Collection[Status], kinds: frozenset[Kind]
 ) -> list[Memory]:
-    """The user's memories of these states, those that were last changed longest ago first."""
+    """Return the user's memories of these states, those that were last changed longest ago first."""
     found: list[Memory] = []
     after = None
     for _ in range(_PAGES):

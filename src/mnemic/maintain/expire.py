@@ -43,7 +43,7 @@ class Readings:
     confirmed_at: datetime | None = None
 
     def following(self, now: datetime, apart: timedelta) -> Readings:
-        """The readings after one more. A clock that went back takes the confirmation back with it."""
+        """Return the readings after one more. A clock that went back takes the confirmation back with it."""
         if self.seen_at is None:
             return Readings(seen_at=now)
         if now < self.seen_at:
@@ -54,13 +54,13 @@ class Readings:
         return Readings(seen_at=now, confirmed_at=self.seen_at)
 
     def encoded(self) -> str:
-        """The readings as the mark that keeps them."""
+        """Return the readings as the mark that keeps them."""
         times = {"seen_at": self.seen_at, "confirmed_at": self.confirmed_at}
         return json.dumps({name: at.isoformat() for name, at in times.items() if at is not None})
 
     @classmethod
     def decoded(cls, text: str | None) -> Readings:
-        """The readings of `encoded`; none for None."""
+        """Return the readings of `encoded`; none for None."""
         return cls(**{name: datetime.fromisoformat(at) for name, at in json.loads(text or "{}").items()})
 
 

@@ -25,7 +25,7 @@ def plain(value: JsonValue) -> Any:
 
 
 def as_dict(memory: Memory) -> dict[str, Any]:
-    """A memory as JSON data: everything but its vector, fingerprint and index text. Times are ISO 8601 in UTC."""
+    """Return a memory as JSON data, without vector, fingerprint and index text. Times are ISO 8601 in UTC."""
     source = memory.source
     return {
         "format": FORMAT,
@@ -58,7 +58,7 @@ def as_dict(memory: Memory) -> dict[str, Any]:
 
 
 def from_dict(data: Mapping[str, Any]) -> Memory:
-    """The memory of `as_dict`, without vector and fingerprint; `agent` and `author` where they are told.
+    """Return the memory of `as_dict`, without vector and fingerprint; `agent` and `author` where they are told.
 
     Raises InvalidInput (`export:<field>`).
     """
@@ -153,8 +153,8 @@ def everything(where: Where) -> Where:
 
 
 def as_candidate(data: Mapping[str, Any]) -> Candidate:
-    """An exported memory as a candidate for another store. Its origin becomes `import` unless it was already less
-    trusted.
+    """Return an exported memory as a candidate for another store. Its origin becomes `import` unless it was already
+    less trusted.
 
     Raises InvalidInput (`invalid_input:export:<field>`).
     """

@@ -44,8 +44,8 @@ def require_person(actor: Actor) -> None:
 
 
 def _word(memory: Memory, actor: Actor) -> Trust:
-    """The trust of what the actor says about the memory: at the levels that people share, less for all but its author
-    and the operator, as for a statement there.
+    """Return the trust of what the actor says about the memory: at the levels that people share, less for all but its
+    author and the operator, as for a statement there.
     """
     trust = TRUST[actor.channel]
     if memory.scope.level in SHARED and actor.channel is not Origin.OPERATOR and memory.author != actor.user:

@@ -95,7 +95,7 @@ async def examine(store: RecordStore, tenant: str, now: datetime, *, near: float
 
 
 async def _newest(store: RecordStore, tenant: str, limit: int) -> list[Memory]:
-    """Walks all, keeps the last: identifiers sort by creation, and the port walks upwards."""
+    """Walk all, keep the last: identifiers sort by creation, and the port walks upwards."""
     kept: deque[Memory] = deque(maxlen=limit)
     after = None
     while page := await store.held(tenant, statuses=[Status.ACTIVE], after=after, limit=PAGE):

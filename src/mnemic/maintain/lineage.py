@@ -44,7 +44,7 @@ class Use:
 
 
 async def lineage(store: RecordStore, memory_id: str, *, scopes: Sequence[Scope]) -> Lineage:
-    """The lineage of a memory in `scopes`. Raises MemoryNotFound, also for what waits for review."""
+    """Return the lineage of a memory in `scopes`. Raises MemoryNotFound, also for what waits for review."""
     memory = await store.get(memory_id, scopes=scopes)
     if memory is None or memory.status is Status.PENDING_REVIEW:
         raise MemoryNotFound
@@ -104,7 +104,7 @@ async def values(store: RecordStore, key: str, *, scopes: Sequence[Scope]) -> li
 async def uses(
     store: RecordStore, tenant: str, memory_id: str, *, before: int | None = None, limit: int = 50
 ) -> tuple[list[Use], int | None]:
-    """The newest `limit` lines of the audit about a memory, newest first, and where the next page begins; see
+    """Return the newest `limit` lines of the audit about a memory, newest first, and where the next page begins; see
     `latest`.
     """
     return await latest(store, tenant, lambda event: _use(event, memory_id), before=before, limit=limit)

@@ -41,7 +41,7 @@ class Moved:
         return sum((Counter(one) for one in self.tenants.values()), Counter[str]())
 
     def as_dict(self) -> dict[str, object]:
-        """The numbers as JSON data."""
+        """Return the numbers as JSON data."""
         return {"tenants": {name: dict(one) for name, one in self.tenants.items()}, "counts": dict(self.counts)}
 
 
@@ -92,7 +92,7 @@ class _Move:
         return sorted(found)
 
     async def _memories(self, scope: Scope) -> None:
-        """The scope's changes in the order in which they came: at no moment do two hold what only one may."""
+        """Copy the scope's changes in the order in which they came: at no moment do two hold what only one may."""
         changes = _in_order(await self._versions(self.source, scope))
         for batch in _together(changes):
             await commit(self.target, partial(_write, batch))
@@ -135,7 +135,7 @@ class _Move:
             self.counts["audit"] += len(page)
 
     async def _compare(self) -> None:
-        """Raises InvalidInput (`move:changed`) where the two are not the same now."""
+        """Raise InvalidInput (`move:changed`) where the two are not the same now."""
         same = await self._marks_of(self.source) == await self._marks_of(self.target)
         same = same and await self._lines(self.source) == await self._lines(self.target)
         for scope in await self._scopes(self.source):
@@ -152,7 +152,7 @@ class _Move:
 
 
 def _in_order(memories: Sequence[Sequence[Memory]]) -> list[Memory]:
-    """The versions of all memories by time; of one moment, what gives way comes before what takes its place."""
+    """Return the versions of all memories by time; of one moment, what gives way comes before what takes its place."""
     found: list[Memory] = []
     heap = [_place(versions, 0) for versions in memories]
     heapify(heap)

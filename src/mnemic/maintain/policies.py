@@ -44,12 +44,12 @@ class Policies:
         self._clock = clock
 
     async def current(self, tenant: str) -> PolicyVersion | None:
-        """The version in force; None where none was ever put in force."""
+        """Return the version in force; None where none was ever put in force."""
         value = (await self._store.marks(tenant, _CURRENT)).get(_CURRENT)
         return None if value is None else _read(value)
 
     async def versions(self, tenant: str) -> list[PolicyVersion]:
-        """The latest versions, newest first; the 50 last ones are kept."""
+        """Return the latest versions, newest first; the 50 last ones are kept."""
         marks = await self._store.marks(tenant, _VERSION)
         return [_read(value) for _, value in sorted(marks.items(), reverse=True)]
 

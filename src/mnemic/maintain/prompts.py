@@ -129,7 +129,7 @@ def _points_prompt(system: str, payload: Mapping[str, Any], name: str, messages:
 
 
 def _number(count: int) -> Mapping[str, JsonValue]:
-    """The number of one of so many things."""
+    """Return the number of one of so many things."""
     return {"type": "integer", "minimum": 0, "maximum": max(0, count - 1)}
 
 

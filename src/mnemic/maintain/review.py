@@ -78,7 +78,7 @@ async def waiting(
     after: str | None = None,
     older_than: timedelta | None = None,
 ) -> list[Waiting]:
-    """The queue, oldest first; of `scopes`, or of the whole tenant for None. `after` ends the previous page.
+    """Return the queue, oldest first; of `scopes`, or of the whole tenant for None. `after` ends the previous page.
 
     Of the scopes `shared`, it names what is read already and not yet trusted, too (`is_unapproved`).
     """
@@ -122,7 +122,7 @@ def _waits(memory: Memory) -> bool:
 
 
 async def find(store: RecordStore, memory_id: str, *, tenant: str, scopes: Sequence[Scope] | None) -> Memory:
-    """The waiting memory of this id, in `scopes` or, for None, anywhere in the tenant. Raises MemoryNotFound."""
+    """Return the waiting memory of this id, in `scopes` or, for None, anywhere in the tenant. Raises MemoryNotFound."""
     if scopes is not None:
         memory = await store.get(memory_id, scopes=scopes)
     else:
@@ -187,7 +187,7 @@ async def approve(
 
 
 def require_reviewer(known: Memory, reviewer: Actor, policy: Policy) -> None:
-    """Raises ReviewDenied where the reviewer's words come by a channel other than a person's own, as a model's do
+    """Raise ReviewDenied where the reviewer's words come by a channel other than a person's own, as a model's do
     (`channel`), or the reviewer proposed the memory (`proposer`), unless it is a statement about themself.
     """
     if reviewer.channel not in PERSONS:
@@ -263,12 +263,14 @@ async def _approved(
 
 
 def _vouched(chosen: Memory) -> Trust:
-    """The trust of what is let in: high at a level that people share, where another person has vouched for it."""
+    """Return the trust of what is let in: high at a level that people share, where another person has vouched for
+    it.
+    """
     return Trust.HIGH if chosen.scope.level in SHARED else chosen.trust
 
 
 def _started(pending: Memory, now: datetime) -> Memory:
-    """The memory with a time to live that begins at `now`."""
+    """Return the memory with a time to live that begins at `now`."""
     ends = None if pending.expires_at is None else now + (pending.expires_at - pending.created_at)
     return replace(pending, expires_at=ends)
 
@@ -292,7 +294,7 @@ def _corrected(pending: Memory, draft: Draft | None) -> Memory:
 
 
 async def _replaced(tx: Reads, pending: Memory, merged_with: Sequence[str], policy: Policy) -> list[Memory]:
-    """The active memories that give way. Raises MemoryNotFound for one of `merged_with` that is not there."""
+    """Return the active memories that give way. Raises MemoryNotFound for one of `merged_with` that is not there."""
     found: dict[str, Memory] = {}
     for memory_id in (*merged_with, *pending.conflicts_with):
         memory = await tx.get(memory_id, scopes=[pending.scope])

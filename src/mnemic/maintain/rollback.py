@@ -21,7 +21,7 @@ _PRESENT = (Status.ACTIVE, Status.SUPERSEDED)
 
 
 async def chosen(store: RecordStore, memory_id: str, version: int, *, scopes: Sequence[Scope]) -> tuple[Memory, Memory]:
-    """The memory as it is now, and the version to go back to.
+    """Return the memory as it is now, and the version to go back to.
 
     Only a version that was in force counts: nothing that waited for review, was rejected or had expired comes in by
     this way. Raises MemoryNotFound, InvalidInput (`version`).
@@ -38,7 +38,7 @@ async def chosen(store: RecordStore, memory_id: str, version: int, *, scopes: Se
 
 
 async def successors(store: RecordStore, memory: Memory) -> list[Memory]:
-    """The active memories of its scope that took its place, directly or over others."""
+    """Return the active memories of its scope that took its place, directly or over others."""
     where = Where(scopes=(memory.scope,), statuses=frozenset(_PRESENT))
     found = [one async for one in accepted(store, where) if one.supersedes]
     line, grew = {memory.memory_id}, True

@@ -50,7 +50,7 @@ async def record_run(store: RecordStore, clock: Clock, actor: Actor, report: Run
 async def runs(
     store: RecordStore, actor: Actor, *, before: int | None = None, limit: int = 50
 ) -> tuple[list[RunRecord], int | None]:
-    """The newest `limit` runs on behalf of the actor's user, newest first, and where the next page begins; see
+    """Return the newest `limit` runs on behalf of the actor's user, newest first, and where the next page begins; see
     `latest`.
     """
 

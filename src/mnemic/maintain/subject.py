@@ -84,8 +84,8 @@ class Holdings:
     # -- memories -----------------------------------------------------------------------------------------------------
 
     async def memories(self, statuses: Collection[Status] = tuple(Status)) -> Entries:
-        """The subject's memories, in the order they were learnt, with the versions before; elsewhere than in their own
-        scope those versions alone that the subject wrote.
+        """Yield the subject's memories, in the order they were learnt, with the versions before; elsewhere than in
+        their own scope those versions alone that the subject wrote.
         """
         after = None
         while page := await self._held(statuses, scope=self.own, after=after):
@@ -145,8 +145,8 @@ class Holdings:
     # -- what stands beside them --------------------------------------------------------------------------------------
 
     async def conversations(self) -> Entries:
-        """The open conversations that the subject's memories came from. One that others write in as well is named, not
-        shown. To be read after `memories`.
+        """Yield the open conversations that the subject's memories came from. One that others write in as well is
+        named, not shown. To be read after `memories`.
         """
         for session in sorted(self._conversations) if self.sessions is not None else ():
             place = conversation(self.own.tenant, session)
@@ -164,12 +164,12 @@ class Holdings:
             yield {"key": name.removeprefix(prefix), **json.loads(value)}
 
     async def erasures(self) -> Entries:
-        """The last erasure of the subject, had there been one; `block`: nothing may be learnt of them again."""
+        """Yield the last erasure of the subject, had there been one; `block`: nothing may be learnt of them again."""
         for value in (await self.store.marks(self.own.tenant, tombstone(self.token))).values():
             yield json.loads(value)
 
     async def sealed_values(self) -> Entries:
-        """The markers that stand for sealed values of the subject; the values themselves only with a vault."""
+        """Yield the markers that stand for sealed values of the subject; the values themselves only with a vault."""
         for name, sealed in (await self.store.marks(self.own.tenant, vault_prefix(self.secret, self.own))).items():
             marker = marker_of(name)
             entry = {"marker": marker, "entity": marker[1:].partition("#")[0]}
@@ -196,7 +196,7 @@ class Holdings:
         return self._used
 
     async def requests(self) -> Entries:
-        """The receipts that are kept of the subject's requests, and of requests about their memories, so that a
+        """Yield the receipts that are kept of the subject's requests, and of requests about their memories, so that a
         repeated one changes nothing. What somebody else called theirs is not told.
         """
         after = None
@@ -235,8 +235,8 @@ class Holdings:
                 }
 
     async def audit(self) -> Entries:
-        """The other lines of the audit that concern the subject: what befell their memories, what they decided, what
-        was done about them. Others who had a hand in it are not named.
+        """Yield the other lines of the audit that concern the subject: what befell their memories, what they decided,
+        what was done about them. Others who had a hand in it are not named.
         """
         async for event, mine in self._events():
             if event.action != INJECTED and self._concerns(event, mine):
@@ -330,7 +330,7 @@ async def opened(
 
 
 async def json_chunks(holdings: Holdings) -> AsyncIterator[str]:
-    """The holdings as one JSON document, an entry a line; see docs/subject-export.md."""
+    """Yield the holdings as one JSON document, an entry a line; see docs/subject-export.md."""
     head = json.dumps(holdings.head(), indent=1)
     yield head.removesuffix("\n}")
     for name, entries in holdings.sections().items():

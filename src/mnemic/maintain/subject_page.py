@@ -96,7 +96,7 @@ _SHOWN = (
 
 
 async def page_chunks(holdings: Holdings) -> AsyncIterator[str]:
-    """The holdings as one page of HTML."""
+    """Yield the holdings as one page of HTML."""
     yield _head(holdings)
     for name, (title, meaning, statuses) in _GROUPS.items():
         async for chunk in _section(name, title, meaning, _listed(holdings.memories(statuses), _memory)):
@@ -204,7 +204,7 @@ def _time(moment: str) -> str:
 
 
 def _value(value: Any) -> str:
-    """A value of JSON, readable: lists and objects as lists."""
+    """Return a value of JSON, readable: lists and objects as lists."""
     if isinstance(value, Mapping):
         inside = "".join(f"<li>{_text(name)}: {_value(item)}</li>" for name, item in value.items() if item is not None)
         return f"<ul>{inside}</ul>"

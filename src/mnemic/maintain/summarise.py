@@ -71,7 +71,7 @@ def _asked(messages: Sequence[Message], known: str, max_tokens: int, about: str 
 
 
 async def _by_model(messages: Sequence[Message], prompt: Prompt, completer: Completer, deadline: Deadline) -> list[str]:
-    """The model's points, without those whose quote the named message does not hold. Raises ModelFailed."""
+    """Return the model's points, without those whose quote the named message does not hold. Raises ModelFailed."""
     answer = parse_json((await completer.complete(prompt, deadline=deadline)).text)
     points = answer.get("points") if isinstance(answer, Mapping) else None
     if not isinstance(points, list) or not all(isinstance(point, Mapping) for point in points):
@@ -101,7 +101,9 @@ class _Sentence(NamedTuple):
 
 
 def _chosen(known: Sequence[str], messages: Sequence[Message], max_tokens: int) -> list[str]:
-    """The sentences that say most of what was said, in their order, word for word; `known` lines are among them."""
+    """Return the sentences that say most of what was said, in their order, word for word; `known` lines are among
+    them.
+    """
     said = [*((line, "", True) for line in known), *_said(messages)]
     words = [frozenset(terms(text)) for text, _, _ in said]
     common = Counter(word for one in words for word in one)
@@ -143,7 +145,7 @@ def _worth(words: frozenset[str], common: Mapping[str, int], text: str, own: boo
 
 
 def _newest(lines: Sequence[str], max_tokens: int) -> list[str]:
-    """The last lines that fit: what is newer matters more."""
+    """Return the last lines that fit: what is newer matters more."""
     kept: list[str] = []
     left = max_tokens
     for line in reversed(lines):

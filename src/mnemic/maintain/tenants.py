@@ -109,7 +109,7 @@ class Tenants:
         return await self._change(tenant, "tenant_suspended", by, suspended)
 
     async def resume(self, tenant: str, *, by: str) -> Tenant:
-        """The tenant's credentials work again. Raises MemoryNotFound."""
+        """Return the tenant's credentials work again. Raises MemoryNotFound."""
         return await self._change(tenant, "tenant_resumed", by, lambda known: replace(known, suspended_at=None))
 
     async def _change(self, tenant: str, action: str, by: str, change: Callable[[Tenant], Tenant]) -> Tenant:
@@ -148,7 +148,7 @@ async def noted(unit: Unit, tenant: str, at: datetime) -> None:
 
 
 def require_name(tenant: str) -> None:
-    """Raises InvalidInput (`tenant`) for a name that no credential could carry."""
+    """Raise InvalidInput (`tenant`) for a name that no credential could carry."""
     if tenant == SERVICE_TENANT:
         raise InvalidInput("tenant")
     Actor(tenant=tenant, user=tenant)
@@ -176,12 +176,12 @@ def with_limits(
 
 
 def quota_data(quota: Quota) -> dict[str, Any]:
-    """A quota as JSON data; limits that are not set are left out."""
+    """Return a quota as JSON data; limits that are not set are left out."""
     return {name: value for name, value in asdict(quota).items() if value is not None}
 
 
 def quota_of(data: Mapping[str, Any]) -> Quota:
-    """The quota that `quota_data` wrote. Raises InvalidInput (`quotas`), InvalidConfig (`quota`)."""
+    """Return the quota that `quota_data` wrote. Raises InvalidInput (`quotas`), InvalidConfig (`quota`)."""
     try:
         return Quota(**{**data, "kind": None if data.get("kind") is None else Kind(data["kind"])})
     except (TypeError, ValueError):

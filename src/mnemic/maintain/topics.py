@@ -46,8 +46,8 @@ class Topic:
 
 
 def topics_of(memories: Iterable[Memory], *, quiet_since: datetime) -> Iterator[Topic]:
-    """The topics of one user's active memories. Conversations whose last message is younger than `quiet_since` may
-    still go on and have none.
+    """Yield the topics of one user's active memories. Conversations whose last message is younger than `quiet_since`
+    may still go on and have none.
     """
     told = sorted(memories, key=lambda one: (one.happened_at, one.memory_id))
     messages = [one for one in told if one.kind is Kind.EPISODIC and one.category == MESSAGE_CATEGORY]
@@ -106,7 +106,7 @@ class _Mentions:
                 self._places[word].add(place)
 
     def of(self, names: Iterable[str]) -> list[Memory]:
-        """The texts that hold one of the names as it is written, in their order."""
+        """Return the texts that hold one of the names as it is written, in their order."""
         found: set[int] = set()
         for name in names:
             words = _TOKEN.findall(name.casefold())
@@ -121,9 +121,9 @@ class _Mentions:
 
 
 def _themes(texts: Sequence[Memory]) -> Iterator[Topic]:
-    """The words that come up in most conversations, and in fewer of them than by chance: their residual IDF (Church and
-    Gale, "Inverse Document Frequency: A Measure of Deviations from Poisson", 1995) by how many conversations they are
-    in. A word of more than half of them is none.
+    """Yield the words that come up in most conversations, and in fewer of them than by chance: their residual IDF
+    (Church and Gale, "Inverse Document Frequency: A Measure of Deviations from Poisson", 1995) by how many
+    conversations they are in. A word of more than half of them is none.
     """
     holding: defaultdict[str, list[Memory]] = defaultdict(list)
     for memory in texts:
@@ -153,8 +153,8 @@ def _first_of_each_name(named: Iterable[tuple[str, str]]) -> Iterator[tuple[str,
 
 
 def _name(word: str, held: Sequence[Memory], worth: Mapping[str, float]) -> str:
-    """The word with the neighbour that it has in at least half of its conversations ("pottery class"), if that one
-    comes up in fewer than by chance, too; else the word.
+    """Return the word with the neighbour that it has in at least half of its conversations ("pottery class"), if that
+    one comes up in fewer than by chance, too; else the word.
     """
     pairs: defaultdict[str, list[Memory]] = defaultdict(list)
     for memory in held:

@@ -25,8 +25,9 @@ async def latest(
     before: int | None = None,
     limit: int = 50,
 ) -> tuple[list[T], int | None]:
-    """The newest `limit` lines of the audit that `pick` makes something of, newest first, and the sequence in front of
-    which the next page begins (`before`); None where nothing is left. A page may be short and yet not the last.
+    """Return the newest `limit` lines of the audit that `pick` makes something of, newest first, and the sequence in
+    front of which the next page begins (`before`); None where nothing is left. A page may be short and yet not the
+    last.
     """
     found: list[T] = []
     end, read = 2**53 if before is None else before, 0

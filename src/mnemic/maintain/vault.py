@@ -43,8 +43,8 @@ async def reveal(
     actor: Actor,
     role: str,
 ) -> Revealed:
-    """The values that the markers of `memory` replace. The request is in the audit before anything is shown, also
-    when it is denied.
+    """Return the values that the markers of `memory` replace. The request is in the audit before anything is shown,
+    also when it is denied.
 
     Raises RevealDenied (`reveal_denied:role`), NotSupported (`reveal`) without a key, KeyFailed.
     """
@@ -139,7 +139,7 @@ async def _sealed(store: RecordStore, memory: Memory) -> dict[str, tuple[Scope, 
 
 
 async def _held(store: RecordStore, tenant: str, subject: Scope | None) -> AsyncIterator[list[Memory]]:
-    """The memories of the tenant; for a subject those of their own scope, and those that they wrote anywhere."""
+    """Yield the memories of the tenant; for a subject those of their own scope, and those that they wrote anywhere."""
     after = None
     author = subject.owner if subject is not None else None
     while page := await store.held(tenant, statuses=list(Status), author=author, after=after, limit=PAGE):

@@ -47,28 +47,28 @@ class Reads(Protocol):
     """
 
     async def get(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
-        """The current version in one of `scopes`, whatever its status, else None."""
+        """Return the current version in one of `scopes`, whatever its status, else None."""
 
     async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
-        """The active memory of `scope` with this fingerprint, or None."""
+        """Return the active memory of `scope` with this fingerprint, or None."""
 
     async def find_pending(self, scope: Scope, fingerprint: str) -> Memory | None:
-        """The oldest memory of `scope` with this fingerprint that waits for review, or None."""
+        """Return the oldest memory of `scope` with this fingerprint that waits for review, or None."""
 
     async def find_key(self, scope: Scope, key: str) -> list[Memory]:
-        """The active memories of `scope` under `key`, oldest first."""
+        """Return the active memories of `scope` under `key`, oldest first."""
 
     async def nearest(self, scope: Scope, vector: Vector, *, limit: int, at_least: float) -> list[tuple[Memory, float]]:
         """Active memories of `scope` with cosine >= `at_least`, best first. Exact within `Capabilities.exact_up_to`."""
 
     async def find_request(self, tenant: str, idempotency_key: str) -> tuple[str, str] | None:
-        """The digest and the receipt (JSON) of the request this key was used for, or None."""
+        """Return the digest and the receipt (JSON) of the request this key was used for, or None."""
 
     async def space(self) -> VectorSpace:
-        """The store's vector space now."""
+        """Return the store's vector space now."""
 
     async def find_mark(self, tenant: str, name: str) -> str | None:
-        """The text that was kept under `name`, or None. Marks are small: a consent, a tombstone, a clock reading."""
+        """Return the text kept under `name`, or None. Marks are small: a consent, a tombstone, a clock reading."""
 
     async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> Mapping[Kind, Usage]:
         """As `RecordStore.usage`, with this transaction's changes. Of two that wrote and then ask, one sees both."""
@@ -121,7 +121,7 @@ class Snapshot(Protocol):
         """Those of the memories that live in `scopes`, by id."""
 
     async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
-        """The active memory of `scope` with this fingerprint, or None."""
+        """Return the active memory of `scope` with this fingerprint, or None."""
 
     async def versions(self, memory_id: str, *, scopes: Sequence[Scope]) -> list[Memory]:
         """All versions, oldest first; empty when it is not in `scopes`."""
@@ -166,8 +166,8 @@ class Snapshot(Protocol):
     async def believed(
         self, scopes: Sequence[Scope], known_at: datetime, *, live_at: datetime | None = None
     ) -> Snapshot:
-        """The same reads as of `known_at`: each memory of `scopes` in the newest version written by then, but for what
-        was removed since or has expired by `live_at`. Words that were changed since have no vector.
+        """Return the same reads as of `known_at`: each memory of `scopes` in the newest version written by then, but
+        for what was removed since or has expired by `live_at`. Words that were changed since have no vector.
         """
 
 
@@ -222,7 +222,7 @@ class RecordStore(Snapshot, SecondSpace, Protocol):
         """32 random bytes of the tenant, made durably at first use: the key of its fingerprints and pseudonyms."""
 
     async def get(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
-        """The current version, whatever its status, if it lives in one of `scopes`."""
+        """Return the current version, whatever its status, if it lives in one of `scopes`."""
 
     async def held(
         self,
@@ -255,11 +255,11 @@ class RecordStore(Snapshot, SecondSpace, Protocol):
         """Return the number of memories of the tenant that wait for review. None of them is read."""
 
     async def marks(self, tenant: str, prefix: str) -> dict[str, str]:
-        """The tenant's marks whose name begins with `prefix`, byte by byte."""
+        """Return the tenant's marks whose name begins with `prefix`, byte by byte."""
 
     async def requests(self, tenant: str, *, after: str | None = None, limit: int = 500) -> list[KeptRequest]:
-        """The tenant's requests whose receipts are kept, in the order of their idempotency keys, byte by byte, from
-        behind `after`.
+        """Return the tenant's requests whose receipts are kept, in the order of their idempotency keys, byte by byte,
+        from behind `after`.
         """
 
     async def tidy(self, *, whole: bool = False) -> int:
@@ -291,8 +291,8 @@ class RecordStore(Snapshot, SecondSpace, Protocol):
     async def audit(
         self, tenant: str, *, after: int = 0, before: int | None = None, limit: int = 1000
     ) -> list[AuditEvent]:
-        """The tenant's audit in order, from behind sequence `after`; with `before` the last `limit` lines of those that
-        stand in front of that sequence.
+        """Return the tenant's audit in order, from behind sequence `after`; with `before` the last `limit` lines of
+        those that stand in front of that sequence.
         """
 
     async def broken_audit(self, tenant: str) -> tuple[int, int | None, str]:
@@ -318,7 +318,7 @@ class RecordStore(Snapshot, SecondSpace, Protocol):
         """Wait for this projection no more; what only it had not taken leaves the outbox."""
 
     async def projections(self) -> dict[str, int]:
-        """The registered projections, and how many entries each has not taken yet."""
+        """Return the registered projections, and how many entries each has not taken yet."""
 
 
 class SessionStore(Protocol):
@@ -328,7 +328,7 @@ class SessionStore(Protocol):
         """Add a message, keep the newest `keep`, and let the session end `ttl` from now, in one atomic step."""
 
     async def tail(self, scope: Scope, *, limit: int) -> list[Message]:
-        """The newest `limit` messages, oldest of them first; empty for 0."""
+        """Return the newest `limit` messages, oldest of them first; empty for 0."""
 
     async def fold(self, scope: Scope, folded: Sequence[Message], into: Message) -> bool:
         """Put `into` in the place of the session's oldest messages, in one atomic step, if they are `folded`; else

@@ -78,8 +78,9 @@ class GraphStore(Protocol):
         at: datetime | None = None,
         deadline: Deadline | None = None,
     ) -> tuple[Relation, ...] | None:
-        """A shortest way of at most `hops` (1 to 6) relations, in either direction, from `source` to `target`; empty
-        where they are one node, None where there is none. Of parallel relations the one of the newest memory is taken.
+        """Return a shortest way of at most `hops` (1 to 6) relations, in either direction, from `source` to `target`;
+        empty where they are one node, None where there is none. Of parallel relations the one of the newest memory is
+        taken.
         """
 
     async def traces(self, tenant: str, memory_ids: Collection[str]) -> int:

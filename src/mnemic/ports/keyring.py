@@ -42,7 +42,7 @@ class Keyring(Protocol):
         """
 
     def anew(self, sealed: bytes, bound: bytes) -> bytes | None:
-        """The same, sealed with the key of now; None where it is, or cannot be opened any more."""
+        """Return the same, sealed with the key of now; None where it is, or cannot be opened any more."""
 
     def retire(self, followed: Mapping[bytes, int]) -> int:
         """Destroy the keys before those of `follow`, durably; how many. One that has another successor by now stays."""
@@ -53,7 +53,7 @@ class Signing(Protocol):
     """A keyring that signs too, with a key that outlives every subject's."""
 
     def sign(self, message: bytes) -> str:
-        """The name of the key, a colon, and the HMAC of `message` in hexadecimal digits. Raises KeyFailed."""
+        """Return the name of the key, a colon, and the HMAC of `message` in hexadecimal digits. Raises KeyFailed."""
 
 
 @runtime_checkable
@@ -61,6 +61,6 @@ class Fencing(Protocol):
     """A keyring that remembers from where on a tenant's audit is signed."""
 
     def signed_since(self, tenant: str, first: int | None) -> int | None:
-        """The sequence of the earliest line of the tenant that was ever found signed; None: none was. `first` is the
-        first that is signed now, and kept. Raises KeyFailed.
+        """Return the sequence of the earliest line of the tenant that was ever found signed; None: none was. `first` is
+        the first that is signed now, and kept. Raises KeyFailed.
         """

@@ -46,4 +46,4 @@ class Examined(Protocol):
     """By a store whose rows have checksums."""
 
     async def damaged(self, tenant: str) -> list[Damage]:
-        """The first of the tenant's rows that are not what was written; every row is read."""
+        """Return the first of the tenant's rows that are not what was written; every row is read."""

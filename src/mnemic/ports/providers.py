@@ -13,7 +13,7 @@ class Clock(Protocol):
     """Time, injected so that tests never wait for it."""
 
     def now(self) -> datetime:
-        """The wall clock, aware, UTC."""
+        """Return the wall clock, aware, UTC."""
 
     def monotonic(self) -> float:
         """Seconds on a clock that never goes back."""

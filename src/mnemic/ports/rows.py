@@ -27,7 +27,7 @@ class Table(NamedTuple):
     columns: tuple[str, ...]
 
     def key_of(self, row: Row) -> Row:
-        """The key of a row."""
+        """Return the key of a row."""
         return row[: len(self.key)]
 
 
@@ -35,7 +35,7 @@ class RowReads(Protocol):
     """Reads of one moment; in a transaction they see the changes made before them in it."""
 
     async def get(self, table: Table, keys: Sequence[Row]) -> list[Row]:
-        """The rows with these keys that are there, in any order."""
+        """Return the rows with these keys that are there, in any order."""
 
     async def scan(
         self,
@@ -47,7 +47,8 @@ class RowReads(Protocol):
         limit: int | None = None,
         reverse: bool = False,
     ) -> list[Row]:
-        """The rows whose key begins with `prefix`, in the order of their keys: text byte by byte, integers by value.
+        """Return the rows whose key begins with `prefix`, in the order of their keys: text byte by byte, integers by
+        value.
 
         `after` and `before`, where given, bound the last column of the key, which then is the one after `prefix`; both
         bounds are left out. With `reverse` from the end. Its cost depends on the rows that it returns, not on others.

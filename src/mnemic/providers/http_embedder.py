@@ -98,7 +98,7 @@ class HttpEmbedder:
 
 
 def _rows(answer: object, count: int) -> list[Sequence[float]]:
-    """The vectors in the order of the texts. Raises CallFailed unless there is exactly one for each."""
+    """Return the vectors in the order of the texts. Raises CallFailed unless there is exactly one for each."""
     data = getattr(answer, "data", None)
     if not isinstance(data, list) or len(data) != count:
         raise CallFailed(Trouble.RESPONSE, "another number of vectors than texts")

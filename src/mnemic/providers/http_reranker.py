@@ -105,7 +105,7 @@ class HttpReranker:
 
 
 def _scores(answer: object, count: int) -> list[float]:
-    """The scores in the order of the texts. Raises CallFailed unless there is exactly one for each."""
+    """Return the scores in the order of the texts. Raises CallFailed unless there is exactly one for each."""
     if isinstance(answer, Mapping):
         answer = answer.get("results", answer.get("data"))
     if not isinstance(answer, list) or len(answer) != count:

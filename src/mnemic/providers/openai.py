@@ -97,7 +97,7 @@ class _Dialect:
         return options
 
     def without(self, about: str, prompt: Prompt) -> _Dialect | None:
-        """The next simpler dialect after a refusal that says `about`; None when nothing is left to leave out."""
+        """Return the next simpler dialect after a refusal that says `about`; None when nothing is left to leave out."""
         if self.limit_name in about and self.limit_name == "max_tokens":
             return replace(self, limit_name="max_completion_tokens")
         if self.temperature and "temperature" in about:
@@ -119,7 +119,7 @@ def _plain(value: JsonValue) -> Any:
 
 
 def _unbounded(schema: Any) -> Any:
-    """The schema without what bounds texts, lists and numbers."""
+    """Return the schema without what bounds texts, lists and numbers."""
     if isinstance(schema, list):
         return [_unbounded(item) for item in schema]
     if not isinstance(schema, dict):

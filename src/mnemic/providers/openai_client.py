@@ -76,8 +76,8 @@ class OpenAIClient:
         self._closed = False
 
     async def call(self, request: Callable[[AsyncOpenAI, float], Awaitable[T]], deadline: Deadline | None) -> T:
-        """The result of `request(client, seconds)`, finished inside the deadline and the timeout. Raises CallFailed,
-        InvalidConfig.
+        """Return the result of `request(client, seconds)`, finished inside the deadline and the timeout. Raises
+        CallFailed, InvalidConfig.
         """
         if self._closed:
             raise CallFailed(Trouble.REFUSED, "closed")
@@ -137,7 +137,9 @@ def _refusal(error: APIStatusError) -> CallFailed:
 
 
 def _retry_after(value: str | None) -> timedelta | None:
-    """The header's wait (RFC 9110, 10.2.3: seconds or a date), between nothing and an hour; None for anything else."""
+    """Return the header's wait (RFC 9110, 10.2.3: seconds or a date), between nothing and an hour; None for anything
+    else.
+    """
     if not value:
         return None
     try:

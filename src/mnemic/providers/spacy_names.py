@@ -30,7 +30,7 @@ def name_detectors(names: Collection[str]) -> tuple[Detector, ...]:
 
 
 def name_finder() -> Callable[[str], Sequence[tuple[int, int, str]]]:
-    """Finds every name of a text: begin, end and label (OntoNotes). The model is loaded at the first text."""
+    """Find every name of a text: begin, end and label (OntoNotes). The model is loaded at the first text."""
     return _Model().names
 
 
@@ -48,7 +48,7 @@ class NameDetector:
         return self._entity
 
     def find(self, text: str) -> Iterator[Found]:
-        """The names of this kind in `text`."""
+        """Yield the names of this kind in `text`."""
         for start, end, label in self._model.names(text):
             if label in self._labels:
                 yield Found(start, end, text[start:end].casefold())

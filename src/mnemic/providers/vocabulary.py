@@ -16,7 +16,7 @@ OF_THE_MODEL = "model"
 
 
 def tokenizer_named(name: str, model: str) -> tiktoken.Encoding:
-    """The encoding called `name`, or that of `model` for the name "model". Raises InvalidConfig
+    """Return the encoding called `name`, or that of `model` for the name "model". Raises InvalidConfig
     (`invalid_config:tokenizer`) for one that tiktoken does not know or cannot fetch.
     """
     try:

@@ -35,7 +35,7 @@ _CJK = (
 
 
 def bundled_vocabulary() -> dict[str, int]:
-    """The 30,522 pieces of `bert-base-uncased`, shipped with mnemic, by their ids."""
+    """Return the 30,522 pieces of `bert-base-uncased`, shipped with mnemic, by their ids."""
     text = files("mnemic.providers").joinpath("data/vocab.txt").read_text(encoding="utf-8")
     return {piece: number for number, piece in enumerate(text.removesuffix("\n").split("\n"))}
 
@@ -59,7 +59,7 @@ class WordPiece:
         return self._cached_pieces.cache_info().currsize
 
     def ids(self, text: str) -> list[int]:
-        """The ids of `text`, from `[CLS]` to `[SEP]`; what does not fit is cut off at the end."""
+        """Return the ids of `text`, from `[CLS]` to `[SEP]`; what does not fit is cut off at the end."""
         ids = [self._start]
         for chunk in _plain(text).split():
             ids += self._cached_pieces(chunk) if len(chunk) <= CACHED_CHUNK_CHARS else self._pieces(chunk)

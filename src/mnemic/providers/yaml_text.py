@@ -12,7 +12,7 @@ class NotPlainYaml(ValueError):
 
 
 def loads(text: str) -> object:
-    """The data that `text` spells. Raises NotPlainYaml, and nothing else, whatever the text."""
+    """Return the data that `text` spells. Raises NotPlainYaml, and nothing else, whatever the text."""
     try:
         return yaml.load(text, Loader=_Plain)  # noqa: S506 - a safe loader, and stricter
     except NotPlainYaml:

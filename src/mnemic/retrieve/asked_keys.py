@@ -48,5 +48,5 @@ ASKED: Mapping[str, Pattern] = MappingProxyType(
 
 
 def asked_keys(text: str) -> frozenset[str]:
-    """The keys whose value `text` asks for."""
+    """Return the keys whose value `text` asks for."""
     return frozenset(key for key, one in ASKED.items() if one.search(text))

@@ -36,14 +36,14 @@ class Bias:
     beside: int | None = None
 
     def filters(self, where: Where) -> list[tuple[str, Where]]:
-        """A filter for each way into the `top_k`, with its reason, none wider than `where`."""
+        """Return a filter for each way into the `top_k`, with its reason, none wider than `where`."""
         ways = [(STANDING, way) for way in self.standing(where)] if self.beside is None else []
         if self.keys:
             ways.append((PREFERENCE_BIAS, replace(where, keys=_within(self.keys, where.keys))))
         return ways
 
     def standing(self, where: Where) -> list[Where]:
-        """A filter for each way of standing, none wider than `where`."""
+        """Return a filter for each way of standing, none wider than `where`."""
         ways = []
         if self.standing_keys:
             ways.append(replace(where, keys=_within(self.standing_keys, where.keys)))
@@ -59,7 +59,7 @@ def _within(wanted: frozenset[T], allowed: frozenset[T] | None) -> frozenset[T]:
 
 
 async def find_biased(moment: Snapshot, where: Where, bias: Bias, errors: dict[str, str]) -> dict[str, str]:
-    """The ids of the memories that the bias brings in, each with its first reason; a failure is noted under its
+    """Return the ids of the memories that the bias brings in, each with its first reason; a failure is noted under its
     reason.
     """
     found: dict[str, str] = {}

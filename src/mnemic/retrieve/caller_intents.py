@@ -25,7 +25,7 @@ def intent_of(
     times: tuple[datetime | None, datetime | None],
     min_score: float,
 ) -> Intent:
-    """The intent that the arguments of a search spell; `times` are `as_of` and `known_at`.
+    """Return the intent that the arguments of a search spell; `times` are `as_of` and `known_at`.
 
     Raises InvalidInput (`top_k`, `query`, `kind`, `window`, `as_of`, `known_at`).
     """

@@ -13,7 +13,7 @@ from mnemic.types import SearchPlan
 
 
 def plan_of(search: Search, lists: Iterable[str]) -> SearchPlan:
-    """The plan of a search that is done, by the names of its lists."""
+    """Return the plan of a search that is done, by the names of its lists."""
     request, where, question = search.request, search.where, search.question
     told_from, told_to = _told(question)
     meant = dict.fromkeys(one.node for one in search.reached if one.named)
@@ -39,7 +39,7 @@ def plan_of(search: Search, lists: Iterable[str]) -> SearchPlan:
 
 
 def with_anchor(plan: SearchPlan, anchor: Anchor | None) -> SearchPlan:
-    """The plan with the memory by which the query told its time."""
+    """Return the plan with the memory by which the query told its time."""
     if anchor is None:
         return plan
     return replace(plan, anchor=anchor.memory_id, anchor_at=anchor.moment, anchor_side=anchor.clause.side.value)
@@ -50,7 +50,9 @@ def _listed(words: Iterable[str] | None) -> tuple[str, ...] | None:
 
 
 def _told(question: Question) -> tuple[date | None, date | None]:
-    """The days that the query means: those it tells by the day it is asked on, else those of the date that it names."""
+    """Return the days that the query means: those it tells by the day it is asked on, else those of the date that it
+    names.
+    """
     if question.period is not None:
         return question.period.begin, question.period.end
     return (None, None) if question.names_date is None else question.names_date.days

@@ -39,7 +39,7 @@ class Weights:
         return self.vector + self.keyword + self.key + self.recency
 
     def of(self, name: str) -> float:
-        """The weight of the list called `name`, 0 for one that is not known."""
+        """Return the weight of the list called `name`, 0 for one that is not known."""
         return float(getattr(self, name, 0.0))
 
 
@@ -68,8 +68,9 @@ def rarity(memories: int) -> float:
 
 
 def fuse(lists: Mapping[str, Sequence[Scored]], weights: Weights, *, words: int = 0) -> dict[str, float]:
-    """The fused score of each memory of any list; at most the sum of the weights of the lists that have entries. Of a
-    query of so many `words` the keyword list weighs as much as it matched: a weak best hit is not taken for a full one.
+    """Return the fused score of each memory of any list; at most the sum of the weights of the lists that have entries.
+    Of a query of so many `words` the keyword list weighs as much as it matched: a weak best hit is not taken for a full
+    one.
     """
     fused: dict[str, float] = {}
     memories = len(lists.get("vector", ())) or _USUAL_MEMORIES
@@ -91,7 +92,7 @@ def either(one: Mapping[str, float], other: Mapping[str, float]) -> dict[str, fl
 
 
 def longer(lists: Mapping[str, Sequence[Scored]], more: Mapping[str, Sequence[Scored]]) -> dict[str, Sequence[Scored]]:
-    """`lists`, each followed by what the list of its name in `more` has besides."""
+    """Return `lists`, each followed by what the list of its name in `more` has besides."""
     joined = dict(lists)
     for name, entries in more.items():
         known = {entry.memory_id for entry in joined.get(name, ())}

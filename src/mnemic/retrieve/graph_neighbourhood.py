@@ -47,8 +47,8 @@ class Surroundings(Protocol):
     """Knows who and what is remembered, and how they stand to each other."""
 
     async def named(self, query: str, where: Where, moment: Snapshot) -> Walk | None:
-        """The walk from what `query` names in the scopes of `where`; None where it names nothing that is known. Only
-        `moment` is read. The walk reads elsewhere, what it finds is not filtered yet.
+        """Return the walk from what `query` names in the scopes of `where`; None where it names nothing that is known.
+        Only `moment` is read. The walk reads elsewhere, what it finds is not filtered yet.
         """
 
 
@@ -68,7 +68,7 @@ async def around(
 
 
 def _relations(near: Sequence[Reached], where: Where, memories: Mapping[str, Memory]) -> Sequence[Scored]:
-    """The last relation of each way that `where` accepts, best first."""
+    """Return the last relation of each way that `where` accepts, best first."""
     scores: dict[str, float] = {}
     for one in near:
         if one.way and where.accepts(memories[one.way[-1]]):

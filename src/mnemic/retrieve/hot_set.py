@@ -48,12 +48,12 @@ class HotReader:
 
     @classmethod
     def among(cls, projections: Sequence[Projection], store: RecordStore) -> HotReader:
-        """A reader through the first of these projections that is a hot set."""
+        """Return a reader through the first of these projections that is a hot set."""
         return cls(store, next((each for each in projections if isinstance(each, HotSet)), None))
 
     async def newest(self, where: Where, *, limit: int) -> SearchResult:
-        """The `limit` newest of what `where` accepts, by `happened_at`. A hot set that failed is named in `errors`; the
-        memories came from the store then. Raises StoreFailed.
+        """Return the `limit` newest of what `where` accepts, by `happened_at`. A hot set that failed is named in
+        `errors`; the memories came from the store then. Raises StoreFailed.
         """
         errors: dict[str, str] = {}
         memories = None

@@ -54,7 +54,7 @@ def contenders(scores: Mapping[str, float], top_k: int, weight: float) -> list[s
 
 
 def weighed(scores: Mapping[str, float], memories: Mapping[str, Memory], weight: float) -> dict[str, float]:
-    """The scores; of `memories` up to half of `weight` more for the important ones, less for the unimportant."""
+    """Return the scores; of `memories` up to half of `weight` more for the important ones, less for the unimportant."""
     moved = dict(scores)
     for memory_id in scores.keys() & memories.keys():
         moved[memory_id] += weight * (importance(memories[memory_id]) - ORDINARY)

@@ -73,7 +73,7 @@ def features(
     question: Question,
     per_word: float,
 ) -> Floats:
-    """A row for each of `signals` (messages alone), a column for each of `NAMES`. `per_word`: of `Gauge`."""
+    """Return a row for each of `signals` (messages alone), a column for each of `NAMES`. `per_word`: of `Gauge`."""
     about = About.of(scores, signals, question)
     cosines, words = dict(lists.get("vector", ())), dict(lists.get("keyword", ()))
     far = min(cosines.values(), default=0.0)
@@ -111,13 +111,15 @@ class MessageScale:
         per_word: float,
         model: str,
     ) -> dict[str, float]:
-        """The probability of each of the messages."""
+        """Return the probability of each of the messages."""
         weights = np.asarray(self.messages.get(model, self.messages[ANY_MODEL]))
         found = features(lists, scores, signals, question, per_word) @ weights[:-1] + weights[-1]
         return dict(zip(signals, np.round(1 / (1 + np.exp(-found)), 4).tolist(), strict=True))
 
     def agreement(self, scores: Mapping[str, float], signals: Mapping[str, Signals], question: Question) -> float:
-        """The probability that what was found is of the person that the query asks about; 1 where it names nobody."""
+        """Return the probability that what was found is of the person that the query asks about; 1 where it names
+        nobody.
+        """
         about = About.of(scores, signals, question)
         if about.speakers is None:
             return 1.0

@@ -21,7 +21,7 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 def names_of(memory: Memory) -> list[str]:
-    """The key of `memory`, spelled as words, and its further names."""
+    """Return the key of `memory`, spelled as words, and its further names."""
     return [*([memory.key.replace("_", " ")] if memory.key else []), *further_names(memory.data)]
 
 

@@ -64,8 +64,8 @@ def past_of(question: Question, where: Where, asked_on: date | None) -> Where | 
 
 
 def _last_day(question: Question, asked_on: date | None) -> date | None:
-    """The last day of the time that the question names: of a month without its year the latest that is over; what was
-    before it ended on the day before.
+    """Return the last day of the time that the question names: of a month without its year the latest that is over;
+    what was before it ended on the day before.
     """
     if question.period is not None:
         return question.period.end

@@ -19,14 +19,14 @@ class Planner(Protocol):
     """Proposes what to look for."""
 
     async def plan(self, goal: str, *, levels: Sequence[str], budget: Budget, deadline: Deadline) -> Any:
-        """A raw retrieval intent, unchecked. Raises ModelFailed."""
+        """Return a raw retrieval intent, unchecked. Raises ModelFailed."""
 
 
 class RulePlanner:
     """The goal itself as the query: the same words find the same memories on every path."""
 
     async def plan(self, goal: str, *, levels: Sequence[str], budget: Budget, deadline: Deadline) -> Any:
-        """An intent with one query of at most `budget.max_query_chars` characters and the default scopes."""
+        """Return an intent with one query of at most `budget.max_query_chars` characters and the default scopes."""
         query = " ".join(goal.split())
         return {
             "kind": "retrieve_memory",
@@ -45,7 +45,7 @@ class ModelPlanner:
         self._clock = clock or SystemClock()
 
     async def plan(self, goal: str, *, levels: Sequence[str], budget: Budget, deadline: Deadline) -> Any:
-        """The model's JSON as it came. Raises ModelFailed, also for text that is not strict JSON."""
+        """Return the model's JSON as it came. Raises ModelFailed, also for text that is not strict JSON."""
         today = self._clock.now().date()
         prompt = intent_prompt(goal, levels, budget.max_retrieve_top_k, today=today)
         completion = await self._completer.complete(prompt, deadline=deadline)

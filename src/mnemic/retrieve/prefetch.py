@@ -54,7 +54,7 @@ class Embedding:
         self._made = asyncio.ensure_future(self._embedder.embed(self._texts, deadline=self._deadline))
 
     async def of(self, texts: Sequence[str]) -> Sequence[Vector]:
-        """The vectors of `texts`, those that were begun where they are the same. Raises EmbedderFailed."""
+        """Return the vectors of `texts`, those that were begun where they are the same. Raises EmbedderFailed."""
         if self._made is None or self._texts != list(texts):
             self.begin(texts)
         assert self._made is not None

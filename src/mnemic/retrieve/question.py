@@ -94,7 +94,7 @@ class NamedDate:
 
 
 def named_date(query: str) -> NamedDate | None:
-    """The first month (with its day and year) or year that `query` names; "may" in lower case is the verb."""
+    """Return the first month (with its day and year) or year that `query` names; "may" in lower case is the verb."""
     month = next((found for found in _MONTH.finditer(query) if found.group(1) != "may"), None)
     year = _YEAR.search(query)
     if month is None:
@@ -206,7 +206,7 @@ def _longest_first(people: Mapping[str, Sequence[str]]) -> list[str]:
 
 
 def content_words(text: str) -> list[str]:
-    """The words of `text` that are not common ones."""
+    """Return the words of `text` that are not common ones."""
     words = text.split()
     common = {word for word in set(words) if word.strip(".,;:!?'’()").lower() in COMMON}
     return [word for word in words if word not in common]
@@ -222,12 +222,13 @@ def spelled_keys(query: str) -> frozenset[str]:
 
 
 def _name(name: str, ending: str = "") -> re.Pattern[str]:
-    """Finds a name in any case; one that is also a common word ("Will", "May") only as it is written."""
+    """Find a name in any case; one that is also a common word ("Will", "May") only as it is written."""
     return re.compile(rf"\b{re.escape(name)}{ending}\b", 0 if name.lower() in COMMON else re.IGNORECASE)
 
 
 def _keywords(text: str, people: Mapping[str, Sequence[str]]) -> str:
-    """The query without common words and without the names of those who speak, which say nothing about the content.
+    """Return the query without common words and without the names of those who speak, which say nothing about the
+    content.
 
     Quoted phrases stay as they are; where nothing would be left, everything does.
     """

@@ -94,7 +94,7 @@ def _listed(found: Sequence[Scored], rows: Mapping[str, int]) -> tuple[Floats, F
 
 
 def _numbered(sessions: Sequence[str | None]) -> Whole:
-    """A number for the session of each message."""
+    """Return a number for the session of each message."""
     numbers = {name: number for number, name in enumerate(dict.fromkeys(sessions))}
     return np.array([numbers[name] for name in sessions], np.int64)
 
@@ -160,7 +160,7 @@ class Ranker:
 
 
 def moved(before: Mapping[str, float], after: Mapping[str, float]) -> dict[str, float]:
-    """The amounts by which the learned order changed the scores."""
+    """Return the amounts by which the learned order changed the scores."""
     if before is after:
         return {}
     return {one: after[one] - score for one, score in before.items() if after[one] != score}

@@ -52,8 +52,8 @@ async def result_of(
     scored: Callable[[Lists], Mapping[str, float]],
     per_session: int | None,
 ) -> SearchResult:
-    """The best memories, and before them what stands beside them. `scored`: the scores, 0 to 1, that lists alone give;
-    `per_session` as in `Searcher`.
+    """Return the best memories, and before them what stands beside them. `scored`: the scores, 0 to 1, that lists alone
+    give; `per_session` as in `Searcher`.
     """
     request, where = search.request, search.where
     biased = await find_biased(moment, where, request.bias, search.errors)
@@ -79,7 +79,7 @@ async def result_of(
 
 
 async def _best(search: Search, ranked: Ranked, entries: Sequence[Entry], moment: Snapshot) -> Mapping[str, Memory]:
-    """The memories of the best entries."""
+    """Return the memories of the best entries."""
     more = [memory_id for memory_id, _, _ in entries if memory_id not in ranked.read]
     return {**ranked.read, **(await moment.get_many(more, scopes=search.where.scopes) if more else {})}
 
@@ -105,8 +105,8 @@ async def _hits(
     known: Mapping[str, Memory],
     passed: Mapping[str, str],
 ) -> tuple[Hit, ...]:
-    """The memories in their order, with what each list said of them, and what took the place of them. `known` are read
-    already.
+    """Return the memories in their order, with what each list said of them, and what took the place of them. `known`
+    are read already.
     """
     chosen = [memory_id for memory_id, _, _ in order]
     more = [memory_id for memory_id in chosen if memory_id not in known]
@@ -146,8 +146,8 @@ async def _named(search: Search, found: Collection[str], moment: Snapshot) -> se
 async def _beside(
     search: Search, scores: Mapping[str, float], moment: Snapshot, scored: Callable[[Lists], Mapping[str, float]]
 ) -> dict[str, float]:
-    """The standing memories that come beside the others, with their scores, best first. Only where more stand than
-    may come are lists made of them alone.
+    """Return the standing memories that come beside the others, with their scores, best first. Only where more stand
+    than may come are lists made of them alone.
     """
     most = search.request.bias.beside
     if not most:
@@ -164,7 +164,7 @@ async def _beside(
 
 
 async def _newest(search: Search, ways: Sequence[Where], limit: int, moment: Snapshot) -> set[str]:
-    """The newest `limit` memories of each filter."""
+    """Return the newest `limit` memories of each filter."""
     found: set[str] = set()
     for where in ways:
         try:

@@ -91,11 +91,11 @@ class Searcher:
         deadline: Deadline | None = None,
         hidden: Hidden | None = None,
     ) -> SearchResult:
-        """The `top_k` best memories for `query`, and before them those that `bias` puts beside them; an empty query
-        lists the newest. `parts`: what the query asks about, each looked for by itself, too; empty: found by rules.
-        `named`: only those that the query names (`mnemic.retrieve.named`). With `known_at` they are searched as they
-        stood then. `asked_at` gives "last week" its meaning. `hidden` reads the keys of which nothing may be found, in
-        the place of those of `where`: embedding need not wait for it.
+        """Return the `top_k` best memories for `query`, and before them those that `bias` puts beside them; an empty
+        query lists the newest. `parts`: what the query asks about, each looked for by itself, too; empty: found by
+        rules. `named`: only those that the query names (`mnemic.retrieve.named`). With `known_at` they are searched as
+        they stood then. `asked_at` gives "last week" its meaning. `hidden` reads the keys of which nothing may be
+        found, in the place of those of `where`: embedding need not wait for it.
 
         Raises MnemicError if every list fails.
         """
@@ -127,7 +127,9 @@ class Searcher:
     async def _answered(
         self, search: Search, early: Lists, served: Sequence[Scored], deadline: Deadline | None
     ) -> SearchResult:
-        """The result, in the reranker's order where there is one: the store is read before and after it is asked."""
+        """Return the result, in the reranker's order where there is one: the store is read before and after it is
+        asked.
+        """
         reranker = self.reranker
         if reranker is None:
             return await self._read(search, partial(self._answer, early, served))
@@ -136,8 +138,8 @@ class Searcher:
         return await self._read(search, partial(self._told, replace(found, ranked=ranked)))
 
     async def _heard(self, request: Request, embedding: Embedding) -> Search:
-        """The search as it is asked of those who speak in its scopes. What they were at the last search is embedded
-        while the store says what they are now.
+        """Return the search as it is asked of those who speak in its scopes. What they were at the last search is
+        embedded while the store says what they are now.
         """
         scopes = request.where.scopes
         guess = self.spoken.last(scopes)
@@ -153,7 +155,7 @@ class Searcher:
         return search
 
     async def _early(self, search: Search, deadline: Deadline | None) -> Lists:
-        """The lists that need no vector."""
+        """Return the lists that need no vector."""
         lists, walk = await self._read(search, self._first)
         try:
             reached = () if walk is None else await walk(deadline)
@@ -170,7 +172,7 @@ class Searcher:
         return lists | more
 
     async def _first(self, search: Search, moment: Snapshot) -> tuple[Lists, Walk | None]:
-        """The early lists, and the walk to what is near to what the query names."""
+        """Return the early lists, and the walk to what is near to what the query names."""
         lists = await search.made(self.early_lists, moment)
         if self.surroundings is None or not (self.weights.graph or self.weights.near):
             return lists, None
@@ -181,7 +183,7 @@ class Searcher:
             return lists, None
 
     async def _read(self, search: Search, work: Callable[[Search, Snapshot], Awaitable[T]]) -> T:
-        """The outcome of `work` on the store as it stands, or as it stood at the moment the search asks for. A
+        """Return the outcome of `work` on the store as it stands, or as it stood at the moment the search asks for. A
         store may try `work` again: what failed in a try that was given up is not noted.
         """
         tried, known, where, known_at = search, len(search.failures), search.where, search.request.known_at
@@ -202,7 +204,7 @@ class Searcher:
         return outcome
 
     async def _vectors(self, search: Search, embedding: Embedding) -> Sequence[Vector | None]:
-        """The vector of each text that is asked, None where there is none to be had."""
+        """Return the vector of each text that is asked, None where there is none to be had."""
         try:
             return await embedding.of(search.texts)
         except MnemicError as failure:
@@ -212,7 +214,7 @@ class Searcher:
     async def _served(
         self, search: Search, embedding: Embedding, deadline: Deadline | None
     ) -> tuple[Search, Sequence[Scored]]:
-        """The search with its vectors, and what a search service ranks best for it: that knows no past."""
+        """Return the search with its vectors, and what a search service ranks best for it: that knows no past."""
         search = search.embedded(await self._vectors(search, embedding), embedding.space)
         if self.elsewhere is None or search.request.known_at is not None:
             return search, ()
@@ -278,7 +280,7 @@ class Searcher:
         return Found(ranked, known, anchor)
 
     async def _then(self, search: Search, where: Where, moment: Snapshot) -> Lists:
-        """The lists of what was true in the past that the query asks about, and has been superseded since."""
+        """Return the lists of what was true in the past that the query asks about, and has been superseded since."""
         hidden = replace(where, hidden_keys=search.where.hidden_keys, live_at=search.where.live_at)
         return await replace(search, where=hidden).made(PART_LISTS, moment)
 
@@ -293,7 +295,7 @@ class Searcher:
             return NO_SIGNALS
 
     async def _anchor(self, search: Search, moment: Snapshot) -> Anchor | None:
-        """The memory that tells of the event by which the query tells its time."""
+        """Return the memory that tells of the event by which the query tells its time."""
         if search.clause is None or search.event is None:
             return None
         lists = await replace(search, question=search.event).made(PART_LISTS, moment)
@@ -304,7 +306,7 @@ class Searcher:
         return await anchor_of(search.clause, search.event, lists, scores, signals, model, search.where, moment)
 
     async def _contenders(self, search: Search, scores: Mapping[str, float], moment: Snapshot) -> Mapping[str, Memory]:
-        """The memories whose importance can decide, with all that the result needs of them, read at once."""
+        """Return the memories whose importance can decide, with all that the result needs of them, read at once."""
         weight = self.signal_weights.importance
         if not weight:
             return NO_MEMORIES
@@ -328,5 +330,5 @@ class Searcher:
 
 
 async def _without(hidden: Hidden | None, search: Search) -> Search:
-    """The same without what is `hidden`."""
+    """Return the same without what is `hidden`."""
     return search if hidden is None else replace(search, where=replace(search.where, hidden_keys=await hidden()))

@@ -39,7 +39,7 @@ class Request:
     depth: int
 
     async def read(self, speakers: frozenset[str]) -> Search:
-        """The search for it, its text read against those who speak."""
+        """Return the search for it, its text read against those who speak."""
         # Of a long text this takes milliseconds, in which nobody else of this process would be answered.
         return self._read(speakers) if len(self.text) <= READ else await asyncio.to_thread(self._read, speakers)
 
@@ -87,7 +87,7 @@ class Search:
         return [one.embedded for one in self.asked]
 
     def embedded(self, vectors: Sequence[Vector | None], space: VectorSpace) -> Search:
-        """The same with the vectors of `asked`, which are of `space`."""
+        """Return the same with the vectors of `asked`, which are of `space`."""
         asked = [replace(one, vector=vector, space=space) for one, vector in zip(self.asked, vectors, strict=True)]
         event = None if self.event is None else asked.pop()
         return replace(self, question=asked[0], parts=tuple(asked[1:]), event=event)

@@ -67,14 +67,14 @@ class Lifts:
         return {name: lift for name, lift in lifts.items() if lift}
 
     def added(self) -> dict[str, float]:
-        """The scores with what the signs add. A memory without signals keeps its score."""
+        """Return the scores with what the signs add. A memory without signals keeps its score."""
         return {memory_id: score + sum(self.of(memory_id).values()) for memory_id, score in self._scores.items()}
 
 
 def with_signals(
     scores: Mapping[str, float], signals: Mapping[str, Signals], question: Question, weights: SignalWeights
 ) -> dict[str, float]:
-    """The scores with what the signs add; see `Lifts`."""
+    """Return the scores with what the signs add; see `Lifts`."""
     return Lifts(scores, signals, question, weights).added()
 
 

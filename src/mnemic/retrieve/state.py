@@ -14,7 +14,7 @@ STATE_LIMIT = 50
 async def memory_state(
     store: RecordStore, actor: Actor, levels: frozenset[str], *, now: datetime, hidden: frozenset[str]
 ) -> tuple[dict[str, Any], ...]:
-    """The newest memories at the granted `levels`, without the `hidden` keys. Raises StoreFailed."""
+    """Return the newest memories at the granted `levels`, without the `hidden` keys. Raises StoreFailed."""
     reached = [level for level in sorted(levels) if getattr(actor, level, None) is not None]
     if not reached:
         return ()

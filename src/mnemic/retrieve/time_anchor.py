@@ -59,7 +59,9 @@ async def anchor_of(
     where: Where,
     moment: Snapshot,
 ) -> Anchor | None:
-    """The anchor of `clause`: the best of `scores`, which `lists` made for it (`asked`), if it is clearly about it."""
+    """Return the anchor of `clause`: the best of `scores`, which `lists` made for it (`asked`), if it is clearly about
+    it.
+    """
     known = {memory_id: score for memory_id, score in scores.items() if memory_id in signals}
     if not known:
         return None
@@ -79,7 +81,9 @@ async def _covers(memory_id: str, asked: Question, where: Where, moment: Snapsho
 def anchored(
     scores: Mapping[str, float], signals: Mapping[str, Signals], anchor: Anchor | None, weight: float
 ) -> dict[str, float]:
-    """The scores, with `weight` more for what lies on the side of the anchor that is meant; nothing is taken away."""
+    """Return the scores, with `weight` more for what lies on the side of the anchor that is meant; nothing is taken
+    away.
+    """
     lifted = dict(scores)
     if anchor is not None:
         for memory_id in scores.keys() & signals.keys():

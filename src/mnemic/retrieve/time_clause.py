@@ -155,7 +155,7 @@ _DATED = Pattern(
 
 
 def clause_of(query: str, asked_on: date | None = None) -> Clause | None:
-    """The first clause of `query` that tells a time by an event; None where there is none."""
+    """Return the first clause of `query` that tells a time by an event; None where there is none."""
     text = " ".join(query[: 2 * READ].split())[:READ]
     if _NOT_THEN.search(text):
         return None

@@ -118,7 +118,7 @@ _WHERE = (
 
 @cache
 def _known() -> Mapping[str, frozenset[str]]:
-    """The topics of each stemmed word."""
+    """Return the topics of each stemmed word."""
     found: dict[str, set[str]] = {}
     for topic, words in _SHARED.items():
         for word in terms(words):
@@ -128,7 +128,7 @@ def _known() -> Mapping[str, frozenset[str]]:
 
 @cache
 def _opened() -> Mapping[str, frozenset[str]]:
-    """The further topics that each stemmed word of a request opens."""
+    """Return the further topics that each stemmed word of a request opens."""
     found: dict[str, set[str]] = {}
     for words, topics in [*_OPENS.items(), (_WHERE, (_PLACE,))]:
         for word in terms(words):
@@ -137,13 +137,13 @@ def _opened() -> Mapping[str, frozenset[str]]:
 
 
 def topics_of_request(words: Iterable[str]) -> frozenset[str]:
-    """The topics that a request of these stemmed words is about, and those that it opens."""
+    """Return the topics that a request of these stemmed words is about, and those that it opens."""
     known, opened = _known(), _opened()
     return frozenset().union(*(known.get(word, _NONE) | opened.get(word, _NONE) for word in set(words)))
 
 
 def topics_of_memory(words: Iterable[str], key: str | None) -> frozenset[str]:
-    """The topics of a memory of these stemmed words, under `key`."""
+    """Return the topics of a memory of these stemmed words, under `key`."""
     if key is not None and key in _BY_KEY:
         return frozenset(_BY_KEY[key])
     known = _known()

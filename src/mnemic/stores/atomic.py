@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 def run_through(work: Callable[[P], Awaitable[T]], port: P) -> T:
-    """The result of `work(port)`. Raises RuntimeError, with `work` closed, when it awaits anything else."""
+    """Return the result of `work(port)`. Raises RuntimeError, with `work` closed, when it awaits anything else."""
     steps = work(port).__await__()
     try:
         next(steps)

@@ -22,7 +22,8 @@ def follows(hashed: str, previous: str, event: str, sign: Sign | None = None) ->
 
 
 def first_broken(events: Iterable[AuditEvent], *, previous: str = "") -> int | None:
-    """The sequence of the first line that does not follow from the one before, or None where the whole chain holds.
+    """Return the sequence of the first line that does not follow from the one before, or None where the whole chain
+    holds.
 
     `events` start behind the line whose hash is `previous`: from the tenant's first line, that is the empty text.
     """

@@ -37,7 +37,7 @@ class Manifest:
     layout: Mapping[str, Any] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
-        """The manifest as JSON data."""
+        """Return the manifest as JSON data."""
         return {
             "format": FORMAT,
             "store": self.store,
@@ -52,7 +52,7 @@ class Manifest:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Manifest:
-        """The manifest of `as_dict`. Raises StoreCorrupt (`backup_manifest`)."""
+        """Return the manifest of `as_dict`. Raises StoreCorrupt (`backup_manifest`)."""
         try:
             if data["format"] != FORMAT:
                 raise StoreCorrupt("backup_manifest", hint=f"expected {FORMAT}")
@@ -84,8 +84,8 @@ class Restored(NamedTuple):
 
 @contextmanager
 def new_folder(folder: Path) -> Iterator[Path]:
-    """A folder to fill, which becomes `folder` at the end, on the disk: nothing is there, or all. Raises InvalidInput
-    (`backup:exists`, `backup:unwritable`).
+    """Yield a folder to fill, which becomes `folder` at the end, on the disk: nothing is there, or all. Raises
+    InvalidInput (`backup:exists`, `backup:unwritable`).
     """
     if folder.exists():
         raise InvalidInput("backup:exists", hint="name a folder that is not there yet")
@@ -99,7 +99,7 @@ def new_folder(folder: Path) -> Iterator[Path]:
 
 
 def manifest_in(folder: Path, store: str) -> Manifest:
-    """The manifest of the backup in `folder`, which is to be one of this kind of store. Raises InvalidInput
+    """Return the manifest of the backup in `folder`, which is to be one of this kind of store. Raises InvalidInput
     (`backup:missing`, `backup:other_store`), StoreCorrupt.
     """
     try:
@@ -117,7 +117,7 @@ def manifest_in(folder: Path, store: str) -> Manifest:
 
 
 def check_data(file: Path, manifest: Manifest) -> None:
-    """Raises StoreCorrupt (`backup_checksum`) where the data is not what the manifest says, InvalidInput
+    """Raise StoreCorrupt (`backup_checksum`) where the data is not what the manifest says, InvalidInput
     (`backup:missing`).
     """
     try:

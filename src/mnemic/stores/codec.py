@@ -59,12 +59,12 @@ def to_micros(moment: datetime | None) -> int | None:
 
 
 def moment_of(micros: int) -> datetime:
-    """The moment of a time that is always there."""
+    """Return the moment of a time that is always there."""
     return EPOCH + micros * _MICROSECOND
 
 
 def from_micros(micros: int | None) -> datetime | None:
-    """The moment `to_micros` came from."""
+    """Return the moment `to_micros` came from."""
     return None if micros is None else moment_of(micros)
 
 
@@ -90,7 +90,7 @@ def _thaw(value: object) -> dict[str, Any]:
 
 
 def load(text: str) -> Any:
-    """The value of `dump`. Raises StoreCorrupt where it is not JSON."""
+    """Return the value of `dump`. Raises StoreCorrupt where it is not JSON."""
     try:
         return json.loads(text)
     except ValueError as error:
@@ -128,12 +128,12 @@ def memory_fields(memory: Memory) -> dict[str, Any]:
 
 
 def decode_memory(text: str, scope: Scope, vector: Vector | None) -> Memory:
-    """The memory of `encode_memory`. Raises StoreCorrupt where the text is not one."""
+    """Return the memory of `encode_memory`. Raises StoreCorrupt where the text is not one."""
     return memory_from(load(text), scope, vector)
 
 
 def memory_from(fields: dict[str, Any], scope: Scope, vector: Vector | None) -> Memory:
-    """The memory of `memory_fields`, which are used up. Raises StoreCorrupt where they are not those of one."""
+    """Return the memory of `memory_fields`, which are used up. Raises StoreCorrupt where they are not those of one."""
     try:
         for name in _TIMES:
             micros = fields.get(name)
@@ -164,7 +164,7 @@ def _decode_source(fields: dict[str, Any]) -> Source:
 
 
 def encode_message(message: Message) -> str:
-    """A message of a conversation as JSON."""
+    """Return a message of a conversation as JSON."""
     names = ("role", "content", "message_id", "session", "speaker", "origin", "author")
     fields = {name: getattr(message, name) for name in names} | {"sent_at": to_micros(message.sent_at)}
     fields["derived_from"] = list(message.derived_from) or None
@@ -172,7 +172,7 @@ def encode_message(message: Message) -> str:
 
 
 def decode_message(text: str) -> Message:
-    """The message of `encode_message`. Raises StoreCorrupt where the text is not one."""
+    """Return the message of `encode_message`. Raises StoreCorrupt where the text is not one."""
     fields = load(text)
     try:
         fields["sent_at"] = from_micros(fields.get("sent_at"))
@@ -200,7 +200,7 @@ def checked_vector(vector: Vector | None, dimension: int) -> Vector | None:
 
 
 def cosines(vectors: Sequence[Vector], vector: Vector) -> list[float]:
-    """The cosine of each of `vectors` with `vector`; all have unit length."""
+    """Return the cosine of each of `vectors` with `vector`; all have unit length."""
     import numpy as np
 
     wanted = np.frombuffer(vector, "<f4")
@@ -209,7 +209,7 @@ def cosines(vectors: Sequence[Vector], vector: Vector) -> list[float]:
 
 
 def fields_of(memory: Memory) -> tuple[str, str]:
-    """The two texts that the keyword list searches: the key with the content, and the context with further names."""
+    """Return both texts that the keyword list searches: key with content, and context with further names."""
     content = f"{memory.key}\n{memory.content}" if memory.key else memory.content
     return content, "\n".join(filter(None, (memory.context, *further_names(memory.data))))
 
@@ -220,7 +220,7 @@ def is_message(memory: Memory) -> bool:
 
 
 def cues_of(memory: Memory) -> bytes:
-    """The cues of the memory's content, packed as `CUES`."""
+    """Return the cues of the memory's content, packed as `CUES`."""
     cues = read_cues(memory.content)
     return CUES.pack(cues.words, cues.asking, cues.oneself, cues.timed)
 
@@ -247,7 +247,7 @@ def encode_event(event: AuditEvent) -> str:
 
 
 def decode_event(text: str, digest: str) -> AuditEvent:
-    """The event of `encode_event`. Raises StoreCorrupt where the text is not one."""
+    """Return the event of `encode_event`. Raises StoreCorrupt where the text is not one."""
     fields = load(text)
     try:
         fields["at"] = from_micros(fields["at"])
@@ -260,7 +260,7 @@ def decode_event(text: str, digest: str) -> AuditEvent:
 
 
 def adopted(known: bytes, given: bytes) -> None:
-    """Raises InvalidInput (`move:not_empty`) where a tenant has another secret than the one it was given."""
+    """Raise InvalidInput (`move:not_empty`) where a tenant has another secret than the one it was given."""
     if known != given:
         raise InvalidInput("move:not_empty", hint="something of this tenant is there already")
 
@@ -270,15 +270,15 @@ Sign = Callable[[str], str]
 
 
 def link(previous: str, event: str, sign: Sign | None = None) -> str:
-    """The hash of an audit line: SHA-256 over the previous line's hash and the line's own canonical JSON. With `sign` a
-    colon and the signature of that follow: whoever can write rows can make hashes, and no signatures.
+    """Return the hash of an audit line: SHA-256 over the previous line's hash and the line's own canonical JSON. With
+    `sign` a colon and the signature of that follow: whoever can write rows can make hashes, and no signatures.
     """
     digest = hashlib.sha256(f"{previous}\n{event}".encode()).hexdigest()
     return digest if sign is None else f"{digest}:{sign(digest)}"
 
 
 def next_line(event: AuditEvent, sequence: int, previous: str, sign: Sign | None = None) -> tuple[int, str, str]:
-    """The audit line of `event` after the one with this sequence and hash: its sequence, canonical JSON and hash."""
+    """Return sequence, canonical JSON and hash of `event` as the line after the one with this sequence and hash."""
     line = encode_event(replace(event, sequence=sequence + 1))
     return sequence + 1, line, link(previous, line, sign)
 
@@ -290,7 +290,7 @@ _HINT = "the row is damaged; `mnemic doctor` names it, `mnemic forget` removes i
 
 
 def body_check(tenant: str, level: str, owner: str, body: bytes | str) -> int:
-    """The checksum of what a memory says, with the scope in which it does: 64 bits."""
+    """Return the checksum of what a memory says, with the scope in which it does: 64 bits."""
     digest = _in_scope(tenant, level, owner).copy()
     digest.update(body if isinstance(body, bytes) else body.encode())
     return int.from_bytes(digest.digest(), "little", signed=True)
@@ -302,7 +302,7 @@ def _in_scope(tenant: str, level: str, owner: str) -> Any:
 
 
 def text_check(*parts: str | bytes) -> int:
-    """The checksum of other values of a row: 64 bits."""
+    """Return the checksum of other values of a row: 64 bits."""
     digest = hashlib.blake2b(digest_size=8)
     for part in parts:
         data = part if isinstance(part, bytes) else part.encode()
@@ -311,7 +311,7 @@ def text_check(*parts: str | bytes) -> int:
 
 
 def blob_check(*parts: bytes | None) -> int:
-    """The checksum of a vector or of packed words: CRC-32, for there are many of them and they decide no statement."""
+    """Return a vector's or packed words' checksum: CRC-32, as there are many and they decide no statement."""
     found = 0
     for part in parts:
         found = zlib.crc32(part or b"", found)
@@ -323,18 +323,18 @@ DAMAGED = "[damaged]"
 
 
 def words_check(content: bytes, context: bytes, speaker: str | bytes | None, cues: bytes) -> int:
-    """The checksum of what the keyword list knows of a memory."""
+    """Return the checksum of what the keyword list knows of a memory."""
     return blob_check(content, context, speaker.encode() if isinstance(speaker, str) else speaker, cues)
 
 
 def vector_check(vector: bytes | None) -> int | None:
-    """The checksum of a vector, where there is one."""
+    """Return the checksum of a vector, where there is one."""
     return None if vector is None else blob_check(vector)
 
 
 def with_id(memory_id: str, memory: Memory) -> Memory:
-    """The memory that an index gave for this identifier. Raises StoreCorrupt (`memory`) where it is another: a database
-    takes a damaged index at its word, and does not compare the row.
+    """Return the memory that an index gave for this identifier. Raises StoreCorrupt (`memory`) where it is another: a
+    database takes a damaged index at its word, and does not compare the row.
     """
     if memory.memory_id != memory_id:
         raise damaged("memory")
@@ -342,15 +342,15 @@ def with_id(memory_id: str, memory: Memory) -> Memory:
 
 
 def with_fingerprint(fingerprint: str, memory: Memory) -> Memory:
-    """The memory that an index gave for this fingerprint. Raises StoreCorrupt (`memory`) where it is another."""
+    """Return the memory that an index gave for this fingerprint. Raises StoreCorrupt (`memory`) where it is another."""
     if memory.fingerprint != fingerprint:
         raise damaged("memory")
     return memory
 
 
 def with_key(key: str, memory: Memory) -> Memory:
-    """The memory that an index gave for this key; of a damaged one the columns tell the key, and are not compared.
-    Raises StoreCorrupt (`memory`) where it is another.
+    """Return the memory that an index gave for this key; of a damaged one the columns tell the key, and are not
+    compared. Raises StoreCorrupt (`memory`) where it is another.
     """
     if memory.key != key and memory.content != DAMAGED:
         raise damaged("memory")
@@ -358,12 +358,12 @@ def with_key(key: str, memory: Memory) -> Memory:
 
 
 def damaged(what: str) -> StoreCorrupt:
-    """The error that says a row of `what` is not what was written."""
+    """Return the error that says a row of `what` is not what was written."""
     return StoreCorrupt(what, hint=_HINT)
 
 
 def checked_marks(rows: Iterable[Sequence[Any]]) -> dict[str, str]:
-    """Marks of rows with name, value and checksum. Raises StoreCorrupt (`mark`)."""
+    """Return the marks of rows with name, value and checksum. Raises StoreCorrupt (`mark`)."""
     found = {}
     for name, value, checksum in rows:
         if checksum not in (None, text_check(name, value)):
@@ -380,7 +380,7 @@ def checked_request(digest: str, receipt: str, checksum: int | None) -> tuple[st
 
 
 def checked_secret(tenant: str, secret: bytes, checksum: int | None) -> bytes:
-    """The secret of a tenant's row. Raises StoreCorrupt (`tenant`)."""
+    """Return the secret of a tenant's row. Raises StoreCorrupt (`tenant`)."""
     if checksum not in (None, text_check(tenant, secret)):
         raise damaged("tenant")
     return bytes(secret)

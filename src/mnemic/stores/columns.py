@@ -89,12 +89,12 @@ class Rare:
             self._values.extend([values[offset] for offset in having])
 
     def up_to(self, moment: int) -> NDArray[np.uint32]:
-        """The places whose value is there and not above `moment`."""
+        """Return the places whose value is there and not above `moment`."""
         places: NDArray[np.uint32] = self._places.all[self._values.all <= moment]
         return places
 
     def over(self, values: NDArray[np.int64]) -> NDArray[np.int64]:
-        """A copy of `values` with those of this column in their places."""
+        """Return a copy of `values` with those of this column in their places."""
         copied = values.copy()
         copied[self._places.all] = self._values.all
         return copied
@@ -149,8 +149,8 @@ class Sketch:
                 column.extend(values)
 
     def nearest(self, among: NDArray[np.bool_], vector: NDArray[np.float32], *, limit: int) -> NDArray[np.int64]:
-        """The places, of those that `among` marks, whose vectors are likely the nearest: many times `limit`; all where
-        they are few.
+        """Return the places, of those that `among` marks, whose vectors are likely the nearest: many times `limit`; all
+        where they are few.
         """
         most = max(_LEAST, 20 * limit, len(self) // _PART)
         if np.count_nonzero(among) <= most:
@@ -340,7 +340,7 @@ class _Part(NamedTuple):
 
 
 def _part(first: int, terms: NDArray[np.uint32], places: NDArray[np.uint16], counts: NDArray[Any]) -> _Part:
-    """The part of these postings, which are in the order of their terms."""
+    """Return the part of these postings, which are in the order of their terms."""
     begins = np.flatnonzero(terms[1:] != terms[:-1]) + 1
     starts = np.concatenate([[0], begins, [len(terms)]]) if len(terms) else np.zeros(1)
     most = int(counts.max()) if len(counts) else 0
@@ -403,7 +403,7 @@ class Postings:
         return bool(fields)
 
     def of(self, term: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """The places that hold `term`, each once, and how often."""
+        """Return the places that hold `term`, each once, and how often."""
         wanted = np.uint32(term)
         found = [held for part in (*self._full, self._open) if (held := part.of(wanted)) is not None]
         late = np.flatnonzero(self._late_terms.all == wanted)

@@ -19,7 +19,7 @@ from mnemic.types import (
 
 
 def check_batch(tenant: str, operations: Iterable[DocumentOperation]) -> None:
-    """Raises InvalidInput for what no document store takes, before anything is done."""
+    """Raise InvalidInput for what no document store takes, before anything is done."""
     checked_identifier(tenant, "tenant")
     for operation in operations:
         if isinstance(operation, FindDocuments):
@@ -29,14 +29,16 @@ def check_batch(tenant: str, operations: Iterable[DocumentOperation]) -> None:
 
 
 def last_puts(operations: Iterable[DocumentOperation]) -> list[PutDocument]:
-    """The last put to each key, in the order in which the keys were first put."""
+    """Return the last put to each key, in the order in which the keys were first put."""
     return list({(one.namespace, one.key): one for one in operations if isinstance(one, PutDocument)}.values())
 
 
 def document_of(
     path: str, key: str, value: str, *, times: tuple[int, int, int | None], score: float | None = None
 ) -> Document:
-    """The document that a row holds; `times` are when it was created and updated, and when it will have expired."""
+    """Return the document that a row holds; `times` are when it was created and updated, and when it will have
+    expired.
+    """
     created_at, updated_at = from_micros(times[0]), from_micros(times[1])
     assert created_at is not None
     assert updated_at is not None
@@ -52,15 +54,15 @@ def document_of(
 
 
 def path_of(namespace: Namespace) -> str:
-    """A namespace as one text in which nothing but the namespace itself begins with it."""
+    """Return a namespace as one text in which nothing but the namespace itself begins with it."""
     return "".join(segment.replace("~", "~0").replace("/", "~1") + "/" for segment in namespace)
 
 
 def namespace_of(path: str) -> Namespace:
-    """The namespace of `path_of`."""
+    """Return the namespace of `path_of`."""
     return tuple(segment.replace("~1", "/").replace("~0", "~") for segment in path.split("/")[:-1])
 
 
 def end_of(path: str) -> str:
-    """The first text, by characters, after everything under `path`, which is not the root."""
+    """Return the first text, by characters, after everything under `path`, which is not the root."""
     return path[:-1] + "0"  # "0" is the character after "/"

@@ -95,7 +95,7 @@ class EpisodeLog:
             self._last().append([_line(memory) for memory in new])
 
     def _last(self) -> _File:
-        """The file that takes further lines."""
+        """Return the file that takes further lines."""
         files = list(self._files.values())
         if files and files[-1].size < self._max_bytes:
             return files[-1]
@@ -106,7 +106,7 @@ class EpisodeLog:
         return self._files.setdefault(path, _File(path))
 
     def _version(self, place: _Place) -> int:
-        """The last version of the memory that was written, 0 for none."""
+        """Return the last version of the memory that was written, 0 for none."""
         return max((file.seen.get(place, 0) for file in self._files.values()), default=0)
 
     def _of(self, tenant: str) -> set[_Place]:

@@ -38,7 +38,7 @@ class Held:
 
     @classmethod
     def joined(cls, several: Sequence[Held]) -> Held:
-        """The memories of several scopes."""
+        """Return the memories of several scopes."""
         if len(several) == 1:
             return several[0]
         found = cls()
@@ -51,7 +51,7 @@ class Held:
         return found
 
     def copy(self) -> Held:
-        """The same, to be changed."""
+        """Return the same, to be changed."""
         return Held(dict(self.memories), dict(self.terms), dict(self.history), dict(self.turns), set(self.damaged))
 
     def drop(self, place: tuple[str, str]) -> None:
@@ -62,13 +62,13 @@ class Held:
         self.damaged.discard(place)
 
     def whole(self, memory: Memory | None) -> Memory | None:
-        """The memory. Raises StoreCorrupt (`memory`) where its row is damaged."""
+        """Return the memory. Raises StoreCorrupt (`memory`) where its row is damaged."""
         if memory is not None and (memory.scope.tenant, memory.memory_id) in self.damaged:
             raise damaged("memory")
         return memory
 
     def next_turn(self, scope: Scope, session: str | None) -> int:
-        """The number of a further message of the session."""
+        """Return the number of a further message of the session."""
         inside = (
             turn
             for place, turn in self.turns.items()
@@ -77,16 +77,16 @@ class Held:
         return max(inside, default=-1) + 1
 
     def get(self, memory_id: str, scopes: Sequence[Scope]) -> Memory | None:
-        """The current version in one of `scopes`."""
+        """Return the current version in one of `scopes`."""
         found = (self.memories.get((scope.tenant, memory_id)) for scope in scopes)
         return next((memory for memory in found if memory is not None and memory.scope in scopes), None)
 
     def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
-        """The active memory with this fingerprint."""
+        """Return the active memory with this fingerprint."""
         return next((m for m in self.active(scope) if m.fingerprint == fingerprint != ""), None)
 
     def inside(self, scope: Scope) -> dict[str, tuple[Memory, Terms]]:
-        """The memories of a scope by memory_id, with their terms."""
+        """Return the memories of a scope by memory_id, with their terms."""
         inside = (one for one in self.memories.items() if one[1].scope == scope and one[0] not in self.damaged)
         return {memory.memory_id: (memory, self.terms.get(place) or Terms.of(memory)) for place, memory in inside}
 
@@ -105,7 +105,7 @@ class HeldSnapshot:
         self._bm25 = bm25
 
     async def _of(self, scopes: Sequence[Scope]) -> Held:
-        """The memories of these scopes, and perhaps of others."""
+        """Return the memories of these scopes, and perhaps of others."""
         return self._held
 
     async def get_many(self, memory_ids: Sequence[str], *, scopes: Sequence[Scope]) -> dict[str, Memory]:
@@ -223,7 +223,9 @@ async def believed(
 
 
 def _with_vector(version: Memory, current: Memory) -> Memory:
-    """An earlier version with the vector of the current one, while the two say the same: vectors have no history."""
+    """Return an earlier version with the vector of the current one, while the two say the same: vectors have no
+    history.
+    """
     return replace(version, vector=current.vector if version.content == current.content else None)
 
 

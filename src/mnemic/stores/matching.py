@@ -20,7 +20,9 @@ __all__ = ["accepts", "best_first", "check_conditions", "cosines", "equal", "key
 
 
 def cosines(vectors: Mapping[int, Sequence[Vector]], vector: Vector) -> dict[int, float]:
-    """The best cosine of each row's vectors with `vector`; rows whose vectors are of another size are left out."""
+    """Return the best cosine of each row's vectors with `vector`; rows whose vectors are of another size are left
+    out.
+    """
     rows = [(row, one) for row, many in vectors.items() for one in many if len(one) == len(vector)]
     if not rows:
         return {}

@@ -32,8 +32,8 @@ def synced(file: Path) -> None:
 
 @contextmanager
 def part_of(target: Path) -> Iterator[Path]:
-    """A name to make something under, file or folder, which nobody else uses; `put` makes it `target`. Nothing of it
-    is left at the end, however that comes.
+    """Yield a name to make something under, file or folder, which nobody else uses; `put` makes it `target`. Nothing of
+    it is left at the end, however that comes.
     """
     clear_parts(target.parent)
     part = target.with_name(f".{target.name}.{os.getpid()}.part")

@@ -64,7 +64,7 @@ class Entry(NamedTuple):
 
 
 def moments_of(micros: NDArray[np.int64]) -> list[datetime]:
-    """The moment of each of these times."""
+    """Return the moment of each of these times."""
     return list(map(EPOCH.__add__, micros.astype("m8[us]").tolist()))
 
 
@@ -245,7 +245,7 @@ class ScopeIndex:
         return frozenset(name for name in map(self._names.__getitem__, spoken.tolist()) if name is not None)
 
     def _coded(self, names: Sequence[str | None]) -> list[int]:
-        """The numbers that stand for `names` in this index."""
+        """Return the numbers that stand for `names` in this index."""
         for name in dict.fromkeys(names):
             if name not in self._codes:
                 self._codes[name] = len(self._names)
@@ -357,14 +357,14 @@ class Lookup:
         return self._order.nbytes + 150 * len(self._late)
 
     def noted(self, names: Sequence[Hashable]) -> None:
-        """The keys of these names were appended to the column."""
+        """Note that the keys of these names were appended to the column."""
         end = len(self._column.all)
         self._late |= zip(names, range(end - len(names), end), strict=True)
         if len(self._late) > (_LATE + len(self._order) // _PART if len(self._order) else _FIRST):
             self._settle()
 
     def find(self, names: Sequence[Hashable]) -> NDArray[np.int64]:
-        """The last place of each name, -1 where there is none."""
+        """Return the last place of each name, -1 where there is none."""
         found = np.array([self._late.get(name, -1) for name in names], np.int64)
         if len(self._order):
             missing = np.flatnonzero(found < 0)
@@ -423,11 +423,11 @@ class Identifiers:
                 self._odd_places[memory_id] = first + offset
 
     def of_rows(self, row_ids: Sequence[int]) -> NDArray[np.int64]:
-        """The last place of each row, -1 where there is none."""
+        """Return the last place of each row, -1 where there is none."""
         return self._by_row.find(row_ids)
 
     def of_ids(self, memory_ids: Sequence[str]) -> NDArray[np.int64]:
-        """The last place of each memory, -1 where there is none."""
+        """Return the last place of each memory, -1 where there is none."""
         places = self._by_name.find(memory_ids)
         if self._odd:
             for number, memory_id in enumerate(memory_ids):
@@ -436,7 +436,7 @@ class Identifiers:
         return places
 
     def named(self, places: NDArray[Any]) -> list[str]:
-        """The identifiers of these places."""
+        """Return the identifiers of these places."""
         digits = self._keys.all[places].tobytes().hex()
         texts = [_text(digits[at : at + 32]) for at in range(0, len(digits), 32)]
         if not self._odd:
@@ -543,11 +543,11 @@ class IndexShelf:
         self._lock = threading.Lock()
 
     def empty(self) -> ScopeIndex:
-        """A new index without memories."""
+        """Return a new index without memories."""
         return ScopeIndex(self._dimension, self._bm25, rereads=self._rereads)
 
     def slot(self, scope_id: int) -> Slot:
-        """The scope's slot, with an empty index where there was none."""
+        """Return the scope's slot, with an empty index where there was none."""
         with self._lock:
             slot = self._slots.get(scope_id)
             if slot is None:

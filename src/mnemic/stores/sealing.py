@@ -64,7 +64,7 @@ class Sealer:
         return (lambda text: keyring.sign(text.encode())) if isinstance(keyring, Signing) else None
 
     def body(self, memory: Memory) -> str:
-        """The memory as JSON, without its scope and its vector."""
+        """Return the memory as JSON, without its scope and its vector."""
         fields = memory_fields(memory)
         if self._keyring is not None and self.seals:
             said: dict[str, Any] = {name: fields.pop(name) for name in _SAID if name in fields}
@@ -76,7 +76,7 @@ class Sealer:
         return dump(fields, "memory")
 
     def memory(self, text: str, scope: Scope, vector: bytes | None) -> Memory:
-        """The memory of `body`, and its vector, which is sealed where the body is and the store seals vectors."""
+        """Return the memory of `body`, and its vector, sealed where the body is and the store seals vectors."""
         fields = load(text)
         try:
             sealed = fields.pop("sealed", None)
@@ -91,8 +91,8 @@ class Sealer:
         return memory_from(fields, scope, self.vector(memory_id, vector) if self._vectors else vector)
 
     def checked(self, body: bytes, checksum: int | None, scope: Scope, vector: bytes | None) -> Memory:
-        """The memory of a body. Raises StoreCorrupt (`memory`) where it is not what was written in this scope; what has
-        no checksum is believed.
+        """Return the memory of a body. Raises StoreCorrupt (`memory`) where it is not what was written in this scope;
+        what has no checksum is believed.
         """
         if checksum not in (None, body_check(scope.tenant, scope.level.value, scope.owner, body)):
             raise damaged("memory")
@@ -128,12 +128,12 @@ class Sealer:
         return Searched(self.vector(memory_id, row.vector), content, context, speaker.decode() or None, cues)
 
     def vector(self, memory_id: str, stored: bytes | None) -> Vector | None:
-        """The vector of a sealed row."""
+        """Return the vector of a sealed row."""
         return self._opened(stored, _place("vector", memory_id)) if stored else None
 
     def vector_beside(self, text: str, memory: Memory, vector: Vector) -> bytes:
-        """A further vector of the memory of this body, as it is stored: sealed where the body is, and empty where that
-        cannot be opened any more.
+        """Return a further vector of the memory of this body, as it is stored: sealed where the body is, and empty
+        where that cannot be opened any more.
         """
         if not (self._vectors and self.is_sealed(text)):
             return vector
@@ -154,7 +154,7 @@ class Sealer:
 
 
 def body_anew(text: str, anew: Anew) -> str | None:
-    """The body with what `anew` gives for what is sealed in it; None where it stays as it is."""
+    """Return the body with what `anew` gives for what is sealed in it; None where it stays as it is."""
     fields = load(text)
     if "sealed" not in fields:
         return None
@@ -167,12 +167,12 @@ def body_anew(text: str, anew: Anew) -> str | None:
 
 
 def words_anew(memory_id: str, sealed: bytes, anew: Anew) -> bytes:
-    """The same for the hashed words of a sealed row."""
+    """Return the same for the hashed words of a sealed row."""
     return anew(sealed, _place("words", memory_id)) or sealed
 
 
 def vector_anew(memory_id: str, sealed: bytes | None, anew: Anew) -> bytes | None:
-    """The same for its vector; None and empty where it has none."""
+    """Return the same for its vector; None and empty where it has none."""
     return sealed and (anew(sealed, _place("vector", memory_id)) or sealed)
 
 

@@ -48,7 +48,7 @@ class InProcessSessions:
                 self._sessions.popitem(last=False)
 
     async def tail(self, scope: Scope, *, limit: int) -> list[Message]:
-        """The newest `limit` messages, oldest of them first; empty for 0."""
+        """Return the newest `limit` messages, oldest of them first; empty for 0."""
         with self._lock:
             session = self._live(scope)
             return list(session.messages)[-limit:] if session is not None and limit > 0 else []

@@ -27,7 +27,7 @@ class Step(Generic[T]):
 
 
 async def drive(work: Callable[[P], Awaitable[T]], port: P) -> T:
-    """The result of `work(port)`. Raises RuntimeError, with `work` closed, when it awaits anything but steps."""
+    """Return the result of `work(port)`. Raises RuntimeError, with `work` closed, when it awaits anything but steps."""
     steps: Any = work(port).__await__()
     try:
         result: T = await _answered(steps)

@@ -10,14 +10,14 @@ from mnemic.types.graph import MAX_ALIASES, MAX_HOPS, MAX_NODES, check_node
 
 
 def check_walk(hops: object, *nodes: object) -> None:
-    """Raises InvalidInput: `invalid_input:hops` unless it is 1 to 6, `:node` for what no node can be called."""
+    """Raise InvalidInput: `invalid_input:hops` unless it is 1 to 6, `:node` for what no node can be called."""
     _check(hops, "hops", MAX_HOPS)
     for node in nodes:
         check_node(node)
 
 
 def check_limit(limit: object) -> None:
-    """Raises InvalidInput (`invalid_input:limit`) unless it is 1 to 500."""
+    """Raise InvalidInput (`invalid_input:limit`) unless it is 1 to 500."""
     _check(limit, "limit", MAX_NODES)
 
 
@@ -40,7 +40,7 @@ def distances(start: str, touching: Callable[[str], Iterable[Relation]], *, hops
 def ways(
     distance: Mapping[str, int], relations: Iterable[Relation], wanted: Collection[str]
 ) -> dict[str, tuple[Relation, ...]]:
-    """The way to each of `wanted` from the node at distance 0, by relations between nodes one step apart.
+    """Return the way to each of `wanted` from the node at distance 0, by relations between nodes one step apart.
 
     Where several lead there, the relation of the newest memory is taken: memory_ids sort by creation.
     """
@@ -60,7 +60,9 @@ def halves(hops: int) -> tuple[int, int]:
 def joined(
     there: Mapping[str, int], back: Mapping[str, int], relations: Collection[Relation]
 ) -> tuple[Relation, ...] | None:
-    """A shortest way between the nodes at distance 0 of `there` and of `back`, or None where the two never meet."""
+    """Return a shortest way between the nodes at distance 0 of `there` and of `back`, or None where the two never
+    meet.
+    """
     meeting = [node for node in there if node in back]
     if not meeting:
         return None

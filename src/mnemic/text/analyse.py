@@ -53,13 +53,13 @@ class Query(NamedTuple):
 
 
 def terms(text: str) -> list[str]:
-    """The search terms of `text`, with repetitions; never empty for text that is not blank."""
+    """Return the search terms of `text`, with repetitions; never empty for text that is not blank."""
     sequence, extras = analyse(text)
     return sequence + extras
 
 
 def analyse(text: str) -> Analysis:
-    """The terms of `text`, those with a place in it apart from those without."""
+    """Return the terms of `text`, those with a place in it apart from those without."""
     if text.isascii() and text.isalpha():  # one word, as in the thousands of the word lists, which every start reads
         found = _word(text)
         return Analysis([*found.sequence], [*found.extras])
@@ -83,7 +83,7 @@ def analyse(text: str) -> Analysis:
 
 
 def parse_query(query: str) -> Query:
-    """The terms of a query and the phrases it puts in double quotes; nothing else in it is syntax."""
+    """Return the terms of a query and the phrases it puts in double quotes; nothing else in it is syntax."""
     quoted = dict.fromkeys(first or second for first, second in _QUOTED.findall(query))
     phrases = [tuple(analyse(phrase).sequence) for phrase in quoted if phrase]
     once = " ".join(dict.fromkeys(query.split()))
@@ -99,7 +99,7 @@ def _pairs(run: str) -> Iterator[str]:
 
 @lru_cache(maxsize=32768)
 def _word(word: str) -> Analysis:
-    """The terms of one word: its parts where it is snake_case, itself and its parts where it is CamelCase or dotted."""
+    """Return the terms of one word: its parts if it is snake_case, itself and its parts if CamelCase or dotted."""
     sequence: list[str] = []
     extras: list[str] = []
     for part in filter(None, word.split("_")):

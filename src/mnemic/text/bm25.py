@@ -29,7 +29,7 @@ class Bm25:
         return math.log1p((total - containing + 0.5) / (containing + 0.5))
 
     def frequency(self, weight: float, count: Any, length: Any, average: float) -> Any:
-        """The weighted, length-normalised frequency of a term in one field; `count` and `length` may be arrays."""
+        """Return a term's weighted, length-normalised frequency in a field; `count` and `length` may be arrays."""
         return weight * count / (1.0 - self.b + self.b * length / average)
 
     def gain(self, idf: float, frequency: Any) -> Any:

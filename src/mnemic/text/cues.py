@@ -20,7 +20,7 @@ _TIMED = re.compile(
 
 
 def read_cues(text: str) -> Cues:
-    """The cues of `text`. `asking` is the share of its words in questions that say nothing about the speaker."""
+    """Return the cues of `text`. `asking` is the share of its words in questions that say nothing about the speaker."""
     words = asking = 0
     for sentence in _SENTENCE.findall(text):
         size = len(sentence.split())

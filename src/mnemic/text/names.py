@@ -23,13 +23,13 @@ _DIGEST_DIGITS = 8
 
 
 def further_names(data: Mapping[str, object]) -> list[str]:
-    """The names that a memory with this `data` goes by besides its key."""
+    """Return the names that a memory with this `data` goes by besides its key."""
     listed = data.get(FURTHER)
     return [name for name in listed if isinstance(name, str)] if isinstance(listed, list | tuple) else []
 
 
 def folded(name: str) -> str:
-    """The form in which two spellings are one name: without case, accents, and more than one space."""
+    """Return the form in which two spellings are one name: without case, accents, and more than one space."""
     parts = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", name.translate(_QUOTES)).casefold())
     return " ".join("".join(c for c in parts if not unicodedata.combining(c)).split())
 

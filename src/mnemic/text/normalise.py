@@ -35,7 +35,7 @@ def nfkc(text: str) -> str:
 
 
 def canonical_key(key: object) -> str:
-    """The form in which keys and scopes are compared and stored: NFKC, trimmed. Case is kept.
+    """Return the form in which keys and scopes are compared and stored: NFKC, trimmed. Case is kept.
 
     Raises InvalidInput (`invalid_input:key`) for an empty or overlong key, for control, zero-width, bidi, tag and
     surrogate characters, and for letters of several look-alike alphabets in one key.
@@ -51,8 +51,8 @@ def canonical_key(key: object) -> str:
 
 
 def canonical_value(value: str) -> str:
-    """The form in which two values are the same value: NFKC, case folded, white space collapsed. For comparing, not
-    for showing.
+    """Return the form in which two values are the same value: NFKC, case folded, white space collapsed. For comparing,
+    not for showing.
     """
     return _SPACE.sub(" ", nfkc(nfkc(value).casefold())).strip()
 

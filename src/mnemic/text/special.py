@@ -32,7 +32,7 @@ _NUMBER_WORD = Pattern(r"\b(?:number|no\.|nr\.?|num)\b")
 
 
 def special_topics(text: str) -> frozenset[str]:
-    """The topics of `TOPICS` that `text` speaks of. A paper counts where its number is told, or that it is a number."""
+    """Return the `TOPICS` that `text` speaks of. A paper counts where its number, or that it is one, is told."""
     said = text.casefold()
     found = {HEALTH} if _HEALTH.search(said) else set()
     if _PAPERS.search(said) and (_NUMBER.search(_BETWEEN_DIGITS.sub("", said)) or _NUMBER_WORD.search(said)):

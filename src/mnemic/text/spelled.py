@@ -27,7 +27,7 @@ _LONGEST_SIMPLE = 28
 
 
 def spelled_names(text: str, *, common: Collection[str] = ()) -> list[str]:
-    """The slugs (`mnemic.text.names.slug`) of all that `text` may name, each once, in its order.
+    """Return the slugs (`mnemic.text.names.slug`) of all that `text` may name, each once, in its order.
 
     Names are one to four words, where words are not separated two to eight signs. None begins or ends with one of the
     `common` words, unless that is written with a capital ("Will"). The s of a genitive may be left out ("Anas Chef").
@@ -39,7 +39,7 @@ def spelled_names(text: str, *, common: Collection[str] = ()) -> list[str]:
 
 
 def _runs(text: str, words: Sequence[re.Match[str]], common: Collection[str]) -> Iterator[str]:
-    """The runs that begin with the first of these words."""
+    """Yield the runs that begin with the first of these words."""
     begin, first = words[0].start(), words[0].group()
     if _UNSPACED.match(first):
         yield from (first[at : at + length] for at in range(len(first)) for length in _lengths(len(first) - at))

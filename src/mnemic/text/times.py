@@ -75,8 +75,8 @@ class Period:
 
 
 def periods_in(text: str, today: date, *, dated: bool = True) -> Iterator[Period]:
-    """The times that `text` tells by the day it is said on; each place in it is read once. A day that is in no calendar
-    is left out, and so are dates ("3 March 2025") unless `dated`.
+    """Yield the times that `text` tells by the day it is said on; each place in it is read once. A day that is in no
+    calendar is left out, and so are dates ("3 March 2025") unless `dated`.
     """
     taken: list[tuple[int, int]] = []
     for pattern, reading in _READINGS:
@@ -95,8 +95,8 @@ def periods_in(text: str, today: date, *, dated: bool = True) -> Iterator[Period
 
 
 def period_of(query: str, asked_on: date) -> Period | None:
-    """The time that `query` asks about, by the day it is asked on; None where it tells none, or only one to come. Dates
-    are read apart (`mnemic.retrieve.question.named_date`), for a question may leave out their day or year.
+    """Return the time that `query` asks about, by the day it is asked on; None where it tells none, or only one to
+    come. Dates are read apart (`mnemic.retrieve.question.named_date`), for a question may leave out their day or year.
     """
     found = periods_in(query[:READ], asked_on, dated=False)
     return next((one for one in found if one.begin <= asked_on), None)
@@ -139,7 +139,7 @@ def _beside(found: re.Match[str], today: date) -> Period:
 
 
 def _weekday(found: re.Match[str], today: date) -> Period | None:
-    """The last one of that name; the exact one where the clause is in the past, none where it is about what comes."""
+    """Return the last of that name; the exact one where the clause is in the past, none where in the future."""
     if _AHEAD.search(found.string):
         return None
     day = _before(WEEKDAYS.index(found[1].lower()), today)
@@ -187,7 +187,7 @@ def _other_day(_: re.Match[str], today: date) -> Period:
 
 
 def _unit(found: re.Match[str], today: date) -> Period:
-    """The week, month or year that is, or the one before it."""
+    """Return the week, month or year that is, or the one before it."""
     unit = found[2].lower()
     if unit in ("week", "weekend"):
         begin, length = today - timedelta(days=today.weekday()), timedelta(days=6)
@@ -215,7 +215,7 @@ def _since(found: re.Match[str], today: date) -> Period | None:
 
 
 def _season(found: re.Match[str], today: date) -> Period:
-    """The season of the year that is named, or the latest that has begun; "last" one that is over."""
+    """Return the season of the year that is named, or the latest that has begun; "last" one that is over."""
     month = _SEASONS[found[2].lower()]
     year = int(found[3]) if found[3] else today.year
     begin = date(year, month, 1)

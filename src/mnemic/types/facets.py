@@ -20,7 +20,7 @@ ANY = ""
 
 
 def facets_of(memory: Memory) -> frozenset[str]:
-    """The facets of a memory of kind `structured`; none of every other kind. Lists have none."""
+    """Return the facets of a memory of kind `structured`; none of every other kind. Lists have none."""
     if memory.kind is not Kind.STRUCTURED:
         return frozenset()
     found = frozenset(islice(_facets(memory.data, ""), MOST_FACETS + 1))

@@ -21,12 +21,12 @@ TAG = "type"
 
 
 def encoded(value: object, declared: Any) -> Any:
-    """The JSON data of `value`, by the annotation `declared`. Raises InvalidInput, TypeError."""
+    """Return the JSON data of `value`, by the annotation `declared`. Raises InvalidInput, TypeError."""
     return _located(_form_of(declared).encode, value)
 
 
 def decoded(declared: Any, data: object) -> Any:
-    """The value of `declared` that was encoded as `data`. Raises InvalidInput, TypeError."""
+    """Return the value of `declared` that was encoded as `data`. Raises InvalidInput, TypeError."""
     return _located(_form_of(declared).decode, data)
 
 
@@ -119,13 +119,13 @@ class _Record:
         return {name: _form_of(hint) for name, hint in hints.items() if name in self.named}
 
     def encode(self, value: Any) -> dict[str, Any]:
-        """The value as an object with one member per field."""
+        """Return the value as an object with one member per field."""
         if not isinstance(value, self.cls):
             raise _Unfit
         return {name: _at(name, form.encode, getattr(value, name)) for name, form in self.forms.items()}
 
     def decode(self, data: Any) -> Any:
-        """The value that the object says; what the class itself refuses is raised as it is."""
+        """Return the value that the object says; what the class itself refuses is raised as it is."""
         if not isinstance(data, Mapping):
             raise _Unfit
         given = dict(data)
@@ -164,7 +164,7 @@ def _union(members: Sequence[Any]) -> _Form:
 
 
 def _either(forms: Sequence[_Form]) -> _Form:
-    """The first of the forms that fits."""
+    """Return the first of the forms that fits."""
 
     def first(functions: Sequence[Callable[[Any], Any]], value: Any) -> Any:
         deepest: tuple[str, ...] = ()

@@ -38,7 +38,7 @@ def _checked_text(value: object, name: str, limit: int) -> None:
 
 
 def check_node(node: object) -> None:
-    """Raises InvalidInput (`invalid_input:node`) for what no node can be called."""
+    """Raise InvalidInput (`invalid_input:node`) for what no node can be called."""
     _checked_text(node, "node", MAX_NODE_CHARS)
 
 
@@ -140,7 +140,7 @@ HAS_STEP, NEXT_STEP, ENDED_IN = "has_step", "next_step", "ended_in"
 
 
 def episode_node(memory_id: str, part: str) -> str:
-    """The identity of a part of an episode: `task`, `outcome`, or `step:<n>` from 0."""
+    """Return the identity of a part of an episode: `task`, `outcome`, or `step:<n>` from 0."""
     return f"{_OF_EPISODE}{memory_id}:{part}"
 
 
@@ -202,6 +202,6 @@ def _listed(memory: Memory, name: str) -> list[dict[str, Any]]:
 
 
 def newest_first(nodes: Iterable[Node]) -> list[Node]:
-    """The nodes, last seen first, equals by identity: the order in which every store lists them."""
+    """Return the nodes, last seen first, equals by identity: the order in which every store lists them."""
     ordered = sorted(nodes, key=lambda one: one.node)
     return sorted(ordered, key=lambda one: one.last_seen_at.timestamp() if one.last_seen_at else 0.0, reverse=True)

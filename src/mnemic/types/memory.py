@@ -153,7 +153,7 @@ class Memory(Serialisable):
         return began <= moment and (self.valid_to is None or self.valid_to > moment)
 
     def next_version(self, updated_at: datetime, **changes: object) -> Memory:
-        """This memory changed, one version on."""
+        """Return this memory changed, one version on."""
         return replace(self, version=self.version + 1, updated_at=updated_at, **changes)  # type: ignore[arg-type]
 
 

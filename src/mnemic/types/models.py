@@ -51,7 +51,7 @@ class Cost(Serialisable):
 
     @classmethod
     def of(cls, completion: Completion) -> Cost:
-        """The cost of one answer."""
+        """Return the cost of one answer."""
         return cls(calls=completion.calls, input_tokens=completion.input_tokens, output_tokens=completion.output_tokens)
 
     def __add__(self, other: Cost) -> Cost:
@@ -62,5 +62,5 @@ class Cost(Serialisable):
         )
 
     def as_dict(self) -> dict[str, int]:
-        """The cost as JSON data."""
+        """Return the cost as JSON data."""
         return {"calls": self.calls, "input_tokens": self.input_tokens, "output_tokens": self.output_tokens}

@@ -199,7 +199,7 @@ class SearchPlan(Serialisable):
     lists: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, JsonValue]:
-        """The plan as JSON data."""
+        """Return the plan as JSON data."""
         plan: dict[str, JsonValue] = {}
         for part in fields(self):
             value = getattr(self, part.name)

@@ -64,7 +64,7 @@ class Actor(Serialisable):
                 checked_name(getattr(self, name), name)
 
     def scope(self, level: Level | str) -> Scope:
-        """The actor's scope at `level`. Raises InvalidInput (`invalid_input:scope:<level>`) where the actor has
+        """Return the actor's scope at `level`. Raises InvalidInput (`invalid_input:scope:<level>`) where the actor has
         none.
         """
         owner = getattr(self, level, None) if level in _LEVELS else None
@@ -73,13 +73,13 @@ class Actor(Serialisable):
         return scope_named(self.tenant, level, owner)
 
     def scopes(self, levels: Sequence[Level | str]) -> tuple[Scope, ...]:
-        """The actor's scopes at `levels`, in that order."""
+        """Return the actor's scopes at `levels`, in that order."""
         return tuple(self.scope(level) for level in levels)
 
 
 @lru_cache(maxsize=1024)
 def scope_named(tenant: str, level: Level | str, owner: str) -> Scope:
-    """The scope of these names, one object where it is asked for again and again: each write names its own a dozen
-    times, and each memory that is read its own once. Raises as `Scope` does.
+    """Return the scope of these names, one object where it is asked for again and again: each write names its own a
+    dozen times, and each memory that is read its own once. Raises as `Scope` does.
     """
     return Scope(tenant=tenant, level=Level(level), owner=owner)

@@ -113,7 +113,7 @@ class Deadline:
 
     @classmethod
     def after(cls, duration: timedelta, monotonic: Callable[[], float]) -> Deadline:
-        """The deadline `duration` from now."""
+        """Return the deadline `duration` from now."""
         return cls(monotonic() + duration.total_seconds(), monotonic)
 
     def remaining(self) -> float:

@@ -127,13 +127,13 @@ class OutboxEntry:
 
     @classmethod
     def of(cls, memory: Memory, action: str | None = None) -> OutboxEntry:
-        """The entry for the state of `memory` after `action`."""
+        """Return the entry for the state of `memory` after `action`."""
         action = action or ("upsert" if memory.status is Status.ACTIVE else "remove")
         return cls(scope=memory.scope, action=action, memory_id=memory.memory_id, version=memory.version)
 
     @classmethod
     def whole_tenant(cls, scope: Scope) -> OutboxEntry:
-        """The entry in the place of all that came before of the scope's tenant: its copy is to be built anew."""
+        """Return the entry in the place of all that came before of the scope's tenant: its copy is to be built anew."""
         return cls(scope=scope, action="upsert", memory_id="", version=0)
 
     @property

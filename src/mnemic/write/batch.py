@@ -164,7 +164,7 @@ async def _ended(*tasks: asyncio.Task[Any] | None) -> None:
 
 
 def _denied(candidate: Candidate, grant: Grant | None) -> WriteReceipt | None:
-    """The receipt of a candidate that the runtime does not allow now."""
+    """Return the receipt of a candidate that the runtime does not allow now."""
     if grant is None:
         return None
     blocked = admit([candidate], grant, Budget()).blocked

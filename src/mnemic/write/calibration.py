@@ -41,7 +41,7 @@ class Calibration:
     calibrated_at: datetime
 
     def encoded(self) -> str:
-        """The calibration as the mark that keeps it."""
+        """Return the calibration as the mark that keeps it."""
         return json.dumps(
             {
                 "cosines": dict(self.cosines),
@@ -54,7 +54,7 @@ class Calibration:
 
     @classmethod
     def decoded(cls, space: VectorSpace, text: str) -> Calibration:
-        """The calibration of `encoded`. Raises StoreCorrupt (`store_corrupt:calibration`)."""
+        """Return the calibration of `encoded`. Raises StoreCorrupt (`store_corrupt:calibration`)."""
         try:
             fields = json.loads(text)
             cosines = {name: float(fields["cosines"][name]) for name in fields["cosines"] if name in THRESHOLDS}
@@ -73,19 +73,19 @@ class Calibration:
 
 
 def mark_of(space: VectorSpace) -> str:
-    """The name under which a calibration for `space` is kept."""
+    """Return the name under which a calibration for `space` is kept."""
     return f"{_MARK}{space.dimension}/{space.model}"
 
 
 async def stored(store: RecordStore, space: VectorSpace) -> Calibration | None:
-    """The calibration for `space` in this store. Raises StoreCorrupt."""
+    """Return the calibration for `space` in this store. Raises StoreCorrupt."""
     name = mark_of(space)
     text = (await store.marks(STORE_TENANT, name)).get(name)
     return None if text is None else Calibration.decoded(space, text)
 
 
 async def calibrated(store: RecordStore, space: VectorSpace, configured: WriteRules) -> WriteRules:
-    """`configured` with the thresholds that are calibrated for `space` in this store. Raises StoreFailed."""
+    """Return `configured` with the thresholds that are calibrated for `space` in this store. Raises StoreFailed."""
     found = await stored(store, space)
     return configured if found is None else configured.calibrated(found.cosines)
 

@@ -45,7 +45,7 @@ _ACTIONS = {
 
 
 async def replayed(tx: Reads, draft: Draft, request: Request | None) -> WriteReceipt | None:
-    """The receipt of the same request, had it been answered before. Raises IdempotencyConflict for another request."""
+    """Return the receipt of the same request answered before. Raises IdempotencyConflict for another one."""
     known = await tx.find_request(draft.scope.tenant, request.key) if request else None
     if request is None or known is None:
         return None
@@ -92,14 +92,14 @@ def _mutation(draft: Draft, memory: Memory, action: str, **detail: Any) -> Mutat
 
 
 def unchanged(draft: Draft, memory: Memory, **detail: Any) -> Mutation:
-    """The line in the audit log for a write that found everything as it is."""
+    """Return the line in the audit log for a write that found everything as it is."""
     return Mutation.line(
         "refreshed", actor=draft.actor, at=draft.now, about=memory, detail={"agent": draft.actor.agent, **detail}
     )
 
 
 def receipt_of(outcome: Outcome, memory: Memory, reason: str) -> WriteReceipt:
-    """The receipt of what happened to `memory` as it stands now."""
+    """Return the receipt of what happened to `memory` as it stands now."""
     return WriteReceipt(
         outcome=outcome,
         memory_id=memory.memory_id,
@@ -111,7 +111,7 @@ def receipt_of(outcome: Outcome, memory: Memory, reason: str) -> WriteReceipt:
 
 
 def blocked_receipt(candidate: Candidate, reason: str, laps: Laps | None = None) -> WriteReceipt:
-    """The receipt of a write that ended, for this reason, before anything was stored."""
+    """Return the receipt of a write that ended, for this reason, before anything was stored."""
     return WriteReceipt(
         outcome=Outcome.BLOCKED,
         key=candidate.key,
@@ -143,13 +143,13 @@ _PLAIN = ("memory_id", "version", "key", "level", "reason")
 
 
 def encode_receipt(receipt: WriteReceipt) -> str:
-    """The receipt as JSON, without its steps and without what holds only for the moment it was given."""
+    """Return the receipt as JSON, without its steps and without what holds only for the moment it was given."""
     fields = {name: getattr(receipt, name) for name in (*_PLAIN, *_LISTS)}
     return json.dumps({"outcome": receipt.outcome, **{name: value for name, value in fields.items() if value}})
 
 
 def decode_receipt(text: str) -> WriteReceipt:
-    """The receipt of `encode_receipt`."""
+    """Return the receipt of `encode_receipt`."""
     fields: dict[str, Any] = json.loads(text)
     fields |= {name: tuple(fields.get(name, ())) for name in _LISTS}
     return WriteReceipt(**fields | {"outcome": Outcome(fields["outcome"])})
@@ -187,7 +187,7 @@ async def passed(gate: Gate | None, unit: Unit, draft: Draft, settled: Settled |
 
 
 def readied(draft: Draft, vault: Vault) -> Draft:
-    """The draft with its tokens under the names they will be kept by, and a key at hand to seal them with.
+    """Return the draft with its tokens under the names they will be kept by, and a key at hand to seal them with.
 
     It waits for a small file at most. Raises KeyFailed as the keyring raises it.
     """

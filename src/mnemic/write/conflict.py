@@ -44,8 +44,8 @@ def by_key(draft: Draft, known: Sequence[Memory], memory_id: str) -> Decision | 
 
 
 def told_at(draft: Draft) -> datetime | None:
-    """The moment that the candidate speaks for. Only one that it names can lie before what is known: the clock may have
-    been set back. What has held since some day and has no end is told of the day it is told on.
+    """Return the moment that the candidate speaks for. Only one that it names can lie before what is known: the clock
+    may have been set back. What has held since some day and has no end is told of the day it is told on.
     """
     candidate = draft.candidate
     if candidate.valid_to is None and candidate.occurred_at is not None:
@@ -64,7 +64,7 @@ def _history(draft: Draft, later: Sequence[Memory], memory_id: str) -> Decision:
 
 
 def contradicted(draft: Draft, near: Sequence[Near]) -> list[tuple[Memory, str]]:
-    """The memories that the draft contradicts, and how: `negation`, `antonym` or `value`.
+    """Return the memories that the draft contradicts, and how: `negation`, `antonym` or `value`.
 
     Under a key whose values accumulate, another value is no contradiction. Without a key the two must be of one
     category, and close: from `nominate` on where most of their words agree, from `conflict` on otherwise, and from
@@ -118,7 +118,7 @@ def opposing(one: Statement, other: Statement, cosine: float, rules: WriteRules)
 
 
 def pending(draft: Draft, against: Sequence[Memory], memory_id: str, reason: str) -> Decision:
-    """The draft as a memory that waits for a person; what it stands against stays as it is."""
+    """Return the draft as a memory that waits for a person; what it stands against stays as it is."""
     ids = tuple(memory.memory_id for memory in against)
     waiting = draft.memory(memory_id, status=Status.PENDING_REVIEW, conflicts_with=ids)
     return Decision(outcome=Outcome.PENDING_REVIEW, memory=waiting, reason=reason)

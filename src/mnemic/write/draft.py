@@ -80,7 +80,7 @@ class WriteRules:
         return tuple(getattr(self, name) for name in THRESHOLDS)
 
     def calibrated(self, cosines: Mapping[str, float]) -> WriteRules:
-        """These rules with the thresholds of a calibration; what is `fixed` stays. Raises InvalidConfig."""
+        """Return these rules with the thresholds of a calibration; what is `fixed` stays. Raises InvalidConfig."""
         return replace(self, **{name: cosines[name] for name in cosines.keys() - self.fixed})  # type: ignore[arg-type]
 
     @property
@@ -185,11 +185,11 @@ class Draft:
         return None
 
     def decided(self, decision: str, **changes: object) -> Draft:
-        """This draft after a step that decided `decision`."""
+        """Return this draft after a step that decided `decision`."""
         return replace(self, decision=decision, **changes)  # type: ignore[arg-type]
 
     def memory(self, memory_id: str, **changes: object) -> Memory:
-        """The new memory, version 1, with `changes` over what the candidate says."""
+        """Return the new memory, version 1, with `changes` over what the candidate says."""
         candidate = self.candidate
         fields: dict[str, object] = {
             "memory_id": memory_id,
@@ -252,13 +252,13 @@ class Laps:
         self.last = self.last or self.clock.monotonic()
 
     def note(self, name: str, decision: str) -> None:
-        """The step `name` is done."""
+        """Record that the step `name` is done."""
         now = self.clock.monotonic()
         self.steps.append(Step(name=name, decision=decision, ms=round((now - self.last) * 1000, 3)))
         self.last = now
 
     def fork(self, steps: Sequence[Step] = ()) -> Laps:
-        """A copy that goes on from here: for work that may run again from the start."""
+        """Return a copy that goes on from here: for work that may run again from the start."""
         return Laps(self.clock, [*self.steps, *steps], self.last)
 
 

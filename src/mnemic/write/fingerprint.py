@@ -27,7 +27,7 @@ _ENDING = " .,;:!…。、，；：！"
 
 
 def fingerprint(draft: Draft) -> Draft:
-    """The draft with its fingerprint."""
+    """Return the draft with its fingerprint."""
     return draft.decided("hashed", fingerprint=fingerprint_of(draft.secret, draft.scope, draft.candidate))
 
 
@@ -79,7 +79,7 @@ def request_digest(draft: Draft) -> str:
 
 
 def request_key(draft: Draft, idempotency_key: object) -> str:
-    """The name an idempotency key is stored under: one per user, and unreadable, as keys may hold personal data.
+    """Return the name an idempotency key is stored under: one per user, and unreadable, as keys may hold personal data.
 
     Raises InvalidInput (`invalid_input:idempotency_key`).
     """
@@ -90,7 +90,7 @@ def request_key(draft: Draft, idempotency_key: object) -> str:
 
 
 def item_key(idempotency_key: str | None, candidate: Candidate) -> str | None:
-    """The idempotency key of one candidate of a batch: the batch's key and what the candidate says."""
+    """Return the idempotency key of one candidate of a batch: the batch's key and what the candidate says."""
     if idempotency_key is None:
         return None
     said = "\x1f".join((candidate.level, candidate.kind, candidate.key or "", candidate.content))

@@ -68,7 +68,7 @@ _KEY_WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[^\W\d_]+|\d+"
 
 
 def index_text(content: str, *, key: str | None = None) -> str:
-    """The text that a memory's vector is made of: the words of its key, and what it says.
+    """Return the text that a memory's vector is made of: the words of its key, and what it says.
 
     Its context is left to the keyword list: a vector of both finds messages that answer several questions less well
     (docs/adr/0006-fusion-and-signals.md).
@@ -78,7 +78,7 @@ def index_text(content: str, *, key: str | None = None) -> str:
 
 
 async def embed(drafts: Sequence[Draft], embedder: Embedder, deadline: Deadline | None) -> list[Draft]:
-    """The drafts with their vectors, in one call. Raises EmbedderFailed; then none of them has one."""
+    """Return the drafts with their vectors, in one call. Raises EmbedderFailed; then none of them has one."""
     said = [draft.candidate for draft in drafts]
     texts = [one.content if one.key is None else index_text(one.content, key=one.key) for one in said]
     vectors = await embedder.embed(texts, deadline=deadline)
@@ -89,6 +89,6 @@ async def embed(drafts: Sequence[Draft], embedder: Embedder, deadline: Deadline 
 
 
 async def require_present(tx: Reads, draft: Draft) -> None:
-    """Raises SpaceMismatch where the store was changed to another embedder after the draft's vector was made."""
+    """Raise SpaceMismatch where the store was changed to another embedder after the draft's vector was made."""
     if draft.space != await tx.space():
         raise SpaceMismatch(hint="the store has another embedder by now; the same call makes a new vector")

@@ -59,7 +59,7 @@ class ModelJudge:
     longest_wait: timedelta = LONGEST_WAIT
 
     async def judge(self, said: str, known: Sequence[str], *, deadline: Deadline | None = None) -> Judgement:
-        """The model's verdicts. Raises ModelFailed: `llm_timeout`, `llm_unavailable`, `llm_empty`,
+        """Return the model's verdicts. Raises ModelFailed: `llm_timeout`, `llm_unavailable`, `llm_empty`,
         `llm_invalid_json`, or `llm_invalid_schema` for anything but one verdict for each statement.
         """
         own = Deadline.after(self.longest_wait, self.monotonic)
@@ -79,7 +79,7 @@ def _verdicts(answer: object, wanted: int) -> tuple[Verdict, ...]:
 
 
 async def judged(draft: Draft, judge: Judge, store: RecordStore, deadline: Deadline | None, laps: Laps) -> Draft:
-    """The draft with a verdict on each memory near it that could be merged with it; a failure gives `unsure`."""
+    """Return the draft with a verdict on each memory near it that could be merged with it; a failure gives `unsure`."""
     draft = await _asked(draft, judge, store, deadline)
     laps.note("judge", draft.decision)
     return draft

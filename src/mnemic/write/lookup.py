@@ -57,7 +57,7 @@ async def settle(
 
 
 async def _decided(tx: Reads, draft: Draft, memory_ids: tuple[str, str], laps: Laps) -> Decision:
-    """A new memory where nothing is known that the draft has to do with."""
+    """Return a new memory where nothing is known that the draft has to do with."""
     plain = draft.review_reason is None and not draft.spec.append_only and not draft.candidate.replaces
     alone = plain and (draft.candidate.key is None or not await peers_of(tx, draft))
     found = await nearest(tx, draft) if alone else None
@@ -72,7 +72,7 @@ async def _decided(tx: Reads, draft: Draft, memory_ids: tuple[str, str], laps: L
 
 
 async def peers_of(tx: Reads, draft: Draft) -> list[Memory]:
-    """The other live memories of the same kind under the draft's key."""
+    """Return the other live memories of the same kind under the draft's key."""
     key = draft.candidate.key
     found = await tx.find_key(draft.scope, key) if key is not None else []
     return [memory for memory in found if memory.kind is draft.candidate.kind and live(memory, draft)]

@@ -153,8 +153,8 @@ def _joinable(one: Near, draft: Draft) -> bool:
 
 
 def _mergeable(memory: Memory, draft: Draft) -> bool:
-    """Same category and speaker, no field of data and no bound of their time in which the two differ; and a judge that
-    was asked calls them the same.
+    """Return True for the same category and speaker, no field of data and no bound of their time in which the two
+    differ; and a judge that was asked calls them the same.
     """
     candidate, data = draft.candidate, draft.candidate.data
     bounds = ((memory.valid_from, candidate.valid_from), (memory.valid_to, candidate.valid_to))
@@ -172,8 +172,8 @@ def _absorbed(draft: Draft, old: Sequence[Memory], new: Memory) -> Decision:
 
 
 def _kept(draft: Draft, fuller: Memory, memory_id: str, kept_id: str) -> Decision:
-    """The known text lives on in the merged memory; the draft's own words are kept as superseded, so that nothing is
-    lost.
+    """Return the known text lives on in the merged memory; the draft's own words are kept as superseded, so that
+    nothing is lost.
     """
     original = draft.memory(kept_id, status=Status.SUPERSEDED, valid_to=draft.candidate.valid_to or draft.now)
     says = (
@@ -209,7 +209,7 @@ def _joined(draft: Draft, known: Memory, memory_id: str, kept_id: str) -> Decisi
 
 
 def _between(one: Vector, other: Vector) -> Vector:
-    """The unit vector halfway between two that are near each other."""
+    """Return the unit vector halfway between two that are near each other."""
     total = [mine + theirs for mine, theirs in zip(array("f", one), array("f", other), strict=True)]
     length = hypot(*total)
     return array("f", (value / length for value in total)).tobytes()
@@ -263,7 +263,7 @@ def _end(draft: Draft, old: Sequence[Memory]) -> datetime | None:
 
 
 def _latest(moments: Sequence[datetime | None]) -> datetime | None:
-    """The latest; None is never, which is later than any."""
+    """Return the latest; None is never, which is later than any."""
     return (
         None if any(moment is None for moment in moments) else max(moment for moment in moments if moment is not None)
     )

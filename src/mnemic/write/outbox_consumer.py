@@ -190,7 +190,7 @@ class Feed:
 
 
 async def standing(store: RecordStore, entries: Collection[OutboxEntry]) -> Mapping[tuple[str, str], Memory]:
-    """The memories of these entries as they stand, by tenant and identifier. What awaits review is none."""
+    """Return the memories of these entries as they stand, by tenant and identifier. What awaits review is none."""
     found: dict[tuple[str, str], Memory] = {}
     for tenant in dict.fromkeys(entry.scope.tenant for entry in entries):
         inside = [entry for entry in entries if entry.scope.tenant == tenant]

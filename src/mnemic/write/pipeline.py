@@ -213,7 +213,7 @@ class MemoryWritePipeline:
         deadline: Deadline | None = None,
         embedded: bool = True,
     ) -> Draft:
-        """The candidate as it would stand in the scope `home`: checked, redacted, `embedded`, not stored.
+        """Return the candidate as it would stand in the scope `home`: checked, redacted, `embedded`, not stored.
 
         `Draft.blocked` says why it must not be stored. Raises InvalidInput, EmbedderFailed.
         """
@@ -230,7 +230,7 @@ class MemoryWritePipeline:
         return self.redactor.redact(text, await self.secret(tenant)).text
 
     async def secret(self, tenant: str) -> bytes:
-        """The tenant's secret, asked for once: it never changes."""
+        """Return the tenant's secret, asked for once: it never changes."""
         if tenant not in self._secrets:
             if len(self._secrets) >= MAX_SECRETS:
                 self._secrets.clear()
@@ -253,7 +253,7 @@ class MemoryWritePipeline:
     async def _prepared(
         self, candidate: Candidate, actor: Actor, policy: Policy, laps: Laps, *, home: Scope | None = None
     ) -> Draft:
-        """The draft after the preparing steps, or after the one that ended the write."""
+        """Return the draft after the preparing steps, or after the one that ended the write."""
         secret, now = await self.secret(actor.tenant), self._clock.now()
         given: dict[str, Any] = {"rules": self.rules, "secret": secret, "now": now, "home": home}
         draft = Draft(candidate=candidate, actor=actor, policy=policy, **given)
@@ -321,7 +321,7 @@ class MemoryWritePipeline:
 
 
 def vault_of(keyring: Keyring | None) -> Vault | None:
-    """The vault of the keyring, or None: without a key nothing is sealed."""
+    """Return the vault of the keyring, or None: without a key nothing is sealed."""
     if keyring is None:
         return None
     from mnemic.write.vault import Vault

@@ -53,7 +53,7 @@ class Publisher:
         return await self.catch_up(changes, deadline=deadline) if self.feeds else ()
 
     async def catch_up(self, known: Sequence[Change] = (), *, deadline: Deadline | None = None) -> tuple[str, ...]:
-        """The same for whatever the outbox holds, up to one batch for each projection."""
+        """Return the same for whatever the outbox holds, up to one batch for each projection."""
         caught = await asyncio.gather(*(feed.catch_up(known, deadline=deadline) for feed in self.feeds))
         return tuple(
             sorted({one.failed or feed.name for feed, one in zip(self.feeds, caught, strict=True) if one.behind})

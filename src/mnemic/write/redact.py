@@ -38,7 +38,7 @@ class Redactor(library.Redactor):
 
     @classmethod
     def under(cls, rules: RedactionRules) -> Redactor:
-        """The redactor of a policy. Raises InvalidConfig (`:redaction.entities`, `:redaction.regions`)."""
+        """Return the redactor of a policy. Raises InvalidConfig (`:redaction.entities`, `:redaction.regions`)."""
         return cls(actions=rules.actions, regions=rules.regions, further=rules.detectors)
 
     def redact(self, text: str, secret: bytes) -> Redaction:
@@ -56,8 +56,8 @@ class Redactor(library.Redactor):
 
 
 def redact(draft: Draft, redactor: Redactor) -> Draft:
-    """The draft without personal data: content, key, category, context, data (names, strings and long numbers), and the
-    quote, speaker and ref of its source. `source.span` still counts in the message as it was said.
+    """Return the draft without personal data: content, key, category, context, data (names, strings and long numbers),
+    and the quote, speaker and ref of its source. `source.span` still counts in the message as it was said.
 
     An entity that policy blocks ends the write with `pii_blocked:<ENTITY>`.
     """
@@ -73,14 +73,14 @@ def redact(draft: Draft, redactor: Redactor) -> Draft:
 
 
 def redact_candidate(candidate: Candidate, redactor: Redactor, secret: bytes) -> tuple[Candidate, bool]:
-    """The candidate without personal data in any of the texts that `redact` looks at, and whether there was any."""
+    """Return the candidate without personal data in the texts that `redact` reads, and whether there was any."""
     pass_ = _Pass(redactor, secret)
     done = pass_.candidate(candidate)
     return done, bool(pass_.replaced or pass_.blocked)
 
 
 def redact_value(value: JsonValue, redactor: Redactor, secret: bytes) -> JsonValue:
-    """The same for JSON data: names of fields, texts and long numbers."""
+    """Return the same for JSON data: names of fields, texts and long numbers."""
     return _Pass(redactor, secret).value(value)
 
 

@@ -32,7 +32,7 @@ def candidate_of(known: Memory) -> Candidate:
 
 
 def revision_of(known: Memory, content: str, origin: Origin, actor: Actor) -> Candidate:
-    """The candidate that says `content` in the place of `known`. The old quote does not support it any more."""
+    """Return the candidate that says `content` in the place of `known`. The old quote does not support it any more."""
     source = Source(origin=origin, session=actor.session, speaker=known.source.speaker)
     return replace(candidate_of(known), content=content, source=source)
 

@@ -19,8 +19,8 @@ cannot snowball.
 
 
 async def decide(tx: Reads, draft: Draft, near_by: Found | None, memory_ids: tuple[str, str], laps: Laps) -> Decision:
-    """The decision about a draft to which something is near, or about which a rule says something. `near_by`: what
-    is near it, where that is known.
+    """Return the decision about a draft to which something is near, or about which a rule says something. `near_by`:
+    what is near it, where that is known.
     """
     memory_id = memory_ids[0]
     peers = await peers_of(tx, draft)
@@ -67,8 +67,8 @@ def _compared(
 
 
 async def _named(tx: Reads, draft: Draft, around: Sequence[Near]) -> Changed:
-    """The memories that the candidate is said to take the place of, as far as they are live, the same person's, no
-    later than it and about the same thing.
+    """Return the memories that the candidate is said to take the place of, as far as they are live, the same person's,
+    no later than it and about the same thing.
     """
     cosines = {one.memory.memory_id: one.cosine for one in around}
     found = [await tx.get(memory_id, scopes=[draft.scope]) for memory_id in draft.candidate.replaces]
@@ -104,7 +104,7 @@ async def _merged(tx: Reads, draft: Draft, near: Sequence[Near], memory_ids: tup
 
 
 async def _in_lineage(tx: Reads, draft: Draft, memories: Sequence[Memory]) -> Memory | None:
-    """The memory of `memories` that superseded one with the draft's fingerprint."""
+    """Return the memory of `memories` that superseded one with the draft's fingerprint."""
     for memory in memories:
         if any(older.fingerprint == draft.fingerprint for older in await _lineage(tx, draft, memory)):
             return memory

@@ -52,7 +52,7 @@ class Statement:
 
     @classmethod
     def of(cls, text: str) -> Statement:
-        """The statement that `text` makes."""
+        """Return the statement that `text` makes."""
         plain = nfkc(text).replace("’", "'")
         low = plain.lower()
         return cls(_PHRASE.sub(_said_plainly, plain) if any(phrase in low for phrase in PHRASES) else plain)
@@ -158,7 +158,7 @@ class _Tokens:
 
 
 def _denied(tokens: _Tokens) -> tuple[str, ...]:
-    """The first word of content behind each negation."""
+    """Return the first word of content behind each negation."""
     negations = (place for place, token in enumerate(tokens.low) if token in NEGATIONS)
     behind = (next((words[0].stem for words in tokens.told[place:] if words), "") for place in negations)
     return tuple(sorted(behind))
@@ -233,12 +233,12 @@ def _denies_one(one: Statement, other: Statement) -> bool:
 
 
 def _asserted(statement: Statement) -> list[frozenset[str]]:
-    """The stems of each clause that denies nothing."""
+    """Return the stems of each clause that denies nothing."""
     return [clause.stems for clause in statement.clauses if not clause.negations]
 
 
 def _denied_claims(statement: Statement) -> Iterator[frozenset[str]]:
-    """The stems of each clause that denies one thing, where they are enough to know the thing by."""
+    """Yield the stems of each clause that denies one thing, where they are enough to know the thing by."""
     for clause in statement.clauses if statement.negations else ():
         said = clause.stems - RELATIONS
         if clause.negations == 1 and len(said) >= 3:
@@ -336,12 +336,12 @@ def _bends(word: Word) -> bool:
 
 
 def content_words(text: str) -> frozenset[str]:
-    """The stems that a merge must not lose."""
+    """Return the stems that a merge must not lose."""
     return frozenset(Statement.of(text).stems)
 
 
 def _other_value(one: Statement, other: Statement) -> bool:
-    """The same frame of words with another number, date, name or member of a class in it."""
+    """Return True for the same frame of words with another number, date, name or member of a class in it."""
     codes = SequenceMatcher(None, one.stems, other.stems, autojunk=False).get_opcodes()
     shared = sum(code[2] - code[1] for code in codes if code[0] == "equal")
     changes = [code for code in codes if code[0] != "equal"]

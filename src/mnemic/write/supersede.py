@@ -23,8 +23,8 @@ Changed = list[tuple[Memory, Change]]
 
 
 def changed(draft: Draft, near: Sequence[Near], opposed: Mapping[str, str]) -> Changed:
-    """The memories of the same person that the draft changes, the most probable first. `opposed`: how words or a judge
-    say, by memory_id, that the two contradict each other; then less is needed.
+    """Return the memories of the same person that the draft changes, the most probable first. `opposed`: how words or a
+    judge say, by memory_id, that the two contradict each other; then less is needed.
     """
     candidate = draft.candidate
     # Other kinds say by their data what changes: an entity ends a relation, a structured memory a field.
@@ -79,7 +79,7 @@ def own(memory: Memory, draft: Draft) -> bool:
 
 
 def superseding(draft: Draft, found: Changed, memory_id: str) -> Decision:
-    """The draft in the place of what it changes; waiting, where trust or policy says so."""
+    """Return the draft in the place of what it changes; waiting, where trust or policy says so."""
     against = [memory for memory, _ in found]
     if any(memory.trust > draft.trust for memory in against):
         return pending(draft, against, memory_id, "lower_trust")
@@ -92,7 +92,7 @@ def superseding(draft: Draft, found: Changed, memory_id: str) -> Decision:
 
 
 def also(decision: Decision, draft: Draft, found: Changed) -> Decision:
-    """A decision by key that closes, besides, what the draft changes elsewhere."""
+    """Return a decision by key that closes, besides, what the draft changes elsewhere."""
     closing = [
         memory
         for memory, _ in found

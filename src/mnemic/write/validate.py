@@ -30,7 +30,7 @@ _LABEL_CHARS = {"category": 128, "ref": 2048, "session": 128, "speaker": 256, "q
 
 
 def validate(draft: Draft) -> Draft:
-    """The draft with every text cleaned and every value checked.
+    """Return the draft with every text cleaned and every value checked.
 
     Raises InvalidInput: `content:empty`, `content:too_long` (more than 8,192 characters or 32 KiB), `content:nul`,
     `content:surrogate`, `kind`, `kind:not_durable`, `key`, `scope:<level>`, `confidence`, `ttl`, `valid_to`, `origin`,

@@ -24,17 +24,17 @@ def vault_prefix(secret: bytes, subject: Scope) -> str:
 
 
 def token_prefix(token: str) -> str:
-    """The same for the subject that `token` stands for."""
+    """Return the same for the subject that `token` stands for."""
     return f"vault/{token}/"
 
 
 def vault_name(prefix: str, marker: str) -> str:
-    """The name under which the value behind `marker` is kept."""
+    """Return the name under which the value behind `marker` is kept."""
     return prefix + marker.strip("[]")
 
 
 def marker_of(name: str) -> str:
-    """The marker whose value is kept under `name`."""
+    """Return the marker whose value is kept under `name`."""
     return f"[{name.rpartition('/')[2]}]"
 
 
@@ -61,7 +61,7 @@ class Vault:
         return self.keyring.whose(_raw(sealed))
 
     def opened(self, subject: Scope, name: str, sealed: str) -> str:
-        """The value that is kept under `name`."""
+        """Return the value that is kept under `name`."""
         return self.keyring.open(_raw(sealed), _bound(subject.tenant, name)).decode("utf-8", "surrogatepass")
 
 

@@ -12,7 +12,7 @@ from mnemic.text.analyse import analyse
 
 
 def stem_of(word: str) -> str:
-    """The stem by which `word` is compared."""
+    """Return the stem by which `word` is compared."""
     return analyse(word).sequence[0]
 
 

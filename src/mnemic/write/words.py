@@ -36,13 +36,13 @@ class Word(NamedTuple):
 
 
 def value_class(word: Word) -> str:
-    """The class of value of which a frame holds one at a time; empty for a word that is none."""
+    """Return the class of value of which a frame holds one at a time; empty for a word that is none."""
     return _CLASS.get(word.value or "", word.value or "")
 
 
 @lru_cache(maxsize=8192)
 def parts_of(token: str) -> tuple[str, ...]:
-    """A token without its clitics: "doesn't" is "does not", "user's" is "user"."""
+    """Return a token without its clitics: "doesn't" is "does not", "user's" is "user"."""
     low = token.casefold()
     if "'" not in token:
         return ("can", "not") if low == "cannot" else (token,)
@@ -54,8 +54,8 @@ def parts_of(token: str) -> tuple[str, ...]:
 
 
 def words_of(token: str, before: str = "", *, initial: bool = True) -> tuple[Word, ...]:
-    """The words of content of one token that follows `before`: none where it is empty of content. Of one that is not
-    `initial` a capital says that it is a name.
+    """Return the words of content of one token that follows `before`: none where it is empty of content. Of one that is
+    not `initial` a capital says that it is a name.
     """
     return _words_behind(token, before if before in _TELLING else "", initial)
 
@@ -87,8 +87,8 @@ def _word(stem: str, low: str, named: str | None) -> Word:
 
 @lru_cache(maxsize=16384)
 def glance(token: str) -> tuple[tuple[str, ...], int]:
-    """The stems of a token's words of content, and how often it negates: what does not hang on the words around it, but
-    for "one", which is none behind "no".
+    """Return the stems of a token's words of content, and how often it negates: what does not hang on the words around
+    it, but for "one", which is none behind "no".
     """
     parts = parts_of(token)
     said = [part for part in parts if part.casefold() not in NEGATIONS]

@@ -6,5 +6,5 @@ from mnemic_redact import Detector, Finder, pattern
 
 
 def build() -> Detector:
-    """The detector; its entity is the name of its entry point."""
+    """Return the detector; its entity is the name of its entry point."""
     return Finder("EXAMPLE_ID", (pattern(r"\bE-\d{6}\b", spell=str.upper),))

@@ -10,7 +10,7 @@ from mnemic.types import Message, Origin
 
 
 def items(records: Iterator[Any], name: str) -> Iterator[Item]:
-    """The messages of a file called `name`; a record has `place`, and `value` or `problem`."""
+    """Yield the messages of a file called `name`; a record has `place`, and `value` or `problem`."""
     for record in records:
         if record.problem is not None:
             yield Item(place=record.place, conversation=name, problem=record.problem)

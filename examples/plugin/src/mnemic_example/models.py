@@ -37,7 +37,7 @@ class ExampleCompleter:
     model = "example"
 
     async def complete(self, prompt: Prompt, **options: Any) -> Completion:
-        """An empty JSON object."""
+        """Return an empty JSON object."""
         return Completion(text="{}", model=self.model)
 
     async def close(self) -> None:
@@ -70,20 +70,20 @@ class ExampleReranker:
 
 
 def build_embedder(**options: Any) -> ExampleEmbedder:
-    """The embedder; `options` are `settings` and `clock`."""
+    """Return the embedder; `options` are `settings` and `clock`."""
     return ExampleEmbedder()
 
 
 def build_completer(location: str, **options: Any) -> ExampleCompleter:
-    """The model at `location`; `options` are `settings` and `clock`."""
+    """Return the model at `location`; `options` are `settings` and `clock`."""
     return ExampleCompleter()
 
 
 def build_extractor(**options: Any) -> ExampleExtractor:
-    """The extractor; `options` are `settings`, `embedder` and `completer`."""
+    """Return the extractor; `options` are `settings`, `embedder` and `completer`."""
     return ExampleExtractor()
 
 
 def build_reranker(**options: Any) -> ExampleReranker:
-    """The reranker; `options` are `settings` and `clock`."""
+    """Return the reranker; `options` are `settings` and `clock`."""
     return ExampleReranker()

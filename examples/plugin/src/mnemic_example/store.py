@@ -17,5 +17,5 @@ class ExampleStore(InProcessStore):
 
 
 def build(location: str, **options: Any) -> RecordStore:
-    """The store at `location`; `options` are `durability`, `keyring` and `seals`."""
+    """Return the store at `location`; `options` are `durability`, `keyring` and `seals`."""
     return ExampleStore(location)

@@ -63,7 +63,7 @@ class MnemicMemoryService(BaseMemoryService):
         return memory
 
     async def search_memory(self, *, app_name: str, user_id: str, query: str) -> SearchMemoryResponse:
-        """The user's memories that are about `query`, best first."""
+        """Return the user's memories that are about `query`, best first."""
         memory = self.memory_of(app_name, user_id)
         await memory.open()
         found = await shown_for(self._engine, memory.actor, query, SEARCH_RESULTS)
@@ -150,14 +150,14 @@ class MnemicPlugin(BasePlugin):
             llm_request.contents = _folded(contents, injection)
 
     async def after_run_callback(self, *, invocation_context: InvocationContext) -> None:
-        """The turn has ended: capture."""
+        """Capture the turn, which has ended."""
         session, asked = invocation_context.session, invocation_context.user_content
         if self._captures and asked is not None:
             await self._service.memory_of(session.app_name, session.user_id).capture(said(asked))
 
 
 def said(content: types.Content | None) -> str:
-    """The texts of a content, joined by line ends."""
+    """Return the texts of a content, joined by line ends."""
     return "\n".join(part.text for part in (content.parts if content else None) or () if part.text)
 
 
@@ -181,7 +181,7 @@ def _folded(contents: Sequence[types.Content], injection: Injection) -> list[typ
 
 
 def _plain(content: types.Content) -> dict[str, Any]:
-    """The content as the injection reads it: whose it is, its texts, and whether a tool answers in it."""
+    """Return the content as the injection reads it: whose it is, its texts, and whether a tool answers in it."""
     blocks: list[dict[str, str]] = []
     for part in content.parts or []:
         if part.function_response is not None:

@@ -57,7 +57,7 @@ class MnemicContextProvider(ContextProvider):
     async def after_run(
         self, *, agent: SupportsAgentRun, session: AgentSession, context: SessionContext, state: dict[str, Any]
     ) -> None:
-        """The turn has ended: capture."""
+        """Capture the turn, which has ended."""
         if self._captures:
             await self.memory.capture(*asked(_plain(context.input_messages)))
 

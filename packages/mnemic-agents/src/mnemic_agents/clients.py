@@ -120,7 +120,7 @@ class _Call:
             yield stream
 
     def _given(self, options: Mapping[str, Any]) -> Sequence[Any]:
-        """The messages as a list: the Responses protocol takes a bare text, too."""
+        """Return the messages as a list: the Responses protocol takes a bare text, too."""
         given = options.get(self.argument, ())
         return [{"role": "user", "content": given}] if isinstance(given, str) else list(given)
 

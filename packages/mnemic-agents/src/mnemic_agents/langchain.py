@@ -48,7 +48,7 @@ class MnemicMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
     ) -> ModelResponse[Any]:
-        """The model's answer to the request with the block in it."""
+        """Return the model's answer to the request with the block in it."""
         return handler(_folded(request, self.memory.now(self._inject, request)))
 
     async def awrap_model_call(
@@ -58,7 +58,7 @@ class MnemicMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         return await handler(_folded(request, await self._inject(request)))
 
     def after_agent(self, state: AgentState[Any], runtime: Any) -> None:
-        """The turn has ended: capture."""
+        """Capture the turn, which has ended."""
         self.memory.now(self.aafter_agent, state, runtime)
 
     async def aafter_agent(self, state: AgentState[Any], runtime: Any) -> None:

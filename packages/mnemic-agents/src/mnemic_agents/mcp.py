@@ -98,9 +98,9 @@ def memory_server(
     host_confirms: bool = False,
     in_force: Callable[[], Awaitable[MemoryEngine]] | None = None,
 ) -> MCPServer[Any]:
-    """A server of the actor's memories. Whose they are is settled here: no tool, resource or prompt has an argument
-    for it. What overwrites or deletes says so, and without `dry_run=false` only tells what it would do. Only what the
-    actor `may` do is offered at all.
+    """Return a server of the actor's memories. Whose they are is settled here: no tool, resource or prompt has an
+    argument for it. What overwrites or deletes says so, and without `dry_run=false` only tells what it would do. Only
+    what the actor `may` do is offered at all.
 
     What the user said is deleted only on the user's word: the client is made to ask them (elicitation). Where it cannot
     ask, the tool refuses (`write_blocked:lower_trust`), unless `host_confirms`: then a call of the tool counts as the
@@ -207,7 +207,7 @@ class _Desk:
         return _json(await _answer(work()))
 
     async def ask_with_memory(self, question: str) -> str:
-        """A question, with what is known of the user and has to do with it."""
+        """Ask a question, with what is known of the user and has to do with it."""
         injection = await self.memory.inject([{"role": "user", "content": question}])
         return text_of(injection.messages[0])
 

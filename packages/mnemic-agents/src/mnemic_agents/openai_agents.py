@@ -64,13 +64,13 @@ class MnemicMemory(RunHooks[Any]):
         return MnemicSession(session, self.memory)
 
     async def filter(self, data: CallModelData[Any]) -> ModelInputData:
-        """The model's input with the block in it: a `call_model_input_filter`."""
+        """Return the model's input with the block in it: a `call_model_input_filter`."""
         given = data.model_data
         injection = await self.memory.inject(given.input, state=data.context)
         return ModelInputData(input=list(injection.messages), instructions=given.instructions)
 
     async def on_agent_end(self, context: Any, agent: Any, output: Any) -> None:
-        """The turn has ended: capture."""
+        """Capture the turn, which has ended."""
         await self.memory.capture(*asked(context.turn_input))
 
     def _filter_after(self, first: CallModelInputFilter | None) -> Callable[[CallModelData[Any]], Any]:
@@ -96,7 +96,7 @@ class MnemicSession:
         self._said: list[str] = []
 
     async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
-        """The session's items."""
+        """Return the session's items."""
         return await self._session.get_items(limit)
 
     async def add_items(self, items: list[TResponseInputItem]) -> None:
@@ -108,7 +108,7 @@ class MnemicSession:
             await self._memory.capture(*said)
 
     async def pop_item(self) -> TResponseInputItem | None:
-        """The session's latest item, taken out of it."""
+        """Return the session's latest item, taken out of it."""
         return await self._session.pop_item()
 
     async def clear_session(self) -> None:

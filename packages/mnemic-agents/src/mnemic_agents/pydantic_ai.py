@@ -65,7 +65,7 @@ class MnemicMemory(AbstractCapability[Any]):
     async def before_model_request(
         self, ctx: RunContext[Any], request_context: ModelRequestContext
     ) -> ModelRequestContext:
-        """The request with the block in its latest message from the user."""
+        """Return the request with the block in its latest message from the user."""
         messages = request_context.messages
         injection = await self.memory.inject([_plain(one) for one in messages], state=ctx.deps, thread=ctx.run_id)
         return (
@@ -73,14 +73,14 @@ class MnemicMemory(AbstractCapability[Any]):
         )
 
     async def after_run(self, ctx: RunContext[Any], *, result: AgentRunResult[Any]) -> AgentRunResult[Any]:
-        """The turn has ended: capture."""
+        """Capture the turn, which has ended."""
         if self._captures:
             await self.memory.capture(*asked([_plain(one) for one in result.new_messages()]))
         return result
 
 
 def _folded(messages: Sequence[ModelMessage], injection: Injection) -> list[ModelMessage]:
-    """The messages with each block as a part of its own, in front of the ask or after everything."""
+    """Return the messages with each block as a part of its own, in front of the ask or after everything."""
     folded = list(messages)
     for block in injection.blocks:
         request = folded[block.at]
@@ -93,7 +93,7 @@ def _folded(messages: Sequence[ModelMessage], injection: Injection) -> list[Mode
 
 
 def _plain(message: ModelMessage) -> dict[str, Any]:
-    """The message as the injection reads it: whose it is, its texts, and whether a tool answers in it."""
+    """Return the message as the injection reads it: whose it is, its texts, and whether a tool answers in it."""
     if not isinstance(message, ModelRequest):
         texts = [part.content for part in message.parts if isinstance(part, TextPart)]
         return {"role": "assistant", "content": [{"text": text} for text in texts]}

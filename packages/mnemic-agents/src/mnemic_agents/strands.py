@@ -153,7 +153,7 @@ Inject = Callable[[InvokeModelContext], Awaitable[Injection]]
 
 
 def injection_handler(inject: Inject) -> Callable[[InvokeModelContext], Awaitable[InvokeModelContext]]:
-    """A handler for `InvokeModelStage.Input`: the call's context with the injection in its messages, or the same
+    """Return a handler for `InvokeModelStage.Input`: the call's context with the injection in its messages, or the same
     context object. The messages of a context are the call's own, so the agent's history stays as it is.
     """
 
@@ -193,7 +193,7 @@ class ContextInjector(Plugin):
 
 
 def text_injector(render_content: Callable[[StrandsContext], Any], *, trigger: Any, **options: Any) -> TextInjector:
-    """A `TextInjector` whose callbacks are Strands': they see the agent, too."""
+    """Return a `TextInjector` whose callbacks are Strands': they see the agent, too."""
     render: RenderContent = _strands_callback(render_content)
     chosen = _strands_callback(trigger) if callable(trigger) else trigger
     return TextInjector(render, trigger=chosen, **{"placement": "append", **options})

@@ -120,9 +120,9 @@ class TurnMemory:
         return injection
 
     async def capture(self, *said: str) -> None:
-        """The turn has ended: remember what is worth it in what the user `said`, and in what could not be captured
-        before. Where the engine captures in the background, the turn only records it. Does not raise for an outage;
-        what failed is tried with the next turn.
+        """Capture a turn that has ended: remember what is worth it in what the user `said`, and in what could not be
+        captured before. Where the engine captures in the background, the turn only records it. Does not raise for an
+        outage; what failed is tried with the next turn.
         """
         now, self.asked = self._engine.clock.now(), ()
         self._waiting.extend(said_by_user(self.actor, text, now) for text in said if text.strip())
@@ -172,14 +172,14 @@ class TurnMemory:
         return turn.run
 
     def _begun(self, thread: Hashable, ask: str) -> _Turn:
-        """A new turn. Where only the first call of one with the same ask was made, this may be its retry."""
+        """Return a new turn. Where only the first call of one with the same ask was made, this may be its retry."""
         before = self._turns.get((thread, ask))
         retried = () if before is None or before.looped else tuple(before.run.placed)
         return _Turn(InjectionRun(retried=retried))
 
     def _open_turn(self, messages: Sequence[Any], thread: Hashable, said: Sequence[str]) -> _Turn:
-        """The turn that the messages continue: found by what the user said in it, by its block where a framework keeps
-        what was folded in, or, where the ask was cut away, by the message that its latest call ended with.
+        """Return the turn that the messages continue: found by what the user said in it, by its block where a framework
+        keeps what was folded in, or, where the ask was cut away, by the message that its latest call ended with.
         """
         for ask in reversed(said):
             if (thread, ask) in self._turns:
@@ -236,8 +236,8 @@ class TurnMemory:
     # -- for synchronous programs -------------------------------------------------------------------------------------
 
     def now(self, function: Callable[P, Awaitable[T]], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        """The result of one of the functions above for a synchronous caller, on an event loop of this memory's own: the
-        engine must then be no other loop's.
+        """Return the result of one of the functions above for a synchronous caller, on an event loop of this memory's
+        own: the engine must then be no other loop's.
         """
         with self._starting:
             if self._portal is None:
@@ -266,8 +266,8 @@ def settled(receipt: WriteReceipt) -> dict[str, Any]:
 
 
 def shown(memory: Memory, reader: Actor) -> dict[str, Any]:
-    """A memory as the tool of a model that serves `reader` answers it: nothing invisible, who said it where these are
-    not the user's own words, and no live address in those.
+    """Return a memory as the tool of a model that serves `reader` answers it: nothing invisible, who said it where
+    these are not the user's own words, and no live address in those.
     """
     entry = Entry.of(Hit(memory=memory, score=0.0), "memory", reader=reader)
     text = visible(entry.content)
@@ -297,7 +297,7 @@ async def captured(engine: MemoryEngine, actor: Actor, message: Message) -> tupl
 
 
 def _check_passing(receipts: Sequence[WriteReceipt], stopped: str | None = None) -> None:
-    """Raises MnemicError for the first reason that may be over the next time."""
+    """Raise MnemicError for the first reason that may be over the next time."""
     reasons = [*(receipt.reason or "" for receipt in receipts if not receipt.stored), stopped or ""]
     passing = next((reason for reason in reasons if reason.startswith(_PASSING)), None)
     if passing is not None:
@@ -338,7 +338,7 @@ def asks_of_turn(messages: Sequence[Any]) -> tuple[list[str], bool]:
 
 
 def _mark(message: Any) -> int:
-    """A number by which the same message is recognised in a later call."""
+    """Return a number by which the same message is recognised in a later call."""
     return hash(repr(message))
 
 

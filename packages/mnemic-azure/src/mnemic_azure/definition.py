@@ -20,7 +20,7 @@ _EXACT = "exact"
 
 
 def definition(index: str, dimension: int) -> SearchIndex:
-    """The index called `index`, for vectors of `dimension`."""
+    """Return the index called `index`, for vectors of `dimension`."""
     text, number = SearchFieldDataType.STRING, SearchFieldDataType.INT64
     algorithm = ExhaustiveKnnAlgorithmConfiguration(name=_EXACT, parameters=ExhaustiveKnnParameters(metric="cosine"))
     return SearchIndex(
@@ -48,5 +48,5 @@ def definition(index: str, dimension: int) -> SearchIndex:
 
 
 def dimension_of(index: SearchIndex) -> int | None:
-    """The dimension of the index's vectors; None where it has none."""
+    """Return the dimension of the index's vectors; None where it has none."""
     return next((field.vector_search_dimensions for field in index.fields if field.name == "vector"), None)

@@ -60,8 +60,8 @@ class AzureSearchIndex:
 
     @classmethod
     def at(cls, url: str, *, dimension: int) -> Self:
-        """The index at `azure-search://:KEY@SERVICE.search.windows.net/INDEX`; only a loopback is spoken to without
-        encryption. Raises InvalidConfig.
+        """Return the index at `azure-search://:KEY@SERVICE.search.windows.net/INDEX`; only a loopback is spoken to
+        without encryption. Raises InvalidConfig.
         """
         parts = urlsplit(url)
         scheme = "http" if parts.hostname in _LOOPBACK else "https"
@@ -150,7 +150,7 @@ class AzureSearchIndex:
         await self._indexes.close()
 
     async def _held(self, tenant: str) -> set[str]:
-        """Identifiers of some of the tenant's documents."""
+        """Return the identifiers of some of the tenant's documents."""
         options: dict[str, Any] = {"filter": f"tenant eq {text(tenant)}", "select": ["id"], "top": _CLEARED_AT_ONCE}
         asked = self._client.search(search_text="*", **options)
         return {document["id"] for document in await self._within(lambda: _collected(asked, _CLEARED_AT_ONCE))}
@@ -203,13 +203,13 @@ def _nearest(vector: Vector, limit: int) -> VectorizedQuery:
 
 
 def _plain(query: str) -> str | None:
-    """The words of the query: what the service would read as an operator becomes a space."""
+    """Return the words of the query: what the service would read as an operator becomes a space."""
     words = "".join(letter if letter.isalnum() or letter.isspace() else " " for letter in query).split()
     return " ".join(words) or None
 
 
 def _document_id(tenant: str, memory_id: str) -> str:
-    """A key as the service takes it: letters, digits, `_`, `-` and `=`. No two memories share one."""
+    """Return a key as the service takes it: letters, digits, `_`, `-` and `=`. No two memories share one."""
     told = f"{len(tenant)}:{tenant}{memory_id}".encode()
     return "m" + base64.urlsafe_b64encode(told).decode()
 

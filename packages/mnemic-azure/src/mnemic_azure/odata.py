@@ -14,7 +14,7 @@ IN_ONE_FILTER = 1000
 
 
 def text(value: str) -> str:
-    """A string literal: quotes are doubled, and nothing else in it has a meaning."""
+    """Return a string literal: quotes are doubled, and nothing else in it has a meaning."""
     return "'" + value.replace("'", "''") + "'"
 
 
@@ -24,7 +24,9 @@ def moment(value: datetime) -> str:
 
 
 def within(where: Where) -> str:
-    """The filter that `where` is. Raises NotSupported for a point in time (`as_of`): the index holds no history."""
+    """Return the filter that `where` is. Raises NotSupported for a point in time (`as_of`): the index holds no
+    history.
+    """
     if where.as_of is not None:
         raise NotSupported("search_index:as_of", hint="ask the record store")
     places = [f"(level eq {text(scope.level.value)} and owner eq {text(scope.owner)})" for scope in where.scopes]

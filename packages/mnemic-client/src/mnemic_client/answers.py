@@ -28,12 +28,12 @@ STOPPED_ON = ("raw_intent", "invalid_used_memory_keys", "retrieved_keys")
 
 
 def moment(text: str | None) -> datetime | None:
-    """A time of an answer."""
+    """Return a time of an answer."""
     return None if text is None else datetime.fromisoformat(text)
 
 
 def hit_of(said: Json) -> Hit:
-    """A hit."""
+    """Return a hit."""
     ranks = {name: Rank(rank["position"], rank["score"]) for name, rank in said["ranks"].items()}
     told = {name: said[name] for name in ("score", "reason", "relevance", "why") if name in said}
     return Hit(memory=from_dict(said["memory"]), ranks=ranks, **told)
@@ -70,7 +70,7 @@ def report_of(said: Json) -> RunReport:
 
 
 def episode_of(said: Json) -> Episode:
-    """An episode."""
+    """Return an episode."""
     happened_at = moment(said["happened_at"])
     assert happened_at is not None
     return Episode(
@@ -90,7 +90,7 @@ def lesson_of(said: Json) -> Lesson:
 
 
 def node_of(said: Json) -> Node:
-    """A named thing."""
+    """Return a named thing."""
     return Node(
         node=said["node"],
         name=said["name"],
@@ -102,12 +102,12 @@ def node_of(said: Json) -> Node:
 
 
 def relation_of(said: Json) -> Relation:
-    """A relation, with the memory that says so."""
+    """Return a relation, with the memory that says so."""
     return Relation(
         **{**said, "valid_from": moment(said["valid_from"]), "valid_to": moment(said["valid_to"])},
     )
 
 
 def neighbour_of(said: Json) -> Neighbour:
-    """A named thing and the way to it."""
+    """Return a named thing and the way to it."""
     return Neighbour(node=node_of(said), path=tuple(relation_of(one) for one in said["path"]))

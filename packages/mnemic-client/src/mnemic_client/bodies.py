@@ -65,12 +65,12 @@ class ImportState:
 
 
 def at(memory_id: str) -> str:
-    """The address of a memory."""
+    """Return the address of a memory."""
     return f"/v1/memories/{quote(memory_id, safe='')}"
 
 
 def proposed(candidate: Candidate) -> dict[str, Any]:
-    """A candidate as the body of a request."""
+    """Return a candidate as the body of a request."""
     names = ("content", "key", "category", "confidence")
     return {name: getattr(candidate, name) for name in names} | {
         "kind": candidate.kind.value,
@@ -82,7 +82,7 @@ def proposed(candidate: Candidate) -> dict[str, Any]:
 
 
 def told_ttl(ttl: timedelta | str | None) -> str | None:
-    """A time to live as a request spells it."""
+    """Return a time to live as a request spells it."""
     ttl = ttl_of(ttl)
     text: str | None = None if ttl is None else NEVER if ttl >= FOREVER else to_json(ttl)
     return text
@@ -95,12 +95,12 @@ def use(said: Mapping[str, Any]) -> Use:
 
 
 def iso(moment: datetime | None, name: str) -> str | None:
-    """A time in ISO 8601. Raises InvalidInput (`invalid_input:<name>`) where it names no time zone."""
+    """Return a time in ISO 8601. Raises InvalidInput (`invalid_input:<name>`) where it names no time zone."""
     return None if moment is None else aware(moment, name).isoformat()
 
 
 def message_body(message: Message) -> dict[str, Any]:
-    """A message as the body of a request."""
+    """Return a message as the body of a request."""
     names = ("role", "content", "message_id", "session", "speaker")
     return {name: getattr(message, name) for name in names} | {"sent_at": iso(message.sent_at, "sent_at")}
 
@@ -121,7 +121,7 @@ def receipts(said: Mapping[str, Any]) -> Sequence[WriteReceipt]:
 
 
 def names(kinds: Sequence[Kind | str] | None) -> list[str] | None:
-    """The names of kinds."""
+    """Return the names of kinds."""
     return None if kinds is None else [str(kind) for kind in kinds]
 
 

@@ -57,7 +57,9 @@ class RemoteEngine:
 
     @classmethod
     def at(cls, url: str, actor: Actor, *, api_key: str | None, policy: Policy | None) -> Self:
-        """The engine of the service at `url`. Raises InvalidInput (`policy`): its rules are those of the service."""
+        """Return the engine of the service at `url`. Raises InvalidInput (`policy`): its rules are those of the
+        service.
+        """
         if policy is not None:
             raise InvalidInput("policy", hint="a service has its own policy: PUT /v1/policy")
         return cls(AsyncClient(Remote(url, api_key, timeout=30.0, attempts=3, transport=None, user=actor)), actor)
@@ -175,7 +177,7 @@ class RemoteEngine:
         actor: Actor,
         whole_tenant: bool = False,
     ) -> Sequence[Any]:
-        """The same decision about many."""
+        """Return the same decision about many."""
         if action == "approve":
             return await self._queue.approve_all(memory_ids)
         return await self._queue.reject_all(memory_ids)
@@ -199,7 +201,7 @@ class RemoteEngine:
     def export_subject(
         self, subject: str, *, actor: Actor, form: str = "json", values: bool = False
     ) -> AsyncIterator[str]:
-        """Raises NotSupported: a service exports what is held about oneself (`export`)."""
+        """Raise NotSupported: a service exports what is held about oneself (`export`)."""
         raise NotSupported("export_subject:remote", hint="`export` has the memories of the user")
 
     async def redacted(self, text: str, *, actor: Actor) -> str:

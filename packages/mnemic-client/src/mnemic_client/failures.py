@@ -12,7 +12,7 @@ _BUDGETS = ("max_seconds", "max_capture_items")
 
 
 def failure_of(body: Mapping[str, Any], retry_after: str | None) -> MnemicError:
-    """The error for a problem, by its `reason`; ServiceRefused for a reason that only the service has."""
+    """Return the error for a problem, by its `reason`; ServiceRefused for a reason that only the service has."""
     reason, hint = str(body.get("reason", "unknown")), body.get("detail")
     kind, detail = error_behind(reason), reason.partition(":")[2]
     if reason in _BUDGETS:

@@ -161,7 +161,7 @@ class RemoteAudit(_Governed[M]):
 
 
 async def carried_out(remote: Remote, told: Mapping[str, Any]) -> CarriedOut:
-    """Result of a request about memory, once an erasure of its has ended. Raises what that failed with."""
+    """Return the result of a request about memory, once an erasure of its has ended. Raises what that failed with."""
     erased = None if told["erasure"] is None else await _ended(remote, told["erasure"])
     return CarriedOut(
         forgotten=tuple(told["forgotten"]),
@@ -171,7 +171,7 @@ async def carried_out(remote: Remote, told: Mapping[str, Any]) -> CarriedOut:
 
 
 async def _ended(remote: Remote, job: dict[str, Any]) -> ErasureReceipt:
-    """The receipt of an erasure, once it has ended. Raises what it failed with."""
+    """Return the receipt of an erasure, once it has ended. Raises what it failed with."""
     place = f"/v1/erasures/{quote(job['erasure_id'], safe='')}"
     while job["state"] == "running":
         job = await remote.call("GET", place, params={"wait": WAITED})

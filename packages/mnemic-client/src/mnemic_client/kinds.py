@@ -65,18 +65,18 @@ class RemoteEpisodes(_View[M]):
 
     @verb
     async def walk(self, memory_id: str) -> Sequence[Neighbour]:
-        """Raises NotSupported: a service does not tell the graph of an episode; `get` has its steps in order."""
+        """Raise NotSupported: a service does not tell the graph of an episode; `get` has its steps in order."""
         raise NotSupported("walk:remote", hint="`episodic.get` has the steps in order")
 
     @verb
     async def recent(self, *, limit: int = 50, before: str | None = None) -> Sequence[Episode]:
-        """The episodes that were recorded last, newest first."""
+        """Return the episodes that were recorded last, newest first."""
         told = await self._remote.call("GET", "/v1/episodes", params={"limit": limit, "cursor": before})
         return [episode_of(one) for one in told["episodes"]]
 
     @verb
     async def similar(self, task: str, *, top_k: int = 5, outcome: Ending | None = None) -> Sequence[Episode]:
-        """The episodes whose task is most like `task`, best first."""
+        """Return the episodes whose task is most like `task`, best first."""
         body = {"task": task, "top_k": top_k, "outcome": outcome}
         told = await self._remote.call("POST", "/v1/episodes/similar", body, repeatable=True)
         return [episode_of(one) for one in told["episodes"]]
@@ -123,12 +123,12 @@ class RemoteEntities(_View[M]):
 
     @verb
     async def same(self, name: str, other: str) -> WriteReceipt:
-        """Raises NotSupported: a service joins no two names."""
+        """Raise NotSupported: a service joins no two names."""
         raise NotSupported("same:remote")
 
     @verb
     async def apart(self, name: str, other: str) -> WriteReceipt | None:
-        """Raises NotSupported: a service joins no two names."""
+        """Raise NotSupported: a service joins no two names."""
         raise NotSupported("apart:remote")
 
     @verb
@@ -142,7 +142,7 @@ class RemoteEntities(_View[M]):
         return await self.extracted(text)
 
     async def extracted(self, text: str) -> Extracted:
-        """The same, awaited."""
+        """Return the same, awaited."""
         told = await self._remote.call("POST", "/v1/entities/extract", {"text": text})
         return Extracted(receipts=tuple(receipts(told)), unresolved=told["unresolved"], skipped=tuple(told["skipped"]))
 
@@ -165,7 +165,7 @@ class RemoteEntities(_View[M]):
     async def path(
         self, source: str, target: str, *, hops: int = 4, at: datetime | None = None
     ) -> Sequence[Relation] | None:
-        """The shortest way from one to the other now, or `at` another time; None where there is none."""
+        """Return the shortest way from one to the other now, or `at` another time; None where there is none."""
         asked = {"source": source, "target": target, "hops": hops, "at": iso(at, "at")}
         told = (await self._remote.call("GET", "/v1/entities/path", params=asked))["path"]
         return None if told is None else [relation_of(one) for one in told]
@@ -182,11 +182,11 @@ class RemotePersona(_View[M]):
 
     @verb
     async def traits(self) -> Sequence[Memory]:
-        """The approved traits, newest first."""
+        """Return the approved traits, newest first."""
         return await self.known()
 
     async def known(self) -> Sequence[Memory]:
-        """The same, awaited."""
+        """Return the same, awaited."""
         return [from_dict(one) for one in (await self._remote.call("GET", "/v1/persona"))["traits"]]
 
     @verb
@@ -197,7 +197,7 @@ class RemotePersona(_View[M]):
 
     @verb
     async def prompt(self, *, max_tokens: int = 400) -> str:
-        """The persona as a block of data for a model's input."""
+        """Return the persona as a block of data for a model's input."""
         told = await self._remote.call("GET", "/v1/persona/prompt", params={"max_tokens": max_tokens})
         text: str = told["text"]
         return text
@@ -212,7 +212,7 @@ class RemoteData(_View[M]):
         raise NotSupported("shapes:remote", hint="GET /v1/structured names them")
 
     def define(self, name: str, schema: Mapping[str, Any], *, identity: Sequence[str] = ()) -> Shape:
-        """Raises NotSupported: the shapes are those of the packages that the service has."""
+        """Raise NotSupported: the shapes are those of the packages that the service has."""
         raise NotSupported("define:remote")
 
     @verb
@@ -223,7 +223,7 @@ class RemoteData(_View[M]):
 
     @verb
     async def query(self, name: str, where: Mapping[str, Any] | None = None, *, limit: int = 50) -> Sequence[Memory]:
-        """The newest data of the shape `name` whose fields are as `where` wants them."""
+        """Return the newest data of the shape `name` whose fields are as `where` wants them."""
         body = {"where": dict(where or {}), "limit": limit}
         told = await self._remote.call("POST", f"/v1/structured/{name}/query", body, repeatable=True)
         return [from_dict(one) for one in told["memories"]]
@@ -258,6 +258,6 @@ def _text(text: str, sent_at: datetime | None) -> dict[str, Any]:
 
 
 def _refuse(name: str, given: object) -> None:
-    """Raises NotSupported for an argument that a service does not take."""
+    """Raise NotSupported for an argument that a service does not take."""
     if given is not None:
         raise NotSupported(f"{name}:remote")

@@ -193,7 +193,7 @@ class MemoryClient(RemoteUpkeep[M]):
         max_tokens: int | None = None,
         preference_bias: bool = False,
     ) -> Found:
-        """The best memories for `query`, each with why it was found."""
+        """Return the best memories for `query`, each with why it was found."""
         body = {
             "query": query,
             "top_k": top_k,
@@ -215,7 +215,7 @@ class MemoryClient(RemoteUpkeep[M]):
     async def context(
         self, query: str, *, top_k: int = DEFAULT_MAX_ENTRIES, max_tokens: int = DEFAULT_MAX_TOKENS
     ) -> Context:
-        """A block of memories, ready to be put into one model call as data; it is logged as injected."""
+        """Return a block of memories, ready to be put into one model call as data; it is logged as injected."""
         told = await self._remote.call(
             "POST", "/v1/context", {"query": query, "top_k": top_k, "max_tokens": max_tokens}
         )
@@ -306,14 +306,14 @@ class MemoryClient(RemoteUpkeep[M]):
         return report_of(await self._remote.call("POST", "/v1/runs", body, headers=headers))
 
     async def user(self) -> str | None:
-        """The user of the credential; None for an application."""
+        """Return the user of the credential; None for an application."""
         user: str | None = (await self._remote.call("GET", "/v1/whoami"))["user"]
         return user
 
     def kinds_on(
         self, ground: Ground[K]
     ) -> tuple[RemotePersona[K], RemoteEpisodes[K], RemoteEntities[K], RemoteData[K]]:
-        """The kinds of this memory, called as `ground` says."""
+        """Return the kinds of this memory, called as `ground` says."""
         remote = self._remote
         views = (RemotePersona(ground, remote), RemoteEpisodes(ground, remote), RemoteEntities(ground, remote))
         return (*views, RemoteData(ground, remote))

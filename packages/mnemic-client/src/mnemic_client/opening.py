@@ -62,8 +62,9 @@ def connect(
     attempts: int = 3,
     transport: httpx.AsyncBaseTransport | None = None,
 ) -> BlockingClient:
-    """A client of the service at `url`, as whom `api_key` (a key, or a token) stands for. `timeout` in seconds for one
-    call; `attempts` of calls that change nothing when they come twice. `transport` takes the place of the network.
+    """Return a client of the service at `url`, as whom `api_key` (a key, or a token) stands for. `timeout` in seconds
+    for one call; `attempts` of calls that change nothing when they come twice. `transport` takes the place of the
+    network.
     """
     return BlockingClient(Remote(url, api_key, timeout=timeout, attempts=attempts, transport=transport))
 
@@ -76,5 +77,5 @@ def connect_async(
     attempts: int = 3,
     transport: httpx.AsyncBaseTransport | None = None,
 ) -> AsyncClient:
-    """The same, to be awaited."""
+    """Return the same, to be awaited."""
     return AsyncClient(Remote(url, api_key, timeout=timeout, attempts=attempts, transport=transport))

@@ -46,7 +46,7 @@ class Remote:
         self._exchange = asyncio.Lock()
 
     async def _exchanged(self) -> dict[str, str]:
-        """The header of a token for the user where the key is an application's; a user's own key needs none."""
+        """Return the header of a token for the user where the key is an application's; a user's own key needs none."""
         user = self._user
         if user is None or self._own:
             return {}
@@ -77,7 +77,9 @@ class Remote:
         headers: Mapping[str, str | None] | None = None,
         repeatable: bool = False,
     ) -> Any:
-        """The answer's JSON, None where it has none. Raises the library's error of the same reason, ServiceRefused."""
+        """Return the answer's JSON, None where it has none. Raises the library's error of the same reason,
+        ServiceRefused.
+        """
         given = {name: value for name, value in (headers or {}).items() if value is not None}
         asked = {name: value for name, value in (params or {}).items() if value is not None}
         again = self._attempts if repeatable or method == "GET" or "Idempotency-Key" in given else 1
@@ -97,7 +99,7 @@ class Remote:
     async def lines(
         self, method: str, path: str, body: Any = None, *, headers: Mapping[str, str] | None = None
     ) -> AsyncIterator[str]:
-        """The lines of an answer as they come, without an end of time. Raises as `call` does."""
+        """Yield the lines of an answer as they come, without an end of time. Raises as `call` does."""
         try:
             shown = {**(headers or {}), **await self._exchanged()}
             async with self._http.stream(method, path, json=body, headers=shown, timeout=None) as answer:

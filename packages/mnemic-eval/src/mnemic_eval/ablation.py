@@ -29,7 +29,7 @@ NO_SIGNS = SignalWeights(**{weight.name: 0.0 for weight in fields(SignalWeights)
 
 
 def variants(engine: MemoryEngine) -> dict[str, Searcher]:
-    """The searches that are compared, by name; `full` is the engine's own."""
+    """Return the searches that are compared, by name; `full` is the engine's own."""
     full = engine.gateway.searcher
     plain = replace(full, ranker=None)
     signless = replace(plain, signal_weights=NO_SIGNS)

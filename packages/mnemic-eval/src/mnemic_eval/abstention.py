@@ -92,7 +92,7 @@ def run(
 
 
 def conversations(path: Path, unread: Unread) -> list[Conversation]:
-    """The conversations of the file at `path`, of whichever of the two sets it is. Raises InvalidInput."""
+    """Return the conversations of the file at `path`, of whichever of the two sets it is. Raises InvalidInput."""
     entries = loaded(found(path, FILES))
     if not isinstance(entries, list) or not all(isinstance(one, dict) for one in entries):
         raise InvalidInput("data:abstention", hint="the file is neither LoCoMo's nor LongMemEval's")
@@ -152,12 +152,14 @@ def _figures(answers: Sequence[Answer], seed: int) -> dict[str, Any]:
 
 
 def _auc(answers: Sequence[Answer]) -> float | None:
-    """The mean over the groups that have both kinds, each weighing as many pairs as it has."""
+    """Return the mean over the groups that have both kinds, each weighing as many pairs as it has."""
     return _grouped(answers, lambda values: values)
 
 
 def auc_interval(answers: Sequence[Answer], seed: int) -> list[float] | None:
-    """The 95 % percentile bootstrap interval of the area: questions of each kind are drawn anew within their group."""
+    """Return the 95 % percentile bootstrap interval of the area: questions of each kind are drawn anew within their
+    group.
+    """
     random = np.random.default_rng(seed)
 
     def drawn(values: Sequence[float]) -> list[float]:

@@ -28,7 +28,7 @@ FIGURES = ("recall@5", "recall@10", "recall@20", "all@10")
 
 
 def read_chats(path: Path, unread: Unread | None = None) -> list[Chat]:
-    """The chats of a BEAM file, or of the folder it lies in. A chat or a question of another shape is counted in
+    """Return the chats of a BEAM file, or of the folder it lies in. A chat or a question of another shape is counted in
     `unread` and left out. Raises InvalidInput (`invalid_input:data:beam`) where no chat can be read.
     """
     file, unread = found(path, FILES), Unread() if unread is None else unread
@@ -91,7 +91,7 @@ def _wish(question_id: str, ability: str, item: Mapping[str, Any], evidence: fro
 
 
 def source_ids(sources: object) -> Iterator[str]:
-    """The messages that `source_chat_ids` names: a number, or lists and objects of them."""
+    """Yield the messages that `source_chat_ids` names: a number, or lists and objects of them."""
     if isinstance(sources, Mapping):
         sources = list(sources.values())
     if isinstance(sources, list):

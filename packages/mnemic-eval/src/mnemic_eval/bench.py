@@ -62,11 +62,11 @@ class BenchOptions:
     seed: int = SEED
 
     def quick(self) -> BenchOptions:
-        """The same, small enough for a smoke test: its figures mean little."""
+        """Return the same, small enough for a smoke test: its figures mean little."""
         return replace(self, rows=500, others=3, rows_per_other=100, repeats=20, imports=64, starts=3)
 
     def as_dict(self) -> dict[str, Any]:
-        """The options as JSON data, without the folder."""
+        """Return the options as JSON data, without the folder."""
         names = ("rows", "others", "rows_per_other", "repeats", "imports", "starts", "durability")
         return {name: getattr(self, name) for name in names}
 
@@ -172,7 +172,7 @@ async def _calls(bench: Bench, options: BenchOptions) -> dict[str, Any]:
 
 
 async def _kinds(bench: Bench, options: BenchOptions) -> dict[str, Any]:
-    """The verbs of every kind, on a file of their own, in this process, and on the servers that were named."""
+    """Return the verbs of every kind, on a file of their own, in this process, and on the servers that were named."""
     homes = {
         "sqlite": replace(bench, location=str(bench.folder / "kinds.db"), sessions=IN_PROCESS),
         "in-process": replace(bench, location=IN_PROCESS, sessions=IN_PROCESS),
@@ -204,7 +204,9 @@ async def _graphs(bench: Bench, options: BenchOptions) -> dict[str, Any]:
 
 
 async def _among_others(bench: Bench, options: BenchOptions, user: Actor, alone: dict[str, Any]) -> dict[str, Any]:
-    """The same user again, with the other users' rows in the same file; ratios are this by the same user alone."""
+    """Return the same user again, with the other users' rows in the same file; ratios are this by the same user
+    alone.
+    """
     await bench.fill([Actor(user=name) for name in _users(options)[2:]], options.rows_per_other, Kind.EPISODIC)
     async with bench.engine() as engine:
         search = await bench.searches(engine, user, options.repeats, "searches among others")

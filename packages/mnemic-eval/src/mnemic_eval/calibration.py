@@ -90,7 +90,7 @@ _GATES = (
 
 
 def labelled_pairs(path: str | Path) -> list[LabelledPair]:
-    """The pairs of a file. Raises InvalidInput (`data:missing`, `data:pairs:<line>`, `data:labels`)."""
+    """Return the pairs of a file. Raises InvalidInput (`data:missing`, `data:pairs:<line>`, `data:labels`)."""
     try:
         lines = Path(path).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -116,7 +116,8 @@ def _pair(line: str, number: int) -> LabelledPair:
 async def calibrate(
     pairs: Sequence[LabelledPair], embedder: Embedder, rules: WriteRules, *, error: float = 0.01, flagged: float = 0.1
 ) -> dict[str, Any]:
-    """The chosen `cosines`, and what they do on the other half beside what `rules` do: `before` and `after`, as shares.
+    """Return the chosen `cosines`, and what they do on the other half beside what `rules` do: `before` and `after`, as
+    shares.
 
     Raises InvalidInput (`error`) for bounds outside 0 to 1, EmbedderFailed.
     """
@@ -168,7 +169,9 @@ def _chosen(pairs: Sequence[_Measured], error: float, flagged: float) -> dict[st
 
 
 def _lowest(gate: _Gate, acted: Sequence[_Measured], most: float) -> float | None:
-    """The lowest cosine on the grid above which `gate` is wrong at most `most` times, not below what it is right on."""
+    """Return the lowest cosine on the grid above which `gate` is wrong at most `most` times, not below what it is right
+    on.
+    """
     right = [pair.cosine for pair in acted if pair.label == gate.takes_for]
     if not right:
         return None

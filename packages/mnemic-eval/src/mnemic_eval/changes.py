@@ -128,7 +128,9 @@ async def measured(found: list[Example], embedder: Embedder) -> Floats:
 
 
 def fitted(rows: Floats, labels: Floats) -> Floats:
-    """The weights of a logistic regression, the bias last: Newton's method. What changes something counts twice."""
+    """Return the weights of a logistic regression, the bias last: Newton's method. What changes something counts
+    twice.
+    """
     given = np.hstack([rows, np.ones((len(rows), 1))])
     weights, counts = np.zeros(given.shape[1]), np.where(labels > 0, 2.0, 1.0)
     for _ in range(100):

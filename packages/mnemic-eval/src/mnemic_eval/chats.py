@@ -71,7 +71,7 @@ class ChatSet:
     unread: Unread = field(default_factory=Unread)
 
     def measured(self, evidence: frozenset[str], ranked: Sequence[str]) -> dict[str, float]:
-        """The figures of one question."""
+        """Return the figures of one question."""
         taken = {}
         for figure in self.figures:
             measure, _, depth = figure.partition("@")

@@ -122,7 +122,7 @@ def eval_(
 
 
 def _command() -> str:
-    """The command line as it was typed, but for where the program lies."""
+    """Return the command line as it was typed, but for where the program lies."""
     return shlex.join(["mnemic", *sys.argv[1:]])
 
 
@@ -191,7 +191,7 @@ def _bench_service(given: Given, quick: bool, asked: dict[str, object]) -> None:
 
 
 def _told() -> tuple[Callable[[str, int, int], None], Callable[[], None]]:
-    """A progress callback that shows one line at a time, and what takes the last one away."""
+    """Return a progress callback that shows one line at a time, and what takes the last one away."""
     current: dict[str, Progress] = {}
 
     def end() -> None:

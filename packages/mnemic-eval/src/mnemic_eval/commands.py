@@ -33,7 +33,7 @@ class Command:
 
 
 def read_commands(path: Path) -> list[Command]:
-    """The commands under `path`, each text once. Raises InvalidInput (`invalid_input:data:commands`)."""
+    """Return the commands under `path`, each text once. Raises InvalidInput (`invalid_input:data:commands`)."""
     found: dict[str, Command] = {}
     for file in sorted(path.rglob("seq.in"), key=lambda file: (file.parent.name != "train", file)):
         for command in _commands(file):

@@ -14,7 +14,7 @@ PARTS = ("mnemic", "apsw-sqlite3mc", "numpy", "onnxruntime", "PyStemmer", "tryai
 
 
 def versions() -> dict[str, str]:
-    """The versions a figure depends on."""
+    """Return the versions a figure depends on."""
     found = {"python": platform.python_version()}
     for name in PARTS:
         try:
@@ -53,8 +53,8 @@ def conditions(*, seed: int, **more: Any) -> dict[str, Any]:
 
 
 def file_system(path: Path) -> str:
-    """The type of the file system that holds `path` ("ext4", "tmpfs"), or "unknown": a commit to memory is no commit
-    to disk.
+    """Return the type of the file system that holds `path` ("ext4", "tmpfs"), or "unknown": a commit to memory is no
+    commit to disk.
     """
     best, kind = "", "unknown"
     try:

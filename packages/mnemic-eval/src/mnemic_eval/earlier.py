@@ -50,7 +50,7 @@ class AskedEarlier:
 
     @classmethod
     def of(cls, split: str, earlier: Earlier, ranked: Sequence[str]) -> AskedEarlier:
-        """The figures of what was found, best first."""
+        """Return the figures of what was found, best first."""
         found = recall_at(ranked, earlier.wanted, 5)
         return cls(split=split, recall=found, later=len(earlier.later.intersection(ranked)))
 

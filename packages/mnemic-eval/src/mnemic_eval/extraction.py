@@ -79,7 +79,7 @@ class _Seen:
 
 
 def labelled(path: Path) -> list[Labelled]:
-    """The labelled texts under `path`. Raises InvalidInput (`invalid_input:data:extraction`)."""
+    """Return the labelled texts under `path`. Raises InvalidInput (`invalid_input:data:extraction`)."""
     found: list[Labelled] = []
     for file in [path] if path.is_file() else sorted(path.rglob("dataset*.jsonl")):
         labels = file.with_name(file.name.replace("dataset", "labels"))
@@ -175,7 +175,9 @@ async def _look(text: Labelled, embedder: Embedder, reader: Reader, seen: _Seen)
 
 
 async def matches(said: Sequence[str], wanted: Sequence[str], embedder: Embedder) -> list[tuple[int, int]]:
-    """The pairs of places in `said` and `wanted` that say the same by the rule of this module, each place once."""
+    """Return the pairs of places in `said` and `wanted` that say the same by the rule of this module, each place
+    once.
+    """
     if not said or not wanted:
         return []
     vectors = np.stack([np.frombuffer(one, np.float32) for one in await embedder.embed([*said, *wanted])])

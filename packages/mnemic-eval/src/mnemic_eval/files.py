@@ -31,7 +31,9 @@ def found(path: Path, names: Sequence[str]) -> Path:
 
 
 def loaded(path: Path) -> Any:
-    """The JSON value in `path`, unpacked where it is gzipped. Raises InvalidInput (`invalid_input:data:json`)."""
+    """Return the JSON value in `path`, unpacked where it is gzipped. Raises InvalidInput
+    (`invalid_input:data:json`).
+    """
     try:
         data = path.read_bytes()
         return json.loads(gzip.decompress(data) if path.suffix == ".gz" else data)

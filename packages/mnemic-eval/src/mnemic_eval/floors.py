@@ -46,6 +46,6 @@ def scan(rows: int, dimension: int) -> dict[str, float]:
 
 
 def times_floor(call: str, measured: Mapping[str, Any], floor: Mapping[str, Mapping[str, float]]) -> float:
-    """The median of a call by the sum of the medians under it, which were measured in the same run."""
+    """Return the median of a call by the sum of the medians under it, which were measured in the same run."""
     taken: float = measured["p50_ms"]
     return round(taken / sum(floor[name]["p50_ms"] for name in UNDER[call]), 2)

@@ -197,13 +197,13 @@ def _mean(values: Iterable[float]) -> float | None:
 
 
 def _precision(done: Sequence[Work]) -> float | None:
-    """The share of injected entries that are needed; None where nothing was injected."""
+    """Return the share of injected entries that are needed; None where nothing was injected."""
     entries = sum(one.entries for one in done)
     return round(sum(one.right for one in done) / entries, 4) if entries else None
 
 
 def _precision_interval(done: Sequence[Work], seed: int) -> list[float] | None:
-    """The 95 % percentile bootstrap interval of a ratio of sums: requests are drawn anew."""
+    """Return the 95 % percentile bootstrap interval of a ratio of sums: requests are drawn anew."""
     random = np.random.default_rng(seed)
     pairs = np.asarray([(one.right, one.entries) for one in done], np.float64).reshape(-1, 2)
     if not pairs[:, 1].sum():

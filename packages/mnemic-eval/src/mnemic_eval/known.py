@@ -41,7 +41,7 @@ def evenly(texts: Sequence[str], most: int) -> list[str]:
 
 
 def auc(higher: Sequence[float], lower: Sequence[float]) -> float:
-    """The area under the ROC curve: the share of pairs in the right order."""
+    """Return the area under the ROC curve: the share of pairs in the right order."""
     won = sum((one > other) + 0.5 * (one == other) for one in higher for other in lower)
     return won / (len(higher) * len(lower))
 

@@ -57,7 +57,7 @@ class Bench:
     progress: Progress
 
     def engine(self, durability: str | None = None) -> MemoryEngine:
-        """An engine on the store, not yet open."""
+        """Return an engine on the store, not yet open."""
         clock = SystemClock()
         settings = Settings(store=self.location)
         graph = build_graph(settings)
@@ -110,8 +110,8 @@ class Bench:
         return await self._timed(search, list(islice(self.questions, repeats + WARM)), what)
 
     async def injections(self, engine: MemoryEngine, actor: Actor, repeats: int) -> dict[str, Any]:
-        """A block of memories put into the messages of one model call and logged, a search included: total, embed and
-        overhead.
+        """Return a block of memories put into the messages of one model call and logged, a search included: total,
+        embed and overhead.
         """
         injector = injector_for(engine, actor, InjectionConfig(least_relevance=0))
 
@@ -123,8 +123,8 @@ class Bench:
         return await self._timed(inject, list(islice(self.questions, repeats + WARM)), "injections")
 
     async def contexts(self, engine: MemoryEngine, actor: Actor, repeats: int) -> dict[str, Any]:
-        """The part of an injection that is not its search: what was found chosen, rendered within the tokens, folded
-        into the messages. Nothing is embedded or logged.
+        """Return the part of an injection that is not its search: what was found chosen, rendered within the tokens,
+        folded into the messages. Nothing is embedded or logged.
         """
         config = InjectionConfig(least_relevance=0)
         source = ActorMemories(engine, actor, name="memory", standing=0, min_similarity=-1, config=config)

@@ -30,7 +30,7 @@ _EVIDENCE = re.compile(r"D:?0*(\d+):0*(\d+)")
 
 
 def evidence_ids(raw: Iterable[object]) -> frozenset[str]:
-    """The turns that `raw` names, by the rule of this module."""
+    """Return the turns that `raw` names, by the rule of this module."""
     ids: set[str] = set()
     for entry in map(str, raw):
         ids.update(f"D{session}:{turn}" for session, turn in _EVIDENCE.findall(entry))
@@ -39,7 +39,7 @@ def evidence_ids(raw: Iterable[object]) -> frozenset[str]:
 
 
 def conversations(path: Path, unread: Unread | None = None) -> list[Chat]:
-    """The conversations of a LoCoMo file, or of the folder it lies in. Raises InvalidInput
+    """Return the conversations of a LoCoMo file, or of the folder it lies in. Raises InvalidInput
     (`invalid_input:data:locomo`).
     """
     file = found(path, FILES)

@@ -60,8 +60,8 @@ class Haystack:
 
 
 def haystacks(path: Path, unread: Unread | None = None, *, unanswerable: bool = False) -> list[Haystack]:
-    """The answerable questions of a LongMemEval file, and the `unanswerable` ones where they are wanted, too. Raises
-    InvalidInput (`invalid_input:data:longmemeval`).
+    """Return the answerable questions of a LongMemEval file, and the `unanswerable` ones where they are wanted, too.
+    Raises InvalidInput (`invalid_input:data:longmemeval`).
     """
     file = found(path, FILES)
     messages = messages_of(file, Format.LONGMEMEVAL, Unread() if unread is None else unread)
@@ -140,7 +140,7 @@ def run(
 
 
 def across_types(stacks: Sequence[Haystack]) -> list[Haystack]:
-    """The same questions, ordered so that the types take turns."""
+    """Return the same questions, ordered so that the types take turns."""
     seen: Counter[str] = Counter()
     rounds = []
     for stack in stacks:

@@ -17,7 +17,7 @@ _AT_ONCE = 100
 
 
 def recall_at(ranked: Sequence[str], wanted: Collection[str], k: int) -> float:
-    """The share of `wanted` among the first `k`. Raises ValueError where nothing is wanted."""
+    """Return the share of `wanted` among the first `k`. Raises ValueError where nothing is wanted."""
     if not wanted:
         raise ValueError("wanted")
     return len(set(ranked[:k]) & set(wanted)) / len(set(wanted))
@@ -46,8 +46,8 @@ def ndcg_at(ranked: Sequence[str], wanted: Collection[str], k: int) -> float:
 
 
 def interval(values: Sequence[float], seed: int) -> list[float]:
-    """The 95 % confidence interval of the mean of `values`: percentile bootstrap (Efron 1979), 2,000 resamples of
-    questions.
+    """Return the 95 % confidence interval of the mean of `values`: percentile bootstrap (Efron 1979), 2,000 resamples
+    of questions.
     """
     sample = np.asarray(values, np.float64)
     random = np.random.default_rng(seed)
@@ -59,7 +59,9 @@ def interval(values: Sequence[float], seed: int) -> list[float]:
 
 
 def summary(rows: Sequence[Mapping[str, float]], names: Sequence[str], seed: int) -> dict[str, Any]:
-    """The mean of each of `names` over `rows` (one row a question), with `questions` and the intervals in `ci95`."""
+    """Return the mean of each of `names` over `rows` (one row a question), with `questions` and the intervals in
+    `ci95`.
+    """
     columns = {name: [row[name] for row in rows] for name in names}
     return {
         **{name: round(sum(values) / len(values), 4) if values else None for name, values in columns.items()},
@@ -69,6 +71,6 @@ def summary(rows: Sequence[Mapping[str, float]], names: Sequence[str], seed: int
 
 
 def percentiles(milliseconds: Sequence[float], prefix: str = "") -> dict[str, float]:
-    """The median, the 95th and the 99th percentile (linear interpolation), as `<prefix>p50_ms` and so on."""
+    """Return the median, the 95th and the 99th percentile (linear interpolation), as `<prefix>p50_ms` and so on."""
     points = np.percentile(np.asarray(milliseconds, np.float64), [50, 95, 99])
     return {f"{prefix}p{name}_ms": round(float(point), 3) for name, point in zip((50, 95, 99), points, strict=True)}

@@ -29,7 +29,7 @@ from mnemic_eval.samples import share
 
 
 def model_reader(completer: Completer | None) -> Reader:
-    """Reads with `completer`, or else the model of the settings, as long for each text as one call may take. Raises
+    """Read with `completer`, or else the model of the settings, as long for each text as one call may take. Raises
     InvalidConfig (`invalid_config:model`).
     """
     settings, clock = Settings.load(), SystemClock()
@@ -86,7 +86,7 @@ class Modelled:
             self.candidates += candidates
 
     def figures(self, memories: int) -> dict[str, float | None]:
-        """The shares, of so many labelled `memories`."""
+        """Return the shares, of so many labelled `memories`."""
         texts = len(self.seconds)
         return {
             "recall_model": share(self.found, memories),
@@ -103,7 +103,7 @@ class Modelled:
 
     @staticmethod
     def took(halves: Sequence[Modelled]) -> dict[str, Any]:
-        """The model's name, what its answers cost, and the seconds of a text."""
+        """Return the model's name, what its answers cost, and the seconds of a text."""
         seconds = [second for half in halves for second in half.seconds]
         cost = sum((half.cost for half in halves), Cost())
         return {

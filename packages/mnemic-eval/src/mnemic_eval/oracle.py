@@ -33,11 +33,11 @@ class Oracle:
         self.model = f"oracle-{answers}"
 
     async def complete(self, prompt: Prompt, *, deadline: Deadline) -> Completion:
-        """The items for the message that `prompt` shows."""
+        """Return the items for the message that `prompt` shows."""
         return Completion(text=self.reply(prompt.user), model=self.model)
 
     def reply(self, shown: str) -> str:
-        """The answer to the data part of a prompt, as JSON."""
+        """Return the answer to the data part of a prompt, as JSON."""
         asked = json.loads(shown)
         made = right_items if self.answers == "right" else wrong_items
         return json.dumps({"items": made(self.line, asked["user_message"], asked["known"])[:MOST]}, ensure_ascii=False)
@@ -109,7 +109,7 @@ def _users(line: Line) -> list[tuple[datetime, str]]:
 
 
 def _told(line: Line, text: str) -> list[str]:
-    """The sentences of `text` that tell a labelled statement which no other message tells better."""
+    """Return the sentences of `text` that tell a labelled statement which no other message tells better."""
     found: dict[str, None] = {}
     statements = [(one, True) for one in line["now_true"]]
     statements += [(one["statement"], False) for one in line["no_longer"]]
@@ -127,7 +127,9 @@ def _told(line: Line, text: str) -> list[str]:
 
 
 def _teller(line: Line, statement: str, latest: bool) -> str | None:
-    """The message that tells `statement`: of those that have most of its words the first one, or the `latest`."""
+    """Return the message that tells `statement`: of those that have most of its words the first one, or the
+    `latest`.
+    """
     said = _users(line)
     shares = [cover(statement, text) for _, text in said]
     if not latest:
@@ -140,8 +142,8 @@ def _teller(line: Line, statement: str, latest: bool) -> str | None:
 
 
 def _ending(line: Line, over: Line) -> str | None:
-    """The message that ends a statement: of its day, or else of all that follow its telling, the one with most of the
-    words of it and of what holds since.
+    """Return the message that ends a statement: of its day, or else of all that follow its telling, the one with most
+    of the words of it and of what holds since.
     """
     said = _users(line)
     teller = _teller(line, over["statement"], False)
@@ -162,13 +164,13 @@ def _is_over(line: Line, entry: Mapping[str, Any]) -> bool:
 
 
 def _parts(text: str) -> list[str]:
-    """The sentences of `text`, and up to three of them in a row."""
+    """Return the sentences of `text`, and up to three of them in a row."""
     found = [_stated(text, *span) for span in sentences(text)]
     return [text[found[a][0] : found[b][1]] for a in range(len(found)) for b in range(a, min(a + 3, len(found)))]
 
 
 def _stated(text: str, start: int, end: int) -> tuple[int, int]:
-    """The place of a sentence, or of what it says before it asks."""
+    """Return the place of a sentence, or of what it says before it asks."""
     if not text[start:end].endswith("?"):
         return start, end
     cut = max(text.rfind(mark, start, end) for mark in (",", "😄", " and "))
@@ -176,7 +178,7 @@ def _stated(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _best(text: str, statements: Sequence[str], line: Line | None) -> str:
-    """The sentence of `text` that has most of the statements' words, and of what is asked for."""
+    """Return the sentence of `text` that has most of the statements' words, and of what is asked for."""
     wanted = [] if line is None else [one for ask in line["asks"] for one in ask["must"]]
 
     def worth(part: str) -> float:

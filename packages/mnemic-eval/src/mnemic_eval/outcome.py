@@ -27,7 +27,7 @@ class Asked:
     ranked: tuple[str, ...]
 
     def as_dict(self) -> dict[str, Any]:
-        """The question as one JSON line."""
+        """Return the question as one JSON line."""
         return {
             "question_id": self.question_id,
             "category": self.category,

@@ -27,7 +27,7 @@ class Place:
 
 @contextmanager
 def place(folder: Path, server: str | None, durability: str) -> Iterator[Place]:
-    """A file in `folder`, or with `server` (a `postgresql://` address) a database there.
+    """Yield a file in `folder`, or with `server` (a `postgresql://` address) a database there.
 
     Raises InvalidConfig for another address, StoreUnavailable.
     """

@@ -56,7 +56,7 @@ class Axis:
     log: bool = False
 
     def at(self, value: float) -> float:
-        """The place of `value`."""
+        """Return the place of `value`."""
         scale: Callable[[float], float] = math.log10 if self.log else float
         share = (scale(value) - scale(self.low)) / (scale(self.high) - scale(self.low))
         return self.start + share * (self.end - self.start)
@@ -132,7 +132,7 @@ def _svg(height: float, title: str, told: str, body: Sequence[str]) -> str:
 
 
 def _hatches() -> Iterator[str]:
-    """A pattern a series, so that bars differ by more than their colour."""
+    """Yield a pattern a series, so that bars differ by more than their colour."""
     yield "<defs>"
     for place, colour in enumerate(PALETTE):
         turned = f' patternTransform="rotate({45 * place})"' if place else ""
@@ -200,7 +200,7 @@ def _line(place: int, points: Sequence[tuple[float, float]]) -> Iterator[str]:
 
 
 def _mark(place: int, x: float, y: float) -> str:
-    """A dot, a square, a triangle or a diamond."""
+    """Return a dot, a square, a triangle or a diamond."""
     colour = PALETTE[place % len(PALETTE)]
     shapes = (
         "m-3.5 0a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0-7 0",

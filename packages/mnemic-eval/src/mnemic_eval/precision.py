@@ -118,7 +118,7 @@ class Seeded:
         return [self.held[hit.memory.memory_id] for hit in result.hits]
 
     def _expanded(self, names: Sequence[str], user: str, scopes: Sequence[str]) -> Iterator[str]:
-        """The beliefs, and behind them those that take part in the relations among them."""
+        """Yield the beliefs, and behind them those that take part in the relations among them."""
         yield from names
         for name in names:
             for other in self.beliefs[name].get("participants") or ():
@@ -171,7 +171,9 @@ def failures(expect: Mapping[str, Mapping[str, Any]], tiers: Tiers) -> list[str]
 
 
 def figures(case: Mapping[str, Any], tiers: Tiers, similar: Tiers) -> dict[str, float]:
-    """The figures of a case; precision and recall are 1 where there was nothing to find and nothing was found."""
+    """Return the figures of a case; precision and recall are 1 where there was nothing to find and nothing was
+    found.
+    """
     wanted = set(case["expect"].get("relevantBeliefs", {}).get("shouldOnlyInclude", ()))
     hits = len(wanted & set(tiers.relevant))
     passed = not failures(case["expect"], tiers)

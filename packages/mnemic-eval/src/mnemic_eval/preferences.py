@@ -54,7 +54,7 @@ def run(
 
 
 def statements(path: Path) -> list[tuple[str, str]]:
-    """The statements and requests of the file at `path`. Raises InvalidInput."""
+    """Return the statements and requests of the file at `path`. Raises InvalidInput."""
     file = found(path, FILES)
     if file.suffix == ".json":
         lines = loaded(file)

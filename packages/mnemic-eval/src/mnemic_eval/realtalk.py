@@ -26,8 +26,8 @@ CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "commonsense"}
 
 
 def read_chats(path: Path, unread: Unread | None = None) -> list[Chat]:
-    """The chats of a file, or of the files of a folder or its folders; files without questions are left out. Chats and
-    questions of another shape are counted in `unread` and left out. Raises InvalidInput
+    """Return the chats of a file, or of the files of a folder or its folders; files without questions are left out.
+    Chats and questions of another shape are counted in `unread` and left out. Raises InvalidInput
     (`invalid_input:data:realtalk`) where no chat can be read.
     """
     unread = Unread() if unread is None else unread
@@ -72,7 +72,7 @@ def _chat(asked: Any, name: str, messages: Sequence[Message], unread: Unread) ->
 
 
 def _category(given: object) -> str:
-    """The name of a category that is told as a number, or by name."""
+    """Return the name of a category that is told as a number, or by name."""
     number = int(given) if isinstance(given, str) and given.isdecimal() else given
     named = CATEGORIES.get(number) if isinstance(number, int) else None
     return named or (given if isinstance(given, str) and not given.isdecimal() else "other")

@@ -33,7 +33,9 @@ CHUNK = 256
 async def throwaway_engine(
     embedder: Embedder, completer: Completer | None = None, *, extractor: Extractor | None = None
 ) -> AsyncIterator[MemoryEngine]:
-    """An open engine with default rules on a SQLite file that is gone afterwards. Nothing in it is worth an fsync."""
+    """Yield an open engine with default rules on a SQLite file that is gone afterwards. Nothing in it is worth an
+    fsync.
+    """
     with TemporaryDirectory(prefix="mnemic-eval-") as folder:
         store = build_store(str(Path(folder) / "eval.db"), durability="fast")
         async with MemoryEngine(store=store, embedder=embedder, completer=completer, extractor=extractor) as engine:
@@ -77,7 +79,9 @@ class Told:
     async def ask(
         self, question: str, *, top_k: int, asked_at: datetime | None = None, as_of: datetime | None = None
     ) -> tuple[str, ...]:
-        """The ids of the messages that the engine finds for `question`, asked then and as of then, best first."""
+        """Return the ids of the messages that the engine finds for `question`, asked then and as of then, best
+        first.
+        """
         began = time.perf_counter()
         result = await self.engine.search(question, actor=self.actor, top_k=top_k, asked_at=asked_at, as_of=as_of)
         self.search_seconds.append(time.perf_counter() - began)
@@ -86,8 +90,8 @@ class Told:
         return self.refs(result)
 
     def refs(self, result: SearchResult) -> tuple[str, ...]:
-        """The messages that the hits hold, best first, each once. A hit that holds none (what consolidation derived)
-        keeps its place under its own id.
+        """Return the messages that the hits hold, best first, each once. A hit that holds none (what consolidation
+        derived) keeps its place under its own id.
         """
         ids = [hit.memory.memory_id for hit in result.hits]
         return tuple(dict.fromkeys(ref for memory_id in ids for ref in self._refs.get(memory_id, [memory_id])))

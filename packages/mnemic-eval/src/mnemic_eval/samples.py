@@ -28,7 +28,7 @@ def files(path: Path, suffixes: Sequence[str]) -> list[Path]:
 
 
 def table(path: Path) -> Iterator[dict[str, str]]:
-    """The rows of a table, by the names of its first line in lower case. Tab-separated files quote nothing."""
+    """Yield the rows of a table, by the names of its first line in lower case. Tab-separated files quote nothing."""
     delimiter = _TABLES[path.suffix.lower()]
     with path.open(encoding="utf-8-sig", newline="") as file:
         rows = csv.reader(file, delimiter=delimiter, quoting=csv.QUOTE_MINIMAL if delimiter == "," else csv.QUOTE_NONE)
@@ -38,7 +38,7 @@ def table(path: Path) -> Iterator[dict[str, str]]:
 
 
 def json_list(path: Path) -> list[Any]:
-    """The list in a JSON file; nothing where the file holds something else."""
+    """Return the list in a JSON file; nothing where the file holds something else."""
     try:
         value = json.loads(path.read_bytes())
     except ValueError:
@@ -60,7 +60,7 @@ def drawn(items: Sequence[T], size: int, seed: int) -> list[T]:
 
 
 def share(part: int, whole: int) -> float | None:
-    """A fraction of four digits; None where there was nothing to count."""
+    """Return a fraction of four digits; None where there was nothing to count."""
     return round(part / whole, 4) if whole else None
 
 

@@ -71,12 +71,14 @@ class LoadOptions:
     seed: int = SEED
 
     def quick(self) -> LoadOptions:
-        """The same, small enough for a smoke test: its figures mean little."""
+        """Return the same, small enough for a smoke test: its figures mean little."""
         return LoadOptions(connections=(1, 4), requests=12, rows=20, store=self.store, seed=self.seed)
 
 
 def run(options: LoadOptions, *, progress: Progress = silent) -> dict[str, Any]:
-    """Requests a second and latencies, by what was asked and over how many connections. Raises StoreFailed."""
+    """Return the requests a second and latencies, by what was asked and over how many connections. Raises
+    StoreFailed.
+    """
     with (
         TemporaryDirectory(prefix="mnemic-load-") as folder,
         place(Path(folder), options.store, "durable") as where,
@@ -103,7 +105,7 @@ def _measured(options: LoadOptions, where: Place, progress: Progress) -> dict[st
 
 @contextmanager
 def _serving(location: str) -> Iterator[tuple[str, str]]:
-    """A service on the store, and a key for it."""
+    """Yield a service on the store, and a key for it."""
     command = [sys.executable, "-m", "mnemic", "--store", location]
     limits = {
         "MNEMIC_SERVICE_PER_SECOND": "1000000",
@@ -136,8 +138,8 @@ def _serving(location: str) -> Iterator[tuple[str, str]]:
 
 @contextmanager
 def _running(command: list[str], **environment: str) -> Iterator[str]:
-    """The address of a server, until the block ends; what it writes is read on, as a full pipe would stop it. Raises
-    StoreFailed (`load`).
+    """Yield the address of a server, until the block ends; what it writes is read on, as a full pipe would stop it.
+    Raises StoreFailed (`load`).
     """
     process = subprocess.Popen(  # noqa: S603 - our own interpreter
         command, stderr=subprocess.PIPE, text=True, env={**os.environ, **environment}
@@ -240,7 +242,7 @@ async def _alone(options: LoadOptions, where: Place, progress: Progress) -> dict
 
 
 def load_table(result: dict[str, Any]) -> str:
-    """The figures as text."""
+    """Return the figures as text."""
     machine = result["conditions"]["machine"]
     head = (
         f"{result['store']}, {result['rows']:,} memories, {result['requests']} requests each; "

@@ -72,7 +72,7 @@ def cold_starts(store: str, user: str, question: str, *, starts: int, progress: 
 
 
 def peak_mb() -> float:
-    """The most memory this process ever held, in MB."""
+    """Return the most memory this process ever held, in MB."""
     unit = 1 if sys.platform == "darwin" else 1024
     return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6, 1)
 
@@ -120,5 +120,5 @@ def _first_search(store: str, user: str, question: str) -> list[float]:
 
 
 def _quiet() -> dict[str, str]:
-    """The environment without this product's settings, so that a stranger's policy or store is not measured."""
+    """Return the environment without this product's settings, so that a stranger's policy or store is not measured."""
     return {name: value for name, value in os.environ.items() if not name.startswith("MNEMIC_")}

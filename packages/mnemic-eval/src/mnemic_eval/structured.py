@@ -185,7 +185,7 @@ def _merged(file: Path) -> list[dict[str, Any]]:
 
 
 def _sent_on(file: Path, root: Path, gold: Sequence[Any]) -> date | None:
-    """The day on which the document was sent, where something says it."""
+    """Return the day on which the document was sent, where something says it."""
     for folder in file.parents:
         context = folder / "context.eml"
         if context.is_file():

@@ -9,14 +9,14 @@ _NOT_MEASURED = "-"
 
 
 def set_table(result: Mapping[str, Any]) -> str:
-    """The report of any set."""
+    """Return the report of any set."""
     if "overall" in result:
         return recall_table(result)
     return halves_table(result) if "dev" in result and "test" in result else figures_table(result)
 
 
 def figures_table(result: Mapping[str, Any]) -> str:
-    """A line per figure of a set that has no halves: shares in per cent, counts as they are."""
+    """Return a line per figure of a set that has no halves: shares in per cent, counts as they are."""
     rows = [["", "", "n"]]
     for name, part in result.items():
         if name != "settings":
@@ -35,7 +35,7 @@ def _figure_rows(name: str, part: Any) -> Iterator[list[str]]:
 
 
 def halves_table(result: Mapping[str, Any]) -> str:
-    """A line per figure and per part of it, in per cent, for `dev` and `test`, with how many were counted."""
+    """Return a line per figure and per part of it, in per cent, for `dev` and `test`, with how many were counted."""
     halves = [result[split] for split in ("dev", "test")]
     names = [name for name, value in halves[0].items() if value is None or isinstance(value, float)]
     parts = halves[0].get("by_source") or {
@@ -52,7 +52,9 @@ def halves_table(result: Mapping[str, Any]) -> str:
 
 
 def calibration_table(result: Mapping[str, Any]) -> str:
-    """The chosen cosines, and what they do on the half that did not choose, in per cent, beside what held before."""
+    """Return the chosen cosines, and what they do on the half that did not choose, in per cent, beside what held
+    before.
+    """
     chosen = [["threshold", "cosine"], *([name, f"{cosine:.3f}"] for name, cosine in result["cosines"].items())]
     chosen += [[name, "as it was"] for name in result["unchanged"]]
     before, after = result["before"], result["after"]
@@ -70,7 +72,7 @@ def _counted(part: Mapping[str, Any] | None) -> tuple[str, str]:
 
 
 def recall_table(result: Mapping[str, Any]) -> str:
-    """The figures of a set in per cent, a line per part and category, each with its 95 % interval."""
+    """Return the figures of a set in per cent, a line per part and category, each with its 95 % interval."""
     names = figures_of(result["overall"])
     ablation = _ablation_rows(result["ablation"], names) if "ablation" in result else []
     standing = ["", *_recall_rows(result["standing"])] if "standing" in result else []
@@ -99,7 +101,7 @@ def _earlier_rows(earlier: Mapping[str, Any]) -> list[str]:
 
 
 def figures_of(part: Mapping[str, Any]) -> list[str]:
-    """The names of the figures of a part of a set."""
+    """Return the names of the figures of a part of a set."""
     return [name for name in part if name not in {"questions", "ci95"}]
 
 
@@ -120,7 +122,7 @@ def _recall_rows(result: Mapping[str, Any]) -> list[str]:
 
 
 def _ablation_rows(ablation: Mapping[str, Any], names: Sequence[str]) -> list[str]:
-    """A line per variant: the figures on dev and test in per cent, and the median search time."""
+    """Return a line per variant: the figures on dev and test in per cent, and the median search time."""
     head = ["variant", *(f"{split} {name}" for split in ("dev", "test") for name in names), "search ms"]
     body = [
         [
@@ -134,7 +136,7 @@ def _ablation_rows(ablation: Mapping[str, Any], names: Sequence[str]) -> list[st
 
 
 def bench_table(result: Mapping[str, Any]) -> str:
-    """The figures of a bench, milliseconds unless a unit is named."""
+    """Return the figures of a bench, milliseconds unless a unit is named."""
     parts = (f"{part} {point}" for part in ("embed", "overhead") for point in ("p50", "p95"))
     lines = _grid([["milliseconds", "p50", "p95", "p99", *parts, "CPU", "by its floor"], *_call_rows(result)])
     kinds = [*_grid([["each kind, milliseconds", "store", "p50", "p95", "budget p95"], *_kind_rows(result)]), ""]

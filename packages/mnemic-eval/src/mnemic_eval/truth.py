@@ -113,7 +113,7 @@ class _Played:
         return [content for content, message in told if content_words(content) - content_words(message)]
 
     def as_dict(self) -> dict[str, Any]:
-        """The conversation as one JSON line."""
+        """Return the conversation as one JSON line."""
         return {
             "id": self.row["id"],
             "kind": self.row["kind"],

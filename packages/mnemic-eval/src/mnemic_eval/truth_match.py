@@ -50,7 +50,7 @@ NEGATED = re.compile(
 
 
 def content_words(text: str) -> set[str]:
-    """The content words of `text`: without accents, without a plural s, cut to five letters."""
+    """Return the content words of `text`: without accents, without a plural s, cut to five letters."""
     folded = unicodedata.normalize("NFKD", text.lower().replace("_", " "))
     plain = "".join(character for character in folded if not unicodedata.combining(character))
     words = (word for word in re.findall(r"[^\W_]+", plain) if word not in _STOP and (len(word) > 1 or word.isdigit()))
@@ -58,7 +58,7 @@ def content_words(text: str) -> set[str]:
 
 
 def cover(statement: str, text: str) -> float:
-    """The share of the statement's content words that `text` has."""
+    """Return the share of the statement's content words that `text` has."""
     wanted = content_words(statement)
     return len(wanted & content_words(text)) / len(wanted) if wanted else 0.0
 

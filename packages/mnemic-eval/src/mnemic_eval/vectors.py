@@ -84,7 +84,7 @@ class TimedEmbedder:
             self._stand_in = None
 
     def take(self) -> float:
-        """The seconds since the last call of this, and from now on zero again."""
+        """Return the seconds since the last call of this, and from now on zero again."""
         seconds, self.seconds = self.seconds, 0.0
         return seconds
 

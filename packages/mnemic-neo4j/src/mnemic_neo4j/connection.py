@@ -40,7 +40,9 @@ class Address(NamedTuple):
 
     @classmethod
     def parse(cls, url: str) -> Address:
-        """The address `neo4j://user:password@host:port/database`. Raises InvalidConfig (`invalid_config:graph`)."""
+        """Return the address `neo4j://user:password@host:port/database`. Raises InvalidConfig
+        (`invalid_config:graph`).
+        """
         parts = urlsplit(url)
         if parts.scheme not in _SCHEMES or not parts.hostname:
             raise InvalidConfig("graph", hint="use neo4j://user:password@host:port/database, or bolt://")
@@ -56,7 +58,7 @@ class Transaction:
         self._inner = inner
 
     async def run(self, statement: str, **parameters: Any) -> list[dict[str, Any]]:
-        """The rows of a statement."""
+        """Return the rows of a statement."""
         result = await self._inner.run(statement, parameters)
         return [record.data() async for record in result]
 
@@ -109,9 +111,9 @@ class Connection:
         turn: asyncio.Lock | None = None,
         **parameters: Any,
     ) -> list[dict[str, Any]]:
-        """The rows of one statement, committed by itself: one way to the server and back where a transaction takes
-        three. It waits for its `turn`. None of them where the server asks to try again; the statement may have been
-        carried out then, or not.
+        """Return the rows of one statement, committed by itself: one way to the server and back where a transaction
+        takes three. It waits for its `turn`. None of them where the server asks to try again; the statement may have
+        been carried out then, or not.
         """
 
         async def alone(left: float) -> list[dict[str, Any]]:
@@ -132,7 +134,7 @@ class Connection:
         return await self._within(alone, deadline)
 
     async def run_alone(self, statement: str) -> None:
-        """A statement that must not stand in a transaction with others, such as a constraint."""
+        """Run a statement that must not be in a transaction with others, such as a constraint."""
 
         async def alone(_: float) -> None:
             async with self._session() as session:
@@ -196,7 +198,9 @@ class Connection:
 
 
 def _typed(error: BaseException) -> MnemicError:
-    """The error of mnemic's tree that says what `error` says; its message stays behind, for it may quote values."""
+    """Return the error of mnemic's tree that says what `error` says; its message stays behind, for it may quote
+    values.
+    """
     if isinstance(error, AuthError):
         return StoreUnavailable(hint="the graph server refused the name or the password")
     if isinstance(error, TransientError):

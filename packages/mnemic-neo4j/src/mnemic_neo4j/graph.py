@@ -212,7 +212,7 @@ class Neo4jGraph:
         return self._turns.setdefault(scope, asyncio.Lock())
 
     async def _prepared(self) -> Connection:
-        """The connection, once the schema is there. Raises StoreUnavailable."""
+        """Return the connection, once the schema is there. Raises StoreUnavailable."""
         if not self._open:
             raise StoreUnavailable("closed")
         if not self._ready:
@@ -287,8 +287,8 @@ async def _walked(
 async def _met(
     transaction: Transaction, place: str, source: str, target: str, hops: int, at: datetime | None
 ) -> tuple[Relation, ...] | None:
-    """A shortest way from both ends: always a hop from where there are fewer nodes to go on from. They meet at the
-    first hop at which the ways can be joined, so that none is shorter.
+    """Search a shortest way from both ends: always a hop from where there are fewer nodes to go on from. They meet at
+    the first hop at which the ways can be joined, so that none is shorter.
     """
     there, back = _Walk.from_(source), _Walk.from_(target)
     for _ in range(hops):

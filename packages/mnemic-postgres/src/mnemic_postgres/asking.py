@@ -13,8 +13,8 @@ T = TypeVar("T")
 
 
 def asking(fetch: Callable[..., Awaitable[list[Any]]], statements: Mapping[str, str]) -> Ask:
-    """The rows of one of these statements; `fetch` gives those of any. Lists are of texts: those that no row can have
-    are left out.
+    """Return the rows of one of these statements; `fetch` gives those of any. Lists are of texts: those that no row can
+    have are left out.
     """
 
     async def ask(name: str, *values: Any) -> list[Any]:

@@ -159,8 +159,8 @@ def _counts(sections: Sequence[_Section]) -> dict[str, int]:
 
 
 async def _chains(connection: Any, *, checked: bool = False) -> dict[str, tuple[int, str]]:
-    """The end of every tenant's audit. Raises StoreCorrupt where one does not hold, or with `checked` where a memory is
-    not what was written.
+    """Return the end of every tenant's audit. Raises StoreCorrupt where one does not hold, or with `checked` where a
+    memory is not what was written.
     """
     session = Session(connection, lambda: _SECONDS, forgiving=False)
     found = {}
@@ -229,7 +229,7 @@ async def _loaded(connection: Any, file: Path, manifest: Manifest) -> None:
 
 
 def _sections(manifest: Manifest) -> list[_Section]:
-    """Raises StoreCorrupt (`backup_manifest`)."""
+    """Return the sections that a manifest lists. Raises StoreCorrupt (`backup_manifest`)."""
     try:
         sections = [
             _Section(one["table"], tuple(one["columns"]), int(one["rows"]), int(one["bytes"]))
@@ -266,7 +266,7 @@ async def _fill(connection: Any, section: _Section, file: IO[bytes]) -> None:
 
 
 async def _slice(file: IO[bytes], size: int) -> AsyncIterator[bytes]:
-    """The next `size` bytes."""
+    """Yield the next `size` bytes."""
     while size and (data := await asyncio.to_thread(file.read, min(size, _CHUNK))):
         size -= len(data)
         yield data

@@ -69,7 +69,7 @@ class Session:
         self.overtaken = False
 
     async def fetch(self, statement: str, *values: Any) -> list[Any]:
-        """The rows of a statement."""
+        """Return the rows of a statement."""
         try:
             rows: list[Any] = await self._connection.fetch(statement, *values)
         except DRIVER_ERRORS as error:
@@ -110,7 +110,9 @@ class Session:
         return rows
 
     async def enter_writing(self, tenant: str, level: str, owner: str, fingerprint: str, *, lock: int) -> Any:
-        """The same for one scope, once nobody else holds `lock`: its row, with the active memory of `fingerprint`."""
+        """Return the same for one scope, once nobody else holds `lock`: its row, with the active memory of
+        `fingerprint`.
+        """
         rows = await self.fetch(_SESSION["enter_writing"], tenant, self._limit(), lock, level, owner, fingerprint)
         self._tenant = tenant
         return rows[0]
@@ -126,7 +128,7 @@ class Session:
         await self.fetch(_SESSION["name_drain"], self._limit())
 
     def _limit(self) -> str:
-        """The server's time limit for a statement, in milliseconds."""
+        """Return the server's time limit for a statement, in milliseconds."""
         return str(max(1, int(self._remaining() * 1000)))
 
 
@@ -172,7 +174,7 @@ class Connections:
         return await self._thread.run(self._run(self._begin_writing, work, self._limited(deadline)))
 
     async def ask(self, statement: str, *values: Any) -> list[Any]:
-        """The rows of a statement that is a transaction of its own, and does no harm when it is run again."""
+        """Return the rows of a statement that is a transaction of its own, and does no harm when it is run again."""
 
         async def work(session: Session) -> list[Any]:
             return await session.fetch(statement, *values)
@@ -207,7 +209,8 @@ class Connections:
 
 
 def _writing(schema: int) -> str:
-    """The beginning of a transaction that writes: after a migration that is under way, under a schema that is known.
+    """Return the beginning of a transaction that writes: after a migration that is under way, under a schema that is
+    known.
 
     One command, for one journey. A condition that is false becomes a division by zero: nothing else ends a
     transaction from within plain SQL.
@@ -349,7 +352,7 @@ async def connect(dsn: str, seconds: float, settings: Mapping[str, str]) -> Any:
 
 
 async def open_pool(dsn: str, *, size: int, seconds: float, settings: Mapping[str, str], vector_schema: str) -> Any:
-    """A pool whose connections work as the application's role and speak pgvector.
+    """Return a pool whose connections work as the application's role and speak pgvector.
 
     Raises InvalidConfig (`invalid_config:postgres_role`) and StoreUnavailable.
     """

@@ -22,7 +22,7 @@ _DAMAGE = statements("damage")
 
 
 async def examined(session: Session, tenant: str) -> list[Damage]:
-    """The damaged rows of the tenant, at most `MOST` of them."""
+    """Return the damaged rows of the tenant, at most `MOST` of them."""
     await session.enter(tenant)
     found: list[Damage] = []
     for rows in (_memories(session, tenant), _versions(session, tenant), _checked(session, tenant)):

@@ -106,7 +106,7 @@ class _Batch:
     hide: int | None
 
     async def apply(self, connections: Connections) -> list[DocumentAnswer]:
-        """Reads of one moment; with puts, reads and puts in one transaction that holds the tenant's lock."""
+        """Return the reads of one moment; with puts, reads and puts are one transaction that has the tenant's lock."""
         puts = last_puts(self.operations)
         if puts:
             return await connections.write(partial(self._read_and_put, puts))
@@ -128,7 +128,7 @@ class _Batch:
         await session.fetch(_DOCUMENTS["refresh"], self.tenant, self.now, sorted(rows))
 
     async def _read(self, session: Session) -> tuple[list[DocumentAnswer], list[int]]:
-        """The answers, and the rows whose time to live starts again."""
+        """Return the answers, and the rows whose time to live starts again."""
         await session.enter(self.tenant)
         answers: list[DocumentAnswer] = []
         refreshed: list[int] = []
@@ -154,7 +154,9 @@ class _Batch:
         return await session.fetch(_DOCUMENTS["get"], self.tenant, self.hide, *place)
 
     async def _find(self, session: Session, wanted: FindDocuments) -> list[tuple[Any, float | None]]:
-        """A page of rows with their scores. What only Python can judge is judged on every row under the prefix."""
+        """Return a page of rows with their scores. What only Python can judge is judged on every row under the
+        prefix.
+        """
         by_words = wanted.query if wanted.vector is None else None
         whole = not wanted.conditions and not by_words
         page = (wanted.limit, wanted.offset) if whole else (None, 0)
@@ -238,6 +240,6 @@ def _path(namespace: Namespace) -> bytes:
 
 
 def _lock_of(tenant: str) -> int:
-    """The advisory lock of whoever writes documents of the tenant: 64 bits."""
+    """Return the advisory lock of whoever writes documents of the tenant: 64 bits."""
     name = hashlib.blake2b(tenant.encode(), digest_size=8, person=b"mnemic.document")
     return int.from_bytes(name.digest(), "big", signed=True)

@@ -66,7 +66,7 @@ def lost_connection(error: BaseException) -> bool:
 
 
 def typed(error: BaseException) -> MnemicError:
-    """The error of mnemic's tree that says what `error` says."""
+    """Return the error of mnemic's tree that says what `error` says."""
     if isinstance(error, asyncpg.PostgresError):
         if error.sqlstate == "22000" and _OTHER_SPACE.search(str(error)):
             return SpaceMismatch(hint="the vectors are those of another model by now; open the store with that one")

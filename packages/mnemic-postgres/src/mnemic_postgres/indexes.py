@@ -63,7 +63,7 @@ class Indexes:
         return place.active <= self._most
 
     async def current(self, session: Session, tenant: str, place: Place) -> ScopeIndex | None:
-        """The scope's index as of the session's transaction, or newer; None where the database must search."""
+        """Return the scope's index as of the session's transaction, or newer; None where the database must search."""
         if not self.fits(place):
             return None
         slot = self._shelf.slot(place.scope_id)
@@ -117,7 +117,7 @@ class Indexes:
         return index
 
     async def _entries(self, session: Session, tenant: str, rows: Sequence[Any]) -> list[Entry]:
-        """The entries of these memories. Damaged words are made again of what the memory says."""
+        """Return the entries of these memories. Damaged words are made again of what the memory says."""
         damaged = [row["memory_id"] for row in rows if not words_are_whole(row)]
         again = {}
         if damaged:
@@ -132,7 +132,9 @@ def _behind(place: Place, index: ScopeIndex) -> int:
 
 
 def coded(where: Where) -> Where:
-    """The filter as an index of this store understands it: keys and categories by their digests, as they are stored."""
+    """Return the filter as an index of this store understands it: keys and categories by their digests, as they are
+    stored.
+    """
     return replace(
         where,
         keys=_codes(where.keys),

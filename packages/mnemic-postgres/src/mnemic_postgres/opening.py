@@ -39,7 +39,9 @@ class Access:
         durability: Literal["durable", "fast"],
         replica_dsn: str | None = None,
     ) -> Self:
-        """Raises InvalidConfig (`invalid_config:durability`, `invalid_config:postgres`)."""
+        """Check the settings of the connections. Raises InvalidConfig (`invalid_config:durability`,
+        `invalid_config:postgres`).
+        """
         if durability not in ("durable", "fast"):
             raise InvalidConfig("durability", hint="durable or fast")
         if pool_size < 1 or not 0 < statement_timeout <= 3600:

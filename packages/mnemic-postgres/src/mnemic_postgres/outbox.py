@@ -13,7 +13,7 @@ _OUTBOX = load("outbox")
 
 
 async def pending(connections: Connections, projection: str | None, limit: int) -> list[OutboxEntry]:
-    """The port's `pending`."""
+    """Return the port's `pending`."""
     rows = await connections.ask(_OUTBOX["pending"], projection, max(0, limit))
     return [
         OutboxEntry(
@@ -28,7 +28,7 @@ async def pending(connections: Connections, projection: str | None, limit: int) 
 
 
 async def acknowledge(connections: Connections, sequences: Sequence[int], projection: str | None) -> None:
-    """The port's `acknowledge`."""
+    """Implement the port's `acknowledge`."""
     if projection is None:
         await connections.write(partial(_removed, sequences=sequences))
     else:
@@ -41,18 +41,18 @@ async def _removed(session: Session, sequences: Sequence[int]) -> None:
 
 
 async def register(session: Session, projection: str) -> None:
-    """The port's `register`."""
+    """Implement the port's `register`."""
     await session.fetch(_OUTBOX["register"], projection)
 
 
 async def unregister(session: Session, projection: str) -> None:
-    """The port's `unregister`."""
+    """Implement the port's `unregister`."""
     await session.enter_drain()
     for name in ("unregister", "remove_left", "forget_taken"):
         await session.fetch(_OUTBOX[name], projection)
 
 
 async def projections(session: Session) -> dict[str, int]:
-    """The port's `projections`."""
+    """Return the port's `projections`."""
     await session.enter_drain()
     return {row["name"]: row["waiting"] for row in await session.fetch(_OUTBOX["projections"])}

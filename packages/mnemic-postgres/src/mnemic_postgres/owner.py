@@ -26,7 +26,7 @@ class Owner:
         self._turn = asyncio.Lock()
 
     async def run(self, work: Callable[[Any], Awaitable[T]]) -> T:
-        """The result of `work`, which is given the connection. Raises StoreFailed."""
+        """Return the result of `work`, which is given the connection. Raises StoreFailed."""
         async with self._turn:
             if self._connection is None or self._connection.is_closed():
                 self._connection = await connect(self._access.owner_dsn, self._access.seconds, self._settings)

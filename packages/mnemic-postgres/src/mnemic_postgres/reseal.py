@@ -43,7 +43,7 @@ _UNDER_WAY = """
 
 
 async def reseal(connection: Any, tenant: str, anew: Anew) -> int:
-    """The port's `reseal`."""
+    """Return the port's `reseal`."""
     await _others_ended(connection)
     resealed, last = 0, ("", 0)
     while True:
@@ -97,7 +97,9 @@ def _body(sealer: Sealer, tenant: str, row: Any) -> str:
 
 
 def _text(row: Any, tenant: str) -> str:
-    """The body of a row. Raises StoreCorrupt (`memory`) where it is not what was written: sealed, nobody would know."""
+    """Return the body of a row. Raises StoreCorrupt (`memory`) where it is not what was written: sealed, nobody would
+    know.
+    """
     if row["checksum"] not in (None, body_check(tenant, row["level"], row["owner"], row["body"])):
         raise damaged("memory")
     try:
@@ -107,7 +109,7 @@ def _text(row: Any, tenant: str) -> str:
 
 
 def _columns(changed: Sequence[tuple[Any, str]], tenant: str) -> tuple[list[str], list[int], list[str], list[int]]:
-    """The rows with their new bodies, as the parameters of the statement from $2 on."""
+    """Return the rows with their new bodies, as the parameters of the statement from $2 on."""
     return (
         [row["memory_id"] for row, _ in changed],
         [row["version"] for row, _ in changed],

@@ -40,21 +40,21 @@ _HEADER = struct.Struct(">HH")
 
 
 def encode_vector(vector: Vector) -> bytes:
-    """A vector as pgvector receives it."""
+    """Return a vector as pgvector receives it."""
     values = array("f", vector)
     values.byteswap()
     return _HEADER.pack(len(values), 0) + values.tobytes()
 
 
 def decode_vector(data: bytes) -> Vector:
-    """The vector that pgvector sends."""
+    """Return the vector that pgvector sends."""
     values = array("f", data[_HEADER.size :])
     values.byteswap()
     return values.tobytes()
 
 
 def floats(vector: Vector) -> array[float]:
-    """The values of a vector."""
+    """Return the values of a vector."""
     return array("f", vector)
 
 
@@ -66,7 +66,7 @@ class Bodies:
         self.noted = Noted()
 
     def memory(self, row: Any, scope: Scope | None = None) -> Memory:
-        """The memory of a row, which is of `scope` where it does not say so. A damaged vector is none; raises
+        """Return the memory of a row, which is of `scope` where it does not say so. A damaged vector is none; raises
         StoreCorrupt (`memory`) where anything else is not what was written.
         """
         vector = row["vector"]
@@ -77,7 +77,7 @@ class Bodies:
         return self.sealer.checked(row["body"], row["checksum"], place, vector)
 
     def whole(self, rows: Iterable[Any]) -> list[Memory]:
-        """The memories of those rows that are not damaged; the others are skipped, and noted."""
+        """Return the memories of those rows that are not damaged; the others are skipped, and noted."""
         found = []
         for row in rows:
             try:
@@ -87,7 +87,9 @@ class Bodies:
         return found
 
     def named(self, row: Any) -> Memory:
-        """The memory of a row; of a damaged one as much as is known without its body, so that it can be removed."""
+        """Return the memory of a row; of a damaged one as much as is known without its body, so that it can be
+        removed.
+        """
         try:
             return self.memory(row)
         except StoreCorrupt:
@@ -95,20 +97,20 @@ class Bodies:
             return _placeholder(row)
 
     def before(self, row: Any) -> Memory | None:
-        """The memory of a row that is about to change; None of a damaged one, which is near to nothing."""
+        """Return the memory of a row that is about to change; None of a damaged one, which is near to nothing."""
         try:
             return self.memory(row)
         except StoreCorrupt:
             return None
 
     def written(self, memory: Memory, content: Words, context: Words) -> tuple[str, int, int | None, int]:
-        """The body of a memory with those words, and the checksums of its row: of body, vector and words."""
+        """Return the body of a memory with those words, and the checksums of its row: of body, vector and words."""
         words = words_check(content.packed, context.packed, raw(memory.source.speaker), cues_of(memory))
         body = self.sealer.body(memory)
         return body, body_check(*place_of(memory.scope), body), vector_check(memory.vector), words
 
     def version(self, row: Any, current: Memory) -> Memory:
-        """An earlier version of the memory `current`; of a damaged row as much as is known."""
+        """Return an earlier version of the memory `current`; of a damaged row as much as is known."""
         try:
             return self.sealer.checked(row["body"], row["checksum"], current.scope, None)
         except StoreCorrupt:
@@ -116,7 +118,9 @@ class Bodies:
 
 
 def _placeholder(row: Any) -> Memory:
-    """Raises StoreCorrupt (`memory`) where not even the columns make a memory."""
+    """Return a memory in the place of a damaged row, as far as its columns tell. Raises StoreCorrupt (`memory`) where
+    not even the columns make a memory.
+    """
     try:
         at = moment_of(row["happened_at"])
         return Memory(
@@ -152,12 +156,12 @@ class Place(NamedTuple):
 
 
 def place_of(scope: Scope) -> tuple[str, str, str]:
-    """A scope as parameters."""
+    """Return a scope as parameters."""
     return scope.tenant, scope.level.value, scope.owner
 
 
 def places_of(tenant: str, scopes: Iterable[Scope]) -> tuple[str, list[str], list[str]]:
-    """The scopes of one tenant as the parameters $1 to $3."""
+    """Return the scopes of one tenant as the parameters $1 to $3."""
     inside = [scope for scope in dict.fromkeys(scopes) if scope.tenant == tenant]
     return tenant, [scope.level.value for scope in inside], [scope.owner for scope in inside]
 
@@ -211,12 +215,16 @@ def _digests(texts: Iterable[str] | None) -> list[bytes | None] | None:
 
 
 def lock_of(scope: Scope) -> int:
-    """The advisory lock that stands for the scope: 64 bits, so that two scopes hardly ever wait for each other."""
+    """Return the advisory lock that stands for the scope: 64 bits, so that two scopes hardly ever wait for each
+    other.
+    """
     return _lock("\n".join(place_of(scope)), b"mnemic.scope")
 
 
 def lock_of_tenant(tenant: str) -> int:
-    """The advisory lock for what is true of a whole tenant. Whoever takes it holds the locks of its scopes by then."""
+    """Return the advisory lock for what is true of a whole tenant. Whoever takes it holds the locks of its scopes by
+    then.
+    """
     return _lock(tenant, b"mnemic.tenant")
 
 
@@ -250,13 +258,13 @@ class Terms:
         return int.from_bytes(hashlib.blake2b(data, digest_size=4, key=self._salt).digest(), "big", signed=True) or 1
 
     def words(self, text: str) -> Words:
-        """The terms of `text`: in the order of its words, a zero, then its further spellings."""
+        """Return the terms of `text`: in the order of its words, a zero, then its further spellings."""
         found = analyse(text)
         sequence, extras = ([self.number(term) for term in terms] for terms in found)
         return Words(pack([*sequence, 0, *extras] if extras else sequence), Counter(sequence + extras))
 
     def of(self, memory: Memory) -> tuple[Words, Words]:
-        """The terms of the memory's two fields."""
+        """Return the terms of the memory's two fields."""
         content, context = fields_of(memory)
         return self.words(content), self.words(context)
 
@@ -279,7 +287,7 @@ def pack(numbers: Iterable[int]) -> bytes:
 
 
 def unpack(packed: bytes) -> set[int]:
-    """The terms of `pack`, each once, without the zero."""
+    """Return the terms of `pack`, each once, without the zero."""
     found = set()
     for start in range(0, len(packed), _TERM_BYTES):
         first, *rest = packed[start : start + _TERM_BYTES]
@@ -291,7 +299,7 @@ def unpack(packed: bytes) -> set[int]:
 
 
 def postings_of(content: Words, context: Words) -> tuple[list[int], list[int], list[int]]:
-    """The terms of a memory, and how often each occurs in the two fields."""
+    """Return the terms of a memory, and how often each occurs in the two fields."""
     terms = sorted(content.counts.keys() | context.counts.keys())
     return terms, [content.counts[term] for term in terms], [context.counts[term] for term in terms]
 

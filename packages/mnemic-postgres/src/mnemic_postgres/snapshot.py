@@ -100,7 +100,9 @@ class PostgresSnapshot:
     async def _newest_of(
         self, where: Where, facets: Sequence[frozenset[str]], before: str | None, limit: int
     ) -> list[Memory]:
-        """The set that the fewest memories have from the index; the others are asked row by row, each by its number."""
+        """Return the set that the fewest memories have from the index; the others are asked row by row, each by its
+        number.
+        """
         sets = [[ANY_FACET, *map(self._terms.number, one)] for one in facets]
         if len(sets) > 1:
             places = places_of(where.tenant, where.scopes)
@@ -205,7 +207,7 @@ class PostgresSnapshot:
         return frozenset(found)
 
     async def _split(self, where: Where) -> tuple[list[ScopeIndex], Where | None]:
-        """The indexes at hand, and the filter for the other scopes, None where there are none."""
+        """Return the indexes at hand, and the filter for the other scopes, None where there are none."""
         unknown = [scope for scope in where.scopes if scope not in self._places]
         if unknown:
             rows = await Step(partial(self._session.enter_scopes, *places_of(where.tenant, unknown)))
@@ -229,7 +231,9 @@ class PostgresSnapshot:
         return await believed(self, scopes, known_at, live_at, space=self._space, bm25=self._bm25)
 
     async def _filtered(self, where: Where, statement: str, *values: Any) -> list[Any]:
-        """The rows of a statement for the scopes and conditions of `where`; `values` are its parameters from $4 on."""
+        """Return the rows of a statement for the scopes and conditions of `where`; `values` are its parameters from $4
+        on.
+        """
         asked = filter_of(where)
         given = (*places_of(where.tenant, where.scopes), *values, *asked.values())
         return await self._rows(where.tenant, filtered(statement, tuple(asked)), *given)
@@ -246,7 +250,7 @@ def _pairs(sets: Sequence[Sequence[int]]) -> tuple[list[int], list[int]]:
 
 
 def _best(lists: Sequence[list[Scored]], limit: int) -> list[Scored]:
-    """The best of several lists, each of which is in order already."""
+    """Return the best of several lists, each of which is in order already."""
     if len(lists) == 1:
         return lists[0]
     found = (entry for entries in lists for entry in entries)

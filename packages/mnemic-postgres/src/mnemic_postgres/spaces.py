@@ -65,7 +65,7 @@ _SWITCH = """
 
 
 async def present(connection: Any) -> VectorSpace | None:
-    """The database's vector space; None where nothing was ever stored."""
+    """Return the database's vector space; None where nothing was ever stored."""
     if await connection.fetchval("SELECT to_regclass('mnemic.space')") is None:
         return None
     return await _space(connection, "SELECT model, dimension FROM space")
@@ -89,12 +89,12 @@ async def begin(connection: Any, space: VectorSpace) -> None:
 
 
 async def unfilled(connection: Any, bodies: Bodies, limit: int) -> list[Memory]:
-    """The port's `unfilled`."""
+    """Implement the port's `unfilled`."""
     return [bodies.named(row) for row in await connection.fetch(_UNFILLED, max(0, limit))]
 
 
 async def fill(connection: Any, filled: Sequence[tuple[Memory, Vector]]) -> int:
-    """The port's `fill`. What can no longer be opened is near to nothing: its vector is zero."""
+    """Implement the port's `fill`. What can no longer be opened is near to nothing: its vector is zero."""
     space = await _space(connection, _NEXT)
     if space is None:
         raise InvalidInput("space", hint="no vector space is being filled")
@@ -108,7 +108,7 @@ async def fill(connection: Any, filled: Sequence[tuple[Memory, Vector]]) -> int:
 
 
 def spelt(vector: Vector | None) -> str:
-    """A vector as pgvector reads it from text; nine digits say a float32 exactly."""
+    """Return a vector as pgvector reads it from text; nine digits say a float32 exactly."""
     assert vector is not None
     return "[" + ",".join(format(value, ".9g") for value in floats(vector)) + "]"
 

@@ -24,7 +24,7 @@ _CONDITIONS = _sections("filters")
 
 
 def load(name: str) -> dict[str, str]:
-    """The statements of one file, by name, each complete but for `{accepted}`."""
+    """Return the statements of one file, by name, each complete but for `{accepted}`."""
     return {
         name: _PLACE.sub(lambda place: _PARTS.get(place[1], place[0]), statement)
         for name, statement in _sections(name).items()
@@ -33,7 +33,7 @@ def load(name: str) -> dict[str, str]:
 
 @lru_cache(maxsize=512)
 def filtered(statement: str, asked: tuple[str, ...]) -> str:
-    """The statement with the conditions `asked`, whose parameters follow the statement's own."""
+    """Return the statement with the conditions `asked`, whose parameters follow the statement's own."""
     last = max(int(number) for number in _PARAMETER.findall(statement))
     conditions = ["m.tenant = $1"]
     conditions += [_CONDITIONS[name].replace("{value}", f"${last + place}") for place, name in enumerate(asked, 1)]

@@ -357,7 +357,7 @@ class _Opened:
         return self.database.replica is not None and self.database.replica.failing
 
     async def as_owner(self, work: Callable[[Any], Awaitable[T]]) -> T:
-        """The result of `work` on the owner's connection, which sees every tenant. Raises StoreFailed."""
+        """Return the result of `work` on the owner's connection, which sees every tenant. Raises StoreFailed."""
         result = await self.database.thread.run(self.owner.run(work))
         if self.database.replica is not None:
             await self.connections.write(self.database.replica.note)

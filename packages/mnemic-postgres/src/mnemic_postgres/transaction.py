@@ -149,7 +149,7 @@ class PostgresTransaction(Transaction):
         return await self._as_before(scope, scores) if scores else []
 
     async def _index(self, scope: Scope, place: Place) -> ScopeIndex | None:
-        """The scope's index as of the beginning: nobody else can change the scope, and this transaction has not yet."""
+        """Return the index as of the beginning: nobody else can change the scope, and this transaction has not yet."""
         if scope not in self._used:
             touched = any(tenant == scope.tenant for tenant, _ in self._before)
             current = partial(self._indexes.current, self._open, scope.tenant, place)
@@ -157,7 +157,7 @@ class PostgresTransaction(Transaction):
         return self._used[scope]
 
     async def _as_before(self, scope: Scope, scores: Mapping[str, float]) -> list[tuple[Memory, float]]:
-        """The memories of a list, as they were when the transaction began."""
+        """Return the memories of a list, as they were when the transaction began."""
         rows = await self._ask(_READING["get_many"], *places_of(scope.tenant, [scope]), list(scores))
         found = {memory.memory_id: memory for memory in self._bodies.whole(rows)}
         for memory_id in scores:
@@ -247,7 +247,7 @@ class PostgresTransaction(Transaction):
             await self._rows("remove_all_postings", *head, stored["number"])
 
     def _check(self, vector: Vector | None) -> None:
-        """Raises InvalidInput (`vector`). While the store is being changed to other vectors, both lengths will do."""
+        """Raise InvalidInput (`vector`). While the store is being changed to other vectors, both lengths will do."""
         given = 0 if vector is None else len(vector) // 4
         checked_vector(vector, given if given in self._dimensions else self._dimensions[0])
 
@@ -319,7 +319,7 @@ class PostgresTransaction(Transaction):
         return rows[0] if rows else None
 
     async def _place(self, scope: Scope) -> Place:
-        """The scope, given its number at its first memory."""
+        """Return the scope, given its number at its first memory."""
         place = await self._lock(scope)
         if place is None:
             rows = await self._rows("make_scope", *place_of(scope))
@@ -327,7 +327,7 @@ class PostgresTransaction(Transaction):
         return place
 
     async def _lock(self, scope: Scope) -> Place | None:
-        """The scope as it was when this transaction first touched it, and so locked it; None while it has no number."""
+        """Return the scope as this transaction first touched, and so locked it; None while it has no number."""
         if scope in self._places:
             await self._enter(scope.tenant)
         else:
@@ -369,5 +369,5 @@ def _counted_of(stored: Any) -> tuple[int, int, int]:
 
 
 def _terms_of(stored: Any) -> list[int]:
-    """The terms under which a stored memory has postings."""
+    """Return the terms under which a stored memory has postings."""
     return sorted(unpack(stored["content"]) | unpack(stored["context"]))

@@ -32,7 +32,7 @@ async def held(
     after: str | None,
     limit: int,
 ) -> list[Memory]:
-    """The port's `held`."""
+    """Return the port's `held`."""
     await session.enter(tenant)
     wanted = None if memory_ids is None else storable(memory_ids)
     place = (None, None) if scope is None else (scope.level.value, scope.owner)
@@ -45,12 +45,12 @@ async def held(
 
 
 async def marks(connections: Connections, tenant: str, prefix: str) -> dict[str, str]:
-    """The port's `marks`."""
+    """Return the port's `marks`."""
     return checked_marks(await connections.ask(_UPKEEP["marks"], tenant, prefix))
 
 
 async def now(session: Session) -> datetime:
-    """The server's time."""
+    """Return the server's time."""
     moment: datetime = (await session.fetch(_UPKEEP["now"]))[0][0]
     return moment
 
@@ -64,13 +64,13 @@ async def vacuum(connection: Any) -> None:
 
 
 async def unvacuumed(session: Session, since: datetime) -> int:
-    """The port's `unvacuumed`."""
+    """Return the port's `unvacuumed`."""
     count: int = (await session.fetch(_UPKEEP["unvacuumed"], since))[0][0]
     return count
 
 
 async def broken_audit(session: Session, tenant: str, sign: Sign | None = None) -> tuple[int, int | None, str]:
-    """The port's `broken_audit`, page by page."""
+    """Return the port's `broken_audit`, page by page."""
     await session.enter(tenant)
     chain, last = Chain(tenant, sign), 0
     while page := await session.fetch(JOBS["audit"], tenant, last, _PAGE):

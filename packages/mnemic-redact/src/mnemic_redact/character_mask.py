@@ -34,7 +34,7 @@ def outline(text: str) -> bytes:
 
 @lru_cache(maxsize=1)
 def hexadecimal(text: str) -> bytes:
-    """The same with `f` for each hexadecimal digit, and everything else as it is."""
+    """Return the same with `f` for each hexadecimal digit, and everything else as it is."""
     return text.encode("latin-1", "replace").translate(_HEX)
 
 

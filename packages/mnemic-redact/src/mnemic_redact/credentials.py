@@ -64,7 +64,7 @@ _QUERY = AnyCase(
 
 
 def url_credentials(text: str) -> Iterator[Found]:
-    """The password in `scheme://user:password@host`."""
+    """Yield the password in `scheme://user:password@host`."""
     at = text.find("://")
     while at != -1:
         match = _CREDENTIALS.match(text, at + 3)
@@ -74,7 +74,7 @@ def url_credentials(text: str) -> Iterator[Found]:
 
 
 def webhooks(text: str) -> Iterator[Found]:
-    """The secret path of a webhook's address."""
+    """Yield the secret path of a webhook's address."""
     for find in _webhook(text):
         cut = find.value.index("/", find.value.index("/") + 1)
         yield Found(find.start + cut + 1, find.end, find.value[cut + 1 :])

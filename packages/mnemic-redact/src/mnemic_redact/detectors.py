@@ -128,8 +128,8 @@ _NATIONAL_IDS = (
 
 
 def detectors(regions: Sequence[str] = (), optional: Collection[str] = ()) -> tuple[Detector, ...]:
-    """The table; telephone numbers without a country code are those of `regions`, and `optional` names the kinds of
-    `OPTIONAL` to look for too. Where two matches of one length compete, the earlier line wins.
+    """Return the table; telephone numbers without a country code are those of `regions`, and `optional` names the kinds
+    of `OPTIONAL` to look for too. Where two matches of one length compete, the earlier line wins.
 
     Raises InvalidRules (`redaction.regions`).
     """

@@ -42,7 +42,7 @@ def decoded(text: str) -> tuple[str, list[int]] | None:
 
 
 def _character(escape: str) -> str | None:
-    """The character that is escaped; None for a control character, and for a name that is no entity."""
+    """Return the character that is escaped; None for a control character, and for a name that is no entity."""
     once = _TWICE.sub("", escape)
     if once[0] == "%":
         plain = unquote(once, errors="replace")

@@ -26,15 +26,15 @@ class Pattern:
         return self._compiled
 
     def search(self, string: str, start: int = 0, end: int = maxsize) -> re.Match[str] | None:
-        """The first match between two places of `string`."""
+        """Return the first match between two places of `string`."""
         return self.compiled.search(string, start, end)
 
     def match(self, string: str, start: int = 0) -> re.Match[str] | None:
-        """The match that begins at `start`."""
+        """Return the match that begins at `start`."""
         return self.compiled.match(string, start)
 
     def fullmatch(self, string: str) -> re.Match[str] | None:
-        """The match that is all of `string`."""
+        """Return the match that is all of `string`."""
         return self.compiled.fullmatch(string)
 
     def finditer(self, string: str, start: int = 0, end: int = maxsize) -> Iterator[re.Match[str]]:
@@ -50,5 +50,5 @@ class Pattern:
         return self.compiled.split(string)
 
     def sub(self, replacement: str | Callable[[re.Match[str]], str], string: str) -> str:
-        """`string` with every match replaced."""
+        """Return `string` with every match replaced."""
         return self.compiled.sub(replacement, string)

@@ -17,7 +17,7 @@ _VALUES = "0123456789ABCDEFGHIJKLMNÑOPQRSTUVWXYZ"
 
 
 def compact(number: str) -> str:
-    """`number` without separators, in capitals."""
+    """Return `number` without separators, in capitals."""
     return number.translate(_SEPARATORS).upper()
 
 
@@ -43,7 +43,7 @@ def is_brazilian(number: str) -> bool:
 
 
 def is_chinese(number: str) -> bool:
-    """The resident's number of GB 11643: modulo 11, weights 2 to the power of the place (ISO 7064, MOD 11-2)."""
+    """Check a resident's number of GB 11643: modulo 11, weights 2 to the power of the place (ISO 7064, MOD 11-2)."""
     total = sum(int(digit) * 2 ** (17 - place) for place, digit in enumerate(number[:17]))
     return "10X98765432"[total % 11] == number[17].upper()
 
@@ -91,7 +91,7 @@ def is_indian(number: str) -> bool:
 
 
 def _turned(first: int, second: int) -> int:
-    """The product of two of the ten symmetries of a pentagon."""
+    """Return the product of two of the ten symmetries of a pentagon."""
     if first < 5:
         return (first + second) % 5 + (5 if second >= 5 else 0)
     return (first - second) % 5 + (5 if second < 5 else 0)

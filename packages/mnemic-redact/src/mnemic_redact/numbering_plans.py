@@ -57,8 +57,8 @@ class Asked:
         self._answers: dict[str, str] = {}
 
     def spelled(self, number: str) -> str:
-        """The digits of `number`, which may be written in groups and have an extension; "" where no plan has numbers of
-        this length: with a plus or 00 that of the country whose code follows, else one of the regions.
+        """Return the digits of `number`, which may be written in groups and have an extension; "" where no plan has
+        numbers of this length: with a plus or 00 that of the country whose code follows, else one of the regions.
         """
         answer = self._answers.get(number)
         if answer is None:

@@ -146,8 +146,8 @@ def _international(text: str, asked: Asked) -> Iterator[Found]:
 
 
 def _grouped(text: str, nominated: Nominated, doubtful: list[Found] | None) -> None:
-    """Groups of digits with a word of telephony shortly before them, alone in a line, or grouped as nothing else, put
-    among those that are `nominated`.
+    """Add to `nominated` the groups of digits with a word of telephony shortly before them, alone in a line, or grouped
+    as nothing else.
 
     `doubtful` takes those that nothing speaks for and nothing against.
     """

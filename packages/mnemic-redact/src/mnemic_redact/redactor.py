@@ -83,7 +83,7 @@ class Redactor:
 
 @cache
 def _default() -> tuple[Redactor, bytes]:
-    """The redactor of the built-in detectors, and a secret of this process."""
+    """Return the redactor of the built-in detectors, and a secret of this process."""
     return Redactor(), secrets.token_bytes(32)
 
 

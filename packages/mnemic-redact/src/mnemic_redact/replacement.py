@@ -51,7 +51,7 @@ class Finds:
         self._actions = actions
 
     def check(self) -> None:
-        """Raises InvalidRules (`redaction.entities`) for an entity that no detector finds."""
+        """Raise InvalidRules (`redaction.entities`) for an entity that no detector finds."""
         known = {detector.entity for detector in self._detectors}
         if not self._actions.keys() <= known:
             raise InvalidRules("redaction.entities", hint="what is found here: " + ", ".join(sorted(known)))
@@ -136,7 +136,7 @@ _NUMBERS = frozenset({"CARD", "IMEI", "NATIONAL_ID", "PHONE", "SSN"})
 
 
 def _outside_uuids(found: list[_Find], text: str) -> list[_Find]:
-    """The matches, without digits of an identifier that look like somebody's number by chance."""
+    """Return the matches, without digits of an identifier that look like somebody's number by chance."""
     if not any(entity in _NUMBERS for _, _, entity, _ in found):
         return found
     identifiers = [match.span() for match in _UUID.finditer(text)]
@@ -148,7 +148,7 @@ def _outside_uuids(found: list[_Find], text: str) -> list[_Find]:
 
 
 def marker(entity: str, value: str, secret: bytes) -> str:
-    """The marker of `value`, whose spelling must be the same wherever it is the same thing."""
+    """Return the marker of `value`, whose spelling must be the same wherever it is the same thing."""
     pseudonym = _hmac(secret, "pseudonym", entity, value)[:_PSEUDONYM_DIGITS]
     return f"[{entity}#{pseudonym}{_check(entity, pseudonym, secret)}]"
 
@@ -169,7 +169,7 @@ def _kept(match: re.Match[str], secret: bytes) -> str:
 
 
 def _merged(found: list[_Find], text: str) -> list[_Find]:
-    """The matches in order; those that overlap as one, under the name of the longest."""
+    """Return the matches in order; those that overlap as one, under the name of the longest."""
     merged: list[_Find] = []
     longest = until = 0
     torn = False  # the last is several that overlap, spelled by the text once it is known how far they reach
@@ -225,7 +225,7 @@ def _replace(text: str, markers: Sequence[_Marked], spans: Sequence[_Find], secr
 
 
 def _compose(text: str, markers: Sequence[_Marked]) -> tuple[str, tuple[Span, ...]]:
-    """The text with its markers, and where in the text as it was given each of them is new."""
+    """Return the text with its markers, and where in the text as it was given each of them is new."""
     pieces = text.split(PLACEHOLDER)
     whole = [""] * (2 * len(pieces) - 1)
     whole[::2] = pieces

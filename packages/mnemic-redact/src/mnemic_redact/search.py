@@ -31,8 +31,8 @@ _SIGN = re.compile(r"\\.|\[\^?|.", re.DOTALL)
 
 
 def for_folded(expression: str) -> str:
-    r"""The expression, which holds no bracket in a class but behind a backslash, for texts whose digits are all those
-    of ASCII: comparing with `[0-9]` takes half as long as asking Unicode what a character is (`\d`).
+    r"""Return the expression, which holds no bracket in a class but behind a backslash, for texts whose digits are all
+    those of ASCII: comparing with `[0-9]` takes half as long as asking Unicode what a character is (`\d`).
     """
     signs = []
     inside = False
@@ -89,9 +89,9 @@ def pattern(
     spell: Callable[[str], str] = str,
     group: int = 0,
 ) -> Search:
-    """A search by one expression. `needs`: lower-case texts of which every match holds one; looking for them first is
-    what keeps a long text without them cheap; or what looks. `fits` decides by what is found alone, `accept` by the
-    whole match. `spell`: so that the same thing is always the same value.
+    """Return a search by one expression. `needs`: lower-case texts of which every match holds one; looking for them
+    first is what keeps a long text without them cheap; or what looks. `fits` decides by what is found alone, `accept`
+    by the whole match. `spell`: so that the same thing is always the same value.
     """
     compiled = Folded(expression) if isinstance(expression, str) else expression
 
@@ -129,8 +129,8 @@ _LETTER = Pattern("[a-z]")
 
 
 def holds_signed(text: str, signed: Mapping[str, tuple[str, ...]]) -> bool:
-    """The same for words by a sign that stands in each of them ("" for those without): where the sign is not in the
-    text, its words are not looked for.
+    """Do the same for words by a sign that each of them has in it ("" for those without): where the text does not have
+    the sign, its words are not looked for.
     """
     return _LETTER.search(lowered(text)) is not None and any(
         sign in text and holds(text, words) for sign, words in signed.items()
@@ -159,7 +159,7 @@ def is_numbered(text: str) -> bool:
 
 
 def numbered(searches: Iterable[Search]) -> Search:
-    """The searches, in texts that hold a number of seven digits at all."""
+    """Return the searches, in texts that hold a number of seven digits at all."""
 
     def search(text: str) -> Iterator[Found]:
         if is_numbered(text):
@@ -173,5 +173,5 @@ _NO_DIGITS = {code: None for code in range(128) if not chr(code).isdigit()}
 
 
 def digits(value: str) -> str:
-    """The digits of `value` and nothing else."""
+    """Return the digits of `value` and nothing else."""
     return value.translate(_NO_DIGITS) if value.isascii() else "".join(filter(str.isdigit, value))

@@ -36,7 +36,7 @@ _PLAIN = str.maketrans("", "", " .-/")
 
 
 def compact(number: str) -> str:
-    """`number` without separators, in capitals."""
+    """Return `number` without separators, in capitals."""
     return number.translate(_PLAIN).upper()
 
 
@@ -150,7 +150,7 @@ def named(text: str) -> Iterator[Found]:
 
 
 def _proved(value: str, modules: tuple[str, ...]) -> str:
-    """The longest beginning of `value`, cut where it has separators, that is a number; "" where none is."""
+    """Return the longest beginning of `value`, cut where it has separators, that is a number; "" where none is."""
     while value:
         if is_proved(value, *modules):
             return value

@@ -68,11 +68,13 @@ class RedisLink:
         self._circuit = CircuitBreaker(rest=REST)
 
     async def call(self, *command: Any) -> Any:
-        """The server's answer. Raises StoreUnavailable, StoreBusy past the time limit, StoreFull, StoreFailed."""
+        """Return the server's answer. Raises StoreUnavailable, StoreBusy past the time limit, StoreFull,
+        StoreFailed.
+        """
         return await self._within(lambda: self._client.execute_command(*command))
 
     async def run(self, script: Script, key: str, *values: Any) -> Any:
-        """The answer of a script that works on `key`. Raises like `call`."""
+        """Return the answer of a script that works on `key`. Raises like `call`."""
 
         async def run() -> Any:
             try:
@@ -161,7 +163,7 @@ def _typed(error: BaseException) -> StoreFailed:
 
 
 def checked(answer: Any, wanted: type[T]) -> T:
-    """The answer if it is what was asked for. Raises StoreUnavailable for one that was garbled on its way."""
+    """Return the answer if it is what was asked for. Raises StoreUnavailable for one that was garbled on its way."""
     if not isinstance(answer, wanted):
         raise StoreUnavailable("redis:answer")
     return answer
@@ -173,7 +175,7 @@ def digest_of(scope: Scope) -> str:
 
 
 def digest_of_tenant(tenant: str) -> str:
-    """The same for a tenant."""
+    """Return the same for a tenant."""
     return _digest(tenant)
 
 

@@ -82,7 +82,7 @@ def _key(scope: Scope) -> str:
 
 
 def _told(message: Message) -> str:
-    """The message behind a token, which tells it from the same words said again."""
+    """Return the message behind a token, which tells it from the same words said again."""
     return secrets.token_hex(_TOKEN_BYTES) + encode_message(message)
 
 

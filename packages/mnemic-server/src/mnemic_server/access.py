@@ -63,7 +63,7 @@ class Rate:
         return 0.0 if taken else (1.0 - level) / self.per_second
 
     def left(self, caller: str) -> float:
-        """Calls that `caller` has left now."""
+        """Return the number of calls that `caller` has left now."""
         level, at = self._levels.get(caller, (float(self.burst), 0.0))
         return min(float(self.burst), level + (self.clock.monotonic() - at) * self.per_second)
 
@@ -98,7 +98,7 @@ class Service:
 
 
 async def service_of(request: Request) -> Service:
-    """The service a request came to."""
+    """Return the service a request came to."""
     service: Service = request.app.state.service
     return service
 
@@ -115,7 +115,7 @@ async def principal_of(request: Request, service: AnyService, _: Annotated[Any, 
 
 
 async def admitted(request: HTTPConnection, service: Service) -> Principal:
-    """The same for a request that is no route's."""
+    """Return the same for a request that is no route's."""
     state = request.scope.get("state", {})
     refusal: Refused | None = state.get(REFUSED)
     if refusal is not None:
@@ -135,7 +135,7 @@ async def require_open(principal: Principal, service: Service) -> None:
 
 
 async def governed(service: AnyService, principal: Annotated[Principal, Depends(principal_of)]) -> Service:
-    """The service by the rules of the caller's tenant."""
+    """Return the service by the rules of the caller's tenant."""
     standing = await service.tenancy.of(principal.tenant)
     return replace(service, engine=standing.engine)
 
@@ -293,7 +293,7 @@ def require_user(principal: Principal) -> None:
 
 
 def allowed(*roles: Role) -> Callable[..., Awaitable[Principal]]:
-    """A dependency: the caller, who must have one of `roles`. Refuses with 403."""
+    """Return a dependency: the caller, who must have one of `roles`. Refuses with 403."""
 
     async def check(
         principal: Annotated[Principal, Depends(principal_of)], request: Request, service: AnyService
@@ -311,7 +311,7 @@ def allowed(*roles: Role) -> Callable[..., Awaitable[Principal]]:
 async def service_admin(
     principal: Annotated[Principal, Depends(allowed(Role.ADMIN))], service: AnyService
 ) -> Principal:
-    """A dependency: an admin of the service. Refuses with 403 an admin of any other tenant."""
+    """Return a dependency: an admin of the service. Refuses with 403 an admin of any other tenant."""
     require_service_admin(principal, service)
     return principal
 
@@ -330,7 +330,7 @@ class ReviewDesk:
 async def review_desk(
     principal: Annotated[Principal, Depends(allowed(Role.REVIEWER, Role.SUBJECT))], service: TheService
 ) -> ReviewDesk:
-    """A dependency: the caller's view of what waits. Refuses with 403 an application that is no reviewer."""
+    """Return a dependency: the caller's view of what waits. Refuses with 403 an application that is no reviewer."""
     if Role.REVIEWER in principal.roles:
         return ReviewDesk(service.engine, principal.actor, whole_tenant=True)
     require_user(principal)
@@ -343,15 +343,15 @@ async def review_desk(
 async def deciding(
     desk: Annotated[ReviewDesk, Depends(review_desk)], principal: Annotated[Principal, Depends(principal_of)]
 ) -> ReviewDesk:
-    """A dependency: the view of a person who decides. An application is refused with 403: nobody could tell it from
-    whoever proposed what it decides on.
+    """Return a dependency: the view of a person who decides. An application is refused with 403: nobody could tell it
+    from whoever proposed what it decides on.
     """
     require_user(principal)
     return desk
 
 
 def acting(*roles: Role) -> Callable[..., Awaitable[Actor]]:
-    """A dependency: on whose behalf the engine is called. An application without a user is refused with 403."""
+    """Return a dependency: on whose behalf the engine is called. An application without a user is refused with 403."""
     admitted = Depends(allowed(*roles))
 
     async def check(principal: Principal = admitted) -> Actor:
@@ -365,8 +365,8 @@ async def deleting(
     actor: Annotated[Actor, Depends(acting(Role.WRITER, Role.SUBJECT))],
     principal: Annotated[Principal, Depends(principal_of)],
 ) -> Actor:
-    """A dependency: on whose behalf something is deleted. A reviewer, whose approval a shared memory would need, acts
-    for the operator.
+    """Return a dependency: on whose behalf something is deleted. A reviewer, whose approval a shared memory would need,
+    acts for the operator.
     """
     return replace(actor, channel=Origin.OPERATOR) if Role.REVIEWER in principal.roles else actor
 

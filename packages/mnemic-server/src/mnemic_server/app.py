@@ -81,7 +81,7 @@ def create_app(
     meter: Meter | None = None,
     observers: Sequence[Observer] = (),
 ) -> ASGIApp:
-    """The service around `engine`, which it opens and closes.
+    """Return the service around `engine`, which it opens and closes.
 
     `client` lets people sign in to the console at the `provider`. `open_to` answers calls without a credential as this
     principal: for one person's own machine only. `url` is the address of the service for browsers. `home` is the tenant
@@ -135,7 +135,9 @@ def _routed(service: Service) -> FastAPI:
 
 
 def routes(lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]] | None = None) -> FastAPI:
-    """The routes, with every error as a problem. `openapi()` describes them; who calls them needs `state.service`."""
+    """Return the routes, with every error as a problem. `openapi()` describes them; who calls them needs
+    `state.service`.
+    """
     app = _Described(
         title="mnemic",
         version="1",

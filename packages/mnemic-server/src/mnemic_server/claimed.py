@@ -33,8 +33,8 @@ _OTHERS = re.compile(r"[^A-Za-z0-9_.:@-]")
 
 
 def identifier_of(claimed: object, name: str, *, issuer: str) -> str:
-    """The identifier for what a token of `issuer` says. Raises InvalidInput (`name`) for what is no text,
-    an empty one, or one with half a character in it.
+    """Return the identifier for what a token of `issuer` says. Raises InvalidInput (`name`) for what is no text, an
+    empty one, or one with half a character in it.
     """
     if not isinstance(claimed, str) or not claimed or any("\ud800" <= character <= "\udfff" for character in claimed):
         raise InvalidInput(name)

@@ -74,17 +74,17 @@ class Connections:
         return True
 
     def waiting(self, connection: Connection) -> None:
-        """It has been answered, and waits for its next request."""
+        """Note that the connection was answered and waits for its next request."""
         if connection in self._open:
             self._answered[connection] = None
 
     def answering(self, connection: Connection) -> None:
-        """A whole request of it is being answered: it is not cut off."""
+        """Note that a whole request is being answered: the connection is not cut off."""
         self._strangers.pop(connection, None)
         self._answered.pop(connection, None)
 
     def closed(self, connection: Connection) -> None:
-        """It is gone."""
+        """Forget a connection that was closed."""
         place = self._open.pop(connection, None)
         self.answering(connection)
         if place is not None:
@@ -108,7 +108,7 @@ class Connections:
 
 
 def place_of(address: str) -> str:
-    """The address by which a caller is counted: of IPv6 the network that one subscriber has."""
+    """Return the address by which a caller is counted: of IPv6 the network that one subscriber has."""
     try:
         known = ip_address(address.partition("%")[0])
     except ValueError:

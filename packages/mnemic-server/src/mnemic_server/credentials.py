@@ -106,7 +106,7 @@ class ApiKey:
         return self.principal.key_id
 
     def live(self, now: datetime) -> tuple[str, ...]:
-        """The digests of the secrets that open it now."""
+        """Return the digests of the secrets that open it now."""
         if self.expires_at is not None and self.expires_at <= now:
             return ()
         return self.digests if self.retires_at is None or now < self.retires_at else self.digests[-1:]
@@ -140,8 +140,8 @@ class ApiKeys:
         ttl: timedelta | None = None,
         by: str = COMMAND_LINE,
     ) -> tuple[ApiKey, str]:
-        """A new key and its text, which cannot be had again; `by` is whose act it is. Without `ttl` it never expires.
-        Raises InvalidInput, `keys:too_many` where the tenant has as many as it may.
+        """Return a new key and its text, which cannot be had again; `by` is whose act it is. Without `ttl` it never
+        expires. Raises InvalidInput, `keys:too_many` where the tenant has as many as it may.
         """
         if ttl is not None and ttl <= timedelta(0):
             raise InvalidInput("ttl")
@@ -181,7 +181,7 @@ class ApiKeys:
         return key.principal
 
     async def find(self, key_id: str) -> ApiKey | None:
-        """The key of this id; None where there is none."""
+        """Return the key of this id; None where there is none."""
         value = (await self.store.marks(SERVICE_TENANT, _PREFIX + key_id)).get(_PREFIX + key_id)
         return None if value is None else read(value)
 
@@ -247,7 +247,7 @@ class ApiKeys:
         may: Reach = _anybody,
         by: str = COMMAND_LINE,
     ) -> str:
-        """A new secret for the key; the old one works for `grace` more. Raises MemoryNotFound."""
+        """Return a new secret for the key; the old one works for `grace` more. Raises MemoryNotFound."""
         key = await self._existing(key_id, tenant, may)
         secret = secrets.token_urlsafe(32)
         retires_at = self._clock.now() + grace
@@ -260,7 +260,7 @@ class ApiKeys:
     async def revoke(
         self, key_id: str, *, tenant: str | None = None, may: Reach = _anybody, by: str = COMMAND_LINE
     ) -> None:
-        """The key opens nothing from now on. Raises MemoryNotFound."""
+        """Revoke a key: it opens nothing from now on. Raises MemoryNotFound."""
         key = await self._existing(key_id, tenant, may)
         event = await self._event(key, "api_key_revoked", by)
 
@@ -289,8 +289,8 @@ class ApiKeys:
         await commit(self.store, work)
 
     async def _event(self, key: ApiKey, action: str, by: str) -> Mutation:
-        """The line in the audit of the key's tenant, committed with the act itself. It says for whom the key is by the
-        name that an erasure leaves as well.
+        """Return the line in the audit of the key's tenant, committed with the act itself. It says for whom the key is
+        by the name that an erasure leaves as well.
         """
         tenant, user = key.principal.tenant, key.principal.user
         detail: dict[str, Any] = {"key_id": key.key_id, "roles": sorted(key.principal.roles)}
@@ -310,7 +310,7 @@ def _roles(roles: Iterable[Role | str]) -> frozenset[Role]:
 
 
 def _those_of(marks: Mapping[str, str], tenant: str | None) -> list[ApiKey]:
-    """The keys of a tenant, by age; what cannot be one of it is not read."""
+    """Return the keys of a tenant, by age; what cannot be one of it is not read."""
     named = None if tenant is None else json.dumps(tenant)
     keys = (read(value) for _, value in sorted(marks.items()) if named is None or named in value)
     return [key for key in keys if tenant is None or key.principal.tenant == tenant]
@@ -322,13 +322,13 @@ def digest(secret: str) -> str:
 
 
 def shown_key(text: str) -> tuple[str, str] | None:
-    """The id of the key that `text` is and the digest of its secret; None where it is no key's text."""
+    """Return the id of the key that `text` is and the digest of its secret; None where it is no key's text."""
     parts = _KEY.fullmatch(text)
     return None if parts is None else (parts.group(1), digest(parts.group(2)))
 
 
 def written(key: ApiKey) -> str:
-    """A key as it is kept."""
+    """Return a key as it is kept."""
     principal = key.principal
     return json.dumps(
         {
@@ -349,7 +349,7 @@ def written(key: ApiKey) -> str:
 
 
 def read(value: str) -> ApiKey:
-    """A key that is kept, also from before it was kept who made it."""
+    """Return a key that is kept, also from before it was kept who made it."""
     kept: dict[str, Any] = json.loads(value)
     return ApiKey(
         principal=Principal(

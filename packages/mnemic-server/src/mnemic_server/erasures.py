@@ -67,7 +67,7 @@ class Job:
     erased: ErasureReceipt | None = field(default=None, repr=False)
 
     def as_dict(self) -> dict[str, Any]:
-        """The job as JSON data."""
+        """Return the job as JSON data."""
         return {
             "erasure_id": self.erasure_id,
             "state": self.state,
@@ -129,8 +129,8 @@ class Erasures:
         return job
 
     async def find(self, erasure_id: str, tenant: str) -> Job:
-        """The erasure of the tenant that was begun under this identifier. Raises MemoryNotFound, also for one from
-        too long ago.
+        """Return the erasure of the tenant that was begun under this identifier. Raises MemoryNotFound, also for one
+        from too long ago.
         """
         state, result = _names(tenant, erasure_id)
         value = (await self._store.marks(SERVICE_TENANT, state)).get(state)
@@ -156,7 +156,7 @@ class Erasures:
         return job
 
     async def ended(self, job: Job, wait: float) -> Job:
-        """The job as soon as it has ended, or as it is after `wait` seconds."""
+        """Return the job as soon as it has ended, or as it is after `wait` seconds."""
         task = next((task for one, task in self._running.values() if one.erasure_id == job.erasure_id), None)
         if task is not None:
             await asyncio.wait([task], timeout=wait)
@@ -216,7 +216,7 @@ class Erasures:
 
 
 def _names(tenant: str, erasure_id: str) -> tuple[str, str]:
-    """The names of the marks of how far it has come, and of its receipt."""
+    """Return the names of the marks of how far it has come, and of its receipt."""
     named = f"{tenant}:{digest(erasure_id)}"
     return _STATE + named, _RESULT + named
 

@@ -11,8 +11,8 @@ _ONES_OWN = frozenset({Level.USER, Level.SESSION})
 
 
 def shown(memory: Memory, actor: Actor) -> Memory:
-    """The memory. One that is shared comes without its quote, unless the caller is whose words these are: approval lets
-    a statement in, and not what somebody once said beside it.
+    """Return the memory. One that is shared comes without its quote, unless the caller is whose words these are:
+    approval lets a statement in, and not what somebody once said beside it.
     """
     if memory.scope.level in _ONES_OWN or (memory.author is not None and memory.author == actor.user):
         return memory

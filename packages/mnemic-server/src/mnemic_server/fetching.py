@@ -37,8 +37,8 @@ class FetchFailed(Exception):
 async def fetched(
     url: str, *, form: Mapping[str, str] | None = None, client: tuple[str, str] | None = None
 ) -> Mapping[str, Any]:
-    """The JSON object at `url`; with `form` what is answered to it, under the id and secret of a `client`. Raises
-    FetchFailed, and InvalidConfig for an address that somebody between could answer for.
+    """Return the JSON object at `url`; with `form` what is answered to it, under the id and secret of a `client`.
+    Raises FetchFailed, and InvalidConfig for an address that somebody between could answer for.
     """
     require_fetchable(url)
     try:
@@ -64,7 +64,7 @@ def _request(url: str, form: Mapping[str, str] | None, client: tuple[str, str] |
 
 
 def _fetch(request: Request) -> bytes:
-    """The body of an answer of status 200. Raises OSError, ValueError."""
+    """Return the body of an answer of status 200. Raises OSError, ValueError."""
     opener = OpenerDirector()
     for handler in (ProxyHandler(), HTTPHandler(), HTTPSHandler(), HTTPDefaultErrorHandler(), HTTPErrorProcessor()):
         opener.add_handler(handler)
@@ -81,8 +81,8 @@ def _fetch(request: Request) -> bytes:
 
 
 def require_fetchable(url: str) -> None:
-    """Raises InvalidConfig (`jwks`) for an address that somebody between could answer for: only https, or this
-    machine's own loopback.
+    """Raise InvalidConfig (`jwks`) for an address that somebody between could answer for: only https, or this machine's
+    own loopback.
     """
     parts = urlsplit(url)
     host = parts.hostname or ""

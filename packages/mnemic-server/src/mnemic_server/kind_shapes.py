@@ -108,7 +108,7 @@ class NewTrait(Strict):
 
 
 def episode_dict(episode: Episode) -> dict[str, Any]:
-    """An episode with the feedback that came since; `score` where something was asked."""
+    """Return an episode with the feedback that came since; `score` where something was asked."""
     return {
         "memory_id": episode.memory_id,
         "task": episode.task,
@@ -131,7 +131,7 @@ def lesson_dict(lesson: Lesson) -> dict[str, Any]:
 
 
 def node_dict(node: Node) -> dict[str, Any]:
-    """A named thing."""
+    """Return a named thing."""
     return {
         "node": node.node,
         "name": node.name,
@@ -143,7 +143,7 @@ def node_dict(node: Node) -> dict[str, Any]:
 
 
 def neighbour_dict(neighbour: Neighbour) -> dict[str, Any]:
-    """A named thing, how many relations away it is, and the way to it."""
+    """Return a named thing, how many relations away it is, and the way to it."""
     return {**node_dict(neighbour.node), "hops": neighbour.hops, "path": relations_list(neighbour.path)}
 
 

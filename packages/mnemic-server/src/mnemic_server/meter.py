@@ -79,12 +79,12 @@ class Meter:
     # -- for the overview ---------------------------------------------------------------------------------------------
 
     def search_counts(self) -> dict[str, int]:
-        """Searches that found something and those that did not."""
+        """Count searches that found something and those that did not."""
         counted = {sample.labels["outcome"]: int(sample.value) for sample in _totals(self.searches)}
         return {"found": counted.get("found", 0), "empty": counted.get("empty", 0)}
 
     def write_counts(self) -> dict[str, int]:
-        """Writes by how they ended."""
+        """Count writes by how they ended."""
         return {sample.labels["outcome"]: int(sample.value) for sample in _totals(self.writes)}
 
     def degraded_parts(self) -> dict[str, int]:
@@ -92,14 +92,14 @@ class Meter:
         return {sample.labels["part"]: int(sample.value) for sample in _totals(self.degraded)}
 
     def request_counts(self) -> dict[str, int]:
-        """Requests by the class of their status: `2xx`, `4xx`, ..."""
+        """Count requests by the class of their status: `2xx`, `4xx`, ..."""
         counts: Tally[str] = Tally()
         for sample in _totals(self.requests):
             counts[f"{sample.labels['status'][0]}xx"] += int(sample.value)
         return dict(counts)
 
     def running_now(self) -> int:
-        """Requests being answered."""
+        """Return the number of requests being answered."""
         return int(sum(sample.value for metric in self.running.collect() for sample in metric.samples))
 
     def loop_lag(self) -> dict[str, float]:
@@ -138,7 +138,7 @@ def _in_ms(counts: Sequence[tuple[float, float]]) -> dict[str, float]:
 
 
 def _quantile(counts: Sequence[tuple[float, float]], part: float) -> float:
-    """The value below which `part` of the observations lie, linear within a bucket; the last bound beyond it."""
+    """Return the value below which `part` of the observations lie, linear within a bucket; the last bound beyond it."""
     wanted = part * counts[-1][1]
     for (low, below), (high, upto) in pairwise(counts):
         if upto >= wanted and upto > below:

@@ -40,10 +40,10 @@ class Observer(Protocol):
     """Somebody who keeps count; it neither waits nor raises."""
 
     def began(self) -> None:
-        """A request has come."""
+        """Count a request that has come."""
 
     def ended(self, seen: Observation) -> None:
-        """It is answered."""
+        """Count a request that was answered."""
 
 
 class Observed:

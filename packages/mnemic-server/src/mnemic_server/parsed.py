@@ -16,7 +16,7 @@ class Parsed(APIRoute):
     """A route that does not parse what came through the boundary."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """The same, for a request that knows what its body says."""
+        """Return the same, for a request that knows what its body says."""
         handle = super().get_route_handler()
 
         async def handled(request: Request) -> Response:

@@ -62,20 +62,20 @@ class Refused(Exception):
 
 
 def unauthenticated() -> Refused:
-    """The one answer to every flaw of a credential."""
+    """Return the one answer to every flaw of a credential."""
     return Refused(HTTPStatus.UNAUTHORIZED, "unauthenticated", headers={"WWW-Authenticate": "Bearer"})
 
 
 def problem(
     status: HTTPStatus, reason: str, detail: str | None = None, headers: dict[str, str] | None = None
 ) -> JSONResponse:
-    """An error as a response."""
+    """Return an error as a response."""
     body = Problem(title=status.phrase, status=status.value, reason=reason, detail=detail)
     return JSONResponse(body.model_dump(), status_code=status.value, media_type=MEDIA_TYPE, headers=headers)
 
 
 def status_of(failure: MnemicError) -> HTTPStatus:
-    """The status that tells a caller what to do about `failure`."""
+    """Return the status that tells a caller what to do about `failure`."""
     return next((status for kind, status in _STATUS if isinstance(failure, kind)), HTTPStatus.INTERNAL_SERVER_ERROR)
 
 

@@ -43,7 +43,7 @@ class Protocol(HttpToolsProtocol):
         self._unread: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """A connection begins, where there is room for it."""
+        """Accept a connection where there is room for it."""
         super().connection_made(transport)
         if self._kept.opened(self, self.client[0] if self.client else ""):
             self._wait()
@@ -51,7 +51,7 @@ class Protocol(HttpToolsProtocol):
             transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """It is over."""
+        """Stop the timeouts of a connection that is over."""
         self._rest()
         self._read_on()
         self._kept.closed(self)
@@ -71,10 +71,10 @@ class Protocol(HttpToolsProtocol):
             self.send_400_response("Request head too large.")
 
     def _unsupported_upgrade_warning(self) -> None:
-        """A request to go on in another protocol is answered in this one; a stranger's is not worth a line each."""
+        """Log nothing: a request to go on in another protocol is answered in this one, and is not worth a line each."""
 
     def on_message_begin(self) -> None:
-        """A request begins."""
+        """Start the timeout and the counts of a request."""
         self._head = self._untold = self._body_bytes = 0
         self._in_body = False
         self._said.clear()
@@ -82,13 +82,13 @@ class Protocol(HttpToolsProtocol):
         super().on_message_begin()
 
     def on_url(self, url: bytes) -> None:
-        """A part of its address."""
+        """Take a part of the request's address."""
         self._count(len(url))
         super().on_url(url)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """A header. A trailer, which comes after the body, is counted and left out: whoever judged the head has not
-        seen it.
+        """Take a header. A trailer, which comes after the body, is counted and left out: whoever judged the head has
+        not seen it.
         """
         self._count(len(name) + len(value))
         if self._in_body:
@@ -101,14 +101,14 @@ class Protocol(HttpToolsProtocol):
         super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
-        """The head is read."""
+        """Start to wait for the body."""
         self._untold = 0
         self._in_body = True
         self._wait()
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
-        """A part of the body."""
+        """Take a part of the body."""
         self._untold = 0
         self._body_bytes += len(body)
         super().on_body(body)
@@ -123,19 +123,19 @@ class Protocol(HttpToolsProtocol):
             self._kept.waiting(self)  # it was refused before it was read
 
     def on_response_complete(self) -> None:
-        """The request is answered."""
+        """Start to wait for the next request."""
         super().on_response_complete()
         if self._deadline is None:
             self._kept.waiting(self)
 
     def pause_writing(self) -> None:
-        """The other side does not take what it is answered."""
+        """Start the timeout of an answer that the other side does not read."""
         super().pause_writing()
         if self._unread is None:
             self._unread = self.loop.call_later(self._kept.timeouts.reading, self.cut)
 
     def resume_writing(self) -> None:
-        """It does again."""
+        """Stop the timeout: the other side reads again."""
         super().resume_writing()
         self._read_on()
 
@@ -166,7 +166,9 @@ class Protocol(HttpToolsProtocol):
         return timeouts.body + self._body_bytes / timeouts.bytes_a_second if self._in_body else timeouts.head
 
     def _late(self) -> None:
-        """The deadline has come. What was sent meanwhile gives more time, and so does not having been read."""
+        """Close the connection at its deadline. What was sent meanwhile gives more time, and so does not having been
+        read.
+        """
         self._deadline = None
         if self.transport.is_closing():
             return

@@ -30,7 +30,7 @@ class FixedKeys:
         self._keys = KeySet.import_key_set(keys)  # type: ignore[arg-type]
 
     async def current(self, *, anew: bool = False) -> KeySet | None:
-        """The keys; None with `anew`, for there are no others."""
+        """Return the keys; None with `anew`, for there are no others."""
         return None if anew else self._keys
 
 
@@ -48,7 +48,9 @@ class FetchedKeys:
         self._one = asyncio.Lock()
 
     async def current(self, *, anew: bool = False) -> KeySet | None:
-        """The keys; None where there are none, and with `anew` where those of before are all there is for now."""
+        """Return the keys; None where there are none, and with `anew` where those of before are all there is for
+        now.
+        """
         before = self._keys
         if anew or self._older_than(LASTS, self._fetched_at):
             async with self._one:

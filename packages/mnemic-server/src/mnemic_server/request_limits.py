@@ -129,7 +129,9 @@ class Boundary:
                 await late(scope, receive, send)
 
     async def _body(self, scope: Scope, receive: Receive) -> bytearray:
-        """The whole body. Raises Refused as soon as it is known to be none that is taken, and where it does not end."""
+        """Return the whole body. Raises Refused as soon as it is known to be none that is taken, and where it does not
+        end.
+        """
         if b"%2f" in scope.get("raw_path", b"").lower():
             # No route has one. A proxy may have judged the address by its slashes, which it reads otherwise.
             raise Refused(HTTPStatus.NOT_FOUND, "not_found")
@@ -172,7 +174,9 @@ class Boundary:
 
 
 def _open_ended(scope: Scope) -> bool:
-    """A consent that is revoked may erase what is held under its key, and owes the receipt of that."""
+    """Return True for a request that may take long: revoking a consent may erase what is kept under its key, and
+    answers with the receipt.
+    """
     revokes = scope["method"] == "DELETE" and scope["path"].startswith("/v1/consents/")
     return revokes or scope["path"] in OPEN_ENDED
 

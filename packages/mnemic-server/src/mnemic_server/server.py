@@ -109,7 +109,7 @@ class ServiceSettings(BaseSettings):
 
     @classmethod
     def load(cls, **overrides: object) -> ServiceSettings:
-        """Settings from the environment with `overrides` on top; those that are None are left out. Raises
+        """Return the settings from the environment with `overrides` on top; those that are None are left out. Raises
         InvalidConfig.
         """
         try:
@@ -120,7 +120,7 @@ class ServiceSettings(BaseSettings):
             raise InvalidConfig(f"service_{first['loc'][0]}", hint=str(first["msg"])) from None
 
     def provider(self, default_tenant: str) -> Provider | None:
-        """The OpenID provider, if one is named. Raises InvalidConfig where only a part of it is."""
+        """Return the OpenID provider, if one is named. Raises InvalidConfig where only a part of it is."""
         named = (self.issuer, self.audience, self.jwks)
         if not any(named):
             return None
@@ -252,7 +252,7 @@ def serve(settings: Settings, service: ServiceSettings, *, open_to: Principal | 
 
 
 def _telemetry(meter: Meter) -> Telemetry | None:
-    """The export of OpenTelemetry, where the environment names a receiver. Raises InvalidConfig (`otel`)."""
+    """Return the export of OpenTelemetry, where the environment names a receiver. Raises InvalidConfig (`otel`)."""
     if not os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT") or os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true":
         return None
     try:

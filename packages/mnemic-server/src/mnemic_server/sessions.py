@@ -58,7 +58,9 @@ class Sessions:
         self._keys = keys
 
     async def begin(self, principal: Principal, key_digest: str) -> tuple[str, Session]:
-        """A new session and its cookie, for whom an API key stands that was shown with the secret of this digest."""
+        """Return a new session and its cookie, for whom an API key stands that was shown with the secret of this
+        digest.
+        """
         now = self._clock.now()
         prefix, session_id, secret = _prefix(principal.key_id), new_id(now), secrets.token_urlsafe(32)
         kept = {"digest": digest(secret), "key_digest": key_digest, "begun_at": now.isoformat()}
@@ -66,8 +68,8 @@ class Sessions:
         return f"{principal.key_id}.{session_id}.{secret}", _session(principal, secret, now)
 
     async def begin_for(self, principal: Principal, id_token: str = "") -> tuple[str, Session]:
-        """A new session and its cookie, for whom a provider has vouched, with the token to be shown there at its end.
-        What is over of anybody's goes.
+        """Return a new session and its cookie, for whom a provider has vouched, with the token to be shown there at its
+        end. What is over of anybody's goes.
         """
         now = self._clock.now()
         owner = digest(f"{principal.tenant}\x1f{principal.user}")[:36]
@@ -79,7 +81,9 @@ class Sessions:
         return f"{owner}.{session_id}.{secret}", _session(principal, secret, now)
 
     async def find(self, cookie: str) -> Session | None:
-        """The session that `cookie` opens; None where it is unknown, over, or its key is gone, whichever it is."""
+        """Return the session that `cookie` opens; None where it is unknown, over, or its key is gone, whichever it
+        is.
+        """
         parts = _COOKIE.fullmatch(cookie)
         if parts is None:
             return None
@@ -97,8 +101,8 @@ class Sessions:
         return _session(principal, secret, begun_at)
 
     async def end(self, cookie: str) -> str | None:
-        """The session that `cookie` opens is over; the ID token that it was begun with, where a provider has vouched
-        for it. Another cookie changes nothing.
+        """Return the session that `cookie` opens is over; the ID token that it was begun with, where a provider has
+        vouched for it. Another cookie changes nothing.
         """
         if await self.find(cookie) is None:
             return None
@@ -112,7 +116,7 @@ class Sessions:
         return (sealed.plaintext or b"").decode()
 
     async def _over(self, prefix: str, now: datetime) -> list[str]:
-        """A key's sessions that are over; and the oldest ones, where one more would be too many."""
+        """Return a key's sessions that are over, and the oldest ones, where one more would be too many."""
         marks = await self._store.marks(SERVICE_TENANT, prefix)
         begun = {name: datetime.fromisoformat(json.loads(marks[name])["begun_at"]) for name in sorted(marks)}
         live = [name for name, begun_at in begun.items() if begun_at + LASTS > now]
@@ -130,7 +134,7 @@ class Sessions:
 
 
 def session_cookie(request: HTTPConnection) -> str:
-    """The cookie of a request; an empty text where there is none."""
+    """Return the cookie of a request; an empty text where there is none."""
     return request.cookies.get(SECURE_COOKIE) or request.cookies.get(COOKIE, "")
 
 

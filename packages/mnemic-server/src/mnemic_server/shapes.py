@@ -105,8 +105,8 @@ class Said(Strict):
     origin: LowerOrigin = None
 
     def message(self, session: str | None) -> Message:
-        """The engine's message. Its origin is at most that of its role: a tool's words are a tool's, whoever sends
-        them.
+        """Return the engine's message. Its origin is at most that of its role: a tool's words are a tool's, whoever
+        sends them.
         """
         return Message(
             role=self.role,
@@ -137,7 +137,7 @@ class Captured(Strict):
         return self
 
     def said(self, session: str | None) -> Message:
-        """The engine's message."""
+        """Return the engine's message."""
         if isinstance(self.message, Said):
             return self.message.message(session)
         fields = self.model_dump(exclude={"message", "content"}) | {"content": self.message or self.content}
@@ -246,7 +246,7 @@ class MemoryRequested(Strict):
     memory_ids: Annotated[list[Name], Field(max_length=1000)] = []
 
     def request(self) -> MemoryRequest:
-        """The request as the engine takes it."""
+        """Return the request as the engine takes it."""
         return MemoryRequest(kind=self.kind, subject=self.subject, memory_ids=tuple(self.memory_ids))
 
 
@@ -303,6 +303,6 @@ class TokenWanted(Strict):
 
 
 def page_dict(memories: Sequence[Memory], limit: int) -> dict[str, Any]:
-    """A page and the cursor of the next; None where this was the last."""
+    """Return a page and the cursor of the next; None where this was the last."""
     full = len(memories) == limit
     return {"memories": [memory_dict(one) for one in memories], "next": memories[-1].memory_id if full else None}

@@ -147,7 +147,7 @@ class SignOn:
         return _with(address, {name: value for name, value in asked.items() if value})
 
     async def _exchanged(self, form: dict[str, str]) -> Mapping[str, Any]:
-        """The provider's answer to a code, under the client's credentials."""
+        """Return the provider's answer to a code, under the client's credentials."""
         described, known = await self._description(), self.client
         methods = described.get("token_endpoint_auth_methods_supported", ["client_secret_basic"])
         basic = known.secret is not None and "client_secret_basic" in methods
@@ -188,7 +188,7 @@ class SignOn:
             self._described, self._described_at = told, now
 
     async def _state_of(self, cookie: str) -> str | None:
-        """The state that a cookie of ours holds, while the sign-in lasts."""
+        """Return the state that a cookie of ours holds, while the sign-in lasts."""
         parts = _COOKIE.fullmatch(cookie)
         if parts is None or int(parts.group(2)) <= self._clock.now().timestamp():
             return None

@@ -109,8 +109,8 @@ async def changes(
     after: int | None,
     still_allowed: Callable[[], Awaitable[bool]],
 ) -> AsyncIterator[bytes]:
-    """The lines of the tenant's audit that `shown` makes something of, from behind `after` (None: from now on), until
-    the service stops or the caller is no longer allowed to see them.
+    """Yield the lines of the tenant's audit that `shown` makes something of, from behind `after` (None: from now on),
+    until the service stops or the caller is no longer allowed to see them.
     """
     if after is None:
         newest = await store.audit(tenant, before=2**53, limit=1)

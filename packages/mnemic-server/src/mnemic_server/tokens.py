@@ -84,7 +84,7 @@ class Provider:
 
 
 def _keys_in(path: Path) -> Mapping[str, Any]:
-    """The keys of a JWKS file. Raises InvalidConfig (`invalid_config:jwks`)."""
+    """Return the keys of a JWKS file. Raises InvalidConfig (`invalid_config:jwks`)."""
     try:
         keys: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         KeySet.import_key_set(keys)  # type: ignore[arg-type]
@@ -106,8 +106,8 @@ class Tokens:
     async def issue(
         self, api_key: str, *, user: str, session: str | None, roles: frozenset[Role], ttl: timedelta
     ) -> str:
-        """A token for a user of the tenant of the application whose key's text this is, with some of its roles. Raises
-        InvalidInput, MemoryNotFound for a key that is none.
+        """Return a token for a user of the tenant of the application whose key's text this is, with some of its roles.
+        Raises InvalidInput, MemoryNotFound for a key that is none.
         """
         if not timedelta(0) < ttl <= MAX_TTL:
             raise InvalidInput("ttl", hint="more than nothing, at most 24 hours")
@@ -198,7 +198,9 @@ class Tokens:
             return None
 
     async def _of_provider(self, claims: Mapping[str, Any], known: Provider) -> Principal:
-        """Raises ValueError for an address of mail that nobody has confirmed: anybody may have typed it."""
+        """Return who a provider's token stands for. Raises ValueError for an address of mail that nobody has confirmed:
+        anybody may have typed it.
+        """
         if known.claims.user == "email" and claims.get("email_verified", True) not in (True, "true"):
             raise ValueError("claims")
         tenant = identifier_of(claims.get(known.claims.tenant, known.default_tenant), "tenant", issuer=known.issuer)
@@ -211,7 +213,9 @@ class Tokens:
         return replace(principal, roles=principal.roles & ONES_OWN or frozenset({Role.SUBJECT}))
 
     async def _signed(self, text: str) -> Mapping[str, Any] | None:
-        """The claims of a token that the provider has signed; None where there is no provider or none of its keys."""
+        """Return the claims of a token that the provider has signed; None where there is no provider or none of its
+        keys.
+        """
         keys = None if self._keys is None else await self._keys.current()
         if self._keys is None or keys is None:
             return None
@@ -237,7 +241,7 @@ class Tokens:
 
 
 def _moment(claimed: object) -> float:
-    """A time that a token names (NumericDate of RFC 7519). Raises ValueError for what is none."""
+    """Return a time that a token names (NumericDate of RFC 7519). Raises ValueError for what is none."""
     if isinstance(claimed, bool) or not isinstance(claimed, int | float) or not abs(claimed) < LATEST:
         raise ValueError("claims")
     return claimed
@@ -252,7 +256,7 @@ def _derived(secret: str, salt: str) -> OKPKey:
 
 
 def _verified(text: str, known: TokenKey) -> Mapping[str, Any] | None:
-    """The claims of a token that was signed with the other half of this key; None for any other."""
+    """Return the claims of a token that was signed with the other half of this key; None for any other."""
     public = OKPKey.import_key({"kty": "OKP", "crv": "Ed25519", "x": known.public})
     try:
         return jwt.decode(text, public, algorithms=_OWN).claims

@@ -58,12 +58,12 @@ class Watch:
         raise Refused(HTTPStatus.TOO_MANY_REQUESTS, "too_many_failures", headers=wait)
 
     def right(self, request: HTTPConnection, shown: str, principal: Principal) -> None:
-        """A credential opened something."""
+        """Count a credential that opened something."""
         request.scope.setdefault("state", {})[CALLER] = principal.key_id
         _put(self._known, _name(shown), self.clock.monotonic())
 
     async def wrong(self, request: HTTPConnection) -> None:
-        """A credential opened nothing."""
+        """Count a credential that opened nothing."""
         now, address = self.clock.monotonic(), address_of(request)
         _put(self._levels, address, (self._level(address, now) - 1.0, now))
         await self._line(SERVICE_TENANT, "authentication_failed", STRANGER, {"address": address})
@@ -83,7 +83,7 @@ class Watch:
         return min(float(BURST), level + (now - at) * PER_SECOND)
 
     async def _line(self, tenant: str, action: str, actor: str, detail: dict[str, str]) -> None:
-        """A line for the first of a minute; of the others of it the next line says how many they were."""
+        """Log the first of a minute; the next line says how many others there were."""
         place, now = (tenant, action, actor, *sorted(detail.values())), self.clock.monotonic()
         self._untold[place] += 1
         if now - self._told.get(place, -LINE_SECONDS) < LINE_SECONDS:

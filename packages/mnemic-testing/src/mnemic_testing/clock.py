@@ -19,7 +19,7 @@ class ManualClock:
         self.slept: list[timedelta] = []
 
     def now(self) -> datetime:
-        """The wall clock, as set."""
+        """Return the wall clock, as set."""
         return self._now
 
     def monotonic(self) -> float:

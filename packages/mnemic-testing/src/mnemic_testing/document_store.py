@@ -21,19 +21,19 @@ HOUR = timedelta(hours=1)
 
 
 def put(key: str, value: str | None = '{"v":1}', *, namespace: tuple[str, ...] = ("a",), **more: object) -> PutDocument:
-    """A put into the namespace `a`; a value of None deletes."""
+    """Return a put into the namespace `a`; a value of None deletes."""
     return PutDocument(namespace=namespace, key=key, value=value, **more)  # type: ignore[arg-type]
 
 
 def got(documents: DocumentStore, key: str, *, tenant: str = "t", hide: bool = False) -> Document | None:
-    """The document under `key` in the namespace `a`."""
+    """Return the document under `key` in the namespace `a`."""
     answer = documents.apply(tenant, [GetDocument(namespace=("a",), key=key)], hide_expired=hide)[0]
     assert answer is None or isinstance(answer, Document)
     return answer
 
 
 def keys(documents: DocumentStore, **wanted: object) -> list[str]:
-    """The keys that a search of tenant `t` finds, in its order."""
+    """Return the keys that a search of tenant `t` finds, in its order."""
     answer = documents.apply("t", [FindDocuments(**wanted)])[0]  # type: ignore[arg-type]
     assert isinstance(answer, list)
     return [one.key for one in answer if isinstance(one, Document)]
@@ -43,17 +43,17 @@ class DocumentStoreContract:
     """Everything `mnemic.ports.DocumentStore` promises. `new_store` makes a store that goes by `clock`."""
 
     def new_store(self, clock: ManualClock) -> DocumentStore:
-        """The store under test, empty."""
+        """Return the store under test, empty."""
         raise NotImplementedError
 
     @pytest.fixture
     def clock(self) -> ManualClock:
-        """The clock that ends documents."""
+        """Return the clock that ends documents."""
         return ManualClock()
 
     @pytest.fixture
     def documents(self, clock: ManualClock) -> Iterator[DocumentStore]:
-        """A store that is closed afterwards."""
+        """Yield a store that is closed afterwards."""
         store = self.new_store(clock)
         yield store
         store.close()

@@ -38,7 +38,7 @@ class WordEmbedder:
         return [self.vector(text) for text in texts]
 
     def vector(self, text: str) -> Vector:
-        """The vector of one text, without the ceremony."""
+        """Return the vector of one text, without the ceremony."""
         values = [0.0] * self._space.dimension
         for word in terms(text) or ["(blank)"]:
             digest = hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=4 * _PLACES_PER_WORD).digest()

@@ -44,12 +44,12 @@ HOSTILE = (
 
 
 def scope(owner: str = "ana", tenant: str = "acme", level: Level = Level.USER) -> Scope:
-    """A scope of the tests."""
+    """Return a scope of the tests."""
     return Scope(tenant=tenant, level=level, owner=owner)
 
 
 def node(name: str, label: str = "person", *aliases: str) -> Node:
-    """A node whose identity is its name."""
+    """Return a node whose identity is its name."""
     return Node(node=name, name=name, label=label, aliases=aliases)
 
 
@@ -60,7 +60,7 @@ def fragment(
     valid_from: datetime | None = None,
     valid_to: datetime | None = None,
 ) -> Fragment:
-    """A memory that says these triples on a day; `valid_from` and `valid_to` hold for all of them."""
+    """Return a memory that says these triples on a day; `valid_from` and `valid_to` hold for all of them."""
     holds = {"valid_from": valid_from, "valid_to": valid_to}
     names = dict.fromkeys(end for source, _, target in triples for end in (source, target))
     return Fragment(
@@ -72,12 +72,12 @@ def fragment(
 
 
 def mention(memory_id: str, *nodes: Node, day: int = 0) -> Fragment:
-    """A memory that only names things."""
+    """Return a memory that only names things."""
     return Fragment(memory_id=memory_id, seen_at=START + day * DAY, nodes=nodes)
 
 
 async def names(store: GraphStore, where: Scope | None = None) -> list[str]:
-    """The identities of all nodes of a scope, last seen first."""
+    """Return the identities of all nodes of a scope, last seen first."""
     return [one.node for one in await store.nodes(where or scope(), limit=500)]
 
 
@@ -93,12 +93,12 @@ class GraphStoreContract:
     pytestmark = pytest.mark.asyncio
 
     def new_store(self) -> GraphStore:
-        """The store under test, empty, not yet open."""
+        """Return the store under test, empty, not yet open."""
         raise NotImplementedError
 
     @pytest_asyncio.fixture
     async def store(self) -> AsyncIterator[GraphStore]:
-        """A store that is open, and closed afterwards."""
+        """Yield a store that is open, and closed afterwards."""
         store = self.new_store()
         await store.open()
         await store.open()

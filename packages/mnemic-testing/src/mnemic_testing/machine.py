@@ -83,7 +83,7 @@ class StoreMachine(RuleBasedStateMachine):
             self._run(store.open(EMBEDDER.space))
 
     def new_store(self, folder: Path) -> RecordStore:
-        """The store under test, on the data in `folder`."""
+        """Return the store under test, on the data in `folder`."""
         raise NotImplementedError
 
     def teardown(self) -> None:
@@ -96,7 +96,7 @@ class StoreMachine(RuleBasedStateMachine):
         return self._loop.run_until_complete(call)
 
     def _both(self, ask: Callable[[RecordStore], Awaitable[T]]) -> T:
-        """The answer of the store under test, after it was found equal to the model's."""
+        """Return the answer of the store under test, after it was found equal to the model's."""
         answers = [self._run(self._answer(ask, each)) for each in (self._model, self._store)]
         assert answers[1] == answers[0], f"model: {answers[0]!r}\nstore: {answers[1]!r}"
         answer: T = answers[1]
@@ -238,7 +238,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     @invariant()
     def audits_agree_and_hold(self) -> None:
-        """The chain of each tenant is whole and the same."""
+        """Compare the audit chains of each tenant, which are whole and the same."""
         for tenant in ("acme", "rival"):
             self._both(lambda store, tenant=tenant: store.audit(tenant))  # type: ignore[misc]
             assert first_broken(self._run(self._store.audit(tenant))) is None

@@ -31,7 +31,7 @@ class Said:
 
 
 def chat_completion(said: Said) -> dict[str, Any]:
-    """The body of `/v1/chat/completions`."""
+    """Return the body of `/v1/chat/completions`."""
     message: dict[str, Any] = {"role": "assistant", "content": said.content}
     finish = "content_filter" if said.filtered else "stop"
     if said.tool is not None:
@@ -54,7 +54,7 @@ def chat_completion(said: Said) -> dict[str, Any]:
 
 
 def response(said: Said) -> dict[str, Any]:
-    """The body of `/v1/responses`."""
+    """Return the body of `/v1/responses`."""
     text = {"type": "output_text", "text": said.content or "", "annotations": []}
     item: dict[str, Any] = {"type": "message", "role": "assistant", "status": "completed", "content": [text]}
     if said.tool is not None:
@@ -82,7 +82,7 @@ def response(said: Said) -> dict[str, Any]:
 
 
 def message(said: Said) -> dict[str, Any]:
-    """The body of `/v1/messages`."""
+    """Return the body of `/v1/messages`."""
     block: dict[str, Any] = {"type": "text", "text": said.content or ""}
     if said.tool is not None:
         block = {"type": "tool_use", "id": said.call_id, "name": said.tool, "input": dict(said.arguments)}
@@ -106,7 +106,7 @@ PROTOCOLS: Mapping[str, Callable[[Said], dict[str, Any]]] = MappingProxyType(
 
 
 def streamed(body: Mapping[str, Any]) -> bytes:
-    """A chat completion as server-sent events: all of it in one chunk, then how it ended, then the end."""
+    """Return a chat completion as server-sent events: all of it in one chunk, then how it ended, then the end."""
     head = {**body, "object": "chat.completion.chunk"}
     spent = head.pop("usage")
     chunks = []

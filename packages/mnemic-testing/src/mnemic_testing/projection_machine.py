@@ -90,11 +90,11 @@ class ProjectionMachine(RuleBasedStateMachine):
         self._run(self._feeds[0].register())
 
     def new_store(self, folder: Path) -> RecordStore:
-        """The store that feeds the copy; in the process unless a subclass says otherwise."""
+        """Return the store that feeds the copy; in the process unless a subclass says otherwise."""
         return InProcessStore()
 
     async def new_copy(self, folder: Path) -> Projection:
-        """The projection under test, empty."""
+        """Return the projection under test, empty."""
         raise NotImplementedError
 
     async def check(self, held: Sequence[Memory]) -> None:
@@ -176,7 +176,7 @@ class ProjectionMachine(RuleBasedStateMachine):
 
     @rule(count=st.integers(1, 3))
     def die(self, count: int) -> None:
-        """A process is killed between copying and acknowledging: its entries come again."""
+        """Kill a process between copying and acknowledging: its entries come again."""
         left = self._run(self._store.pending(projection=self._copy.name, limit=count))
         entries = [entry for entry in left if not entry.whole]
         latest = {entry.place: entry for entry in entries}
@@ -186,13 +186,13 @@ class ProjectionMachine(RuleBasedStateMachine):
 
     @rule(old=memories)
     def come_late(self, old: Memory) -> None:
-        """A process that has stalled applies what has long been otherwise, and looks again."""
+        """Let a stalled process apply what has long changed, and look again."""
         if self._copy.fault is None:
             self._run(self._feeds[1].bring([Change(entry=OutboxEntry.of(old), memory=old)]))
 
     @rule(place=st.sampled_from(SCOPES))
     def rebuild(self, place: Scope) -> None:
-        """The copy has lost a tenant's part, and it is built anew."""
+        """Rebuild a copy that has lost a tenant's part."""
         if self._copy.fault is None:
             self._run(self._feeds[0].rebuild(place.tenant))
 

@@ -105,17 +105,17 @@ class Reply:
 
     @classmethod
     def status(cls, code: int, *, retry_after: str | None = None, param: str | None = None) -> Reply:
-        """An HTTP error; `param` is the request's parameter that it blames."""
+        """Return an HTTP error; `param` is the request's parameter that it blames."""
         return cls(code=code, retry_after=retry_after, param=param)
 
     @classmethod
     def call(cls, tool: str, **arguments: Any) -> Reply:
-        """A call of one of the tools that the request offered."""
+        """Return a call of one of the tools that the request offered."""
         return cls(tool=tool, arguments=arguments)
 
     @classmethod
     def broken(cls, fault: Fault) -> Reply:
-        """An answer that goes wrong in this way."""
+        """Return an answer that goes wrong in this way."""
         return cls(fault=fault)
 
 
@@ -194,7 +194,7 @@ class ScriptedModelServer:
             return _as_reply(player(request))
 
     def answer(self, request: ModelRequest, reply: Reply) -> dict[str, Any]:
-        """The JSON body of a successful answer."""
+        """Return the JSON body of a successful answer."""
         if request.path.endswith("/embeddings"):
             return self._embedded(request, reply)
         protocol = next(body for path, body in PROTOCOLS.items() if request.path.endswith(path))
@@ -252,7 +252,7 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """A client that hung up is what these tests are about: no trace on stderr."""
+        """Print no trace: a client that hung up is what these tests are about."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -338,4 +338,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.connection.close()
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name that http.server uses
-        """Requests are recorded, not printed."""
+        """Print nothing: requests are recorded."""

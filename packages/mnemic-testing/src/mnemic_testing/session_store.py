@@ -35,7 +35,7 @@ class SessionStoreContract:
     pytestmark = pytest.mark.asyncio
 
     def new_store(self, clock: ManualClock) -> SessionStore:
-        """The store under test, empty."""
+        """Return the store under test, empty."""
         raise NotImplementedError
 
     def let_pass(self, clock: ManualClock, duration: timedelta) -> None:
@@ -44,12 +44,12 @@ class SessionStoreContract:
 
     @pytest.fixture
     def clock(self) -> ManualClock:
-        """The clock that ends sessions."""
+        """Return the clock that ends sessions."""
         return ManualClock()
 
     @pytest_asyncio.fixture
     async def store(self, clock: ManualClock) -> AsyncIterator[SessionStore]:
-        """A store that is closed afterwards."""
+        """Yield a store that is closed afterwards."""
         store = self.new_store(clock)
         yield store
         await store.close()

@@ -86,7 +86,7 @@ class Airports:
         return {row.code: row for row in self.rows}
 
     def get(self, code: str) -> Airport | None:
-        """The airport with this code."""
+        """Return the airport with this code."""
         return self._by_code.get(code)
 
     def __contains__(self, code: object) -> bool:
@@ -96,8 +96,8 @@ class Airports:
         return bool(self.rows)
 
     def named(self, name: str) -> str | None:
-        """The code of the airport that `name` names ("BERLIN, DE (TEGEL)", "London Heathrow"), None where no airport,
-        or more than one, fits.
+        """Return the code of the airport that `name` names ("BERLIN, DE (TEGEL)", "London Heathrow"), None where no
+        airport, or more than one, fits.
         """
         named = [word for one in words(name) for word in _ENGLISH.get(one, one).split() if word not in _NOTHING_SAID]
         asked = [word for word in named if len(word) > 2] or named
@@ -131,7 +131,9 @@ class Airports:
         return math.log(1 + len(self.rows) / (1 + holding)) if holding else 2.0
 
     def _holding(self, word: str) -> dict[str, float]:
-        """The airports that know `word`, or a word that begins with it or is its beginning (four letters at least)."""
+        """Return the airports that know `word`, or a word that begins with it or is its beginning (four letters at
+        least).
+        """
         found = dict.fromkeys(self._postings.get(word, ()), 1.0)
         if len(word) >= 4:
             for other in self._starting[word[:4]]:
@@ -158,12 +160,12 @@ class Airports:
 
 
 def words(text: str) -> list[str]:
-    """The words of a name, folded."""
+    """Return the words of a name, folded."""
     return [folded(word) for word in _WORD.findall(text)]
 
 
 def airports_of(rows: Iterable[Mapping[str, object]]) -> Airports:
-    """The table of rows as the package `airportsdata` has them, and the airports that were closed lately."""
+    """Return the table of rows as the package `airportsdata` has them, and the airports that were closed lately."""
     names = ("iata", "name", "city", "subd", "country", "tz")
     table = tuple(Airport(*(str(row.get(name, "")) for name in names)) for row in rows if row.get("iata"))
     return Airports((*table, *_CLOSED) if table else ())

@@ -41,7 +41,7 @@ def _behind(line: str, start: int) -> str | None:
 
 
 def _under(lines: list[str], number: int, column: int) -> str | None:
-    """The code on one of the next lines that begins near the label's own column."""
+    """Return the code on one of the next lines that begins near the label's own column."""
     if re.search(r":\s*\S", lines[number][column:]):
         return None
     for line in lines[number + 1 : number + 1 + BELOW]:

@@ -31,7 +31,7 @@ class Event:
 
 
 def events(text: str) -> list[Event]:
-    """The events of a calendar, in order."""
+    """Return the events of a calendar, in order."""
     found: list[dict[str, Any]] = []
     inside = False
     for name, parameters, value in _properties(text):
@@ -94,5 +94,5 @@ def _time(value: str, parameters: str) -> datetime | None:
 
 
 def day_of(moment: datetime | None) -> date | None:
-    """The day of a moment where it takes place."""
+    """Return the day of a moment where it takes place."""
     return None if moment is None else moment.date()

@@ -53,7 +53,7 @@ class Date:
     year: int | None = None
 
     def resolved(self, sent_on: date | None) -> date | None:
-        """The day that is meant: with its own year, else the next one seen from `sent_on`."""
+        """Return the day that is meant: with its own year, else the next one seen from `sent_on`."""
         years = [self.year] if self.year else [] if sent_on is None else [sent_on.year, sent_on.year + 1]
         for year in years:
             try:

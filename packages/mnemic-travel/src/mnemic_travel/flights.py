@@ -26,8 +26,8 @@ _SIDES: tuple[Side, Side] = ("departure", "arrival")
 
 
 def flight_legs(text: str, *, sent_on: date | None, airports: Airports, certain: bool = False) -> list[Leg]:
-    """The flights that `text` names with at least two things known of each, in order, each once. `certain`: whatever
-    looks like the number of a flight is one.
+    """Return the flights that `text` names with at least two things known of each, in order, each once. `certain`:
+    whatever looks like the number of a flight is one.
     """
     lines = lines_of(text)
     tokens = list(islice(tokens_of(lines, airports), MAX_TOKENS))
@@ -37,7 +37,7 @@ def flight_legs(text: str, *, sent_on: date | None, airports: Airports, certain:
 
 
 def train_legs(text: str, *, sent_on: date | None) -> list[Leg]:
-    """The trains that `text` names, as its flights are found; stations by name, platforms for terminals."""
+    """Return the trains that `text` names, as its flights are found; stations by name, platforms for terminals."""
     lines = lines_of(text)
     tokens = list(islice(tokens_of(lines, Airports(), by_rail=True), MAX_TOKENS))
     anchors = _journeys([token for token in tokens if token.sort == "train"], tokens)
@@ -58,7 +58,7 @@ def _legs(
 
 
 def _journeys(numbers: Sequence[Token], tokens: Sequence[Token]) -> list[Token]:
-    """The numbers that are labelled as a flight's, or stand among times and places."""
+    """Return the numbers that are labelled as a flight's, or stand among times and places."""
     sorts: defaultdict[int, set[Sort]] = defaultdict(set)
     for token in tokens:
         sorts[token.line].add(token.sort)
@@ -92,7 +92,7 @@ def _preceding(anchors: Sequence[Token], tokens: Sequence[Token]) -> Part:
 
 
 def _each_once(legs: Iterable[Leg]) -> list[Leg]:
-    """The same flight of the same day named twice is one, with what either reading knows."""
+    """Merge the same flight of the same day named twice, with what either reading knows."""
     found: dict[tuple[str, str, date | None], Leg] = {}
     for leg in legs:
         name = leg.airline, leg.number, leg.departure.day
@@ -118,7 +118,7 @@ class Years:
         self._same = {(full.day, full.month): full for _, full in self._full}
 
     def day(self, written: Date, line: int, begins: date | None = None) -> date | None:
-        """The day that is meant; not before `begins`."""
+        """Return the day that is meant; not before `begins`."""
         if written.year is not None:
             return written.resolved(None)
         same = self._same.get((written.day, written.month))
@@ -166,13 +166,13 @@ def _leg(
 
 
 def _own_dates(part: Sequence[Token], clocks: dict[Side, Token], headed: bool) -> list[Token]:
-    """The dates of a part; where days are headings, those behind its last time head the next flight."""
+    """Return the dates of a part; where days are headings, those behind its last time head the next flight."""
     last = max((clock.line for clock in clocks.values()), default=10**9) if headed and len(clocks) == 2 else 10**9
     return [token for token in part if token.sort == "date" and (token.line <= last or token.side is not None)]
 
 
 def _told(lines: Sequence[str], found: dict[Side, Stop], years: Years, airports: Airports) -> dict[Side, Stop]:
-    """The stops with what running text says of them where nothing else did: "to Paris", "on Tuesday"."""
+    """Return the stops with what running text says of them where nothing else did: "to Paris", "on Tuesday"."""
     text = "\n".join(lines)
     places = named_places(text, airports)
     day = found["departure"].day or weekday_in(text, years.sent_on)
@@ -229,7 +229,7 @@ def _distinct(tokens: Sequence[Token]) -> list[Token]:
 
 
 def _terminals(part: Sequence[Token], codes: dict[Side, Token], clocks: dict[Side, Token]) -> dict[Side, str]:
-    """The terminals: in the column of a time, else by the line's label, else behind an airport or time."""
+    """Return the terminals: in the column of a time, else by the line's label, else behind an airport or time."""
     found: dict[Side, str] = {}
     for token in part:
         if token.sort == "terminal":
@@ -274,7 +274,7 @@ def _names(part: Sequence[Token], lines: Sequence[str], codes: dict[Side, Token]
 
 
 def _bare(name: str, code: Token | None) -> str:
-    """The name without its airport's code and without the word before it."""
+    """Return the name without its airport's code and without the word before it."""
     if code is not None:
         name = re.sub(rf"(?<!\w)\(?{code.value}\)?(?!\w)", " ", name)
     return _NOISE.sub(
@@ -283,7 +283,7 @@ def _bare(name: str, code: Token | None) -> str:
 
 
 def place_beside(line: str, column: int) -> str | None:
-    """The words on a line that name a place, those nearest to `column` first."""
+    """Return the words on a line that name a place, those nearest to `column` first."""
     words = line
     for pattern in _STRIP:
         words = pattern.sub(lambda match: " " * len(match.group()), words)

@@ -28,7 +28,7 @@ _PASSENGER = re.compile(
 
 
 def gds_legs(text: str, *, sent_on: date | None) -> list[Leg]:
-    """The flights of such lines, in order; empty where the text has none."""
+    """Return the flights of such lines, in order; empty where the text has none."""
     legs = []
     for match in _SEGMENT.finditer(text):
         month = month_named(match["month"])
@@ -63,7 +63,7 @@ def _clock(written: str) -> Clock | None:
 
 
 def _last_day(match: re.Match[str], day: date | None) -> date | None:
-    """The day of arrival: as it is written, as its sign says (# the next day), else the day of departure."""
+    """Return the day of arrival: as it is written, as its sign says (# the next day), else the day of departure."""
     if day is None:
         return None
     if match["last_month"]:

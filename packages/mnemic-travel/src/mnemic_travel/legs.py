@@ -52,7 +52,9 @@ class Leg:
         )
 
     def arriving(self, airports: Airports) -> Leg:
-        """This leg with its day of arrival, where that was not said: the first that does not lie before departure."""
+        """Return this leg with its day of arrival, where that was not said: the first that does not lie before
+        departure.
+        """
         day, leaves, arrives = self.departure.day, self.departure.clock, self.arrival.clock
         if self.arrival.day is not None or day is None or arrives is None:
             return self
@@ -67,7 +69,7 @@ class Leg:
 
 
 def zone_of(code: str | None, airports: Airports) -> ZoneInfo | None:
-    """The time zone at an airport, None where that is not known."""
+    """Return the time zone at an airport, None where that is not known."""
     airport = airports.get(code) if code else None
     if airport is None or not airport.zone:
         return None
@@ -78,12 +80,12 @@ def zone_of(code: str | None, airports: Airports) -> ZoneInfo | None:
 
 
 def moment(day: date, clock: Clock, zone: ZoneInfo | None) -> datetime:
-    """The moment of a time of day; without a zone it is the wall clock's."""
+    """Return the moment of a time of day; without a zone it is the wall clock's."""
     return datetime(day.year, day.month, day.day, clock.hour, clock.minute, tzinfo=zone)
 
 
 def flight_reservation(leg: Leg, airports: Airports, **details: Any) -> dict[str, Any]:
-    """The leg as a schema.org FlightReservation; what is not known is left out."""
+    """Return the leg as a schema.org FlightReservation; what is not known is left out."""
     reservation: dict[str, Any] = said(
         {
             "@type": "FlightReservation",
@@ -106,7 +108,7 @@ def flight_reservation(leg: Leg, airports: Airports, **details: Any) -> dict[str
 
 
 def train_reservation(leg: Leg, **details: Any) -> dict[str, Any]:
-    """The leg as a schema.org TrainReservation; what is not known is left out."""
+    """Return the leg as a schema.org TrainReservation; what is not known is left out."""
     trip = {
         "@type": "TrainTrip",
         "trainNumber": f"{leg.airline} {leg.number}",

@@ -43,7 +43,7 @@ def marked_up(html: str) -> list[dict[str, Any]]:
 
 
 def text_of(html: str) -> str:
-    """The text of the document, a line for each block and two spaces between the cells of a table."""
+    """Return the text of the document, a line for each block and two spaces between the cells of a table."""
     lines = (
         re.sub(r"[ \t\u00a0]{3,}", "  ", line.replace("\u00a0", " ")).rstrip()
         for line in "".join(_read(html).text).splitlines()
@@ -59,8 +59,8 @@ def _read(html: str) -> _Reader:
 
 
 def _closed(piece: re.Match[str]) -> str:
-    """A piece without what never ends: from each bracket that opens no tag, and from each comment, the parser would
-    look for the end as far as the end of the document.
+    """Return a piece without what never ends: from each bracket that opens no tag, and from each comment, the parser
+    would look for the end as far as the end of the document.
     """
     if piece["comment"]:
         return ""
@@ -68,7 +68,9 @@ def _closed(piece: re.Match[str]) -> str:
 
 
 def _loaded(script: str) -> Any:
-    """The JSON of a script, also where it ends lists with a comma or is fenced for old browsers; None for no JSON."""
+    """Return the JSON of a script, also where it ends lists with a comma or is fenced for old browsers; None for no
+    JSON.
+    """
     if len(script) > MAX_SCRIPT_CHARS:
         return None
     plain = _FENCES.sub("", script.strip())
@@ -186,7 +188,7 @@ class _Reader(HTMLParser):
                 self._scopes.append(element.item)
 
     def _end(self) -> str:
-        """The innermost element ends; its tag."""
+        """End the innermost element and return its tag."""
         element = self._open.pop()
         self._tags[element.tag] -= 1
         if element.item is not None:

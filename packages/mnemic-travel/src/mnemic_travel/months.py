@@ -57,5 +57,5 @@ MONTHS = _numbered()
 
 
 def month_named(name: str) -> int | None:
-    """The month that `name` names in any of the languages, or None."""
+    """Return the month that `name` names in any of the languages, or None."""
     return MONTHS.get(folded(name).strip(". "))

@@ -20,7 +20,7 @@ class TravelReader:
     shapes: Mapping[str, Shape] = RESERVATIONS
 
     def read(self, text: str, *, sent_on: date) -> list[dict[str, Any]]:
-        """The reservations of a text, names as codes and times with their zones."""
+        """Return the reservations of a text, names as codes and times with their zones."""
         return reservations(document_of(text, sent_on=sent_on), airports=airport_table())
 
 

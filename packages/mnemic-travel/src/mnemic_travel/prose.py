@@ -28,8 +28,8 @@ _DAY = {name: number for number, names in enumerate(_WEEKDAYS) for name in names
 
 
 def named_places(text: str, airports: Airports) -> dict[Side, str]:
-    """The places that stand behind "from" and "to" in `text`, the first of each; a short word counts only before a
-    place that the table knows.
+    """Return the places that stand behind "from" and "to" in `text`, the first of each; a short word counts only before
+    a place that the table knows.
     """
     found: dict[Side, str] = {}
     for side, words in _PREPOSITIONS.items():
@@ -42,7 +42,7 @@ def named_places(text: str, airports: Airports) -> dict[Side, str]:
 
 
 def weekday_in(text: str, sent_on: date | None) -> date | None:
-    """The next day of the week that `text` names, from the day after `sent_on` on."""
+    """Return the next day of the week that `text` names, from the day after `sent_on` on."""
     if sent_on is None:
         return None
     for word in re.findall(r"[^\W\d_]{4,}(?:-feira)?", text):

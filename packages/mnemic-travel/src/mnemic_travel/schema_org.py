@@ -101,7 +101,7 @@ def _shape(name: str) -> Shape:
 
 
 def normal(reservation: Mapping[str, Any]) -> dict[str, Any]:
-    """The reservation in one spelling, without what its shape does not know. What it cannot say is left out."""
+    """Return the reservation in one spelling, without what its shape does not know. What it cannot say is left out."""
     found = dict(_plain(reservation))
     name = _type(found)
     for given, meant in (("reservationId", "reservationNumber"), ("confirmationNumber", "reservationNumber")):
@@ -141,7 +141,7 @@ def _status(value: Any) -> str:
 
 
 def _flight(flight: Mapping[str, Any]) -> dict[str, Any]:
-    """The flight with its number apart from the airline's code, and its day."""
+    """Return the flight with its number apart from the airline's code, and its day."""
     found = dict(flight)
     number = re.fullmatch(
         r"([A-Z]{2}|[A-Z]\d|\d[A-Z])?[ -]?0*(\d{1,4}[A-Z]?)", str(found.get("flightNumber", "")).strip().upper()
@@ -181,7 +181,7 @@ _SCHEMAS.update({name: shape.schema.document for name, shape in RESERVATIONS.ite
 
 
 def reservations_in(objects: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The reservations among objects of JSON-LD, each for one thing, in their normal spelling."""
+    """Return the reservations among objects of JSON-LD, each for one thing, in their normal spelling."""
     found = (normal(each) for one in objects if _type(one) in TYPES for each in _apart(one))
     return [one for one in found if set(one) - {"@type"}]
 

@@ -44,7 +44,7 @@ class Stay:
 
 
 def stay_in(text: str, *, sent_on: date | None) -> Stay | None:
-    """The stay that `text` confirms: both days must be told."""
+    """Return the stay that `text` confirms: both days must be told."""
     if not _IS_STAY.search(text):
         return None
     lines = text.splitlines()
@@ -60,7 +60,7 @@ def stay_in(text: str, *, sent_on: date | None) -> Stay | None:
 def _labelled(
     lines: list[str], label: re.Pattern[str], sent_on: date | None, american: bool
 ) -> tuple[date, Clock | None] | None:
-    """The first date behind the label, on its line or just below, and the first time behind that."""
+    """Return the first date behind the label, on its line or just below, and the first time behind that."""
     for number, line in enumerate(lines):
         match = label.search(line)
         if match is None:

@@ -69,12 +69,12 @@ class Token:
 
 
 def lines_of(text: str) -> list[str]:
-    """The lines that are looked at, tabs as two spaces."""
+    """Return the lines that are looked at, tabs as two spaces."""
     return [line.replace("\t", "  ").replace("\u00a0", " ")[:MAX_LINE_CHARS] for line in text.splitlines()[:MAX_LINES]]
 
 
 def tokens_of(lines: list[str], airports: Airports, *, by_rail: bool = False) -> Iterator[Token]:
-    """The tokens of all lines, in reading order; `by_rail`: trains for flights, platforms for terminals, no
+    """Yield the tokens of all lines, in reading order; `by_rail`: trains for flights, platforms for terminals, no
     airports.
     """
     american = is_american("\n".join(lines))
@@ -105,7 +105,9 @@ def _side(line: str, before: Side | None) -> Side | None:
 
 
 def _is_label(line: str, match: re.Match[str]) -> bool:
-    """A label is followed by a colon, a gap, a slash with its translation, or ends the line; short words need that."""
+    """Return True for a label: it is followed by a colon, a gap, a slash with its translation, or ends the line; short
+    words need that.
+    """
     rest = line.lstrip(" *|>-")[match.end() :]
     return not rest.strip() or re.match(r"\s*:|\s{2,}|\s*/|\s*\|", rest) is not None or len(match.group()) > 4
 

@@ -99,5 +99,5 @@ cli = LazyGroup(name="mnemic", package=__name__, groups=GROUPS, help=HELP, epilo
 
 
 def main() -> None:
-    """The console script: runs the command line and leaves with its exit code."""
+    """Run the command line and exit with its exit code."""
     cli(prog_name="mnemic")

@@ -77,7 +77,7 @@ def model_line(settings: Settings) -> str:
 
 
 def run(name: str, folder: Path, settings: Settings, talk: Talk) -> Shown:
-    """The demonstration of that name, with its memory file in `folder`."""
+    """Return the demonstration of that name, with its memory file in `folder`."""
     if name == "incident":
         return incident(folder)
     if name == "travel":
@@ -150,7 +150,7 @@ def _audit(turn: Turn) -> str:
 
 
 async def conversation(folder: Path, settings: Settings, talk: Talk) -> Shown:
-    """A conversation is imported and searched, by rules and lists alone: no language model takes part."""
+    """Import and search a conversation, by rules and lists alone: no language model takes part."""
     own = settings.with_values(store=str(folder / "conversation.db"), api_key=None, model_url=None, policy=None)
     path = talk.file or str(DATA / "conversation" / "nora.jsonl")
     questions = talk.questions or (() if talk.file else QUESTIONS)

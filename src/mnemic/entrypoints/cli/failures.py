@@ -43,19 +43,21 @@ _CODES: tuple[tuple[type[errors.MnemicError], Exit], ...] = (
 
 
 def exit_code(error: type[errors.MnemicError]) -> Exit:
-    """The exit code of an error of the tree; whatever is neither input, store nor model is a refusal."""
+    """Return the exit code of an error of the tree; whatever is neither input, store nor model is a refusal."""
     return next((code for kind, code in _CODES if issubclass(error, kind)), Exit.REFUSED)
 
 
 def exit_code_of_run(stop_reason: str) -> Exit:
-    """The exit code of a run that did not end well: a failing store, model or embedder shows, the rest is a refusal."""
+    """Return the exit code of a run that did not end well: a failing store, model or embedder shows, the rest is a
+    refusal.
+    """
     code = exit_code(errors.error_behind(stop_reason))
     return code if code in {Exit.STORE, Exit.MODEL} else Exit.REFUSED
 
 
 def exit_code_of_search(reason: str) -> Exit:
-    """The exit code of an injection that could not look anything up: `<stage>:<reason>`. A stage that took too long
-    counts as the store's failure.
+    """Return the exit code of an injection that could not look anything up: `<stage>:<reason>`. A stage that took too
+    long counts as the store's failure.
     """
     failed = reason.partition(":")[2]
     return Exit.STORE if failed == "timeout" else exit_code(errors.error_behind(failed))
@@ -72,7 +74,7 @@ def complain(reason: str, hint: str | None = None) -> None:
 
 
 def guarded(work: Callable[[], Any], *, debug: bool) -> int:
-    """The exit code of `work`, whatever it raises; an error has been told in one line by then."""
+    """Return the exit code of `work`, whatever it raises; an error has been told in one line by then."""
     output = sys.stdout
     try:
         result = work()

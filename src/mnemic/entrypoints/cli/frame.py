@@ -47,7 +47,7 @@ class Command(click.Command):
         self.params += common_options(environment=False)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The command's own options first, then those of every command."""
+        """Write the command's own options first, then those of every command."""
         sections = (("Options", self.params[: self.own]), ("Options of every command", self.params[self.own :]))
         for title, params in sections:
             shown = [*params, *self.get_params(ctx)[-1:]] if title.endswith("command") else params
@@ -64,7 +64,7 @@ def _read_environment(_: click.Context, __: click.Parameter, file: str | None) -
 
 
 def common_options(*, environment: bool) -> list[click.Parameter]:
-    """The options that say whose memory, in which file, and how to print."""
+    """Return the options that say whose memory, in which file, and how to print."""
 
     def option(*names: str, **settings: Any) -> click.Option:
         name = names[0].lstrip("-")
@@ -116,8 +116,8 @@ class LazyGroup(click.Group):
         return [*self._listed, *self._further()]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command, imported now; None for a name that is not listed and that no plug-in offers. Raises MissingExtra
-        (`missing_extra:<name>`) for a command of a package that is not installed.
+        """Return the command, imported now; None for a name that is not listed and that no plug-in offers. Raises
+        MissingExtra (`missing_extra:<name>`) for a command of a package that is not installed.
         """
         listed = self._listed.get(cmd_name)
         if listed is None or listed.package is not None:
@@ -140,7 +140,9 @@ class LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def _further(self) -> dict[str, str]:
-        """The commands of packages that the list does not know, each with its package and version; none is loaded."""
+        """Return the commands of packages that the list does not know, each with its package and version; none is
+        loaded.
+        """
         found = ((name, package) for group, name, _, package in offered() if group == "commands")
         return {name: package for name, package in found if name not in self._listed}
 
@@ -186,7 +188,7 @@ def _check_words(words: Sequence[str]) -> None:
 
 
 def _make_output_safe() -> None:
-    """A terminal with a narrow encoding shows escapes for what it cannot show."""
+    """Make a terminal with a narrow encoding show escapes for what it cannot show."""
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:

@@ -53,7 +53,7 @@ class Given:
     debug: bool = False
 
     def settings(self, **overrides: object) -> Settings:
-        """The settings of this call. Raises InvalidConfig."""
+        """Return the settings of this call. Raises InvalidConfig."""
         from mnemic.config import Settings
 
         return Settings.load(store=self.store, tenant=self.tenant, policy=self.policy, **overrides)
@@ -78,8 +78,8 @@ class Given:
         by_settings: bool = False,
         **overrides: object,
     ) -> T:
-        """The result of `work` on an open engine, which goes by what is in force for the tenant, or `by_settings`
-        alone. Unless it `creates`, the memory file must be there already.
+        """Return the result of `work` on an open engine, which goes by what is in force for the tenant, or
+        `by_settings` alone. Unless it `creates`, the memory file must be there already.
 
         Raises StoreUnavailable for a file that is not there, and whatever opening and the work itself raise.
         """
@@ -118,7 +118,7 @@ class Given:
                 runner.run(engine.close())
 
     async def _governed(self, engine: MemoryEngine, tenant: str) -> MemoryEngine:
-        """The engine by the rules of the tenant, as the service goes by them."""
+        """Return the engine by the rules of the tenant, as the service goes by them."""
         from mnemic.maintain.policies import Policies
         from mnemic.maintain.tenants import Tenants
 
@@ -135,7 +135,7 @@ class Given:
         return (await Tenancy(engine).of(tenant)).engine
 
     def show(self, value: Any, text: Callable[[], str]) -> None:
-        """The result: `value` as JSON where that was asked for, else `text()`."""
+        """Print the result: `value` as JSON where that was asked for, else `text()`."""
         if self.as_json:
             say_json(value)
         else:
@@ -143,7 +143,7 @@ class Given:
 
 
 def login_name() -> str:
-    """The name of whoever is logged in. Raises UsageError where there is none that could serve as a user id."""
+    """Return the name of whoever is logged in. Raises UsageError where there is none that could serve as a user id."""
     import getpass
 
     from mnemic.errors import InvalidInput
@@ -156,7 +156,7 @@ def login_name() -> str:
 
 
 def require_store(location: str) -> None:
-    """Raises StoreUnavailable where `location` names no file: a typing error is not an empty memory."""
+    """Raise StoreUnavailable where `location` names no file: a typing error is not an empty memory."""
     from mnemic.bootstrap import store_file
     from mnemic.errors import StoreUnavailable
 

@@ -34,7 +34,7 @@ class Finding:
     facts: dict[str, Any] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
-        """The finding as JSON data."""
+        """Return the finding as JSON data."""
         return {"check": self.name, "ok": self.ok, "detail": self.told, **self.facts}
 
 
@@ -150,7 +150,7 @@ def _store(settings: Settings, found: Inspection) -> Iterator[Finding]:
 
 
 def _leftovers(settings: Settings) -> Finding:
-    """Copies that a killed backup, restore or export has left beside the file: who reads them reads it all."""
+    """Return the copies of it all that a killed backup, restore or export has left beside the file."""
     from mnemic.bootstrap import store_file
     from mnemic.stores.parts import left_parts
 
@@ -284,7 +284,7 @@ class _Served:
 
 
 def _served(settings: Settings) -> _Served:
-    """Raises what opening the store raises: schema, vector space and isolation of tenants were looked at by that."""
+    """Ask the store on its server. Opening it looks at schema, vector space and isolation of tenants."""
     import asyncio
 
     from mnemic.bootstrap import build_keyring, build_store

@@ -44,7 +44,7 @@ class Summary:
     stopped: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """The summary as JSON data."""
+        """Return the summary as JSON data."""
         return {
             "recorded": self.recorded,
             "refreshed": self.refreshed,
@@ -168,7 +168,7 @@ class Intake:
 
 
 def _digest(*said: object) -> str:
-    """A digest of everything in these values, what `repr` leaves out included."""
+    """Return a digest of everything in these values, what `repr` leaves out included."""
     parts = [
         "\x1f".join(f"{name}={getattr(one, name)!r}" for name in one.__slots__)
         if hasattr(one, "__slots__")

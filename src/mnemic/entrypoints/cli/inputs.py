@@ -30,13 +30,13 @@ class Word(click.ParamType[str]):
         self._group = group
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The word. Raises InvalidInput (`invalid_input:<name>`)."""
+        """Return the word. Raises InvalidInput (`invalid_input:<name>`)."""
         if value not in self._words and not (self._group and is_offered(self._group, str(value))):
             raise InvalidInput(self.name, hint=f"one of {', '.join(self._words)}")
         return str(value)
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
-        """The words that begin so."""
+        """Return the words that begin so."""
         from click.shell_completion import CompletionItem
 
         return [CompletionItem(word) for word in self._words if word.startswith(incomplete)]
@@ -48,7 +48,7 @@ class Moment(click.ParamType["datetime"]):
     name = "when"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
-        """The moment, aware. Raises InvalidInput (`invalid_input:<option>`)."""
+        """Return the moment, aware. Raises InvalidInput (`invalid_input:<option>`)."""
         from datetime import UTC, datetime
 
         if isinstance(value, datetime):
@@ -77,7 +77,7 @@ def text_or_stdin(content: str) -> str:
 
 
 def json_object(text: str | None, name: str) -> dict[str, Any]:
-    """The JSON object that `text` spells; {} for None. Raises InvalidInput (`invalid_input:<name>`)."""
+    """Return the JSON object that `text` spells; {} for None. Raises InvalidInput (`invalid_input:<name>`)."""
     from mnemic.guard import strict_json
 
     if text is None:
@@ -92,7 +92,7 @@ def json_object(text: str | None, name: str) -> dict[str, Any]:
 
 
 def json_file(path: str) -> dict[str, Any]:
-    """The JSON object in the file at `path` (`-`: standard input). Raises InvalidInput (`file:<what>`)."""
+    """Return the JSON object in the file at `path` (`-`: standard input). Raises InvalidInput (`file:<what>`)."""
     if path == "-":
         return json_object(text_or_stdin("-"), "stdin:json")
     try:

@@ -95,7 +95,7 @@ def _export_subject(given: Given, subject: str, output: str | None, force: bool,
 
 @contextmanager
 def _destination(output: str | None, force: bool) -> Iterator[IO[str] | None]:
-    """A file that takes the place of `output` once everything is written; None for standard output."""
+    """Yield a file that takes the place of `output` once everything is written; None for standard output."""
     if output is None:
         yield None
         return
@@ -186,7 +186,7 @@ def import_(
 
 
 def _require_file(file: str) -> None:
-    """Raises InvalidInput before anything is opened, so that a typing error leaves no empty memory file behind."""
+    """Raise InvalidInput before anything is opened, so that a typing error leaves no empty memory file behind."""
     from mnemic.conversations.records import open_file
 
     if file != "-":
@@ -195,7 +195,7 @@ def _require_file(file: str) -> None:
 
 
 def summary_text(summary: Summary) -> str:
-    """The counts of an import, one a line."""
+    """Return the counts of an import, one a line."""
     rows = {
         "recorded": summary.recorded,
         "refreshed": f"{summary.refreshed}  were there already" if summary.refreshed else None,

@@ -63,7 +63,9 @@ def run_turn(store: Path, *, user: str, session: str, policy: Path, arguments: S
 
 
 def _environment() -> dict[str, str]:
-    """The environment without mnemic's settings, but for those of the model: a demonstration is the same everywhere."""
+    """Return the environment without mnemic's settings, but for those of the model: a demonstration is the same
+    everywhere.
+    """
     return {
         name: value
         for name, value in os.environ.items()
@@ -72,7 +74,7 @@ def _environment() -> dict[str, str]:
 
 
 def joined(first: Turn, second: Turn) -> dict[str, Any]:
-    """The second report with the first one's steps and story before its own, numbered through."""
+    """Return the second report with the first one's steps and story before its own, numbered through."""
     report = dict(second.report)
     for name in ("trace", "history"):
         steps = [*first.report[name], *second.report[name]]

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def in_time(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options of the two axes of time."""
+    """Return the options of the two axes of time."""
     command = click.option("--known-at", type=MOMENT, help="What was believed then, whatever was learnt since.")(
         command
     )

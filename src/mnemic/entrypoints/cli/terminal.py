@@ -45,7 +45,7 @@ def say(text: str = "") -> None:
 
 
 def note(text: str) -> None:
-    """A remark on standard error, for people; never part of the result."""
+    """Print a remark on standard error, for people; never part of the result."""
     click.echo(printable(text), err=True)
 
 

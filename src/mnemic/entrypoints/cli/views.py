@@ -46,7 +46,7 @@ def _says(value: object) -> bool:
 
 
 def day(moment: datetime | None) -> str:
-    """The date and minute, in UTC."""
+    """Return the date and minute, in UTC."""
     return f"{moment:%Y-%m-%d %H:%M}" if moment else ""
 
 
@@ -87,7 +87,7 @@ def hits_text(hits: Sequence[Hit]) -> str:
 
 
 def why(hit: Hit) -> str:
-    """The score, the place in each list, when it happened, who said it, and the memory's name."""
+    """Return the score, the place in each list, when it happened, who said it, and the memory's name."""
     memory = hit.memory
     ranks = ", ".join(f"{name} #{rank.position}" for name, rank in hit.ranks.items())
     parts = (
@@ -122,7 +122,7 @@ def receipt_text(receipt: WriteReceipt, content: str) -> str:
 
 
 def report_dict(report: RunReport) -> dict[str, Any]:
-    """The report of a run in the published shape."""
+    """Return the report of a run in the published shape."""
     return report.as_dict()
 
 
@@ -139,7 +139,7 @@ def capture_text(report: RunReport) -> str:
 
 
 def report_text(report: RunReport) -> str:
-    """A run for people: the answer, what it used, and how that was shown."""
+    """Return a run for people: the answer, what it used, and how that was shown."""
     audit = report.audit
     counts = {
         name: len(getattr(audit, name))

@@ -61,7 +61,7 @@ class Opinion:
         return LEFT[max(range(len(LEFT)), key=lambda place: self.shares[len(KEPT) + place])]
 
     def share(self, label: str) -> float:
-        """The share of one label."""
+        """Return the share of one label."""
         return self.shares[LABELS.index(label)]
 
 
@@ -90,26 +90,26 @@ class Weights:
         return [Opinion(shares=tuple(map(float, row)), words_alone=vectors is None) for row in shares]
 
     def words_scores(self, text: str) -> Floats:
-        """The scores of the words' model."""
+        """Return the scores of the words' model."""
         found = buckets(text)
         scale = np.float32(1 / np.sqrt(max(1, len(found))))
         return np.asarray(self.words[:, found].sum(axis=1) * scale + self.words_bias, dtype=np.float32)
 
     def vector_scores(self, vectors: Floats) -> Floats:
-        """The scores of the vector's model, one row a vector."""
+        """Return the scores of the vector's model, one row a vector."""
         hidden = np.maximum(vectors @ self.inner + self.inner_bias, 0)
         return np.asarray(hidden @ self.outer + self.outer_bias, dtype=np.float32)
 
 
 def log_softmax(scores: Floats) -> Floats:
-    """The logarithms of the shares, row by row."""
+    """Return the logarithms of the shares, row by row."""
     shifted = scores - scores.max(axis=-1, keepdims=True)
     return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True)), dtype=np.float32)
 
 
 @lru_cache(maxsize=1)
 def weights() -> Weights:
-    """The weights of this release."""
+    """Return the weights of this release."""
     with np.load(BytesIO(get_data(__package__, "weights.npz") or b""), allow_pickle=False) as stored:
         words = stored["words"].astype(np.float32) * stored["words_scale"][:, None]
         by_words, by_vector = (float(one) for one in stored["mixing"])

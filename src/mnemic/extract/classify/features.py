@@ -20,13 +20,13 @@ _SHORTEST_PARTED = 5
 
 
 def tokens(text: str) -> list[str]:
-    """The words and signs of `text` in lower case; a number is `0`."""
+    """Return the words and signs of `text` in lower case; a number is `0`."""
     found = _TOKEN.findall(text[:MAX_CHARS].translate(_STRAIGHT))
     return ["0" if token[0].isdigit() else token.lower() for token in found]
 
 
 def buckets(text: str) -> npt.NDArray[np.int32]:
-    """The buckets that the features of `text` fall into, each once, in order."""
+    """Return the buckets that the features of `text` fall into, each once, in order."""
     found = {zlib.crc32(name.encode()) % WIDTH for name in _names(text)}
     return np.array(sorted(found), dtype=np.int32)
 

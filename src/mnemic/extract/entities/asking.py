@@ -101,8 +101,8 @@ class AskedRelations:
 
 
 def read_asked(question: str) -> AskedRelations:
-    """The relations that `question` says. Of what is the user's own only the first relation behind the word counts: "my
-    friend's boss" is no boss of the user's.
+    """Return the relations that `question` says. Of what is the user's own only the first relation behind the word
+    counts: "my friend's boss" is no boss of the user's.
     """
     words = _WORD.findall(folded(question))
     meant = [RELATION_WORDS.get(word, frozenset()) for word in words]

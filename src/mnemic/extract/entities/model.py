@@ -105,7 +105,7 @@ def _items(raw: object, name: str) -> list[Mapping[str, Any]]:
 
 
 def _named(item: Mapping[str, Any], text: Folded) -> Named | None:
-    """The entity, if its name stands in the message; other names count if they do too."""
+    """Return the entity, if its name stands in the message; other names count if they do too."""
     name, label, aliases = item.get("name"), item.get("label"), item.get("aliases")
     span = text.find(name) if isinstance(name, str) else None
     if span is None or not isinstance(name, str):
@@ -116,7 +116,7 @@ def _named(item: Mapping[str, Any], text: Folded) -> Named | None:
 
 
 def _told(item: Mapping[str, Any], known: frozenset[str]) -> Told | None:
-    """The relation, if it is one of those that are read and both ends were named."""
+    """Return the relation, if it is one of those that are read and both ends were named."""
     source, target = (ME if item.get(end) == "me" else item.get(end) for end in ("source", "target"))
     relation = item.get("relation")
     if relation not in RELATIONS or source not in known or target not in known or source == target:

@@ -33,7 +33,7 @@ class RelationRule:
     single: bool = False
 
     def sentence(self, source: str, target: str) -> str:
-        """The relation in words."""
+        """Return the relation in words."""
         return self.says.replace("{source}", source).replace("{target}", target)
 
 
@@ -72,7 +72,7 @@ KIN = frozenset(rule.relation for rule in _RULES if rule.says.startswith("{targe
 
 
 def rule_of(relation: str) -> RelationRule:
-    """The rule of a relation; one that is not known holds between things, and as often as it is said."""
+    """Return the rule of a relation; one that is not known holds between things, and as often as it is said."""
     words = relation.replace("_", " ")
     default = RelationRule(relation=relation, says=f"{{source}} {words} {{target}}.", source=THING, target=THING)
     return RELATIONS.get(relation, default)

@@ -135,7 +135,7 @@ class _Page:
                 self._label(self._name(match["name"]), cue.label)
 
     def _spell_out(self, text: str) -> str:
-        """Notes that two names are one, and leaves the first alone in the text."""
+        """Note that two names are one, and leave the first alone in the text."""
         for pattern in ALIASES:
             for match in pattern.finditer(text):
                 name, other = self._name(match["name"]), self._name(match["other"])

@@ -27,15 +27,15 @@ class DocumentReader(Protocol):
         """The shapes that it reads, by name."""
 
     def read(self, text: str, *, sent_on: date) -> list[dict[str, Any]]:
-        """The data in `text` (plain, HTML, a mail, a calendar), each with the name of its shape as `@type`; nothing
-        that the text does not say. `sent_on` is the day that relative dates count from. Called beside the event loop,
-        from several threads.
+        """Return the data in `text` (plain, HTML, a mail, a calendar), each with the name of its shape as `@type`;
+        nothing that the text does not say. `sent_on` is the day that relative dates count from. Called beside the event
+        loop, from several threads.
         """
 
 
 @cache
 def installed_readers() -> tuple[DocumentReader, ...]:
-    """The readers of all installed packages, by name; found once. Raises InvalidConfig
+    """Return the readers of all installed packages, by name; found once. Raises InvalidConfig
     (`invalid_config:plugin:<name>`) for one that cannot be loaded.
     """
     found = (plugin("documents", name) for name in names("documents"))
@@ -43,11 +43,13 @@ def installed_readers() -> tuple[DocumentReader, ...]:
 
 
 def package_missing(shape: str) -> MissingExtra | None:
-    """The error for a shape that a package brings which is not installed; None for a shape that no package brings."""
+    """Return the error for a shape that a package brings which is not installed; None for a shape that no package
+    brings.
+    """
     package = _BROUGHT_BY.get(shape)
     return None if package is None else MissingExtra(package.removeprefix("mnemic-"), hint=f"pip install {package}")
 
 
 def no_reader() -> MissingExtra:
-    """The error for a document that may be of any shape where no reader is installed."""
+    """Return the error for a document that may be of any shape where no reader is installed."""
     return MissingExtra("travel", hint="no package that reads documents is installed: pip install mnemic-travel")

@@ -23,7 +23,7 @@ def may_be_one(one: Any, other: Any) -> bool:
 
 
 def person_words(value: Any) -> tuple[str, ...]:
-    """The words of a name in alphabetical order, folded, without titles; empty where there is no name."""
+    """Return the words of a name in alphabetical order, folded, without titles; empty where there is no name."""
     if isinstance(value, Mapping):
         value = value.get("name") or " ".join(str(value.get(part) or "") for part in ("givenName", "familyName"))
     if not isinstance(value, str):

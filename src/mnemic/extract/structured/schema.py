@@ -80,19 +80,21 @@ class Schema:
             raise InvalidInput("data:depth", hint="the schema refers to itself without end") from None
 
     def _path(self, error: ValidationError) -> str:
-        """The place of a problem. Only a name that the schema itself contains is shown; others may be content."""
+        """Return the place of a problem. Only a name that the schema itself contains is shown; others may be
+        content.
+        """
         inner = (one for one in _subschemas(self.document, 0) if isinstance(one, Mapping))
         named = {name for one in inner for name in one.get("properties", ())}
         parts = (one if isinstance(one, int) or one in named else "*" for one in error.absolute_path)
         return ".".join(("$", *map(str, parts)))
 
     def require(self, data: object) -> None:
-        """Raises InvalidInput (`invalid_input:data:<path>:<keyword>`) for the first problem."""
+        """Raise InvalidInput (`invalid_input:data:<path>:<keyword>`) for the first problem."""
         for problem in self.problems(data):
             raise InvalidInput(f"data:{problem.path}:{problem.keyword}", hint="it does not keep its schema")
 
     def at(self, path: Sequence[str]) -> Mapping[str, Any] | None:
-        """The schema of the property at `path`, or None where the schema names no such property."""
+        """Return the schema of the property at `path`, or None where the schema names no such property."""
         here: Any = self.document
         for name in path:
             here = _resolved(here, self.document)
@@ -144,7 +146,7 @@ _FORMATS = _formats()
 
 
 def _broken(error: SchemaError) -> str:
-    """The keyword of a schema that is not one; `type` where it is no schema at all."""
+    """Return the keyword of a schema that is not one; `type` where it is no schema at all."""
     names = [one for one in error.absolute_path if one in KEYWORDS]
     return str(names[-1]) if names and not _is_schema_place(error) else "type"
 

@@ -30,7 +30,7 @@ def _as_given(data: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def field_at(data: object, path: Sequence[str]) -> Any:
-    """The value at `path` in JSON data, None where there is none."""
+    """Return the value at `path` in JSON data, None where there is none."""
     for name in path:
         if not isinstance(data, Mapping):
             return None
@@ -57,7 +57,7 @@ class Shape:
     normalise: Callable[[Mapping[str, Any]], Mapping[str, Any]] = field(default=_as_given, repr=False)
 
     def checked(self, data: Mapping[str, Any]) -> Mapping[str, Any]:
-        """`data` as it is stored. Raises InvalidInput (`invalid_input:data:<path>:<keyword>`)."""
+        """Return `data` as it is stored. Raises InvalidInput (`invalid_input:data:<path>:<keyword>`)."""
         if not isinstance(data, Mapping):
             raise InvalidInput("data", hint="it must be a JSON object")
         stored = self.normalise(data)
@@ -65,8 +65,8 @@ class Shape:
         return stored
 
     def key(self, data: Mapping[str, Any]) -> str | None:
-        """The key under which it is kept: a hash of what is known of its identity; None where the first part of that
-        is not.
+        """Return the key under which it is kept: a hash of what is known of its identity; None where the first part of
+        that is not.
         """
         values = [self._identifier(data, path) for path in self.identity]
         # Without a name the key is that of a shape without `person`.
@@ -101,7 +101,7 @@ class Shape:
         )
 
     def same_facets(self, data: Mapping[str, Any]) -> Sequence[frozenset[str]]:
-        """The facets of which all that is the same as `data` has one: nothing where that cannot be said."""
+        """Return the facets of which all that is the same as `data` has one: nothing where that cannot be said."""
         path = self.identity[0].split(".")
         value = field_at(data, path)
         if isinstance(value, bool) or not isinstance(value, int | float | str):
@@ -180,7 +180,9 @@ class Condition:
         return accepts({"field": value}, {"field": wanted})
 
     def facets(self) -> frozenset[str] | None:
-        """The facets of which whatever meets this has one; None where they would be too many, or cannot be said."""
+        """Return the facets of which whatever meets this has one; None where they would be too many, or cannot be
+        said.
+        """
         path, wanted = ".".join(self.path), self.wanted
         if isinstance(wanted, Mapping) and "$eq" in wanted:
             wanted = wanted["$eq"]
@@ -196,7 +198,7 @@ class Condition:
 
 
 def _number(value: object) -> list[float]:
-    """The number that a text may also be written as."""
+    """Return the number that a text may also be written as."""
     try:
         return [float(str(value))]
     except (ValueError, OverflowError):

@@ -14,7 +14,7 @@ _APOSTROPHES = str.maketrans({"’": "'", "‘": "'"})
 
 
 def pattern(text: str, *, case: bool = False) -> Pattern:
-    """A pattern in which a space stands for a run of white space; case is ignored unless `case`."""
+    """Return a pattern in which a space stands for a run of white space; case is ignored unless `case`."""
     return Pattern(text.replace(" ", r"\s{1,3}"), 0 if case else re.IGNORECASE)
 
 
@@ -24,13 +24,13 @@ def straight(text: str) -> str:
 
 
 def tidy(value: str) -> str:
-    """A value without its article, quotes and closing punctuation."""
+    """Return a value without its article, quotes and closing punctuation."""
     text = " ".join(value.split()).strip(" .,;:!?\"'“”()")
     return re.sub(r"^(?:an?|the|my|our|el|la|los|las|un|una) ", "", text, flags=re.IGNORECASE)
 
 
 def lower(value: str) -> str:
-    """A tidy value in lower case."""
+    """Return a tidy value in lower case."""
     return tidy(value).lower()
 
 

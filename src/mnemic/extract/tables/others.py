@@ -11,12 +11,12 @@ from mnemic.text.pattern import Pattern
 
 
 def _words(*spaced: str, joined: tuple[str, ...]) -> Pattern:
-    """A pattern of whole words, and of parts of words for scripts and languages that join them."""
+    """Return a pattern of whole words, and of parts of words for scripts and languages that join them."""
     return pattern(rf"(?<!\w)(?:{'|'.join(spaced)})(?!\w)|{'|'.join(joined)}")
 
 
 def _own(verbs: str) -> str:
-    """A Chinese verb that "I" or "we" stand before, or nobody: not "you like" or "she decided"."""
+    """Return a Chinese verb that "I" or "we" stand before, or nobody: not "you like" or "she decided"."""
     return rf"(?:我[^你您他她它，。；]{{0,20}}?|(?:^|[，。；])[^你您他她它，。；]{{0,40}}?)(?:{verbs})"
 
 

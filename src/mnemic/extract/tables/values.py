@@ -76,13 +76,13 @@ STOPS = MappingProxyType(
 
 
 def choice(forms: Mapping[str, str]) -> str:
-    """A pattern part that matches any spoken form, longest first."""
+    """Return a pattern part that matches any spoken form, longest first."""
     escaped = (re.escape(form).replace("\\ ", " ") for form in sorted(forms, key=len, reverse=True))
     return "(?:" + "|".join(escaped) + ")"
 
 
 def one_of(forms: Mapping[str, str]) -> Callable[[str], str | None]:
-    """The stored form of a spoken one, None for any other."""
+    """Return the stored form of a spoken one, None for any other."""
     return lambda value: forms.get(lower(value))
 
 
@@ -98,7 +98,7 @@ ZONE = (
 
 
 def zone(value: str) -> str:
-    """A time zone in its usual spelling: `Europe/Madrid`, `UTC+2`, `CET`, `PT`."""
+    """Return a time zone in its usual spelling: `Europe/Madrid`, `UTC+2`, `CET`, `PT`."""
     text = tidy(value)
     if "/" in text:
         return "/".join(
@@ -115,7 +115,9 @@ _NO_NAME = frozenset(
 
 
 def name(value: str) -> str | None:
-    """A person's name: one to four words, each with a capital or all without, and none of them an everyday word."""
+    """Return a person's name: one to four words, each with a capital or all without, and none of them an everyday
+    word.
+    """
     words = tidy(value).split()
     if not 1 <= len(words) <= 4 or words[0].lower() in _NO_NAME:
         return None
@@ -127,7 +129,7 @@ def name(value: str) -> str | None:
 
 
 def place(value: str) -> str | None:
-    """A place's name: begins with a capital letter and ends where the capitals do."""
+    """Return a place's name: begins with a capital letter and ends where the capitals do."""
     words = tidy(value).split()
     small = ("de", "del", "la", "las", "los", "of", "the", "upon", "am")
     if not words or not words[0][:1].isupper() or not words[0].replace("-", "").replace("'", "").isalpha():
@@ -154,6 +156,6 @@ _JOBS = re.compile(
 
 
 def job(value: str) -> str | None:
-    """An occupation, by its ending; None for other nouns ("a morning person")."""
+    """Return an occupation, by its ending; None for other nouns ("a morning person")."""
     text = tidy(value)
     return text if _JOBS.search(text) and not _NOT_JOBS.search(text) and len(text.split()) <= 5 else None

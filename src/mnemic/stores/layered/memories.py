@@ -32,17 +32,17 @@ _NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def place_of(scope: Scope) -> tuple[str, str, str]:
-    """The key of a scope."""
+    """Return the key of a scope."""
     return scope.tenant, scope.level.value, scope.owner
 
 
 def key_of(memory: Memory) -> Row:
-    """The key of a memory's row."""
+    """Return the key of a memory's row."""
     return (*place_of(memory.scope), memory.memory_id)
 
 
 def home_of(row: MemoryRow | PlaceRow) -> tuple[str, str, str]:
-    """The key of the scope of a row."""
+    """Return the key of the scope of a row."""
     return row.tenant, row.level, row.owner
 
 
@@ -53,7 +53,7 @@ def told_by(memory: Memory) -> tuple[str, int, str, str, str | None, str]:
 
 
 async def stored(rows: RowReads, key: Row) -> MemoryRow | None:
-    """The row of the memory with this key."""
+    """Return the row of the memory with this key."""
     found = await rows.get(MEMORY, [key])
     return MemoryRow(*found[0]) if found else None
 
@@ -61,12 +61,12 @@ async def stored(rows: RowReads, key: Row) -> MemoryRow | None:
 async def stored_in(
     rows: RowReads, prefix: Row, *, after: str | None = None, limit: int | None = None
 ) -> list[MemoryRow]:
-    """The rows of the memories of a scope, or of a tenant."""
+    """Return the rows of the memories of a scope, or of a tenant."""
     return [MemoryRow(*row) for row in await rows.scan(MEMORY, prefix, after=after, limit=limit)]
 
 
 async def earlier_of(rows: RowReads, prefix: Row) -> list[EarlierRow]:
-    """The earlier versions of a memory, or of a tenant's."""
+    """Return the earlier versions of a memory, or of a tenant's."""
     return [EarlierRow(*row) for row in await rows.scan(EARLIER, prefix)]
 
 
@@ -80,7 +80,7 @@ class Rows:
         self._noted = Noted()
 
     def row(self, memory: Memory, turn: int | None) -> MemoryRow:
-        """The row of `MEMORY`."""
+        """Return the row of `MEMORY`."""
         body = self.sealer.body(memory)
         vector = memory.vector and self.sealer.vector_beside(body, memory, memory.vector)
         home = place_of(memory.scope)
@@ -88,14 +88,14 @@ class Rows:
         return MemoryRow._make((*home, *told_by(memory), body, checksum, vector, vector_check(vector), turn))
 
     def place(self, memory: Memory) -> PlaceRow:
-        """The row of `PLACE`."""
+        """Return the row of `PLACE`."""
         tenant, level, owner = place_of(memory.scope)
         told = (memory.kind.value, memory.status.value, to_micros(memory.created_at) or 0)
         return PlaceRow(tenant, memory.memory_id, level, owner, *told)
 
     def memory(self, row: MemoryRow) -> Memory:
-        """The memory of a row of `MEMORY`. A damaged vector is none; raises StoreCorrupt (`memory`) where anything else
-        is not what was written.
+        """Return the memory of a row of `MEMORY`. A damaged vector is none; raises StoreCorrupt (`memory`) where
+        anything else is not what was written.
         """
         vector = row.vector
         if vector is not None and row.vector_check != blob_check(vector):
@@ -107,7 +107,9 @@ class Rows:
         return memory
 
     def named(self, row: MemoryRow) -> Memory:
-        """The memory of a row; of a damaged one as much as is known without its body, so that it can be removed."""
+        """Return the memory of a row; of a damaged one as much as is known without its body, so that it can be
+        removed.
+        """
         try:
             return self.memory(row)
         except StoreCorrupt:
@@ -126,7 +128,7 @@ class Rows:
             )
 
     def earlier(self, row: EarlierRow, current: Memory) -> Memory:
-        """The earlier version of a row of `EARLIER`; of a damaged one as much as is known."""
+        """Return the earlier version of a row of `EARLIER`; of a damaged one as much as is known."""
         try:
             return self.sealer.checked(row.body.encode(), row.checksum, current.scope, None)
         except StoreCorrupt:
@@ -144,7 +146,7 @@ class Scopes:
         self._count = 0
 
     async def held(self, rows: RowReads, scope: Scope) -> tuple[int, Held]:
-        """The number of changes of the scope and its memories, which nobody may change."""
+        """Return the number of changes of the scope and its memories, which nobody may change."""
         known = await rows.get(SCOPE, [place_of(scope)])
         changes = known[0][-1] if known else 0
         kept = self._kept.get(scope)
@@ -188,19 +190,19 @@ class Scopes:
 
 
 async def memories_of(rows: RowReads, tenant: str, after: str | None, limit: int) -> list[MemoryRow]:
-    """The rows of the tenant's memories of every scope, in the order of their identifiers."""
+    """Return the rows of the tenant's memories of every scope, in the order of their identifiers."""
     return await rows_at(rows, await places_of(rows, (tenant,), after=after, limit=limit))
 
 
 async def places_of(
     rows: RowReads, prefix: Row, *, after: str | None = None, limit: int | None = None
 ) -> list[PlaceRow]:
-    """The places of the memories of a tenant, or of all."""
+    """Return the places of the memories of a tenant, or of all."""
     return [PlaceRow(*row) for row in await rows.scan(PLACE, prefix, after=after, limit=limit)]
 
 
 async def rows_at(rows: RowReads, places: Sequence[PlaceRow]) -> list[MemoryRow]:
-    """The rows of the memories at these places, in the order of their identifiers."""
+    """Return the rows of the memories at these places, in the order of their identifiers."""
     found = await rows.get(MEMORY, [(*home_of(place), place.memory_id) for place in places])
     return sorted((MemoryRow(*row) for row in found), key=lambda row: (row.tenant, row.memory_id))
 
@@ -213,11 +215,11 @@ async def without_next_vector(rows: RowReads, limit: int) -> list[MemoryRow]:
 
 
 def next_key(row: MemoryRow) -> Row:
-    """The key in `NEXT_VECTOR` of a row of `MEMORY`."""
+    """Return the key in `NEXT_VECTOR` of a row of `MEMORY`."""
     return row.tenant, row.memory_id, row.version
 
 
 def next_vector(sealer: Sealer, row: MemoryRow, memory: Memory, vector: Vector) -> Row:
-    """The row of `NEXT_VECTOR` with this vector of the memory."""
+    """Return the row of `NEXT_VECTOR` with this vector of the memory."""
     stored = b"" if memory.content == DAMAGED else sealer.vector_beside(row.body, memory, vector)
     return (*next_key(row), stored)

@@ -18,7 +18,7 @@ _Again = Callable[[str, _Home], str | None]
 
 
 async def seal(rows: RowChange, sealer: Sealer, tenant: str) -> int:
-    """The port's `seal`."""
+    """Return the port's `seal`."""
 
     def sealed(body: str, scope: _Home) -> str | None:
         return None if sealer.is_sealed(body) else sealer.body(sealer.memory(body, scope_named(*scope), None))
@@ -32,7 +32,7 @@ async def seal(rows: RowChange, sealer: Sealer, tenant: str) -> int:
 
 
 async def reseal(rows: RowChange, tenant: str, anew: Anew) -> int:
-    """The port's `reseal`."""
+    """Return the port's `reseal`."""
     for row in await stored_in(rows, (tenant,)):
         if _is_sealed(row.body):
             vector = vector_anew(row.memory_id, row.vector, anew)

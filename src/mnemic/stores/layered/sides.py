@@ -23,7 +23,7 @@ from mnemic.types import KeptRequest
 
 
 async def secret(rows: RowChange, tenant: str, given: bytes | None = None) -> bytes:
-    """The port's `secret`: the one that is there, else `given`, else a new one."""
+    """Implement the port's `secret`: the one that is there, else `given`, else a new one."""
     known = await rows.get(TENANT, [(tenant,)])
     if not known:
         made = given or secrets.token_bytes(32)
@@ -33,12 +33,12 @@ async def secret(rows: RowChange, tenant: str, given: bytes | None = None) -> by
 
 
 async def find_mark(rows: RowReads, tenant: str, name: str) -> str | None:
-    """The port's `find_mark`."""
+    """Implement the port's `find_mark`."""
     return checked_marks(row[1:] for row in await rows.get(MARK, [(tenant, name)])).get(name)
 
 
 async def put_mark(rows: RowChange, tenant: str, name: str, value: str | None) -> None:
-    """The port's `put_mark`."""
+    """Implement the port's `put_mark`."""
     if value is None:
         await rows.remove(MARK, [(tenant, name)])
     else:
@@ -46,14 +46,14 @@ async def put_mark(rows: RowChange, tenant: str, name: str, value: str | None) -
 
 
 async def marks(rows: RowReads, tenant: str, prefix: str) -> dict[str, str]:
-    """The port's `marks`."""
+    """Implement the port's `marks`."""
     first = await rows.get(MARK, [(tenant, prefix)])
     found = first + await rows.scan(MARK, (tenant,), after=prefix, before=_end_of(prefix))
     return checked_marks(row[1:] for row in found)
 
 
 def _end_of(prefix: str) -> str | None:
-    """The first text that comes after all that begin with `prefix`; None where there is none."""
+    """Return the first text that comes after all that begin with `prefix`; None where there is none."""
     start = prefix.rstrip("\U0010ffff")
     if not start:
         return None
@@ -62,7 +62,7 @@ def _end_of(prefix: str) -> str | None:
 
 
 async def find_request(rows: RowReads, tenant: str, idempotency_key: str) -> tuple[str, str] | None:
-    """The port's `find_request`."""
+    """Implement the port's `find_request`."""
     for _, _, digest, receipt, _, checksum in await rows.get(REQUEST, [(tenant, idempotency_key)]):
         return checked_request(digest, receipt, checksum)
     return None
@@ -71,7 +71,7 @@ async def find_request(rows: RowReads, tenant: str, idempotency_key: str) -> tup
 async def remember_request(
     rows: RowChange, tenant: str, idempotency_key: str, digest: str, receipt: str, at: datetime
 ) -> None:
-    """The port's `remember_request`."""
+    """Implement the port's `remember_request`."""
     if await rows.get(REQUEST, [(tenant, idempotency_key)]):
         raise IdempotencyConflict
     row = (tenant, idempotency_key, digest, receipt, to_micros(at), text_check(digest, receipt))
@@ -79,7 +79,7 @@ async def remember_request(
 
 
 async def remove_requests(rows: RowChange, tenant: str, memory_ids: Collection[str], owner: str | None) -> int:
-    """The port's `remove_requests`."""
+    """Implement the port's `remove_requests`."""
     named = [
         row[:2]
         for row in await rows.scan(REQUEST, (tenant,))
@@ -91,7 +91,7 @@ async def remove_requests(rows: RowChange, tenant: str, memory_ids: Collection[s
 
 
 async def requests(rows: RowReads, tenant: str, after: str | None, limit: int) -> list[KeptRequest]:
-    """The port's `requests`."""
+    """Implement the port's `requests`."""
     found = await rows.scan(REQUEST, (tenant,), after=after, limit=max(0, limit))
     return [KeptRequest(idempotency_key=key, receipt=receipt, at=moment_of(at)) for _, key, _, receipt, at, _ in found]
 

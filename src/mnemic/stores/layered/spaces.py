@@ -15,7 +15,7 @@ from mnemic.types import Memory, Vector, VectorSpace
 
 
 async def claim(rows: RowChange, space: VectorSpace | None) -> VectorSpace:
-    """The store's space; `space` where it has none yet. Raises SpaceMismatch, StoreUnavailable."""
+    """Return the store's space; `space` where it has none yet. Raises SpaceMismatch, StoreUnavailable."""
     found = await present(rows)
     if found is not None:
         if space not in (None, found):
@@ -30,19 +30,19 @@ async def claim(rows: RowChange, space: VectorSpace | None) -> VectorSpace:
 
 
 async def begin(rows: RowChange, space: VectorSpace) -> None:
-    """The port's `begin_space`."""
+    """Implement the port's `begin_space`."""
     if await present(rows, "next") != space:
         await _drop(rows)
         await rows.put(SPACE, [("next", space.model, space.dimension)])
 
 
 async def unfilled(rows: RowReads, memories: Rows, limit: int) -> list[Memory]:
-    """The port's `unfilled`."""
+    """Implement the port's `unfilled`."""
     return [memories.named(row) for row in await without_next_vector(rows, limit)]
 
 
 async def fill(rows: RowChange, sealer: Sealer, filled: Sequence[tuple[Memory, Vector]]) -> int:
-    """The port's `fill`."""
+    """Implement the port's `fill`."""
     space = await _filling(rows)
     done = 0
     for memory, vector in filled:
@@ -56,7 +56,7 @@ async def fill(rows: RowChange, sealer: Sealer, filled: Sequence[tuple[Memory, V
 
 
 async def switch(rows: RowChange) -> VectorSpace | None:
-    """The port's `switch_space`: the space that is the present one now, or None."""
+    """Implement the port's `switch_space`: the space that is the present one now, or None."""
     space = await _filling(rows)
     if await without_next_vector(rows, 1):
         return None

@@ -15,14 +15,14 @@ _PAGE = 1000
 
 
 async def append_audit(rows: RowChange, event: AuditEvent, sign: Sign | None) -> None:
-    """The port's `append_audit`."""
+    """Implement the port's `append_audit`."""
     last = await rows.scan(AUDIT, (event.tenant,), limit=1, reverse=True)
     sequence, previous = (last[0][1], last[0][3]) if last else (0, "")
     await rows.put(AUDIT, [(event.tenant, *next_line(event, sequence, previous, sign))])
 
 
 async def audit(rows: RowReads, tenant: str, after: int, before: int | None, limit: int) -> list[AuditEvent]:
-    """The port's `audit`."""
+    """Implement the port's `audit`."""
     after, limit = max(0, after), max(0, limit)
     if before is None:
         lines = await rows.scan(AUDIT, (tenant,), after=after, limit=limit)
@@ -32,7 +32,7 @@ async def audit(rows: RowReads, tenant: str, after: int, before: int | None, lim
 
 
 async def broken_audit(rows: RowReads, tenant: str, sign: Sign | None) -> tuple[int, int | None, str]:
-    """The port's `broken_audit`."""
+    """Implement the port's `broken_audit`."""
     chain, last = Chain(tenant, sign), 0
     while lines := await rows.scan(AUDIT, (tenant,), after=last, limit=_PAGE):
         for _, sequence, event, digest in lines:
@@ -42,7 +42,7 @@ async def broken_audit(rows: RowReads, tenant: str, sign: Sign | None) -> tuple[
 
 
 async def enqueue(rows: RowChange, entry: OutboxEntry) -> None:
-    """The port's `enqueue`."""
+    """Implement the port's `enqueue`."""
     known = await rows.get(COUNTER, [("outbox",)])
     sequence = 1 + (known[0][1] if known else 0)
     place = (entry.scope.tenant, entry.scope.level.value, entry.scope.owner)
@@ -51,7 +51,7 @@ async def enqueue(rows: RowChange, entry: OutboxEntry) -> None:
 
 
 async def pending(rows: RowReads, projection: str | None, limit: int) -> list[OutboxEntry]:
-    """The port's `pending`."""
+    """Implement the port's `pending`."""
     found: list[OutboxRow] = []
     last = 0
     while len(found) < limit and (page := await _entries(rows, last, _PAGE)):
@@ -70,7 +70,7 @@ async def pending(rows: RowReads, projection: str | None, limit: int) -> list[Ou
 
 
 async def acknowledge(rows: RowChange, sequences: Sequence[int], projection: str | None) -> None:
-    """The port's `acknowledge`."""
+    """Implement the port's `acknowledge`."""
     there = [OutboxRow(*row) for row in await rows.get(OUTBOX, [(sequence,) for sequence in dict.fromkeys(sequences)])]
     if projection is None:
         await rows.remove(OUTBOX, [row[:1] for row in there])
@@ -82,12 +82,12 @@ async def acknowledge(rows: RowChange, sequences: Sequence[int], projection: str
 
 
 async def register(rows: RowChange, projection: str) -> None:
-    """The port's `register`."""
+    """Implement the port's `register`."""
     await rows.put(PROJECTION, [(projection,)])
 
 
 async def unregister(rows: RowChange, projection: str) -> None:
-    """The port's `unregister`."""
+    """Implement the port's `unregister`."""
     await rows.remove(PROJECTION, [(projection,)])
     registered = await _registered(rows)
     for row in await _entries(rows):
@@ -99,7 +99,7 @@ async def unregister(rows: RowChange, projection: str) -> None:
 
 
 async def projections(rows: RowReads) -> dict[str, int]:
-    """The port's `projections`."""
+    """Implement the port's `projections`."""
     taken = [load(row.taken) for row in await _entries(rows)]
     return {name: sum(name not in names for names in taken) for (name,) in await rows.scan(PROJECTION, ())}
 

@@ -144,13 +144,13 @@ class LayeredTransaction(Transaction):
         await sides.put_mark(self._rows, tenant, name, value)
 
     async def _held(self, scope: Scope) -> Held:
-        """The scope as it is now in this transaction."""
+        """Return the scope as it is now in this transaction."""
         if scope not in self._begun:
             self._begun[scope] = await self._scopes.held(self._rows, scope)
         return self._now.get(scope) or self._begun[scope][1]
 
     async def _copied(self, scope: Scope) -> Held:
-        """The scope, ready to be changed, with one more change counted."""
+        """Return the scope, ready to be changed, with one more change counted."""
         held = await self._held(scope)
         if scope not in self._now:
             self._now[scope] = held = held.copy()
@@ -158,8 +158,8 @@ class LayeredTransaction(Transaction):
         return held
 
     async def _changing(self, memory: Memory) -> Held:
-        """The scope of a memory that is about to be written. Raises VersionConflict where another active memory has its
-        fingerprint.
+        """Return the scope of a memory that is about to be written. Raises VersionConflict where another active memory
+        has its fingerprint.
         """
         if memory.status is Status.ACTIVE:
             twin = (await self._held(memory.scope)).find_fingerprint(memory.scope, memory.fingerprint)
@@ -188,13 +188,13 @@ class LayeredTransaction(Transaction):
 
 
 async def present(rows: RowReads, use: str = "present") -> VectorSpace | None:
-    """The vector space in use, or the one that is being filled (`next`)."""
+    """Return the vector space in use, or the one that is being filled (`next`)."""
     found = await rows.get(SPACE, [(use,)])
     return VectorSpace(model=found[0][1], dimension=found[0][2]) if found else None
 
 
 async def usage(rows: RowReads, tenant: str, since: datetime, scope: Scope | None) -> dict[Kind, Usage]:
-    """The port's `usage`: what is held from the counters, what is recent from the order of identifiers."""
+    """Return the port's `usage`: what is held from the counters, what is recent from the order of identifiers."""
     prefix = (tenant,) if scope is None else place_of(scope)
     recent: Counter[str] = Counter()
     # No identifier is `first_id` itself: it is the beginning of one.

@@ -40,7 +40,7 @@ class Wanted:
 
 
 async def held(rows: RowReads, memories: Rows, wanted: Wanted, after: str | None, limit: int) -> list[Memory]:
-    """The port's `held`."""
+    """Return the port's `held`."""
     found: list[Memory] = []
     while len(found) < limit and (page := await _page(rows, wanted, after)):
         taken = [memory for memory in map(memories.named, page) if wanted.takes(memory)]
@@ -64,14 +64,14 @@ async def _wrote(rows: RowReads, memories: Rows, author: str, memory: Memory) ->
 
 
 async def waiting(rows: RowReads, tenant: str) -> int:
-    """The port's `waiting`."""
+    """Return the port's `waiting`."""
     return sum(row.status == Status.PENDING_REVIEW for row in await places_of(rows, (tenant,)))
 
 
 async def traces(
     rows: RowReads, tenant: str, memory_ids: Collection[str], fingerprints: Collection[str]
 ) -> dict[str, int]:
-    """The port's `traces`."""
+    """Return the port's `traces`."""
     stored: list[MemoryRow | EarlierRow] = [
         *await stored_in(rows, (tenant,)),
         *await earlier_of(rows, (tenant,)),
@@ -86,7 +86,7 @@ async def traces(
 
 
 async def damaged_rows(rows: RowReads, memories: Rows, tenant: str) -> list[Damage]:
-    """The offer `Examined`."""
+    """Return the offer `Examined`."""
     found = [
         Damage("memory", row.memory_id)
         for row in await stored_in(rows, (tenant,))
@@ -101,7 +101,7 @@ async def damaged_rows(rows: RowReads, memories: Rows, tenant: str) -> list[Dama
 
 
 async def _sides(rows: RowReads, tenant: str) -> list[Damage]:
-    """The same of what is kept beside the memories."""
+    """Return the same of what is kept beside the memories."""
     marks = await rows.scan(MARK, (tenant,))
     requests, secrets = await rows.scan(REQUEST, (tenant,)), await rows.get(TENANT, [(tenant,)])
     checks: list[tuple[str, Callable[[], object]]] = [

@@ -234,7 +234,7 @@ def _node(row: Sequence[Any]) -> Node:
 
 
 def _texts(value: Any) -> list[str]:
-    """A list of texts, which SQLite keeps as JSON."""
+    """Return a list of texts, which SQLite keeps as JSON."""
     found: list[str] = load(value) if isinstance(value, str) else value
     return found
 

@@ -30,7 +30,7 @@ _FOLDER = files("mnemic.stores.relational") / "sql"
 
 
 def load(name: str, dialect: Dialect) -> dict[str, str]:
-    """The statements of one file, by name, in this dialect."""
+    """Return the statements of one file, by name, in this dialect."""
     _, *found = _HEADER.split((_FOLDER / f"{name}.sql").read_text(encoding="utf-8"))
     parts: dict[str, str] = {}
     statements: dict[str, str] = {}
@@ -42,7 +42,7 @@ def load(name: str, dialect: Dialect) -> dict[str, str]:
 
 
 def _filled(text: str, parts: dict[str, str]) -> str:
-    """The statement with its parts, which may have parts themselves."""
+    """Return the statement with its parts, which may have parts themselves."""
     while (filled := _PLACE.sub(lambda place: parts.get(place[1], place[0]), text)) != text:
         text = filled
     return text
@@ -56,5 +56,5 @@ def _in_dialect(text: str, dialect: Dialect) -> str:
 
 
 def in_json(values: Collection[Any]) -> list[Any]:
-    """The parameters of a statement as SQLite takes them: lists as JSON."""
+    """Return the parameters of a statement as SQLite takes them: lists as JSON."""
     return [dump(value) if isinstance(value, list) else value for value in values]

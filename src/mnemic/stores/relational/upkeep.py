@@ -16,7 +16,7 @@ _PLACES = ("memory", "memory_version", "outbox", "request", "graph", "facet")
 
 
 async def usage(ask: Ask, tenant: str, since: datetime, scope: Scope | None) -> dict[Kind, Usage]:
-    """The port's `usage`: what is held from the counters, what is recent from the index of identifiers."""
+    """Return the port's `usage`: what is held from the counters, what is recent from the index of identifiers."""
     place = (tenant, None, None) if scope is None else (tenant, scope.level.value, scope.owner)
     recent = dict(await ask("recent_usage", *place, first_id(since), to_micros(since)))
     rows = await ask("usage", *place)
@@ -24,26 +24,26 @@ async def usage(ask: Ask, tenant: str, since: datetime, scope: Scope | None) -> 
 
 
 async def waiting(ask: Ask, tenant: str) -> int:
-    """The port's `waiting`."""
+    """Return the port's `waiting`."""
     ((count,),) = await ask("waiting", tenant)
     return int(count)
 
 
 async def requests(ask: Ask, tenant: str, after: str | None, limit: int) -> list[KeptRequest]:
-    """The port's `requests`."""
+    """Return the port's `requests`."""
     rows = await ask("requests", tenant, after, max(0, limit))
     return [KeptRequest(idempotency_key=key, receipt=receipt, at=moment_of(at)) for key, receipt, at in rows]
 
 
 async def traces(ask: Ask, tenant: str, memory_ids: Collection[str], fingerprints: Collection[str]) -> dict[str, int]:
-    """The port's `traces`: the rows."""
+    """Return the port's `traces`: the rows."""
     named, prints = sorted(memory_ids), sorted(filter(None, fingerprints))
     (counts,) = await ask("traces", tenant, named, prints, in_json(named))
     return dict(zip(_PLACES, counts, strict=True))
 
 
 async def audit(ask: Ask, tenant: str, after: int, before: int | None, limit: int) -> list[AuditEvent]:
-    """The port's `audit`."""
+    """Return the port's `audit`."""
     if before is None:
         lines = await ask("audit", tenant, after, max(0, limit))
     else:
@@ -52,6 +52,6 @@ async def audit(ask: Ask, tenant: str, after: int, before: int | None, limit: in
 
 
 def in_json(memory_ids: Collection[str]) -> list[str]:
-    """The identifiers as JSON texts, in both spellings of what is not ASCII."""
+    """Return the identifiers as JSON texts, in both spellings of what is not ASCII."""
     spelt: Any = (json.dumps(each, ensure_ascii=ascii_only) for each in memory_ids for ascii_only in (True, False))
     return sorted(set(spelt))

@@ -12,7 +12,7 @@ from mnemic.stores.sqlite.rows import fetch
 
 
 def asking(connection: apsw.Connection, statements: Mapping[str, str]) -> Ask:
-    """The rows of one of these statements on this connection. It never gives way."""
+    """Return the rows of one of these statements on this connection. It never gives way."""
 
     async def ask(name: str, *values: Any) -> list[Any]:
         return fetch(connection, statements[name], in_json(values))

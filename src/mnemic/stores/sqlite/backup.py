@@ -71,7 +71,8 @@ def described(path: Path, now: datetime) -> Manifest:
 
 
 def checked(folder: Path) -> Manifest:
-    """The manifest of the backup in `folder`, once everything it says was found: checksum, counts, every audit's chain.
+    """Return the manifest of the backup in `folder`, once everything it says was found: checksum, counts, every audit's
+    chain.
 
     Raises InvalidInput (`backup:missing`), StoreCorrupt, StoreNewer.
     """

@@ -55,14 +55,14 @@ class _Pages:
         self.count = max([len(data) // self._size, *self._newer])
 
     def page(self, number: int) -> bytes:
-        """The newest committed contents of a page; empty for one that is not there."""
+        """Return the newest committed contents of a page; empty for one that is not there."""
         if number in self._newer:
             return self._newer[number]
         start = (number - 1) * self._size
         return self._data[start : start + self._size] if number > 0 else b""
 
     def records(self, number: int) -> Iterator[Record]:
-        """The records whose cells are in this page."""
+        """Yield the records whose cells are in this page."""
         page = self.page(number)
         start = _FILE_HEADER if number == 1 else 0
         if len(page) < self._size or page[start] not in _HEADERS:
@@ -110,7 +110,7 @@ class _Pages:
 
 
 def _logged(log: Path, size: int) -> dict[int, bytes]:
-    """The pages in a write-ahead log, as of the last commit in it."""
+    """Return the pages in a write-ahead log, as of the last commit in it."""
     data = log.read_bytes() if log.is_file() else b""
     if len(data) < _WAL_HEADER or struct.unpack_from(">I", data)[0] not in _WAL_MAGIC:
         return {}
@@ -139,7 +139,7 @@ def _varint(data: bytes, at: int) -> tuple[int, int]:
 
 
 def _values(payload: bytes) -> tuple[Any, ...]:
-    """Raises ValueError or IndexError where the payload is no record."""
+    """Return the values of a record. Raises ValueError or IndexError where the payload is no record."""
     size, at = _varint(payload, 0)
     if not 1 <= size <= len(payload):
         raise ValueError("no record")

@@ -74,8 +74,8 @@ _FILLED_VERSION = "UPDATE memory_version SET checksum = ? WHERE tenant = ? AND m
 
 
 def placeholder(connection: apsw.Connection, row_id: int) -> Memory:
-    """The memory of a damaged row, as far as its columns tell it, with `DAMAGED` as its content. Raises StoreCorrupt
-    (`memory`) where they do not.
+    """Return the memory of a damaged row, as far as its columns tell it, with `DAMAGED` as its content. Raises
+    StoreCorrupt (`memory`) where they do not.
     """
     found: Any = connection.execute(_PLACEHOLDER, (row_id,)).fetchone()
     try:
@@ -100,8 +100,8 @@ def placeholder(connection: apsw.Connection, row_id: int) -> Memory:
 
 
 def examined(connection: apsw.Connection, tenant: str | None = None) -> tuple[Damage, ...]:
-    """The damaged rows, at most `MOST` of them, with `tenant` without those that are another's for certain. A part of
-    the file that cannot be read at all ends its table.
+    """Return the damaged rows, at most `MOST` of them, with `tenant` without those that are another's for certain. A
+    part of the file that cannot be read at all ends its table.
     """
     found: list[Damage] = []
     for rows in (

@@ -165,7 +165,7 @@ class _View:
     def answers(
         self, connection: apsw.Connection, operations: Sequence[DocumentOperation]
     ) -> tuple[list[DocumentAnswer], list[int]]:
-        """The answers, and the rows whose time to live starts again."""
+        """Return the answers, and the rows whose time to live starts again."""
         answers: list[DocumentAnswer] = []
         refreshed: list[int] = []
         for operation in operations:

@@ -40,7 +40,7 @@ _KINDS: tuple[tuple[tuple[type[apsw.Error], ...], type[StoreFailed], str], ...] 
 
 
 def typed(error: apsw.Error) -> MnemicError:
-    """The error of mnemic's tree that says what `error` says."""
+    """Return the error of mnemic's tree that says what `error` says."""
     if isinstance(error, apsw.TooBigError):
         return InvalidInput("too_big")
     for causes, kind, hint in _KINDS:
@@ -96,7 +96,7 @@ def _suspect(connection: apsw.Connection, error: Exception) -> None:
 
 
 def check_schema(connection: apsw.Connection) -> None:
-    """Raises StoreNewer for a file whose schema this version does not know."""
+    """Check the schema's version. Raises StoreNewer for a file whose schema this version does not know."""
     if connection.pragma("user_version") > migrations()[-1].number:
         raise StoreNewer(hint="the file was written by a newer mnemic; update this one")
 
@@ -156,5 +156,5 @@ def migrations() -> tuple[Migration, ...]:
 
 
 def newest_schema() -> int:
-    """The schema that this version writes."""
+    """Return the schema that this version writes."""
     return migrations()[-1].number

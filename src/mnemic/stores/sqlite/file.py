@@ -59,8 +59,8 @@ def is_frozen(path: Path) -> bool:
 def connect(
     path: Path, *, durability: str, patience: Patience | None = None, vfs: str | None = None
 ) -> apsw.Connection:
-    """A connection with the settings every one of them needs. Without `patience` it can only read; a file that is
-    frozen can only be read, and is taken as one that nobody changes.
+    """Return a connection with the settings every one of them needs. Without `patience` it can only read; a file that
+    is frozen can only be read, and is taken as one that nobody changes.
     """
     access = apsw.SQLITE_OPEN_READONLY if patience is None else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
     name = str(path)
@@ -79,8 +79,8 @@ def connect(
 
 
 def _frozen(path: Path) -> str:
-    """The address under which SQLite neither locks the file nor makes anything beside it. Raises StoreUnavailable
-    (`read_only_log`) where what was written last is in a log that cannot be played in there.
+    """Return the address under which SQLite neither locks the file nor makes anything beside it. Raises
+    StoreUnavailable (`read_only_log`) where what was written last is in a log that cannot be played in there.
     """
     log = Path(f"{path}-wal")
     if log.is_file() and log.stat().st_size:
@@ -139,7 +139,7 @@ def _prepare(path: Path, durability: str, patience: Patience, vfs: str | None) -
 
 
 def _read_only(path: Path, durability: str, vfs: str | None) -> apsw.Connection:
-    """Raises StoreUnavailable (`read_only_schema`) for a file that would have to be brought up to date first."""
+    """Raise StoreUnavailable (`read_only_schema`) for a file that would have to be brought up to date first."""
     connection = connect(path, durability=durability, vfs=vfs)
     if connection.pragma("user_version") < newest_schema():
         connection.close()
@@ -167,7 +167,7 @@ def _check_magic(path: Path) -> None:
 
 
 def recognise(connection: apsw.Connection) -> None:
-    """Raises StoreCorrupt for a file that is not ours, StoreNewer for one whose schema this version does not know."""
+    """Raise StoreCorrupt for a file that is not ours, StoreNewer for one whose schema this version does not know."""
     # In this order: another process may make the file meanwhile, and writes tables and number together.
     used = connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone()
     if used and connection.pragma("application_id") != APPLICATION_ID:

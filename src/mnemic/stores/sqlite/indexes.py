@@ -58,8 +58,8 @@ class ScopeIndexes:
 
     @contextmanager
     def use(self, connection: apsw.Connection, place: Place) -> Iterator[ScopeIndex]:
-        """The index as of `connection`'s open read transaction, in which `place` was found, or newer where another
-        thread has read on.
+        """Yield the index as of `connection`'s open read transaction, in which `place` was found, or newer where
+        another thread has read on.
         """
         slot = self._shelf.slot(place.scope_id)
         with slot.lock:
@@ -70,7 +70,7 @@ class ScopeIndexes:
         self._shelf.weigh(place.scope_id, size)
 
     def read(self, connection: apsw.Connection, row_ids: Sequence[int]) -> list[Vector | None]:
-        """The vectors of these rows, as of `connection`'s open transaction, opened where they are sealed."""
+        """Return the vectors of these rows, as of `connection`'s open transaction, opened where they are sealed."""
         rows = fetch(connection, _VECTORS, (dump(list(row_ids)),))
         whole = (
             (vector if check in (None, vector_check(vector)) else None, memory_id) for vector, check, memory_id in rows

@@ -131,16 +131,18 @@ class _Look:
             return instead
 
     def rows(self, name: str, sql: str) -> list[tuple[Any, ...]]:
-        """The rows of a statement; none where they cannot be read."""
+        """Return the rows of a statement; none where they cannot be read."""
         return self.at(name, lambda: fetch(self._connection, sql), [])
 
     def count(self, name: str, sql: str) -> int:
-        """The number that a statement gives."""
+        """Return the number that a statement gives."""
         return sum(int(row[0]) for row in self.rows(name, sql))
 
 
 def marks_in(path: Path, tenant: str, prefix: str) -> dict[str, str]:
-    """The tenant's marks whose name begins with `prefix`; none in a file of an older schema. Raises as `inspect`."""
+    """Return the tenant's marks whose name begins with `prefix`; none in a file of an older schema. Raises as
+    `inspect`.
+    """
     with typed_failures():
         connection = connect(path, durability="durable")
         try:

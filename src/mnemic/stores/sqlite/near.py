@@ -43,7 +43,7 @@ def near(
     limit: int,
     at_least: float,
 ) -> Found:
-    """The active memories of `scope` with cosine >= `at_least`, best first."""
+    """Return the active memories of `scope` with cosine >= `at_least`, best first."""
     stored = fetch(connection, _VECTORS, place(scope) | {"most": FEW + 1})
     if len(stored) > FEW:
         scores = _indexed(connection, indexes(), scope, vector, limit, at_least)
@@ -56,14 +56,14 @@ def near(
 
 
 def best(found: Iterable[tuple[Memory, float]], limit: int) -> Found:
-    """The best first, and among equals the newer memory."""
+    """Return the best first, and among equals the newer memory."""
     return sorted(found, key=lambda pair: (pair[1], pair[0].memory_id), reverse=True)[:limit]
 
 
 def _compared(
     rows: Rows, stored: Iterable[Sequence[Any]], vector: Vector, limit: int, at_least: float
 ) -> dict[str, float]:
-    """The cosines of these rows' vectors. One that is damaged, or made in another space, is left out."""
+    """Return the cosines of these rows' vectors. One that is damaged, or made in another space, is left out."""
     vectors: dict[str, Vector] = {}
     for row_id, memory_id, status, kept, check, cues in stored:
         if status == Status.ACTIVE and kept is not None:

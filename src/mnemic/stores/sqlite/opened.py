@@ -96,13 +96,13 @@ class OpenFile:
         return result
 
     def _committed_work(self, work: Work) -> tuple[Any, bool]:
-        """The result of `work` in a transaction that is committed, and if it removed something."""
+        """Return the result of `work` in a transaction that is committed, and if it removed something."""
         with immediate(self.writing):
             self._changes_before = self.writing.total_changes()
             return self._through(work, {})
 
     def check_identity(self) -> None:
-        """Raises StoreUnavailable (`replaced`) where the name leads to another file by now, or to none: what is written
+        """Raise StoreUnavailable (`replaced`) where the name leads to another file by now, or to none: what is written
         to the one that is open would be gone with this process.
         """
         if _identity(self._path) != self._identity:
@@ -158,7 +158,7 @@ class OpenFile:
         return sum(file.stat().st_size for file in files_of(self._path))
 
     def secret(self, tenant: str, given: bytes | None = None) -> bytes:
-        """The tenant's secret, made (or taken as `given`) and synced to the disk where it has none."""
+        """Return the tenant's secret, made (or taken as `given`) and synced to the disk where it has none."""
         known = fetch(self.writing, _SECRET, (tenant,))
         if not known:
             with self._synced(), immediate(self.writing):
@@ -178,7 +178,7 @@ class OpenFile:
             self.writing.pragma("synchronous", before)
 
     def indexes(self) -> ScopeIndexes:
-        """The search indexes, made with the first search."""
+        """Return the search indexes, made with the first search."""
         with self._making:
             if self._indexes is None:
                 from mnemic.stores.sqlite.indexes import ScopeIndexes

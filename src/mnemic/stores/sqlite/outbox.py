@@ -47,7 +47,7 @@ _PROJECTIONS = """
 
 
 def pending(connection: apsw.Connection, projection: str | None, limit: int) -> list[OutboxEntry]:
-    """The port's `pending`."""
+    """Return the port's `pending`."""
     rows = fetch(connection, _PENDING, {"projection": projection, "limit": max(0, limit)})
     return [
         OutboxEntry(
@@ -62,7 +62,7 @@ def pending(connection: apsw.Connection, projection: str | None, limit: int) -> 
 
 
 def acknowledge(connection: apsw.Connection, sequences: Sequence[int], projection: str | None) -> None:
-    """The port's `acknowledge`."""
+    """Implement the port's `acknowledge`."""
     wanted = {"sequences": dump(list(sequences)), "projection": projection}
     with immediate(connection):
         if projection is None:
@@ -73,18 +73,18 @@ def acknowledge(connection: apsw.Connection, sequences: Sequence[int], projectio
 
 
 def register(connection: apsw.Connection, projection: str) -> None:
-    """The port's `register`."""
+    """Implement the port's `register`."""
     with immediate(connection):
         connection.execute("INSERT OR IGNORE INTO projection (name) VALUES (?)", (projection,))
 
 
 def unregister(connection: apsw.Connection, projection: str) -> None:
-    """The port's `unregister`."""
+    """Implement the port's `unregister`."""
     with immediate(connection):
         for statement in _UNREGISTER:
             connection.execute(statement, {"projection": projection})
 
 
 def projections(connection: apsw.Connection) -> dict[str, int]:
-    """The port's `projections`."""
+    """Return the port's `projections`."""
     return dict(fetch(connection, _PROJECTIONS))

@@ -92,7 +92,7 @@ _PRESENT = "SELECT model, dimension FROM space"
 
 
 def place(scope: Scope) -> dict[str, Any]:
-    """The parameters that name a scope."""
+    """Return the parameters that name a scope."""
     return {"tenant": scope.tenant, "level": scope.level.value, "owner": scope.owner}
 
 
@@ -104,18 +104,18 @@ def fetch(
 
 
 def present(connection: apsw.Connection, sql: str = _PRESENT) -> VectorSpace | None:
-    """The file's vector space, or the one that `sql` selects; None while there is none."""
+    """Return the file's vector space, or the one that `sql` selects; None while there is none."""
     rows = fetch(connection, sql)
     return VectorSpace(model=rows[0][0], dimension=rows[0][1]) if rows else None
 
 
 def marks(connection: apsw.Connection, tenant: str, prefix: str) -> dict[str, str]:
-    """The port's `marks`."""
+    """Return the port's `marks`."""
     return checked_marks(fetch(connection, _MARKS, {"tenant": tenant, "prefix": prefix}))
 
 
 def wanted_memories(memory_ids: Sequence[str], scopes: Iterable[Scope]) -> dict[str, Any]:
-    """The parameters of `GET_MANY`."""
+    """Return the parameters of `GET_MANY`."""
     return {
         "memory_ids": dump(list(memory_ids)),
         "scopes": dump([[scope.tenant, scope.level, scope.owner] for scope in scopes]),
@@ -131,7 +131,7 @@ class Place(NamedTuple):
 
 
 def find_place(connection: apsw.Connection, scope: Scope) -> Place | None:
-    """The place of `scope` in this file, or None while nothing was ever stored in it."""
+    """Return the place of `scope` in this file, or None while nothing was ever stored in it."""
     found = connection.execute(
         "SELECT scope_id, changes, removed_at FROM scope WHERE tenant = ? AND level = ? AND owner = ?",
         (scope.tenant, scope.level.value, scope.owner),
@@ -148,8 +148,8 @@ class Rows:
         self.noted = Noted()
 
     def memory(self, row: Sequence[Any]) -> Memory:
-        """The memory of a row with the columns of `MEMORY`. A damaged vector is none; raises StoreCorrupt (`memory`)
-        where anything else is not what was written.
+        """Return the memory of a row with the columns of `MEMORY`. A damaged vector is none; raises StoreCorrupt
+        (`memory`) where anything else is not what was written.
         """
         row_id, body, checksum, vector, expected, tenant, level, owner = row
         if vector is not None and expected not in (None, blob_check(vector)):
@@ -158,7 +158,7 @@ class Rows:
         return self.version(body, checksum, scope_named(tenant, level, owner), vector)
 
     def named(self, connection: apsw.Connection, row: Sequence[Any]) -> Memory:
-        """The memory of a row; of a damaged one as much as is known without its body, so that a job can remove it."""
+        """Return a row's memory; of a damaged one what is known without its body, so that a job can remove it."""
         try:
             return self.memory(row)
         except StoreCorrupt:
@@ -168,11 +168,11 @@ class Rows:
             return placeholder(connection, row[0])
 
     def version(self, body: bytes, checksum: int | None, scope: Scope, vector: bytes | None = None) -> Memory:
-        """The memory of a body. Raises StoreCorrupt (`memory`) where it is not what was written in this scope."""
+        """Return a body's memory. Raises StoreCorrupt (`memory`) where it is not what was written in this scope."""
         return self.sealer.checked(body, checksum, scope, vector)
 
     def whole(self, rows: Iterable[Sequence[Any]]) -> Iterator[Memory]:
-        """The memories of those rows that are not damaged; the others are skipped, and noted."""
+        """Yield the memories of those rows that are not damaged; the others are skipped, and noted."""
         for row in rows:
             try:
                 yield self.memory(row)
@@ -213,9 +213,9 @@ class Rows:
         return frozenset({ANY_FACET}) if whole else frozenset(map(self.terms.number, found))
 
     def entry(self, connection: apsw.Connection, row: Sequence[Any], vector_bytes: int) -> tuple[Any, ...] | None:
-        """A row with the columns of an index's `Entry` and two checksums, opened. A damaged vector is left out, as is
-        one of another length, which another process has put there from another space; damaged words are made again.
-        None for a row without a time.
+        """Return a row with the columns of an index's `Entry` and two checksums, opened. A damaged vector is left out,
+        as is one of another length, which another process has put there from another space; damaged words are made
+        again. None for a row without a time.
         """
         *row, vector_checked, words_checked = row
         *columns, vector, content, context, session, turn, speaker, cues = row
@@ -279,7 +279,7 @@ def columns_of(memory: Memory) -> dict[str, Any]:
 
 
 def filter_of(where: Where) -> dict[str, Any]:
-    """The parameters of `ACCEPTED`; `scope_id` is added scope by scope."""
+    """Return the parameters of `ACCEPTED`; `scope_id` is added scope by scope."""
     statuses = where.statuses if where.as_of is None else where.statuses | {"superseded"}
     return {
         "statuses": _names(statuses),
@@ -311,7 +311,7 @@ class Terms:
         return int.from_bytes(digest, "little") or 1
 
     def pack(self, text: str) -> bytes:
-        """The terms of `text`: in the order of its words, a zero, then its further spellings."""
+        """Return the terms of `text`: in the order of its words, a zero, then its further spellings."""
         found: Analysis = analyse(text)
         numbers = [self.number(term) for term in found.sequence]
         if found.extras:
@@ -325,7 +325,7 @@ def tokens(scope_id: int, numbers: bytes | Iterable[int]) -> str:
 
 
 def phrase_query(scope_id: int, phrases: Iterable[Iterable[int]]) -> str:
-    """A query for the rows of this scope that hold every one of `phrases`. It consists of numbers alone."""
+    """Return a query for the rows of this scope that hold every one of `phrases`. It consists of numbers alone."""
     quoted = (tokens(scope_id, phrase) for phrase in phrases)
     return " AND ".join(f'"{phrase}"' for phrase in quoted)
 

@@ -65,7 +65,7 @@ class Salvaged:
     broken_audit: int = 0
 
     def as_dict(self) -> dict[str, Any]:
-        """The account as JSON data."""
+        """Return the account as JSON data."""
         return asdict(self)
 
 
@@ -257,8 +257,8 @@ class _Making:
         self._told.counts["memory"] = self._told.counts.get("memory", 0) + 1
 
     def _number(self, connection: apsw.Connection, row_id: int) -> int:
-        """The number of a row, which no checksum covers: the next of its scope where a damaged one has it already, or
-        where the scope has not got so far.
+        """Return the number of a row, which no checksum covers: the next of its scope where a damaged one has it
+        already, or where the scope has not got so far.
         """
         scope_id, number = row_id >> 32, row_id & 0xFFFFFFFF
         if row_id in self._numbers or number > self._changes[scope_id]:
@@ -340,7 +340,7 @@ def _newest_first(record: Record) -> tuple[int, int]:
 
 
 def _read(body: Text, scope: Scope) -> tuple[Memory, bool]:
-    """The memory as its columns need it, and whether it is sealed."""
+    """Return the memory as its columns need it, and whether it is sealed."""
     fields = load(body.decode())
     sealed = fields.pop("sealed", None) is not None
     if sealed:
@@ -349,7 +349,7 @@ def _read(body: Text, scope: Scope) -> tuple[Memory, bool]:
 
 
 def _text(body: bytes) -> str | None:
-    """The body, where it is JSON."""
+    """Return the body, where it is JSON."""
     try:
         text = body.decode()
         load(text)

@@ -93,7 +93,7 @@ class SqliteSnapshot:
         return {memory_id: found[memory_id] for memory_id in memory_ids if memory_id in found}
 
     async def get_one(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
-        """The memory, or None where there is none. Raises StoreCorrupt (`memory`) where its row or index is damaged."""
+        """Return the memory, or None. Raises StoreCorrupt (`memory`) where its row or index is damaged."""
         rows = fetch(self._connection, GET_MANY, wanted_memories([memory_id], scopes))
         return with_id(memory_id, self._rows.memory(rows[0])) if rows else None
 
@@ -126,7 +126,7 @@ class SqliteSnapshot:
         return list(heapq.merge(*pages, key=lambda memory: memory.memory_id, reverse=True))[:limit]
 
     def _newest_in(self, scope_id: int, wanted: dict[str, Any]) -> list[Memory]:
-        """The newest of one scope: as many as are wanted, however many rows between them are damaged."""
+        """Return the newest of one scope: as many as are wanted, however many rows between them are damaged."""
         found: list[Memory] = []
         given = wanted = wanted | {"scope_id": scope_id}
         while True:
@@ -216,7 +216,7 @@ class SqliteSnapshot:
         return [one for one in found if one is not None]
 
     def _used(self, where: Where) -> Iterator[tuple[int, ScopeIndex]]:
-        """The index of each scope, one after the other, each held while it is looked at."""
+        """Yield the index of each scope, one after the other, each held while it is looked at."""
         for found in self._places(where):
             with self._indexes().use(self._connection, found) as index:
                 yield found.scope_id, index
@@ -224,7 +224,7 @@ class SqliteSnapshot:
     def _ranked(
         self, where: Where, limit: int, search: Callable[[ScopeIndex, _FindPhrases], Iterable[Scored]]
     ) -> list[Scored]:
-        """The best of every scope's own list."""
+        """Return the best of every scope's own list."""
         lists = [list(search(index, partial(self._with_phrases, scope_id))) for scope_id, index in self._used(where)]
         if len(lists) == 1:
             return lists[0]
@@ -238,7 +238,7 @@ class SqliteSnapshot:
         return {row_id for (row_id,) in rows} | self._sealed_with_phrases(scope_id, phrases)
 
     def _sealed_with_phrases(self, scope_id: int, phrases: list[list[int]]) -> set[int]:
-        """The same among the sealed rows, of which no phrase is in the file: each of them is opened."""
+        """Return the same among the sealed rows, of which no phrase is in the file: each of them is opened."""
         sealed = self._connection.execute(_SEALED, {"scope_id": scope_id})
         opened = ((row_id, self._rows.sealer.found(memory_id, Searched(*row))) for row_id, memory_id, *row in sealed)
         return {row_id for row_id, found in opened if holds_phrases(found.content, found.context, phrases)}

@@ -85,12 +85,12 @@ async def cleared(write: _Write[int | None]) -> None:
 
 
 def unfilled(connection: apsw.Connection, rows: Rows, limit: int) -> list[Memory]:
-    """The port's `unfilled`."""
+    """Implement the port's `unfilled`."""
     return [rows.named(connection, row) for row in fetch(connection, _UNFILLED, (max(0, limit),))]
 
 
 def fill(connection: apsw.Connection, rows: Rows, filled: Sequence[tuple[Memory, Vector]]) -> int:
-    """The port's `fill`."""
+    """Implement the port's `fill`."""
     with immediate(connection):
         space = present(connection, _NEXT)
         if space is None:

@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 
 async def finished(job: Future[T]) -> T:
-    """The job's result. Cancelled before the job has begun, it never runs; cancelled later, it is waited for.
+    """Return the job's result. Cancelled before the job has begun, it never runs; cancelled later, it is waited for.
 
     So a cancelled call leaves either nothing or a whole transaction, never one that is still running.
     """
@@ -57,7 +57,7 @@ class Readers:
             self._connections.put(connect())
 
     async def run(self, work: Callable[[apsw.Connection], T]) -> T:
-        """The result of `work` on a connection inside a read transaction: all it reads is of one moment."""
+        """Return the result of `work` on a connection inside a read transaction: all it reads is of one moment."""
         return await finished(self._threads.submit(self._with_connection, work))
 
     def _with_connection(self, work: Callable[[apsw.Connection], T]) -> T:
@@ -147,7 +147,7 @@ class Groups:
         self._waiting: deque[_Job] = deque()
 
     def submit(self, work: Work, deadline: Deadline | None) -> Future[Any]:
-        """The result of `work`, once it is committed. Cancelled before it has begun, it never runs."""
+        """Return the result of `work`, once it is committed. Cancelled before it has begun, it never runs."""
         job = _Job(work, deadline)
         self._waiting.append(job)
         self._writer.submit(self._run)

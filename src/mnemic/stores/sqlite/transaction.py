@@ -258,7 +258,7 @@ class SqliteTransaction:
         return scope_id, changes
 
     def _next_turn(self, scope_id: int, session: str | None) -> int:
-        """The number of a further message of the session."""
+        """Return the number of a further message of the session."""
         sql = "SELECT coalesce(max(turn) + 1, 0) FROM memory WHERE scope_id = ? AND session IS ? AND turn IS NOT NULL"
         ((turn,),) = fetch(self._open, sql, (scope_id, session))
         return int(turn)

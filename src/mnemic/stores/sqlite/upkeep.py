@@ -60,7 +60,7 @@ def wanted(
     after: str | None,
     limit: int,
 ) -> dict[str, Any]:
-    """The parameters of `held`."""
+    """Return the parameters of `held`."""
     return {
         "tenant": tenant,
         "statuses": dump(sorted(statuses)),
@@ -75,23 +75,25 @@ def wanted(
 
 
 def held(connection: apsw.Connection, rows: Rows, asked: dict[str, Any]) -> list[Memory]:
-    """The port's `held`. Of a damaged row as much as is known without its body: a job that removes must reach it."""
+    """Return the port's `held`. Of a damaged row as much as is known without its body: a job that removes must reach
+    it.
+    """
     statement = _PENDING if asked["statuses"] == _PENDING_ALONE else _BY_STATUS
     return [rows.named(connection, row) for row in fetch(connection, statement, asked)]
 
 
 def jobs(connection: apsw.Connection, work: Callable[[Ask], Awaitable[T]]) -> T:
-    """The result of `work` with the statements for jobs."""
+    """Return the result of `work` with the statements for jobs."""
     return run_through(work, asking(connection, _JOBS))
 
 
 async def usage(connection: apsw.Connection, tenant: str, since: datetime, scope: Scope | None) -> Mapping[Kind, Usage]:
-    """The port's `usage`, in a transaction."""
+    """Return the port's `usage`, in a transaction."""
     return await upkeep.usage(asking(connection, _JOBS), tenant, since, scope)
 
 
 def broken_audit(connection: apsw.Connection, tenant: str, sign: Sign | None = None) -> tuple[int, int | None, str]:
-    """The port's `broken_audit`."""
+    """Return the port's `broken_audit`."""
     chain = Chain(tenant, sign)
     for sequence, event, digest in connection.execute(_AUDIT, (tenant,)):
         # As bytes: a changed one may leave no valid text behind.
@@ -116,12 +118,12 @@ def bytes_found(path: Path, memory_ids: Collection[str], fingerprints: Collectio
 
 
 def files_of(path: Path) -> Iterator[Path]:
-    """The files in which something of the store can be read."""
+    """Return the files in which something of the store can be read."""
     return (file for file in (path, Path(f"{path}-wal"), Path(f"{path}-journal")) if file.is_file())
 
 
 def _found(file: Path, hashes: set[bytes], names: set[bytes]) -> int:
-    """The file is searched by pieces: an expression keeps the interpreter to itself until it has read its text."""
+    """Search the file by pieces: an expression keeps the interpreter to itself until it has read its text."""
     size = file.stat().st_size
     if not size:
         return 0

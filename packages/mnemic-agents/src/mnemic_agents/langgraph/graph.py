@@ -55,7 +55,7 @@ def memory_graph(
     collection: str = DEFAULT_COLLECTION,
     tokenizer: Any = None,
 ) -> MemoryGraph:
-    """A compiled graph that answers with memory.
+    """Return a compiled graph that answers with memory.
 
         graph = memory_graph(engine, respond, checkpointer=InMemorySaver())
         turn = graph.invoke({"input": "I prefer aisle seats.", "user_id": "ana", "thread_id": "t1"})
@@ -140,7 +140,7 @@ class MemoryGraph:
 
     @staticmethod
     def thread(user_id: str, thread_id: str) -> RunnableConfig:
-        """The configuration under which a user's thread is kept where none is given: no two users share one."""
+        """Return the configuration under which a user's thread is kept where none is given: no two users share one."""
         return {"configurable": {"thread_id": f"{user_id}/{thread_id}"}}
 
     def invoke(self, given: Any, config: RunnableConfig | None = None, **options: Any) -> dict[str, Any]:
@@ -162,13 +162,13 @@ class MemoryGraph:
         return cast(dict[str, Any], await self.graph.ainvoke(given, config, **options))
 
     def _config(self, given: Mapping[str, Any], config: RunnableConfig | None) -> RunnableConfig:
-        """The caller's configuration, with the user's thread where it names none."""
+        """Return the caller's configuration, with the user's thread where it names none."""
         chosen = (config or {}).get("configurable", {})
         thread = self.thread(given["user_id"], given["thread_id"])["configurable"]
         return {**(config or {}), "configurable": {**thread, **chosen}}
 
     async def _refused(self, given: Mapping[str, Any]) -> dict[str, Any] | None:
-        """The whole state of a turn that cannot begin, or None."""
+        """Return the whole state of a turn that cannot begin, or None."""
         names = ("input", "user_id", "thread_id")
         state = MemoryState(**{name: given.get(name) for name in names if given.get(name) is not None})  # type: ignore[typeddict-item]
         state |= await self.steps.prepare_turn(state)
@@ -176,7 +176,7 @@ class MemoryGraph:
 
 
 def finished(work: Coroutine[Any, Any, T]) -> T:
-    """The result of `work` for a synchronous caller, also where an event loop runs in its thread already."""
+    """Return the result of `work` for a synchronous caller, also where an event loop runs in its thread already."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:

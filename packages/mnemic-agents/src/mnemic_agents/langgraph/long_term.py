@@ -44,7 +44,7 @@ class StoreMemory:
         return self._policy
 
     async def place(self, user_id: str, candidate: Candidate) -> tuple[list[str], str]:
-        """The user's namespace, and the candidate's key."""
+        """Return the user's namespace, and the candidate's key."""
         redacted, _ = redact_candidate(candidate, self._redactor, await self._kept_secret())
         return self._place(user_id, redacted)
 
@@ -76,7 +76,7 @@ class StoreMemory:
         )
 
     async def known(self, user_id: str, candidate: Candidate) -> Sequence[Known]:
-        """The document at the candidate's place."""
+        """Return the document at the candidate's place."""
         namespace, key = await self.place(user_id, candidate)
         item = await self._store.aget(tuple(namespace), key)
         return [] if item is None else [Known(content=str(item.value.get("value", "")))]
@@ -108,14 +108,14 @@ class StoreMemory:
         """
 
     async def injected(self, user_id: str, run_id: str, entries: Sequence[Mapping[str, Any]], digest: str) -> None:
-        """A LangGraph store keeps no audit."""
+        """Do nothing: a LangGraph store keeps no audit."""
 
     async def redacted(self, text: str) -> str:
         """By the detectors that are built in."""
         return self._redactor.redact(text, await self._kept_secret()).text
 
     async def _kept_secret(self) -> bytes:
-        """The store's secret, made where there is none: of two who make one at once the later counts."""
+        """Return the store's secret, made where there is none: of two who make one at once the later counts."""
         if self._secret is None:
             kept = await self._store.aget(*_SECRET)
             if kept is None:

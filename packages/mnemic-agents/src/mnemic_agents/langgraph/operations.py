@@ -80,7 +80,7 @@ class Paths:
         self._default = [_tokens(path) for path in fields]
 
     def texts(self, put: PutOp) -> list[str]:
-        """The texts of one put to embed; none where it is a deletion or asks not to be indexed."""
+        """Return the texts of one put to embed; none where it is a deletion or asks not to be indexed."""
         if not self._indexed or put.value is None or put.index is False:
             return []
         paths = self._default if put.index is None else [_tokens(path) for path in put.index]
@@ -92,8 +92,8 @@ def _tokens(path: str) -> list[str] | str:
 
 
 def batch_of(ops: Iterable[Op], paths: Paths, *, semantic: bool) -> Batch:
-    """The whole batch checked and translated. Raises InvalidNamespaceError, TypeError for a value that is no JSON,
-    ValueError for an operation nobody knows.
+    """Return the whole batch checked and translated. Raises InvalidNamespaceError, TypeError for a value that is no
+    JSON, ValueError for an operation nobody knows.
     """
     batch = Batch(operations=[])
     for place, op in enumerate(ops):
@@ -161,7 +161,7 @@ def _check_names(value: Any) -> None:
 
 
 def result_of(op: Op, answer: DocumentAnswer) -> Result:
-    """The answer to one operation as LangGraph spells it."""
+    """Return the answer to one operation as LangGraph spells it."""
     if isinstance(op, SearchOp):
         assert isinstance(answer, list)
         return [_found(document) for document in answer if isinstance(document, Document)]
@@ -188,7 +188,7 @@ def _found(document: Document) -> SearchItem:
 
 
 def _packed(vector: Sequence[float], dims: int) -> Vector | None:
-    """A vector of unit length; None for the zero vector, which points nowhere."""
+    """Return a vector of unit length; None for the zero vector, which points nowhere."""
     if len(vector) != dims:
         raise ValueError(
             f"the embedding function returned {len(vector)} dimensions, the index is configured for {dims}"

@@ -30,7 +30,7 @@ class Redacting:
         self._secret: bytes | None = None
 
     def of(self, ops: list[Op]) -> list[Op]:
-        """The operations as they are carried out."""
+        """Return the operations as they are carried out."""
         secret = self._kept_secret()
         return [_redacted(op, lambda value: redact_value(value, self._redactor, secret)) for op in ops]
 

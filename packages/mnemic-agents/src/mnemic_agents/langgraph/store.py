@@ -131,7 +131,7 @@ class MnemicStore(BaseStore):
     @classmethod
     @contextmanager
     def from_conn_string(cls, conn_string: str, **options: Any) -> Iterator[Self]:
-        """The store in the file `conn_string`, closed at the end; spelled as in LangGraph's own stores."""
+        """Yield the store in the file `conn_string`, closed at the end; spelled as in LangGraph's own stores."""
         with cls(conn_string, **options) as store:
             yield store
 
@@ -200,7 +200,7 @@ class AsyncMnemicStore(AsyncBatchedBaseStore):
     @classmethod
     @asynccontextmanager
     async def from_conn_string(cls, conn_string: str, **options: Any) -> AsyncIterator[Self]:
-        """The store in the file `conn_string`, closed at the end; spelled as in LangGraph's own stores."""
+        """Yield the store in the file `conn_string`, closed at the end; spelled as in LangGraph's own stores."""
         async with cls(conn_string, **options) as store:
             yield store
 

@@ -50,8 +50,8 @@ class Judge:
         self._redactor = Redactor()
 
     async def judge(self, candidates: Sequence[Mapping[str, Any]], *, user_id: str, said: str) -> Verdicts:
-        """A verdict on every candidate, in order. A candidate whose place cannot be read is held for review: what
-        cannot be compared is not written over.
+        """Return a verdict on every candidate, in order. A candidate whose place cannot be read is held for review:
+        what cannot be compared is not written over.
         """
         verdicts = Verdicts()
         seen: set[tuple[str | None, str]] = set()
@@ -69,7 +69,7 @@ class Judge:
         return verdicts
 
     def _checked(self, data: Mapping[str, Any], said: str) -> tuple[Candidate | None, str, Any]:
-        """The candidate in its stored form and the reason to review it ("" for none), or None and why it is left
+        """Return the candidate in its stored form and the reason to review it ("" for none), or None and why it is left
         out; and what a report may show of it.
         """
         shown = data.get("content")
@@ -137,8 +137,8 @@ class Judge:
 
 
 def _as_quoted(candidate: Candidate, said: str) -> Candidate | None:
-    """The candidate with its quote as it was said, however short, or None. Whether its value follows from so few words
-    is for the veto to say.
+    """Return the candidate with its quote as it was said, however short, or None. Whether its value follows from so few
+    words is for the veto to say.
     """
     span = Folded(said).find(candidate.source.quote or "")
     if span is None:

@@ -48,15 +48,15 @@ class LongTerm(Protocol):
         """Policy on what may be remembered."""
 
     async def place(self, user_id: str, candidate: Candidate) -> tuple[list[str], str]:
-        """The namespace and key a candidate is written under: always the same for the same thing. Raises where that
-        cannot be told.
+        """Return the namespace and key a candidate is written under: always the same for the same thing. Raises where
+        that cannot be told.
         """
 
     async def search(self, user_id: str, query: str, *, limit: int) -> Recall:
         """Find what is relevant to `query`. Raises where nothing could be searched."""
 
     async def known(self, user_id: str, candidate: Candidate) -> Sequence[Known]:
-        """The live memories under the candidate's key; for one without a key, those that say the same."""
+        """Return the live memories under the candidate's key; for one without a key, those that say the same."""
 
     async def write(
         self, user_id: str, candidate: Candidate, *, idempotency_key: str, reviewed: bool = False
@@ -102,7 +102,7 @@ class GatewayMemory:
         return self._gateway.policy
 
     async def place(self, user_id: str, candidate: Candidate) -> tuple[list[str], str]:
-        """The user's namespace for the candidate's category, and its key."""
+        """Return the user's namespace for the candidate's category, and its key."""
         key = candidate.key or content_key(await self.redacted(candidate.content))
         return [user_id, candidate.category or self._collection], key
 
@@ -185,7 +185,7 @@ class GatewayMemory:
 
 
 def content_key(content: str) -> str:
-    """A key for what has none: the same for the same words, whatever their case and spacing."""
+    """Return a key for what has none: the same for the same words, whatever their case and spacing."""
     return "m-" + hashlib.sha256(canonical_value(content).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
@@ -194,7 +194,7 @@ def _known(memory: Memory) -> Known:
 
 
 def _replacing(policy: Policy, key: str | None) -> Policy:
-    """The policy under which a reviewed value replaces the one it contradicts."""
+    """Return the policy under which a reviewed value replaces the one it contradicts."""
     if key is None:
         return policy
     rule = (policy.keys or {}).get(key, KeyRule(key))

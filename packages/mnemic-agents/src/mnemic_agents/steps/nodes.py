@@ -124,7 +124,7 @@ class MemorySteps:
         return MemoryState(retrieval_query=shortened(" ".join(said.split())))
 
     async def retrieve_long_term_memory(self, state: MemoryState) -> MemoryState:
-        """The user's relevant memories. A failure is recorded, and stops for review where the rules say so."""
+        """Return the user's relevant memories. A failure is recorded, and stops for review where the rules say so."""
         step = "retrieve_long_term_memory"
         recall, failure = await attempt(
             lambda: self._long_term.search(state["user_id"], state["retrieval_query"], limit=self.rules.max_memories),
@@ -173,7 +173,7 @@ class MemorySteps:
         return MemoryState(prompt_context=context)
 
     async def generate_response(self, state: MemoryState) -> MemoryState:
-        """The assistant's answer. Without one the turn has failed.
+        """Return the assistant's answer. Without one the turn has failed.
 
         The model also gets the memories as a block of data (`memory_block`), which never enters the state: no
         checkpoint holds it. What enters the block is logged first; what cannot be logged stays out.
@@ -209,7 +209,7 @@ class MemorySteps:
         return shown, await redacted(summary)
 
     def _block(self, entries: Sequence[dict[str, Any]]) -> tuple[str, list[dict[str, Any]]]:
-        """The memories as data, and those of them that fit into the budget."""
+        """Return the memories as data, and those of them that fit into the budget."""
         offered = [_entry(entry) for entry in entries]
         block = render(offered, max_tokens=self.rules.max_memory_tokens, count=self._count)
         return block.text, [entry for entry, one in zip(entries, offered, strict=True) if one in block.entries]
@@ -296,7 +296,7 @@ class MemorySteps:
         return {**shown, **result, **conflict}
 
     async def finalize(self, state: MemoryState) -> MemoryState:
-        """The answer and the record of the turn."""
+        """Return the answer and the record of the turn."""
         return MemoryState(final_output=output_of(state))
 
     async def mark_needs_review(self, state: MemoryState, decisions: Any = None) -> MemoryState:
@@ -334,7 +334,7 @@ class MemorySteps:
 
 
 def turn_key(state: MemoryState) -> str:
-    """The same for the same turn of the same thread, however often a runner repeats its steps."""
+    """Return the same for the same turn of the same thread, however often a runner repeats its steps."""
     said = "\x1f".join([state["user_id"], state["thread_id"], str(len(state["messages"])), state["input"]])
     return "turn-" + hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
@@ -363,7 +363,7 @@ def _tokens(messages: Sequence[Mapping[str, Any]]) -> int:
 
 
 def _newest(messages: Sequence[dict[str, Any]], max_tokens: int) -> list[dict[str, Any]]:
-    """The newest messages that fit, and always the last one."""
+    """Return the newest messages that fit, and always the last one."""
     kept: list[dict[str, Any]] = []
     for message in reversed(messages):
         if kept and _tokens([message, *kept]) > max_tokens:
@@ -373,13 +373,13 @@ def _newest(messages: Sequence[dict[str, Any]], max_tokens: int) -> list[dict[st
 
 
 def _outline(older: Sequence[Mapping[str, Any]], before: str) -> str:
-    """A summary without a model: what the user said, shortened, newest last."""
+    """Return a summary without a model: what the user said, shortened, newest last."""
     said = [" ".join(str(one["content"]).split())[:160] for one in older if one["role"] == "user"]
     return " | ".join(filter(None, [before, *said]))
 
 
 def _clipped(text: str, max_tokens: int) -> str:
-    """The end of `text` that fits: what is newer matters more."""
+    """Return the end of `text` that fits: what is newer matters more."""
     while estimated_tokens(text) > max_tokens:
         text = text[max(1, len(text) // 8) :]
     return text

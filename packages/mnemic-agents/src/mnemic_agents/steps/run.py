@@ -94,7 +94,7 @@ async def run_turn_with_memory(
 
 
 async def resume_turn(steps: MemorySteps, state: MemoryState, decisions: Any) -> MemoryState:
-    """The turn that ended in `state` with what a person decided: `"approve"` or `"reject"`, for all or for each.
+    """Return the turn that ended in `state` with what a person decided: `"approve"` or `"reject"`, for all or for each.
 
     Raises InvalidInput where nothing waits, or the decisions do not fit.
     """

@@ -91,7 +91,7 @@ class TurnRules:
 
 
 def as_data(candidate: Candidate) -> dict[str, Any]:
-    """A candidate as JSON data; `candidate_of` makes it one again."""
+    """Return a candidate as JSON data; `candidate_of` makes it one again."""
     return {
         "content": candidate.content,
         "key": candidate.key,
@@ -106,7 +106,7 @@ def as_data(candidate: Candidate) -> dict[str, Any]:
 
 
 def candidate_of(data: Mapping[str, Any], *, session: str | None = None) -> Candidate:
-    """The candidate of `as_data`."""
+    """Return the candidate of `as_data`."""
     days = data.get("ttl_days")
     return Candidate(
         content=data["content"],
@@ -121,7 +121,7 @@ def candidate_of(data: Mapping[str, Any], *, session: str | None = None) -> Cand
 
 
 def flagged(state: MemoryState) -> list[dict[str, Any]]:
-    """The candidates that wait for a person."""
+    """Return the candidates that wait for a person."""
     return [entry for entry in state.get("skipped_memory_updates", []) if entry["reason"].startswith(REVIEW)]
 
 
@@ -139,7 +139,7 @@ def output_of(state: MemoryState) -> dict[str, Any]:
 
 
 def with_error(state: MemoryState, step: str, reason: str) -> list[str]:
-    """The turn's errors and one more, under the name of its step."""
+    """Return the turn's errors and one more, under the name of its step."""
     return [*state.get("errors", []), f"{step}: {reason}"]
 
 

@@ -66,7 +66,7 @@ def tenants_(given: Given, /, action: str, name: str | None, **options: Any) -> 
 
 
 def _limits_of(options: dict[str, Any]) -> dict[str, int | None]:
-    """The limits that are named on the line, None for those to be taken away. Raises UsageError for one that is
+    """Return the limits that are named on the line, None for those to be taken away. Raises UsageError for one that is
     both.
     """
     named = {name: options[name] for name in (*_LIMITS, *_EACH) if options[name] is not None}

@@ -56,7 +56,7 @@ async def watch(
 
 
 async def _begun(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """The first event was waited for, so that a refusal is an answer and no broken stream."""
+    """Yield the events once the first was waited for, so that a refusal is an answer and no broken stream."""
     yield first
     async for event in rest:
         yield event

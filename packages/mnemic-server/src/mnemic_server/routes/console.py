@@ -121,7 +121,7 @@ async def sign_out(request: Request, service: AnyService) -> Response:
 
 
 def address_of(request: Request, service: Service) -> str:
-    """The address under which browsers reach the service, without a slash at its end."""
+    """Return the address under which browsers reach the service, without a slash at its end."""
     return (service.url or str(request.base_url)).rstrip("/")
 
 
@@ -132,7 +132,7 @@ async def file(
     if_none_match: Annotated[str | None, Header()] = None,
     accept_encoding: Annotated[str, Header()] = "",
 ) -> Response:
-    """A file of the console. They hold nobody's data and need no credential."""
+    """Return a file of the console. They hold nobody's data and need no credential."""
     found = _files().get(path or "index.html")
     if found is None:
         raise Refused(HTTPStatus.NOT_FOUND, "not_found")

@@ -84,7 +84,7 @@ async def path(
     hops: Annotated[int, Query(ge=1, le=6)] = 4,
     at: At = None,
 ) -> dict[str, Any]:
-    """The shortest way from one name to the other; null where there is none."""
+    """Return the shortest way from one name to the other; null where there is none."""
     found = await _view(service, actor).path(source, target, hops=hops, at=at)
     return {"path": None if found is None else relations_list(found)}
 

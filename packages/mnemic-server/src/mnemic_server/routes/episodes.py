@@ -42,7 +42,7 @@ async def page(
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     cursor: Annotated[str | None, Query(min_length=1, max_length=128)] = None,
 ) -> dict[str, Any]:
-    """The episodes that were recorded last, newest first. `next` is the cursor of the next page."""
+    """Return the episodes that were recorded last, newest first. `next` is the cursor of the next page."""
     found = await EpisodicMemory(service.engine, actor, awaited()).recent(limit=limit, before=cursor)
     return {
         "episodes": [episode_dict(one) for one in found],
@@ -64,7 +64,7 @@ async def feedback(memory_id: MemoryId, said: Feedback, actor: Writing, service:
 
 @router.post("/similar", **answering(EpisodePageAnswer))
 async def similar(wanted: Task, actor: Reading, service: TheService) -> dict[str, Any]:
-    """The episodes whose task is most like this one, best first."""
+    """Return the episodes whose task is most like this one, best first."""
     view = EpisodicMemory(service.engine, actor, awaited())
     found = await view.similar(wanted.task, top_k=wanted.top_k, outcome=wanted.outcome)
     return {"episodes": [episode_dict(one) for one in found]}

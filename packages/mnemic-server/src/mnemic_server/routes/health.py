@@ -19,7 +19,7 @@ router = APIRouter(tags=["health"])
 
 @router.get("/healthz", **answering(StatusAnswer))
 async def alive() -> dict[str, Any]:
-    """The process answers."""
+    """Return the process answers."""
     return {"status": "ok"}
 
 
@@ -32,7 +32,7 @@ async def alive() -> dict[str, Any]:
     },
 )
 async def ready(service: AnyService, response: Response) -> dict[str, Any]:
-    """The store answers."""
+    """Return the store answers."""
     try:
         await service.engine.store.marks(SERVICE_TENANT, "ready:")
     except MnemicError as failure:
@@ -43,5 +43,5 @@ async def ready(service: AnyService, response: Response) -> dict[str, Any]:
 
 @router.get("/metrics", response_class=PlainTextResponse)
 async def metrics(service: AnyService) -> PlainTextResponse:
-    """Counts and latencies in Prometheus' text format."""
+    """Return counts and latencies in Prometheus' text format."""
     return PlainTextResponse(service.meter.rendered(), media_type=service.meter.MEDIA_TYPE)

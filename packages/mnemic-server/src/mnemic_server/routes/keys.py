@@ -44,8 +44,8 @@ async def keys(
     limit: Annotated[int, Query(ge=1, le=1000)] = 1000,
     cursor: Annotated[str | None, Query(min_length=1, max_length=64)] = None,
 ) -> dict[str, Any]:
-    """The keys that the caller may manage, oldest first, without their secrets. `next` is the cursor of the page after
-    this one.
+    """Return the keys that the caller may manage, oldest first, without their secrets. `next` is the cursor of the page
+    after this one.
     """
     may = _reach(principal, service)
     tenant = None if is_service_admin(principal, service) else principal.tenant
@@ -55,14 +55,14 @@ async def keys(
 
 @router.get("/keys/own", **answering(KeysAnswer))
 async def own_keys(actor: Reading, service: TheService) -> dict[str, Any]:
-    """The keys that represent the caller, whoever made them: each opens the caller's memories."""
+    """Return the keys that represent the caller, whoever made them: each opens the caller's memories."""
     known = await service.keys.all(tenant=actor.tenant)
     return await _page(service, [key for key in known if key.principal.user == actor.user], MOST_OWN)
 
 
 @router.post("/keys", status_code=HTTPStatus.CREATED, **answering(KeyAnswer, 201))
 async def create(wanted: KeyWanted, principal: Administering, service: TheService, request: Request) -> dict[str, Any]:
-    """A new key. Its text is shown this once."""
+    """Return a new key. Its text is shown this once."""
     tenant = wanted.tenant or principal.tenant
     refusal = manages(principal, service, tenant=tenant, roles=wanted.roles)
     if refusal is not None:
@@ -87,7 +87,7 @@ async def rotate(
     service: TheService,
     grace_seconds: Annotated[int, Query(ge=0, le=604_800)] = 3600,
 ) -> dict[str, Any]:
-    """A new secret for a key; the old one works for `grace_seconds` more."""
+    """Return a new secret for a key; the old one works for `grace_seconds` more."""
     grace = timedelta(seconds=grace_seconds)
     text = await service.keys.rotate(key_id, grace=grace, may=_reach(principal, service), by=principal.actor.user)
     return {"key_id": key_id, "api_key": text}
@@ -95,7 +95,7 @@ async def rotate(
 
 @router.delete("/keys/{key_id}", status_code=HTTPStatus.NO_CONTENT)
 async def revoke(key_id: KeyId, principal: Administering, service: TheService) -> None:
-    """The key opens nothing from now on."""
+    """Revoke a key: it opens nothing from now on."""
     await service.keys.revoke(key_id, may=_reach(principal, service), by=principal.actor.user)
 
 
@@ -106,8 +106,8 @@ async def issue(
     service: TheService,
     shown: Annotated[HTTPAuthorizationCredentials | None, Depends(HTTPBearer(auto_error=False))],
 ) -> dict[str, Any]:
-    """A short-lived token for a user of the application that asks, with roles that the application has. The key itself
-    has to be shown for it: a browser's session has it not.
+    """Return a short-lived token for a user of the application that asks, with roles that the application has. The key
+    itself has to be shown for it: a browser's session has it not.
     """
     if principal.user is not None or shown is None:
         raise Refused(HTTPStatus.FORBIDDEN, "application_required")

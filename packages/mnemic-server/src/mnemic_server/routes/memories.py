@@ -87,14 +87,14 @@ async def capture(
 
 @router.post("/search", **answering(SearchAnswer))
 async def search(wanted: Search, actor: Reading, service: TheService) -> dict[str, Any]:
-    """The best memories for a query, each with why it was found; lists that failed are named."""
+    """Return the best memories for a query, each with why it was found; lists that failed are named."""
     result = await service.engine.search(wanted.query, actor=actor, **wanted.arguments())
     return result_dict(result_shown(result, actor))
 
 
 @router.post("/context", **answering(ContextAnswer))
 async def context(wanted: ContextWanted, actor: Reading, service: TheService) -> dict[str, Any]:
-    """A block of memories, ready to be put into one model call as data; it is logged as injected."""
+    """Return a block of memories, ready to be put into one model call as data; it is logged as injected."""
     shown = await service.engine.context(wanted.query, actor=actor, top_k=wanted.top_k, max_tokens=wanted.max_tokens)
     return {
         "text": shown.text,
@@ -202,12 +202,14 @@ async def forget(memory_id: MemoryId, actor: Deleting, service: TheService) -> N
 
 
 def etag(memory: Memory) -> str:
-    """The version as an entity tag (RFC 9110, section 8.8.3)."""
+    """Return the version as an entity tag (RFC 9110, section 8.8.3)."""
     return f'"{memory.version}"'
 
 
 def version_of(tag: str | None) -> int | None:
-    """The version that an `If-Match` names; `*` and nothing name none. Refuses what is no tag of ours with 412."""
+    """Return the version that an `If-Match` names; `*` and nothing name none. Refuses what is no tag of ours with
+    412.
+    """
     if tag is None or tag.strip() == "*":
         return None
     digits = tag.strip().strip('"')

@@ -31,7 +31,7 @@ async def whoami(principal: Annotated[Principal, Depends(principal_of)]) -> dict
 
 @router.get("/kinds", **answering(KindsAnswer))
 async def kinds(actor: Reading, service: TheService) -> dict[str, Any]:
-    """The seven kinds: where each lives, how long it is kept, what it promises, how much of it the user has."""
+    """Return the seven kinds: where each lives, how long it is kept, what it promises, how much of it the user has."""
     engine = service.engine
     held = await engine.store.usage(actor.tenant, since=engine.clock.now(), scope=actor.scope(Level.USER))
     return {
@@ -53,13 +53,13 @@ async def kinds(actor: Reading, service: TheService) -> dict[str, Any]:
 
 @router.get("/quotas", **answering(QuotasAnswer))
 async def quotas(actor: Reading, service: TheService) -> dict[str, Any]:
-    """The limits that count for the user, and which part of each is used up (1: all of it)."""
+    """Return the limits that count for the user, and which part of each is used up (1: all of it)."""
     return await quotas_used(service.engine, actor.tenant, actor.scope(Level.USER))
 
 
 @router.get("/tenant/quotas", **answering(QuotasAnswer))
 async def tenant_quotas(principal: Operating, service: TheService) -> dict[str, Any]:
-    """The limits of the whole tenant, and which part of each is used up."""
+    """Return the limits of the whole tenant, and which part of each is used up."""
     return await quotas_used(service.engine, principal.tenant)
 
 
@@ -72,7 +72,7 @@ async def overview(principal: Operating, service: TheService) -> dict[str, Any]:
 
 
 async def quotas_used(engine: MemoryEngine, tenant: str, scope: Scope | None = None) -> dict[str, Any]:
-    """The limits of a whole tenant, or of each user where `scope` is one user's, and what is held there."""
+    """Return the limits of a whole tenant, or of each user where `scope` is one user's, and what is held there."""
     per = "tenant" if scope is None else "user"
     held = await engine.store.usage(tenant, since=engine.clock.now() - MINUTE, scope=scope)
     chosen = [quota for quota in engine.rules.limits.quotas if quota.per == per]

@@ -88,8 +88,8 @@ async def trial(
     limit: Annotated[int, Query(ge=1, le=2000)] = 500,
     cursor: Annotated[str | None, Query(min_length=1, max_length=128)] = None,
 ) -> dict[str, Any]:
-    """A dry run: what another policy would have said to the tenant's memories when they were proposed, oldest first.
-    Nothing is changed. `next` is the cursor of the next page.
+    """Return a dry run: what another policy would have said to the tenant's memories when they were proposed, oldest
+    first. Nothing is changed. `next` is the cursor of the next page.
     """
     proposed, present = read_guard(wanted.policy), guard_of(service.engine)
     found = await tried(service.engine.store, principal.tenant, present, proposed, after=cursor, limit=limit)

@@ -38,8 +38,8 @@ async def run(
 async def stream(
     turn: Turn, actor: Writing, service: TheService, idempotency_key: IdempotencyKey = None
 ) -> EventStream:
-    """The same as server-sent events: a `step` as each step ends, then the `report`; a `problem` where it failed. Who
-    hangs up does not stop the turn.
+    """Return the same as server-sent events: a `step` as each step ends, then the `report`; a `problem` where it
+    failed. Who hangs up does not stop the turn.
     """
     steps: asyncio.Queue[Mapping[str, Any] | None] = asyncio.Queue()
     work = asyncio.create_task(_ran(service, actor, turn, idempotency_key, watch=steps.put_nowait))
@@ -73,7 +73,7 @@ async def page(
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     cursor: Annotated[int | None, Query(ge=1, le=2**53)] = None,
 ) -> dict[str, Any]:
-    """The user's latest runs, newest first, without content. A page may be short and yet have a `next`."""
+    """Return the user's latest runs, newest first, without content. A page may be short and yet have a `next`."""
     found, after = await runs(service.engine.store, actor, before=cursor, limit=limit)
     return {"runs": [_told(one) for one in found], "next": after}
 

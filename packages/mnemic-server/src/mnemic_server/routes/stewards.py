@@ -89,7 +89,7 @@ async def audit(
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     cursor: Annotated[int, Query(ge=0, le=2**53, deprecated=True, description="`after`.")] = 0,
 ) -> dict[str, Any]:
-    """The tenant's audit in order. `next` is the `after` of the next page."""
+    """Return the tenant's audit in order. `next` is the `after` of the next page."""
     events = await service.engine.audit(actor=principal.actor, after=after or cursor, before=before, limit=limit)
     return {
         "events": [_event(event) for event in events],

@@ -27,7 +27,7 @@ def _view(service: TheService, actor: Actor) -> StructuredMemory[Awaited]:
 
 @router.get("", **answering(ShapesAnswer))
 async def shapes(actor: Reading, service: TheService) -> dict[str, Any]:
-    """The shapes that are known, and the fields by which two of one are the same thing."""
+    """Return the shapes that are known, and the fields by which two of one are the same thing."""
     known = _view(service, actor).shapes
     return {"shapes": [{"name": name, "identity": list(shape.identity)} for name, shape in sorted(known.items())]}
 
@@ -55,6 +55,6 @@ async def put(shape: ShapeName, wanted: NewData, actor: Writing, service: TheSer
 
 @router.post("/{shape}/query", **answering(MemoriesAnswer))
 async def query(shape: ShapeName, wanted: DataWanted, actor: Reading, service: TheService) -> dict[str, Any]:
-    """The newest data of a shape whose fields are as wanted."""
+    """Return the newest data of a shape whose fields are as wanted."""
     found = await _view(service, actor).query(shape, wanted.where, limit=wanted.limit)
     return {"memories": [memory_dict(memory) for memory in found]}

@@ -79,9 +79,9 @@ async def rollback(memory_id: MemoryId, wanted: Rollback, actor: Correcting, ser
 
 @router.post("/reveal", **answering(RevealedAnswer))
 async def reveal(memory_id: MemoryId, principal: Revealing, service: TheService) -> dict[str, Any]:
-    """The values that a memory's markers replace, for the caller's roles that the policy's `reveal` names: in the whole
-    tenant where `operator` is among these, else one's own. A memory out of reach is not found; each other call is
-    in the audit before anything is shown, also one that is denied.
+    """Return the values that a memory's markers replace, for the caller's roles that the policy's `reveal` names: in
+    the whole tenant where `operator` is among these, else one's own. A memory out of reach is not found; each other
+    call is in the audit before anything is shown, also one that is denied.
     """
     named = principal.roles & service.engine.redaction.reveal or principal.roles
     role = Role.OPERATOR if Role.OPERATOR in named else min(named)

@@ -161,7 +161,7 @@ def _is_sent(version: int, status: str) -> bool:
 
 
 def _phrase_halves(connection: apsw.Connection) -> Iterator[str]:
-    """The phrase table against the terms of each memory: as many tokens in each row."""
+    """Yield the phrase table against the terms of each memory: as many tokens in each row."""
     connection.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.tokens USING fts5vocab(main, phrase, instance)")
     indexed = Counter(row_id for (row_id,) in connection.execute("SELECT doc FROM temp.tokens"))
     sizes: Any = connection.execute("SELECT row_id, (length(content) + length(context)) / 4 FROM memory_search")

@@ -121,7 +121,7 @@ class FailingEmbedder:
         return self._inner.space
 
     async def embed(self, texts: Sequence[str], *, deadline: Deadline | None = None) -> list[Vector]:
-        """The inner embedder's vectors, or EmbedderFailed."""
+        """Return the inner embedder's vectors, or EmbedderFailed."""
         return await self.nth.through("embed", lambda: self._inner.embed(texts, deadline=deadline))
 
     async def close(self) -> None:

@@ -47,7 +47,9 @@ async def one_only(engine: MemoryEngine, number: int, _: int) -> Seen:
 
 
 async def editors(engine: MemoryEngine, number: int, turns: int) -> Seen:
-    """`turns` editors of the only memory there is, side by side: all from version 1, then from what they read anew."""
+    """Run `turns` editors of the only memory there is, side by side: all from version 1, then from what they read
+    anew.
+    """
     (memory,) = await engine.list(actor=ADA)
     seen: Seen = Counter()
 
@@ -113,7 +115,7 @@ def run_crowd(location: Path | str, task: str, *, processes: int, turns: int = 1
 
 
 def crowded_engine(location: str, sessions: str = "memory:", task: str = "") -> MemoryEngine:
-    """An engine as every process of a crowd has one."""
+    """Return an engine as every process of a crowd has one."""
     store = build_store(location, durability="durable") if "://" in location else SqliteStore(Path(location))
     conversations, projections = build_sessions(sessions, SystemClock())
     return MemoryEngine(

@@ -52,7 +52,7 @@ class FlipReport:
 
 
 async def make_file(path: Path, memories: int) -> dict[str, str]:
-    """A file with so many memories, some changed, some forgotten, all else as it comes; what each says."""
+    """Return a file with so many memories, some changed, some forgotten, all else as it comes; what each says."""
     said = {}
     async with MemoryEngine(store=SqliteStore(path), embedder=WordEmbedder()) as engine:
         for number in range(memories):
@@ -155,7 +155,7 @@ class Flips:
         told.update(found)
 
     def _inspected(self, path: Path) -> set[str] | None:
-        """The rows that `inspect` names, `*` where it speaks of the whole file; None where it finds nothing."""
+        """Return the rows that `inspect` names, `*` where it speaks of the whole file; None where it finds nothing."""
         try:
             found = inspect(path)
         except StoreCorrupt:
@@ -185,7 +185,7 @@ class Flips:
         report.lost += len(missing - self._unfound - self._saved(path)) > _IN_A_PAGE
 
     def _saved(self, path: Path) -> set[str]:
-        """The memories that `salvage` gets out, all of them as they were."""
+        """Return the memories that `salvage` gets out, all of them as they were."""
         target = path.with_name("saved.db")
         try:
             salvage(path, target)

@@ -154,7 +154,7 @@ class _Run:
 
 
 def _live(path: Path, oracle: Oracle, unknown: Call | None, writing: int, seed: int) -> None:
-    """The child: write until killed, saying what it begins and what was answered."""
+    """Write until killed, saying what it begins and what was answered."""
     try:
         asyncio.run(_write(path, oracle, unknown, writing, random.Random(seed)))  # noqa: S311
     except BaseException as error:  # noqa: BLE001

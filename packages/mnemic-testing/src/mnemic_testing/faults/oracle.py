@@ -30,7 +30,7 @@ class Call:
     idempotency_key: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """The call as JSON data."""
+        """Return the call as JSON data."""
         return asdict(self)
 
 
@@ -47,7 +47,7 @@ class Answer:
     broken: bool = False
 
     def as_dict(self) -> dict[str, Any]:
-        """The answer as JSON data."""
+        """Return the answer as JSON data."""
         return asdict(self)
 
 
@@ -112,7 +112,7 @@ class Oracle:
         return _add(choice, _varied(verb, one.content, choice))
 
     def acknowledge(self, call: Call, answer: Answer) -> None:
-        """The call was answered: from now on the file must say so."""
+        """Note that a call was answered: from now on the file must say so."""
         if answer.error is not None or answer.memory_id is None or answer.outcome == Outcome.BLOCKED:
             return
         memory_id = answer.memory_id
@@ -163,12 +163,12 @@ class Oracle:
 
 
 def word(choice: random.Random) -> str:
-    """A word nobody has said before, most likely."""
+    """Return a word that nobody has said before, most likely."""
     return "".join(choice.choices(_SYLLABLES, k=4))
 
 
 def statement(choice: random.Random) -> str:
-    """A statement whose words no other one shares."""
+    """Return a statement whose words no other one shares."""
     return f"{word(choice).title()} belongs to {' '.join(word(choice) for _ in range(8))}"
 
 

@@ -119,7 +119,7 @@ class PowerCutVfs(apsw.VFS):
             self._undead.clear()
 
     def note(self, disk: _Disk, write: Write | None) -> None:
-        """A write to a file; None is a sync of it."""
+        """Note a write to a file; None is a sync of it."""
         with self._lock:
             if write is None:
                 disk.sync()
@@ -147,8 +147,8 @@ class _WatchedFile(apsw.VFSFile):
         self._syncs_folder = syncs_folder
 
     def xLock(self, level: int) -> None:  # noqa: N802
-        """A read-only connection cannot take the last lock when it closes. SQLite expects that and goes on; from a VFS
-        in Python only "busy" is passed over in the same way.
+        """Pass over "busy": a read-only connection cannot take the last lock when it closes. SQLite expects that and
+        goes on; from a VFS in Python only "busy" is passed over in the same way.
         """
         try:
             super().xLock(level)

@@ -29,12 +29,12 @@ async def then(store: RecordStore, known_at: datetime, **options: Any) -> Snapsh
 
 
 async def said(moment: Snapshot, **filters: Any) -> list[str]:
-    """The contents that a filter accepts at a moment, newest memory first."""
+    """Return the contents that a filter accepts at a moment, newest memory first."""
     return [one.content for one in await moment.newest(everything(**filters), limit=99)]
 
 
 async def moved(store: RecordStore) -> Memory:
-    """A memory of day 0 that was corrected on day 2 and closed on day 4."""
+    """Return a memory of day 0 that was corrected on day 2 and closed on day 4."""
     first = memory("lives in Oslo", at=day(0))
     await remember(store, first)
     second = first.next_version(day(2), content="lives in Bergen", vector=EMBEDDER.vector("lives in Bergen"))

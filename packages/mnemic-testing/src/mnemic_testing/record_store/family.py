@@ -29,7 +29,7 @@ FRIDAYS = "Siemens' canteen is closed on Fridays"
 
 
 def related(source: str, relation: str, target: str, **fields: Any) -> list[Memory]:
-    """The memories of two names and of the relation between them; `fields` are those of the last one."""
+    """Return the memories of two names and of the relation between them; `fields` are those of the last one."""
     nodes = [_node(name) for name in (source, target)]
     owned = {"scope": fields["scope"]} if "scope" in fields else {}
     names = [
@@ -49,7 +49,7 @@ def _node(name: str) -> dict[str, Any]:
 
 
 def family(**fields: Any) -> list[Memory]:
-    """The user's sister, her employer, and where that is; each name once."""
+    """Return the user's sister, her employer, and where that is; each name once."""
     memories = [one for told in FAMILY for one in related(*told, **fields)]
     return list({one.key: one for one in memories}.values())
 
@@ -66,7 +66,7 @@ async def tell(store: RecordStore, graph: GraphStore, *memories: Memory) -> None
 async def ask(
     store: RecordStore, graph: GraphStore, query: str, where: Where, *, weights: Weights | None = None, top_k: int = 4
 ) -> SearchResult:
-    """The search of an engine that has this graph, and waits for it."""
+    """Return the search of an engine that has this graph, and waits for it."""
     searcher = Searcher(
         store,
         EMBEDDER,

@@ -25,12 +25,12 @@ def day(number: float) -> datetime:
 
 
 def scope(owner: str = "ada", *, tenant: str = "acme", level: Level = Level.USER) -> Scope:
-    """A scope; by default always the same."""
+    """Return a scope; by default always the same."""
     return Scope(tenant=tenant, level=level, owner=owner)
 
 
 def memory(content: str, *, at: datetime = START, **fields: Any) -> Memory:
-    """A new memory with the vector of its content, in the default scope unless `fields` says otherwise."""
+    """Return a new memory with the vector of its content, in the default scope unless `fields` says otherwise."""
     given: dict[str, Any] = {
         "memory_id": new_id(at),
         "kind": Kind.LONG_TERM,
@@ -57,17 +57,17 @@ async def change(store: RecordStore, changed: Memory) -> None:
 
 
 def everything(*scopes: Scope, **filters: Any) -> Where:
-    """A filter on `scopes`, or on the default one."""
+    """Return a filter on `scopes`, or on the default one."""
     return Where(scopes=scopes or (scope(),), **filters)
 
 
 def ids(memories: Sequence[Any]) -> list[str]:
-    """The identifiers of memories or scored entries, in order."""
+    """Return the identifiers of memories or scored entries, in order."""
     return [each.memory_id for each in memories]
 
 
 def rounded(entries: Sequence[Scored]) -> list[tuple[str, float]]:
-    """Identifiers and scores, the latter without the noise of 32-bit arithmetic."""
+    """Return identifiers and scores, the latter without the noise of 32-bit arithmetic."""
     return [(entry.memory_id, round(entry.score, 5)) for entry in entries]
 
 
@@ -77,12 +77,12 @@ class Setting:
     pytestmark = pytest.mark.asyncio
 
     def new_store(self, folder: Path) -> RecordStore:
-        """The store under test."""
+        """Return the store under test."""
         raise NotImplementedError
 
     @pytest_asyncio.fixture
     async def store(self, tmp_path: Path) -> AsyncIterator[RecordStore]:
-        """An open, empty store."""
+        """Yield an open, empty store."""
         store = self.new_store(tmp_path)
         await store.open(EMBEDDER.space)
         yield store
@@ -90,7 +90,9 @@ class Setting:
 
     @pytest_asyncio.fixture
     async def other(self, store: RecordStore, tmp_path: Path) -> AsyncIterator[RecordStore]:
-        """A second store on the same data, as another process would have it; the same one where it is not shared."""
+        """Yield a second store on the same data, as another process would have it; the same one where it is not
+        shared.
+        """
         other = self.new_store(tmp_path) if store.capabilities.shared else store
         await other.open(EMBEDDER.space)
         yield other

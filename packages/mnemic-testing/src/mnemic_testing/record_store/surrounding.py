@@ -23,7 +23,7 @@ class SurroundingContract(Setting):
 
     @pytest.fixture
     async def graph(self, store: RecordStore) -> InProcessGraph:
-        """A family, a note about her employer, and many notes that are more like the questions."""
+        """Return a family, a note about her employer, and many notes that are more like the questions."""
         graph = InProcessGraph()
         await graph.open()
         noise = [memory(f"city canteen closed {number}", at=day(1)) for number in range(12)]

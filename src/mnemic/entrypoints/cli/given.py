@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -100,13 +100,13 @@ class Given:
         if not creates:
             require_store(settings.store)
         with asyncio.Runner() as runner:
-            engine = build_engine(settings)
-            runner.run(engine.open())
+            opening = AsyncExitStack()
+            engine = runner.run(opening.enter_async_context(build_engine(settings)))
             try:
                 governed = engine if by_settings else runner.run(self._governed(engine, actor.tenant))
                 yield Opened(governed, actor, runner)
             finally:
-                runner.run(engine.close())
+                runner.run(opening.aclose())
 
     async def _governed(self, engine: MemoryEngine, tenant: str) -> MemoryEngine:
         """Return the engine by the rules of the tenant, as the service goes by them."""

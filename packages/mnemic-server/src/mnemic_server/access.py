@@ -252,7 +252,7 @@ def is_secure(request: HTTPConnection, service: Service) -> bool:
 
 
 def address_of(request: HTTPConnection, service: Service) -> str:
-    """The address under which browsers reach the service, without a slash at its end."""
+    """Return the address under which browsers reach the service, without a slash at its end."""
     return (service.url or str(request.base_url)).rstrip("/")
 
 

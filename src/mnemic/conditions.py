@@ -3,11 +3,14 @@
 A condition is a value, which must be equal, or operators (`$eq $ne $gt $gte $lt $lte`), which must all hold; a mapping
 without operators looks inside. Numbers are compared with numbers and texts with texts; True is not 1; a field that is
 not there equals None and is unequal to everything else, and is neither more nor less than anything.
+
+A filter on the data of any memory (`checked_filter`, `meets`) knows more: `$in $nin $exists $contains $icontains`,
+`$not` before operators or a filter, and `$and` and `$or` before lists of filters.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from operator import ge, gt, le, lt
 from typing import Any
 
@@ -15,6 +18,9 @@ from mnemic.errors import InvalidInput
 
 _ORDERS: Mapping[str, Callable[[Any, Any], bool]] = {"$gt": gt, "$gte": ge, "$lt": lt, "$lte": le}
 OPERATORS = frozenset({"$eq", "$ne", *_ORDERS})
+FILTER_OPERATORS = OPERATORS | {"$in", "$nin", "$exists", "$contains", "$icontains", "$not"}
+DEEPEST, MOST_CONDITIONS, MOST_VALUES = 16, 200, 1000
+"""Bounds of a filter: how deeply it is nested, its conditions, and the values of an `$in`."""
 
 
 def check_conditions(conditions: Mapping[str, Any]) -> None:
@@ -66,3 +72,129 @@ def equal(value: Any, other: Any) -> bool:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+# -- filters on the data of memories -----------------------------------------------------------------------------------
+
+
+def checked_filter(given: object) -> Mapping[str, Any] | None:
+    """Return `given` if it is a filter; None for one that asks for nothing.
+
+    Raises InvalidInput: `invalid_input:operator` for an operator that nobody knows or that is in the wrong place,
+    `invalid_input:where` for anything else that is no filter, and for one beyond the bounds.
+    """
+    if given is None:
+        return None
+    if _counted(given, DEEPEST) > MOST_CONDITIONS:
+        raise InvalidInput("where", hint=f"a filter has at most {MOST_CONDITIONS} conditions")
+    assert isinstance(given, Mapping)
+    return given or None
+
+
+def _counted(given: object, depth: int) -> int:
+    """Return the number of conditions of a filter that is one."""
+    if not isinstance(given, Mapping) or depth == 0:
+        raise InvalidInput("where", hint="a filter is an object of fields and the values they must have")
+    return sum(_counted_of(name, wanted, depth) for name, wanted in given.items())
+
+
+def _counted_of(name: object, wanted: object, depth: int) -> int:
+    if not isinstance(name, str):
+        raise InvalidInput("where", hint="the name of a field is a text")
+    if name in ("$and", "$or"):
+        if not isinstance(wanted, Sequence) or isinstance(wanted, str | bytes) or not wanted:
+            raise InvalidInput("where", hint=f"{name} takes a list of filters")
+        return sum(_counted(one, depth - 1) for one in wanted)
+    if name == "$not":
+        return _counted(wanted, depth - 1)
+    if name.startswith("$"):
+        raise InvalidInput("operator", hint=f"Unsupported operator: {name[:32]}")
+    if isinstance(wanted, Mapping):
+        return _counted_operators(wanted, depth) if _has_operators(wanted) else 1 + _counted(wanted, depth - 1)
+    return _is_value(wanted)
+
+
+def _counted_operators(wanted: Mapping[Any, object], depth: int) -> int:
+    unknown = [str(name) for name in wanted if name not in FILTER_OPERATORS]
+    if unknown:
+        raise InvalidInput("operator", hint=f"Unsupported operator: {unknown[0][:32]}")
+    return sum(_counted_operand(operator, operand, depth) for operator, operand in wanted.items())
+
+
+def _counted_operand(operator: str, operand: object, depth: int) -> int:
+    if operator == "$not":
+        if not isinstance(operand, Mapping) or depth == 1:
+            raise InvalidInput("where", hint="$not takes operators or a filter")
+        return _counted_operators(operand, depth - 1) if _has_operators(operand) else _counted(operand, depth - 1)
+    if operator in ("$in", "$nin"):
+        if not isinstance(operand, Sequence) or isinstance(operand, str | bytes) or len(operand) > MOST_VALUES:
+            raise InvalidInput("where", hint=f"{operator} takes a list of at most {MOST_VALUES} values")
+        return max([1, *map(_is_value, operand)])
+    wrong = (
+        (operator == "$exists" and not isinstance(operand, bool))
+        or (operator == "$icontains" and not isinstance(operand, str))
+        or (operator in _ORDERS and not (_is_number(operand) or isinstance(operand, str)))
+    )
+    if wrong:
+        raise InvalidInput("where", hint=f"not a value for {operator}")
+    return _is_value(operand)
+
+
+def _is_value(value: object, depth: int = DEEPEST) -> int:
+    """Return 1 for JSON data."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return 1
+    inner = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else None
+    if inner is None or depth == 0:
+        raise InvalidInput("where", hint="a filter compares with JSON values: texts, numbers, true, false, null, lists")
+    return max([1, *(_is_value(one, depth - 1) for one in inner)])
+
+
+def meets(data: object, conditions: Mapping[str, Any]) -> bool:
+    """Return True if the data of a memory meets a filter that has been checked."""
+    return all(_meets_filter(data, name, wanted) for name, wanted in conditions.items())
+
+
+def _meets_filter(data: Any, name: str, wanted: Any) -> bool:
+    if name == "$and":
+        return all(meets(data, one) for one in wanted)
+    if name == "$or":
+        return any(meets(data, one) for one in wanted)
+    if name == "$not":
+        return not meets(data, wanted)
+    there = isinstance(data, Mapping) and name in data
+    return _is_as_wanted(data[name] if there else None, wanted, there)
+
+
+def _is_as_wanted(value: Any, wanted: Any, there: bool) -> bool:
+    if not isinstance(wanted, Mapping):
+        return equal(value, wanted)
+    if not _has_operators(wanted):
+        return isinstance(value, Mapping) and meets(value, wanted)
+    return all(_passes(value, operator, operand, there) for operator, operand in wanted.items())
+
+
+def _passes(value: Any, operator: str, operand: Any, there: bool) -> bool:
+    if operator == "$exists":
+        return there is operand
+    if operator == "$not":
+        return not _is_as_wanted(value, operand, there)
+    if operator in ("$in", "$nin"):
+        return any(equal(value, one) for one in operand) is (operator == "$in")
+    if operator == "$contains":
+        return _contains(value, operand)
+    if operator == "$icontains":
+        texts = [value] if isinstance(value, str) else value if isinstance(value, list | tuple) else []
+        return any(isinstance(one, str) and operand.casefold() in one.casefold() for one in texts)
+    return _holds(value, operator, operand)
+
+
+def _contains(value: Any, wanted: Any) -> bool:
+    """Return True for a text in a text, or one of the values of a list."""
+    if isinstance(value, str):
+        return isinstance(wanted, str) and wanted in value
+    return isinstance(value, list | tuple) and any(equal(one, wanted) for one in value)
+
+
+def _has_operators(wanted: Mapping[Any, object]) -> bool:
+    return any(str(name).startswith("$") for name in wanted)

@@ -21,7 +21,7 @@ from mnemic.inject.tokens import TokenCount, estimated_tokens
 from mnemic.maintain.consent import Limiter, consents
 from mnemic.ports import Clock
 from mnemic.requests import AddMany
-from mnemic.retrieve.bias import Bias
+from mnemic.retrieve.bias import Bias, checked_standing
 from mnemic.retrieve.search import Searcher
 from mnemic.types import Actor, Blocked, Candidate, Deadline, Intent, Outcome, SearchResult, Where, WriteReceipt
 from mnemic.write.pipeline import MemoryWritePipeline
@@ -156,6 +156,7 @@ class MemoryGateway:
             asked_at=self.clock.now(),
             deadline=deadline,
             hidden=partial(self.hidden_keys, actor),
+            data=granted.where,
         )
         return self.watchers.searched(result)
 
@@ -185,7 +186,7 @@ class MemoryGateway:
 
     def beside(self, preference_bias: bool, standing: int) -> Bias:
         """Return the same, but what stands, and every preference with it, comes beside the best hits: the `standing`
-        most relevant of them.
+        most relevant of them. Raises InvalidInput (`standing`).
         """
-        bias = self.bias(preference_bias)
-        return replace(bias, standing_categories=bias.standing_categories | {PREFERENCE}, beside=standing)
+        bias, most = self.bias(preference_bias), checked_standing(standing)
+        return replace(bias, standing_categories=bias.standing_categories | {PREFERENCE}, beside=most)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import datetime
 from functools import cached_property, partial
@@ -18,6 +18,8 @@ from mnemic.types import (
     Actor,
     ContextBlock,
     Deadline,
+    Intent,
+    JsonValue,
     Kind,
     Memory,
     Recalled,
@@ -126,6 +128,7 @@ class ReadVerbs:
         kinds: Sequence[Kind | str] | None = None,
         categories: Sequence[str] | None = None,
         keys: Sequence[str] | None = None,
+        where: Mapping[str, JsonValue] | None = None,
         happened_from: datetime | None = None,
         happened_to: datetime | None = None,
         as_of: datetime | None = None,
@@ -145,27 +148,29 @@ class ReadVerbs:
         since; both together: what was believed then of that time. What was forgotten or has expired stays unseen.
         `asked_at`: the day by which "two weeks ago" is read, now where it is not given; what was told then is lifted.
 
+        `where`: only memories whose data meets this filter, wherever they would rank (`mnemic.conditions`). Every
+        memory of the scopes is looked at.
+
         `standing` (0 to 100): as many of what policy calls standing, and of the preferences, come before these,
         whether or not they are like the query; the most relevant where there are more. `named`: only memories that the
         query names, by their key or by one of `data["names"]`, standing ones too; where there are none, none are found
         (`mnemic.retrieve.named`). Lists that failed are named in `errors`; if all failed, the first failure is raised.
         Raises ScopeDenied for a level that is not granted.
         """
-        from mnemic.retrieve.caller_intents import checked_standing, intent_of
-
-        window, times = (happened_from, happened_to), (as_of, known_at)
-        intent = intent_of(query, top_k, levels, kinds, categories, keys, window, times, min_score)
+        times = (happened_from, happened_to, as_of, known_at)
+        intent = _intent_of(query, top_k, levels, kinds, categories, keys, times, min_score, where)
         result = await self.gateway.searcher.search(
             await self._pipeline.redacted(intent.query, tenant=actor.tenant),
             self.gateway.where(admit_intent(intent, self.gateway.grant, actor), actor),
             top_k=top_k,
-            bias=self.gateway.beside(preference_bias, checked_standing(standing)),
+            bias=self.gateway.beside(preference_bias, standing),
             min_score=min_score,
             named=named,
             known_at=intent.known_at,
             asked_at=_moment(asked_at, "asked_at") or self.clock.now(),
             deadline=deadline,
             hidden=partial(self.gateway.hidden_keys, actor),
+            data=intent.where,
         )
         return _cut(self.gateway.watchers.searched(result), max_tokens, self.token_count)
 
@@ -240,24 +245,29 @@ class ReadVerbs:
         kinds: Sequence[Kind | str] | None = None,
         categories: Sequence[str] | None = None,
         keys: Sequence[str] | None = None,
+        where: Mapping[str, JsonValue] | None = None,
         as_of: datetime | None = None,
         known_at: datetime | None = None,
         facets: Sequence[frozenset[str]] = (),
         limit: int = 50,
         before: str | None = None,
     ) -> Sequence[Memory]:
-        """Active memories, newest first; `before` is the memory_id that ended the previous page. `as_of` and `known_at`
-        as in `search`, `facets` as in `Snapshot.newest`.
+        """Active memories, newest first; `before` is the memory_id that ended the previous page. `where`, `as_of` and
+        `known_at` as in `search`, `facets` as in `Snapshot.newest`.
         """
-        where = replace(
+        asked = replace(
             self._where(actor, kinds),
             categories=None if categories is None else frozenset(categories),
             keys=None if keys is None else frozenset(keys),
             hidden_keys=await self.gateway.hidden_keys(actor),
             as_of=_moment(as_of, "as_of"),
         )
-        then, where = await self._then(where, known_at)
-        return await then.newest(where, limit=limit, before=before, facets=facets)
+        then, asked = await self._then(asked, known_at)
+        if where is None:
+            return await then.newest(asked, limit=limit, before=before, facets=facets)
+        from mnemic.retrieve.filtered import first_meeting
+
+        return await first_meeting(then, asked, where, limit=limit, before=before)
 
     async def count(self, *, actor: Actor, as_of: datetime | None = None, known_at: datetime | None = None) -> int:
         """Return the number of active memories that the actor can read. `as_of` and `known_at` as in `search`."""
@@ -326,6 +336,13 @@ class ReadVerbs:
     def _where(self, actor: Actor, kinds: Sequence[Kind | str] | None) -> Where:
         chosen = frozenset(kind_of(kind) for kind in kinds) if kinds is not None else None
         return Where(scopes=self.reach(actor), kinds=chosen, live_at=self.clock.now())
+
+
+def _intent_of(*asked: Any) -> Intent:
+    """Return the intent that the arguments of a search spell; what reads them is loaded by the first search."""
+    from mnemic.retrieve.caller_intents import intent_of
+
+    return intent_of(*asked)
 
 
 def _moment(given: datetime | None, name: str) -> datetime | None:

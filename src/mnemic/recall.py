@@ -65,6 +65,7 @@ async def recall(
         asked_at=gateway.clock.now(),
         deadline=deadline,
         hidden=partial(gateway.hidden_keys, actor),
+        data=granted.where,
     )
     gateway.watchers.searched(result)
     return choose(result, request, gateway.policy, actor, gateway.token_count)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from mnemic.engine import MemoryEngine
 from mnemic.kinds.seven import Retrieved, SevenKinds
-from mnemic.sync_facade import Face, Ground, M, verb
+from mnemic.sync_facade import Ground, M, verb
 from mnemic.types import (
     Actor,
     AuditEvent,
@@ -25,21 +25,11 @@ from mnemic.types import (
     WriteReceipt,
 )
 from mnemic.types.recalling import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
+from mnemic.upkeep_verbs import KindsAndUpkeep
 
 if TYPE_CHECKING:
     from mnemic.governance import AuditTrail, ConsentBook, Privacy, ReviewQueue
-    from mnemic.kinds.entity import EntityMemory
-    from mnemic.kinds.episodic import EpisodicMemory
-    from mnemic.kinds.long_term import LongTermMemory
-    from mnemic.kinds.persona import PersonaMemory
-    from mnemic.kinds.short_term import ShortTermMemory
-    from mnemic.kinds.structured import StructuredMemory
-    from mnemic.kinds.working import WorkingMemory
-    from mnemic.maintain.consolidate import Consolidated, ConsolidationRules
-    from mnemic.maintain.expire import ExpiryReport, ExpiryRules
-    from mnemic.maintain.health import Health
     from mnemic.maintain.lineage import Lineage, Use
-    from mnemic.maintain.reports import MaintenanceReport
     from mnemic.maintain.undo import UndoReceipt
     from mnemic.trace import RunReport
 
@@ -50,48 +40,7 @@ POLL_SECONDS = 0.5
 """Seconds between two looks of `changes` for new lines of the audit."""
 
 
-class _Kinds(Face[M]):
-    """The seven kinds, each loaded when it is first used."""
-
-    _kinds: SevenKinds[M]
-
-    @property
-    def working(self) -> WorkingMemory:
-        """Scratch values of one task, in this process."""
-        return self._kinds.working
-
-    @property
-    def short_term(self) -> ShortTermMemory[M]:
-        """The messages of the session."""
-        return self._kinds.short_term
-
-    @property
-    def long_term(self) -> LongTermMemory[M]:
-        """Facts and preferences."""
-        return self._kinds.long_term
-
-    @property
-    def persona(self) -> PersonaMemory[M]:
-        """Memory of who the agent is."""
-        return self._kinds.persona
-
-    @property
-    def episodic(self) -> EpisodicMemory[M]:
-        """Memory of what the agent did, and how it ended."""
-        return self._kinds.episodic
-
-    @property
-    def entity(self) -> EntityMemory[M]:
-        """Memory of the people and things that the user speaks of."""
-        return self._kinds.entity
-
-    @property
-    def structured(self) -> StructuredMemory[M]:
-        """Data of a known shape."""
-        return self._kinds.structured
-
-
-class MemoryVerbs(_Kinds[M]):
+class MemoryVerbs(KindsAndUpkeep[M]):
     """The verbs of one user's memory. Each does what the engine's verb of the same name does for the actor."""
 
     def __init__(self, ground: Ground[M], engine: MemoryEngine, actor: Actor, kinds: SevenKinds[M]) -> None:
@@ -224,6 +173,7 @@ class MemoryVerbs(_Kinds[M]):
         kinds: Sequence[Kind | str] | None = None,
         categories: Sequence[str] | None = None,
         keys: Sequence[str] | None = None,
+        where: Mapping[str, Any] | None = None,
         happened_from: datetime | None = None,
         happened_to: datetime | None = None,
         as_of: datetime | None = None,
@@ -241,6 +191,7 @@ class MemoryVerbs(_Kinds[M]):
             kinds=kinds,
             categories=categories,
             keys=keys,
+            where=where,
             happened_from=happened_from,
             happened_to=happened_to,
             as_of=as_of,
@@ -277,6 +228,7 @@ class MemoryVerbs(_Kinds[M]):
         kinds: Sequence[Kind | str] | None = None,
         categories: Sequence[str] | None = None,
         keys: Sequence[str] | None = None,
+        where: Mapping[str, Any] | None = None,
         as_of: datetime | None = None,
         known_at: datetime | None = None,
         limit: int = 50,
@@ -288,6 +240,7 @@ class MemoryVerbs(_Kinds[M]):
             kinds=kinds,
             categories=categories,
             keys=keys,
+            where=where,
             as_of=as_of,
             known_at=known_at,
             limit=limit,
@@ -317,28 +270,6 @@ class MemoryVerbs(_Kinds[M]):
     ) -> tuple[Sequence[Use], int | None]:
         """Return what was done with a memory, newest first, and where the next page begins. Raises MemoryNotFound."""
         return await self.engine.uses(memory_id, actor=self.actor, before=before, limit=limit)
-
-    # -- upkeep -------------------------------------------------------------------------------------------------------
-
-    @verb
-    async def maintain(self, *, whole: bool = False, dry_run: bool = False) -> MaintenanceReport:
-        """Do every job of upkeep, one after the other; see `MemoryEngine.maintain`."""
-        return await self.engine.maintain(actor=self.actor, whole=whole, dry_run=dry_run)
-
-    @verb
-    async def expire(self, *, rules: ExpiryRules | None = None, dry_run: bool = False) -> ExpiryReport:
-        """Mark what has expired and purge what was marked a grace period ago; see `MemoryEngine.expire`."""
-        return await self.engine.expire(actor=self.actor, rules=rules, dry_run=dry_run)
-
-    @verb
-    async def consolidate(self, *, rules: ConsolidationRules | None = None, dry_run: bool = False) -> Consolidated:
-        """Draw together what was said: summaries, profiles, reflections; see `MemoryEngine.consolidate`."""
-        return await self.engine.consolidate(actor=self.actor, rules=rules, dry_run=dry_run)
-
-    @verb
-    async def doctor(self, *, limit: int = 2000) -> Health:
-        """Return what of the tenant's memories a person should look at; see `MemoryEngine.doctor`."""
-        return await self.engine.doctor(actor=self.actor, limit=limit)
 
     # -- governance ---------------------------------------------------------------------------------------------------
 

@@ -187,6 +187,17 @@ def test_list_pages(mnemic: Call) -> None:
     assert "--before" in mnemic("list", "--limit", "3").stderr
 
 
+def test_a_filter_on_data(mnemic: Call) -> None:
+    for year, told in ((2025, "We took the train to Turin."), (2026, "A week of sailing.")):
+        assert mnemic("add", told, "--data", f'{{"year": {year}}}').exit_code == 0
+    where = '{"year": {"$gt": 2025}}'
+    assert [one["data"] for one in data(mnemic, "list", "--where", where)["memories"]] == [{"year": 2026}]
+    found = data(mnemic, "search", "trip", "--where", where)
+    assert [hit["memory"]["data"] for hit in found["hits"]] == [{"year": 2026}]
+    assert mnemic("list", "--where", "{bad").exit_code == 3
+    assert "invalid_input:operator" in mnemic("search", "trip", "--where", '{"$like": 1}').stderr
+
+
 def test_an_empty_query_lists_the_newest(mnemic: Call) -> None:
     added(mnemic, "First thing.")
     added(mnemic, "Second thing.")

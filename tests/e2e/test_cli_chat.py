@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from mnemic.config import Settings
 from mnemic.entrypoints.cli import COMMANDS, GROUPS, cli
-from mnemic.testing.scripted_model import Fault, ModelRequest, ScriptedModelServer
+from mnemic.testing.scripted_model import ModelRequest, ScriptedModelServer
 from tests.e2e.conftest import Call, complaint
 
 NOTHING = {"items": []}
@@ -132,25 +132,3 @@ def test_every_command_is_in_one_section_of_the_help() -> None:
     assert sum(map(len, GROUPS.values())) == len(COMMANDS)
     told = CliRunner().invoke(cli, ["--help"]).stdout
     assert all(f"\n{title}:\n" in told for title in GROUPS)
-
-
-def test_a_capture_that_fails_is_named(mnemic: Call, monkeypatch: pytest.MonkeyPatch) -> None:
-    def answer(request: ModelRequest) -> dict[str, Any]:
-        return {"answer": "Good."} if "conversation" in json.loads(request.user) else {"other": 1}
-
-    with ScriptedModelServer(answer) as server:
-        monkeypatch.setenv("MNEMIC_MODEL_URL", server.base_url)
-        result = mnemic("chat", "--quiet", stdin="The cat is called Miso.\n")
-    assert result.stdout == "Good.\n"
-    assert "invalid_memory_candidates:items" in result.stderr
-
-
-def test_the_model_has_the_time_of_the_setting(mnemic: Call, monkeypatch: pytest.MonkeyPatch) -> None:
-    def answer(request: ModelRequest) -> dict[str, Any] | Fault:
-        return Fault.HANG if "conversation" in json.loads(request.user) else NOTHING
-
-    with ScriptedModelServer(answer) as server:
-        monkeypatch.setenv("MNEMIC_MODEL_URL", server.base_url)
-        monkeypatch.setenv("MNEMIC_MODEL_TIMEOUT_SECONDS", "1")
-        (told,) = turns(mnemic("chat", "--json", stdin="Hello?\n").stdout)
-    assert (told["answer"], told["error"].partition(":")[0]) == (None, "llm_timeout")

@@ -28,7 +28,7 @@ async def filled(path: Path) -> Memory:
 
 
 async def found(path: Path) -> tuple[list[Memory], list[Memory]]:
-    """Return the memories that are listed, and those that are found by a field."""
+    """What is listed, and what is found by a field."""
     store = SqliteStore(path)
     await store.open(EMBEDDER.space)
     where = Where(scopes=(scope(),))

@@ -101,6 +101,17 @@ async def test_a_client_remembers_finds_corrects_and_forgets(transport: str, add
         assert await call(client, "forget_memory", memory_id=memory_id) == {"error": "memory_not_found"}
 
 
+async def test_a_filter_on_data_narrows_what_a_model_finds(engine: MemoryEngine) -> None:
+    await engine.open()
+    for year, told in ((2025, "Ana took the train to Turin."), (2026, "Ana sailed for a week.")):
+        await engine.add(told, actor=ANA, data={"year": year})
+    async with Client(memory_server(engine, ANA)) as client:
+        for tool, given in (("list_memories", {}), ("search_memory", {"query": "train to Turin"})):
+            found = await call(client, tool, where={"year": {"$lt": 2026}}, **given)
+            assert [one["content"] for one in found["memories"]] == ["Ana took the train to Turin."]
+            assert (await call(client, tool, where={"$like": 1}, **given))["error"] == "invalid_input:operator"
+
+
 async def test_only_the_bearer_of_the_token_is_served(address: str) -> None:
     async with httpx2.AsyncClient() as http:
         ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}

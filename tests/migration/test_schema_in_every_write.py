@@ -20,7 +20,7 @@ from mnemic_testing.embedder import WordEmbedder
 ANA, BEN = Actor(tenant="acme", user="ana"), Actor(tenant="acme", user="ben")
 LOOK = "user_version"
 OUTSIDE = ("PRAGMA", "BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE", "ATTACH", "DETACH", "VACUUM")
-"""Statements that change no row: `VACUUM` writes the rows that are there once more."""
+"""What changes no row: `VACUUM` writes the rows that are there once more."""
 
 
 class Watched:

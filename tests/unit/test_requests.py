@@ -11,7 +11,21 @@ import pytest
 
 from mnemic import requests
 from mnemic.engine import MemoryEngine
-from mnemic.requests import AddMany, Capture, Context, Count, Get, History, Import, List, Request, Run, Search, Update
+from mnemic.requests import (
+    AddMany,
+    Capture,
+    Context,
+    Count,
+    Get,
+    History,
+    Import,
+    List,
+    Request,
+    Run,
+    Search,
+    Update,
+    reading,
+)
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.types import Actor, Candidate, Kind, Message, from_json, to_json
 from mnemic_testing.clock import ManualClock
@@ -19,7 +33,9 @@ from mnemic_testing.embedder import WordEmbedder
 
 ANA = Actor(user="ana")
 NAMED: list[type[Request[Any]]] = [
-    one for one in vars(requests).values() if isinstance(one, type) and getattr(one, "verb", None) is not None
+    one
+    for one in (vars(requests) | vars(reading)).values()
+    if isinstance(one, type) and getattr(one, "verb", None) is not None
 ]
 
 

@@ -130,6 +130,19 @@ def test_many_at_once_and_pages_by_what_they_are(memory: Any) -> None:
     assert "aisle" in block.text
 
 
+def test_a_filter_on_data_is_the_same_everywhere(memory: Any) -> None:
+    trips = {2024: "We took the train to Turin.", 2025: "A week of sailing.", 2026: "Hiking in the Alps with Emma."}
+    for year, told in trips.items():
+        memory.add(told, data={"year": year})
+    late = {"year": {"$gte": 2025}, "$not": {"year": 2026}}
+    assert [one.data["year"] for one in memory.list(where=late)] == [2025]
+    assert [hit.memory.data["year"] for hit in memory.search("trip", where=late).hits] == [2025]
+    for refused in (lambda: memory.list(where={"a": {"$like": 1}}), lambda: memory.search("x", where={"$like": 1})):
+        with pytest.raises(InvalidInput) as wrong:
+            refused()
+        assert wrong.value.reason == "invalid_input:operator"
+
+
 def test_a_service_is_asked_for_its_own_user_alone(served: Served) -> None:
     key = served.key("reader", "writer", user="ana")
     with pytest.raises(InvalidInput) as refused:

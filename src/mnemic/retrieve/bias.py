@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from mnemic.errors import MnemicError
+from mnemic.errors import InvalidInput, MnemicError
 from mnemic.ports import Snapshot
 from mnemic.types import Kind, Where
 
@@ -52,6 +52,13 @@ class Bias:
         if self.standing_categories:
             ways.append(replace(where, categories=_within(self.standing_categories, where.categories)))
         return ways
+
+
+def checked_standing(standing: int) -> int:
+    """Return the number of pinned memories that are asked for. Raises InvalidInput (`standing`)."""
+    if isinstance(standing, bool) or not isinstance(standing, int) or not 0 <= standing <= MAX_BIASED:
+        raise InvalidInput("standing", hint=f"0 to {MAX_BIASED}")
+    return standing
 
 
 def _within(wanted: frozenset[T], allowed: frozenset[T] | None) -> frozenset[T]:

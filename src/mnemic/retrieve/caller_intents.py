@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TypeVar
 
 from mnemic.catalog import kind_of
+from mnemic.conditions import checked_filter
 from mnemic.errors import InvalidInput
 from mnemic.retrieve.search import MAX_TOP_K
-from mnemic.types import Intent, Kind, aware
+from mnemic.types import Intent, JsonValue, Kind, aware
 
 T = TypeVar("T")
 
@@ -21,19 +22,20 @@ def intent_of(
     kinds: Sequence[Kind | str] | None,
     categories: Sequence[str] | None,
     keys: Sequence[str] | None,
-    window: tuple[datetime | None, datetime | None],
-    times: tuple[datetime | None, datetime | None],
+    times: tuple[datetime | None, datetime | None, datetime | None, datetime | None],
     min_score: float,
+    where: Mapping[str, JsonValue] | None = None,
 ) -> Intent:
-    """Return the intent that the arguments of a search spell; `times` are `as_of` and `known_at`.
+    """Return the intent that the arguments of a search spell; `times` are `happened_from`, `happened_to`, `as_of`
+    and `known_at`.
 
-    Raises InvalidInput (`top_k`, `query`, `kind`, `window`, `as_of`, `known_at`).
+    Raises InvalidInput (`top_k`, `query`, `kind`, `window`, `as_of`, `known_at`, `where`, `operator`).
     """
     if isinstance(top_k, bool) or not isinstance(top_k, int) or not 1 <= top_k <= MAX_TOP_K:
         raise InvalidInput("top_k", hint=f"1 to {MAX_TOP_K}")
     if not isinstance(query, str):
         raise InvalidInput("query")
-    begin, end = (moment(given, "window") for given in window)
+    begin, end = (moment(given, "window") for given in times[:2])
     return Intent(
         query=query,
         top_k=top_k,
@@ -43,17 +45,11 @@ def intent_of(
         keys=_listed(keys),
         happened_from=begin,
         happened_to=end,
-        as_of=moment(times[0], "as_of"),
-        known_at=moment(times[1], "known_at"),
+        as_of=moment(times[2], "as_of"),
+        known_at=moment(times[3], "known_at"),
         min_score=min_score,
+        where=checked_filter(where),
     )
-
-
-def checked_standing(standing: int) -> int:
-    """Return the number of pinned memories that are asked for. Raises InvalidInput (`standing`)."""
-    if isinstance(standing, bool) or not isinstance(standing, int) or not 0 <= standing <= MAX_TOP_K:
-        raise InvalidInput("standing", hint=f"0 to {MAX_TOP_K}")
-    return standing
 
 
 def moment(given: datetime | None, name: str) -> datetime | None:

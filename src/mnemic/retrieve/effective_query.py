@@ -35,6 +35,7 @@ def plan_of(search: Search, lists: Iterable[str]) -> SearchPlan:
         nodes=tuple(meant),
         reached=len({one.node for one in search.reached} - meant.keys()),
         lists=tuple(lists),
+        where=request.data,
     )
 
 

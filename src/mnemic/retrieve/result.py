@@ -75,6 +75,7 @@ async def result_of(
     order = [*((memory_id, score, STANDING) for memory_id, score in beside.items()), *rest]
     hits = await _hits(search, ranked, order, moment, known, passed)
     plan = plan_of(search, ranked.lists)
+    where = replace(where, memory_ids=None)  # as it was asked: a filter on data is in the plan
     return SearchResult(hits=hits, errors=dict(search.errors), where=where, query=search.question.text, plan=plan)
 
 

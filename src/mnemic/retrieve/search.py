@@ -14,6 +14,7 @@ from mnemic.errors import MnemicError
 from mnemic.ports import Embedder, Loading, RecordStore, Reranker, Snapshot
 from mnemic.retrieve.bias import Bias
 from mnemic.retrieve.effective_query import with_anchor
+from mnemic.retrieve.filtered import narrowed
 from mnemic.retrieve.fuse import Weights, either, fuse, longer
 from mnemic.retrieve.graph_neighbourhood import GRAPH, Surroundings, Walk, around
 from mnemic.retrieve.importance import contenders, weighed
@@ -30,7 +31,7 @@ from mnemic.retrieve.search_service import INDEX, Elsewhere, accepted
 from mnemic.retrieve.search_state import Lists, Request, Search
 from mnemic.retrieve.signals import Lifts, SignalWeights, with_signals
 from mnemic.retrieve.time_anchor import Anchor, anchor_of, anchored
-from mnemic.types import Deadline, Memory, Scored, SearchResult, Signals, Vector, Where
+from mnemic.types import Deadline, JsonValue, Memory, Scored, SearchResult, Signals, Vector, Where
 
 MAX_TOP_K = 100
 MAX_QUERY_CHARS = 8192
@@ -90,18 +91,19 @@ class Searcher:
         asked_at: datetime | None = None,
         deadline: Deadline | None = None,
         hidden: Hidden | None = None,
+        data: Mapping[str, JsonValue] | None = None,
     ) -> SearchResult:
         """Return the `top_k` best memories for `query`, and before them those that `bias` puts beside them; an empty
         query lists the newest. `parts`: what the query asks about, each looked for by itself, too; empty: found by
         rules. `named`: only those that the query names (`mnemic.retrieve.named`). With `known_at` they are searched as
         they stood then. `asked_at` gives "last week" its meaning. `hidden` reads the keys of which nothing may be
-        found, in the place of those of `where`: embedding need not wait for it.
+        found, in the place of those of `where`: embedding need not wait for it. `data`: a filter on the data of
+        memories, which every list keeps to (`mnemic.conditions`).
 
         Raises MnemicError if every list fails.
         """
-        text = query.strip()[:MAX_QUERY_CHARS]
         request = Request(
-            text=text,
+            text=query.strip()[:MAX_QUERY_CHARS],
             parts=tuple(parts),
             where=where,
             top_k=top_k,
@@ -111,8 +113,9 @@ class Searcher:
             known_at=known_at,
             asked_on=None if asked_at is None else asked_at.date(),
             depth=self.depth,
+            data=data,
         )
-        if not text:
+        if not request.text:
             return await self._read(await _without(hidden, await request.read(frozenset())), self._listed)
         embedding = Embedding(self.embedder, deadline)
         try:
@@ -193,7 +196,7 @@ class Searcher:
         async def once(moment: Snapshot) -> T:
             nonlocal tried
             tried = replace(search, where=where, errors=dict(search.errors), failures=search.failures[:known])
-            return await work(tried, moment)
+            return await work(await _narrowed(tried, moment), moment)
 
         if known_at is None:
             outcome = await self.store.read(once)
@@ -327,6 +330,17 @@ class Searcher:
         result = await result_of(search, ranked, moment, scored=scored, per_session=self.per_session)
         without = dict.fromkeys(sorted(self.store.capabilities.degraded), "store_unavailable")
         return replace(result, errors={**result.errors, **without})
+
+
+async def _narrowed(search: Search, moment: Snapshot) -> Search:
+    """Return the same among the memories whose data meets the filter that is asked for: of all there are, before any
+    list is cut.
+    """
+    if search.request.data is None:
+        return search
+    found = await narrowed(moment, search.where, search.request.data)
+    past = None if search.past is None else replace(search.past, memory_ids=found)
+    return replace(search, where=replace(search.where, memory_ids=found), past=past)
 
 
 async def _without(hidden: Hidden | None, search: Search) -> Search:

@@ -18,7 +18,7 @@ from mnemic.retrieve.question import Question, read_question
 from mnemic.retrieve.sub_queries import parts_of
 from mnemic.retrieve.time_clause import Clause, clause_of
 from mnemic.text.times import READ
-from mnemic.types import Scored, Vector, VectorSpace, Where
+from mnemic.types import JsonValue, Scored, Vector, VectorSpace, Where
 
 Lists = dict[str, Sequence[Scored]]
 
@@ -37,6 +37,7 @@ class Request:
     known_at: datetime | None
     asked_on: date | None
     depth: int
+    data: Mapping[str, JsonValue] | None = None
 
     async def read(self, speakers: frozenset[str]) -> Search:
         """Return the search for it, its text read against those who speak."""

@@ -279,6 +279,10 @@ class ScopeIndex:
         for name, values in (("kind", where.kinds), ("category", where.categories), ("key", where.keys)):
             if values is not None:
                 accepted &= self._any_of(name, values)
+        if where.memory_ids is not None:
+            named = np.zeros_like(accepted)
+            named[self._standing(self._identifiers.of_ids(list(where.memory_ids)))] = True
+            accepted &= named
         if where.hidden_keys:
             accepted &= ~self._any_of("key", where.hidden_keys)
         if where.happened_from is not None:

@@ -11,7 +11,7 @@ from mnemic.errors import InvalidInput
 from mnemic.types.memory import Memory
 from mnemic.types.scope import Scope
 from mnemic.types.serialisation import Serialisable
-from mnemic.types.values import JsonValue
+from mnemic.types.values import JsonValue, frozen
 from mnemic.types.words import Kind, Status
 
 
@@ -21,7 +21,7 @@ class Where(Serialisable):
 
     `happened_from`/`happened_to` bound `Memory.happened_at` (from inclusive, to exclusive). `as_of` asks what was true
     then: memories whose validity covers it, superseded ones included. `live_at` hides what has expired by then,
-    `hidden_keys` what stands under one of these keys.
+    `hidden_keys` what stands under one of these keys. `memory_ids`: only these.
     """
 
     scopes: tuple[Scope, ...]
@@ -34,6 +34,7 @@ class Where(Serialisable):
     as_of: datetime | None = None
     live_at: datetime | None = None
     hidden_keys: frozenset[str] = frozenset()
+    memory_ids: frozenset[str] | None = None
 
     def __post_init__(self) -> None:
         if not self.scopes or len({scope.tenant for scope in self.scopes}) != 1:
@@ -51,6 +52,7 @@ class Where(Serialisable):
             and (self.kinds is None or memory.kind in self.kinds)
             and (self.categories is None or memory.category in self.categories)
             and (self.keys is None or memory.key in self.keys)
+            and (self.memory_ids is None or memory.memory_id in self.memory_ids)
             and (memory.key is None or memory.key not in self.hidden_keys)
             and (self.happened_from is None or memory.happened_at >= self.happened_from)
             and (self.happened_to is None or memory.happened_at < self.happened_to)
@@ -69,7 +71,8 @@ class Intent(Serialisable):
     """Description of what to look for. `levels` None means the levels the runtime grants; `top_k` counts memories.
 
     `as_of`: what was true then. `known_at`: what was believed then. Together: what was believed then of that time.
-    `parts`: what `query` asks about, each looked for by itself, too; empty leaves it to the rules.
+    `parts`: what `query` asks about, each looked for by itself, too; empty leaves it to the rules. `where`: a filter on
+    the data of memories (`mnemic.conditions`).
     """
 
     query: str = field(repr=False)
@@ -84,6 +87,11 @@ class Intent(Serialisable):
     as_of: datetime | None = None
     known_at: datetime | None = None
     min_score: float = 0.0
+    where: Mapping[str, JsonValue] | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.where is not None:
+            object.__setattr__(self, "where", frozen(self.where))
 
 
 class Scored(NamedTuple):
@@ -174,7 +182,7 @@ class SearchPlan(Serialisable):
     `known_at` bound it; None: no bound. What was told from `told_from` to `told_to`, or said by one of `speakers`, is
     lifted, and nothing is cut off for it; nor for what came `before` or `after` the memory `anchor` (or in its days:
     `during`), by which the query tells its time. `nodes`: those of the graph of entities that the query means,
-    `reached`: the number of others that are near to them. `lists` are those that answered.
+    `reached`: the number of others that are near to them. `lists` are those that answered. `where`: the filter on data.
     """
 
     queries: tuple[str, ...] = field(default=(), repr=False)
@@ -197,6 +205,7 @@ class SearchPlan(Serialisable):
     nodes: tuple[str, ...] = field(default=(), repr=False)
     reached: int = 0
     lists: tuple[str, ...] = ()
+    where: Mapping[str, JsonValue] | None = field(default=None, repr=False)
 
     def as_dict(self) -> dict[str, JsonValue]:
         """Return the plan as JSON data."""

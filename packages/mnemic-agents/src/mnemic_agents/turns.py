@@ -6,13 +6,14 @@ import logging
 import threading
 import weakref
 from collections import Counter, OrderedDict, deque
-from collections.abc import Awaitable, Callable, Hashable, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, ParamSpec, TypeVar
 
 from mnemic.background_capture import BackgroundCapture, is_kept
+from mnemic.conditions import checked_filter
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, MnemicError
 from mnemic.extract.about_memory import asked_of_memory
@@ -210,9 +211,14 @@ class TurnMemory:
             query: What to look for, in plain words.
             max_results: How many memories at most, 1 to 20.
         """
+        return await self.found(query, max_results)
+
+    async def found(self, query: str, max_results: int, where: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Answer `search_memory`, from the memories alone whose data meets the filter `where`."""
         try:
             await self.open()
-            found = await shown_for(self._engine, self.actor, query, max(1, min(max_results, MAX_RESULTS)))
+            most = max(1, min(max_results, MAX_RESULTS))
+            found = await shown_for(self._engine, self.actor, query, most, where=where)
         except MnemicError as failure:
             self.counts[f"tool_failed:{failure.reason}"] += 1
             return {"memories": [], "error": failure.reason}
@@ -247,12 +253,19 @@ class TurnMemory:
 
 
 async def shown_for(
-    engine: MemoryEngine, actor: Actor, query: str, limit: int, *, deadline: Deadline | None = None
+    engine: MemoryEngine,
+    actor: Actor,
+    query: str,
+    limit: int,
+    *,
+    where: Mapping[str, Any] | None = None,
+    deadline: Deadline | None = None,
 ) -> Recalled:
     """Return what a model that searches for itself is shown, as an injection would show it but for the number of
     memories from untrusted channels: each is labelled. It is logged; raises StoreFailed where it cannot be.
     """
-    request = RecallRequest(intent=Intent(query=query, top_k=limit), max_untrusted=None)
+    intent = Intent(query=query, top_k=limit, where=checked_filter(where))
+    request = RecallRequest(intent=intent, max_untrusted=None)
     found = await engine.recall(request, actor=actor, deadline=deadline)
     await account_for(engine, actor, found.hits)
     return found

@@ -10,7 +10,6 @@ from typing import Any, Literal, Self, cast
 from mnemic.clock import SystemClock
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, NotSupported
-from mnemic.extract import is_users_own
 from mnemic.guard.policy import Policy
 from mnemic.kinds.seven import KindHit, SevenKinds
 from mnemic.maintain.erasure_receipt import ErasureReceipt
@@ -94,13 +93,13 @@ class RemoteEngine:
     async def capture_many(
         self, messages: Sequence[Message], *, actor: Actor, idempotency_keys: Sequence[str | None] | None = None
     ) -> Sequence[RunReport | None]:
-        """Capture each of the user's own messages, one call after another: one report each, None for the others. The
+        """Capture each of the user's own messages, in a call of its own: one report each, None for the others. The
         service reads each by itself, so that no request takes as long as all of them.
         """
         keys = [None] * len(messages) if idempotency_keys is None else idempotency_keys
         reports: list[RunReport | None] = []
         for message, key in zip(messages, keys, strict=True):
-            own = is_users_own(message)
+            own = message.role == "user"
             reports.append(await self.client.capture(message, idempotency_key=key) if own else None)
         return reports
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import islice
@@ -185,6 +186,7 @@ class MemoryClient(RemoteUpkeep[M]):
         kinds: Sequence[Kind | str] | None = None,
         categories: Sequence[str] | None = None,
         keys: Sequence[str] | None = None,
+        where: Mapping[str, Any] | None = None,
         happened_from: datetime | None = None,
         happened_to: datetime | None = None,
         as_of: datetime | None = None,
@@ -201,6 +203,7 @@ class MemoryClient(RemoteUpkeep[M]):
             "kinds": names(kinds),
             "categories": categories,
             "keys": keys,
+            "where": None if where is None else dict(where),
             "happened_from": iso(happened_from, "window"),
             "happened_to": iso(happened_to, "window"),
             "as_of": iso(as_of, "as_of"),
@@ -241,6 +244,7 @@ class MemoryClient(RemoteUpkeep[M]):
         kinds: Sequence[Kind | str] | None = None,
         categories: Sequence[str] | None = None,
         keys: Sequence[str] | None = None,
+        where: Mapping[str, Any] | None = None,
         as_of: datetime | None = None,
         known_at: datetime | None = None,
         limit: int = 50,
@@ -251,6 +255,7 @@ class MemoryClient(RemoteUpkeep[M]):
             "kinds": names(kinds),
             "categories": categories,
             "keys": keys,
+            "where": None if where is None else json.dumps(dict(where)),
             "as_of": iso(as_of, "as_of"),
             "known_at": iso(known_at, "known_at"),
             "limit": limit,

@@ -175,6 +175,7 @@ def filter_of(where: Where) -> dict[str, Any]:
         "categories": _digests(where.categories),
         "keys": _digests(where.keys),
         "hidden_keys": _digests(where.hidden_keys) or None,
+        "memory_ids": None if where.memory_ids is None else storable(where.memory_ids),
         "happened_from": to_micros(where.happened_from),
         "happened_to": to_micros(where.happened_to),
         "live_at": to_micros(where.live_at),

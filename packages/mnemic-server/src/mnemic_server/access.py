@@ -248,12 +248,7 @@ def refuse_foreign_origin(request: HTTPConnection, service: Service) -> None:
 
 def is_secure(request: HTTPConnection, service: Service) -> bool:
     """Return True if browsers reach the service by TLS: as the service's address says, or as the request came."""
-    return address_of(request, service).startswith("https:")
-
-
-def address_of(request: HTTPConnection, service: Service) -> str:
-    """Return the address under which browsers reach the service, without a slash at its end."""
-    return (service.url or str(request.base_url)).rstrip("/")
+    return (service.url or str(request.base_url)).startswith("https:")
 
 
 def require_role(principal: Principal, *roles: Role) -> None:

@@ -272,7 +272,7 @@ FIELDS: dict[str, str] = {
     "versions": "The versions.",
     "waiting": "How many wait for a person.",
     "warnings": "Limits that are nearly used up.",
-    "where": "The values that fields must have.",
+    "where": "The values that fields must have, or a filter on `data`: values, and operators such as `$gte` and `$or`.",
     "why": "One sentence that says why it was found.",
     "without_vector": "Memories without a vector.",
     "worked": "What worked instead; null: nothing did.",

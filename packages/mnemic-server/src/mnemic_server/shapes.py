@@ -10,8 +10,10 @@ from fastapi import Header, Path
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, StringConstraints, model_validator
 
 from mnemic.entrypoints.wire import memory_dict
+from mnemic.errors import InvalidInput
 from mnemic.guard.expiry import ttl_of
 from mnemic.guard.limits import Quota
+from mnemic.guard.strict_json import NotStrictJson, loads
 from mnemic.types import Candidate, Kind, Memory, MemoryRequest, Message, Origin, Source
 from mnemic.types.recalling import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
 
@@ -159,6 +161,7 @@ class Search(Strict):
     kinds: Annotated[list[Kinds], Field(min_length=1)] | None = None
     categories: Annotated[list[Name], Field(min_length=1, max_length=50)] | None = None
     keys: Annotated[list[Name], Field(min_length=1, max_length=50)] | None = None
+    where: dict[str, JsonValue] | None = None
     happened_from: Moment | None = None
     happened_to: Moment | None = None
     as_of: Moment | None = None
@@ -170,6 +173,19 @@ class Search(Strict):
     def arguments(self) -> dict[str, Any]:
         """As the engine's search takes them."""
         return self.model_dump(exclude={"query"})
+
+
+def filter_of(text: str | None) -> dict[str, Any] | None:
+    """Return the filter that a parameter of an address spells. Raises InvalidInput (`where`)."""
+    if text is None:
+        return None
+    try:
+        told = loads(text)
+    except NotStrictJson as error:
+        raise InvalidInput("where", hint=f"not JSON: {error}") from None
+    if not isinstance(told, dict):
+        raise InvalidInput("where", hint="expected a JSON object")
+    return told
 
 
 class ContextWanted(Strict):

@@ -67,11 +67,7 @@ def init_(
 
 def _absolute(store: str) -> str:
     """Return the place of the store so that it is the same from every folder."""
-    from mnemic.bootstrap import store_file
-    from mnemic.plugins import scheme_of
-
-    named_by_path = scheme_of(store) is None and store_file(store) is not None
-    return str(Path(store).expanduser().resolve()) if named_by_path else store
+    return store if ":" in store else str(Path(store).expanduser().resolve())
 
 
 def _write(path: Path, settings: dict[str, str], *, force: bool) -> None:

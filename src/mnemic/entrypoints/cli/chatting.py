@@ -27,8 +27,9 @@ LEAVE = ("/quit", "/exit")
 
 @dataclass(slots=True)
 class Turn:
-    """One turn: the context of the model, its answer (None without a model), and the report of what was kept."""
+    """One message, what the model was shown with it, what it answered (None without a model), and what was kept."""
 
+    message: str
     block: ContextBlock
     answer: str | None
     report: RunReport
@@ -43,9 +44,8 @@ class Turn:
 
 @dataclass(slots=True)
 class Conversation:
-    """The turns so far, as the model is to see them, and the seconds that it has for an answer."""
+    """The turns so far, as the model is to see them."""
 
-    seconds: float
     said: list[dict[str, str]] = field(default_factory=list)
 
     async def turn(self, engine: MemoryEngine, actor: Actor, message: str) -> Turn:
@@ -67,7 +67,7 @@ class Conversation:
             self.said.append({"role": "assistant", "content": answer})
             heard.append(Message(role="assistant", content=answer, session=actor.session))
         await engine.record(heard, actor=actor)
-        return Turn(block, answer, report, failed)
+        return Turn(message, block, answer, report, failed)
 
     async def _answer(self, engine: MemoryEngine, block: ContextBlock, message: str) -> str | None:
         """Return the model's answer; None without a model. Raises ModelFailed, also for an answer of another shape."""
@@ -80,7 +80,7 @@ class Conversation:
 
         if engine.completer is None:
             return None
-        deadline = Deadline.after(timedelta(seconds=self.seconds), engine.clock.monotonic)
+        deadline = Deadline.after(timedelta(seconds=60), engine.clock.monotonic)
         prompt = chat_prompt(self.said[-2 * REMEMBERED_TURNS :], block.text, message)
         completion = await engine.completer.complete(prompt, deadline=deadline)
         told = parse_json(completion.text)
@@ -99,13 +99,13 @@ def chat_(given: Given, quiet: bool) -> None:
       MNEMIC_MODEL=gpt-4.1-mini mnemic chat
       echo "What do I eat?" | mnemic chat --json
 
-    Below each answer you see what the model was shown from memory, and what was remembered of your message. Without a
+    Below each answer stands what the model was shown from memory, and what was remembered of your message. Without a
     model (MNEMIC_MODEL, MNEMIC_MODEL_URL) you see what one would be shown. With --json: one object for each message.
     """
-    with given.opened(creates=True) as opened:
+    with given.opened() as opened:
         if opened.engine.completer is None:
             note("no language model is configured (MNEMIC_MODEL or MNEMIC_MODEL_URL): you see what one would be shown")
-        conversation = Conversation(given.settings().model_timeout_seconds)
+        conversation = Conversation()
         for message in _messages():
             turn = opened.runner.run(conversation.turn(opened.engine, opened.actor, message))
             _show(given, opened, turn, quiet=quiet)
@@ -133,8 +133,6 @@ def _show(given: Given, opened: Opened, turn: Turn, *, quiet: bool) -> None:
         return
     if turn.failed is not None:
         complain(turn.failed, "the model gave no answer; your message was remembered all the same")
-    if turn.report.status != "ok":
-        complain(turn.report.stop_reason, "nothing was remembered of your message")
     if turn.answer is not None:
         say(turn.answer)
     if not quiet:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import AsyncExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -83,14 +83,6 @@ class Given:
 
         Raises StoreUnavailable for a file that is not there, and whatever opening and the work itself raise.
         """
-        with self.opened(creates=creates, by_settings=by_settings, **overrides) as opened:
-            return opened.call(work)
-
-    @contextmanager
-    def opened(self, *, creates: bool = False, by_settings: bool = False, **overrides: object) -> Iterator[Opened]:
-        """Yield an engine that stays open for several calls, one after another; see `with_engine`. Between them no
-        event loop runs, so that a question to the person at the terminal can be interrupted.
-        """
         import asyncio
 
         from mnemic.bootstrap import build_engine
@@ -99,14 +91,31 @@ class Given:
         actor = self.actor(settings)
         if not creates:
             require_store(settings.store)
+
+        async def inside() -> T:
+            async with build_engine(settings) as engine:
+                return await work(engine if by_settings else await self._governed(engine, actor.tenant), actor)
+
+        return asyncio.run(inside())
+
+    @contextmanager
+    def opened(self) -> Iterator[Opened]:
+        """Yield an engine that stays open for several calls, one after another; between them no event loop runs, so
+        that a question to the person at the terminal can be interrupted. The memory file is made if it is not there.
+        """
+        import asyncio
+
+        from mnemic.bootstrap import build_engine
+
+        settings = self.settings()
+        actor = self.actor(settings)
         with asyncio.Runner() as runner:
-            opening = AsyncExitStack()
-            engine = runner.run(opening.enter_async_context(build_engine(settings)))
+            engine = build_engine(settings)
+            runner.run(engine.open())
             try:
-                governed = engine if by_settings else runner.run(self._governed(engine, actor.tenant))
-                yield Opened(governed, actor, runner)
+                yield Opened(runner.run(self._governed(engine, actor.tenant)), actor, runner)
             finally:
-                runner.run(opening.aclose())
+                runner.run(engine.close())
 
     async def _governed(self, engine: MemoryEngine, tenant: str) -> MemoryEngine:
         """Return the engine by the rules of the tenant, as the service goes by them."""

@@ -9,7 +9,7 @@ import click
 from mnemic.entrypoints.cli.failures import complain
 from mnemic.entrypoints.cli.frame import Command
 from mnemic.entrypoints.cli.given import Given
-from mnemic.entrypoints.cli.inputs import KIND, LEVEL, MOMENT
+from mnemic.entrypoints.cli.inputs import KIND, LEVEL, MOMENT, json_object
 from mnemic.entrypoints.cli.terminal import note, say
 from mnemic.entrypoints.cli.views import (
     day,
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from mnemic.types import Actor, Memory, SearchResult
 
 
+WHERE = "Only what has such data, as a filter in JSON."
+
+
 def in_time(command: Callable[..., Any]) -> Callable[..., Any]:
     """Return the options of the two axes of time."""
     command = click.option("--known-at", type=MOMENT, help="What was believed then, whatever was learnt since.")(
@@ -44,6 +47,7 @@ def in_time(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--key", "keys", multiple=True, help="Only under this key; may be repeated.")
 @click.option("--category", "categories", multiple=True, help="Only in this category; may be repeated.")
 @click.option("--level", "levels", type=LEVEL, multiple=True, help="Only at this level; may be repeated.")
+@click.option("--where", metavar="JSON", help=WHERE)
 @click.option("--since", "happened_from", type=MOMENT, help="Happened then or later.")
 @click.option("--until", "happened_to", type=MOMENT, help="Happened before then.")
 @in_time
@@ -57,7 +61,9 @@ def search_(given: Given, /, query: str, **options: Any) -> None:
     \b
       mnemic search "where does she live?"
       mnemic search "flights" --key seat --key flight_time --json
+      mnemic search "flights" --where '{"airline": "KLM", "stops": {"$lte": 1}}'
     """
+    options["where"] = json_object(options["where"], "where") or None
     for name in ("kinds", "keys", "categories", "levels"):
         options[name] = list(options[name]) or None
 
@@ -90,13 +96,15 @@ def get_(given: Given, /, memory_id: str, **times: Any) -> None:
 @click.option("--kind", "kinds", type=KIND, multiple=True, help="Only this kind; may be repeated.")
 @click.option("--key", "keys", multiple=True, help="Only under this key; may be repeated.")
 @click.option("--category", "categories", multiple=True, help="Only in this category; may be repeated.")
+@click.option("--where", metavar="JSON", help=WHERE)
 @click.option("--limit", "-n", type=click.IntRange(1, 10_000), default=50, show_default=True, help="How many at most.")
 @click.option("--before", metavar="MEMORY_ID", help="Continue after this memory, the last of the previous page.")
 @in_time
 @click.pass_obj
-def list_(given: Given, /, limit: int, before: str | None, **asked: Any) -> None:
+def list_(given: Given, /, limit: int, before: str | None, where: str | None, **asked: Any) -> None:
     """List active memories, newest first."""
     only: dict[str, Any] = {name: list(asked.pop(name)) or None for name in ("kinds", "keys", "categories")}
+    only["where"] = json_object(where, "where") or None
 
     async def work(engine: MemoryEngine, actor: Actor) -> tuple[Sequence[Memory], int]:
         page = await engine.list(actor=actor, limit=limit, before=before, **only, **asked)

@@ -57,6 +57,7 @@ ACCEPTED = """
     AND (:categories IS NULL OR m.category IN (SELECT value FROM json_each(:categories)))
     AND (:keys IS NULL OR m.key IN (SELECT value FROM json_each(:keys)))
     AND (m.key IS NULL OR m.key NOT IN (SELECT value FROM json_each(:hidden_keys)))
+    AND (:memory_ids IS NULL OR m.memory_id IN (SELECT value FROM json_each(:memory_ids)))
     AND (:happened_from IS NULL OR m.happened_at >= :happened_from)
     AND (:happened_to IS NULL OR m.happened_at < :happened_to)
     AND (:live_at IS NULL OR m.expires_at IS NULL OR m.expires_at > :live_at)
@@ -287,6 +288,7 @@ def filter_of(where: Where) -> dict[str, Any]:
         "categories": _names(where.categories),
         "keys": _names(where.keys),
         "hidden_keys": _names(where.hidden_keys),
+        "memory_ids": _names(where.memory_ids),
         "happened_from": to_micros(where.happened_from),
         "happened_to": to_micros(where.happened_to),
         "live_at": to_micros(where.live_at),

@@ -16,6 +16,9 @@ m.key = ANY ({value}::bytea[])
 -- name: hidden_keys
 (m.key IS NULL OR m.key <> ALL ({value}::bytea[]))
 
+-- name: memory_ids
+m.memory_id = ANY ({value}::text[])
+
 -- name: happened_from
 m.happened_at >= {value}::bigint
 

@@ -21,7 +21,6 @@ from pydantic import StringConstraints
 from mnemic_server.access import (
     AnyService,
     Service,
-    address_of,
     is_secure,
     is_service_admin,
     principal_of,
@@ -119,6 +118,11 @@ async def sign_out(request: Request, service: AnyService) -> Response:
     gone = Response(status_code=HTTPStatus.NO_CONTENT) if there is None else JSONResponse({"there": there})
     end_session(gone, secure=is_secure(request, service))
     return gone
+
+
+def address_of(request: Request, service: Service) -> str:
+    """Return the address under which browsers reach the service, without a slash at its end."""
+    return (service.url or str(request.base_url)).rstrip("/")
 
 
 @router.get("/console")

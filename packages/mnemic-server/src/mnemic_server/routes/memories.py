@@ -39,6 +39,7 @@ from mnemic_server.shapes import (
     NewMemories,
     NewMemory,
     Search,
+    filter_of,
     page_dict,
 )
 
@@ -113,6 +114,7 @@ async def page(
     kinds: Annotated[list[Kinds] | None, Query(description="Only these kinds.")] = None,
     categories: Annotated[list[Name] | None, Query(max_length=50, description="Only these categories.")] = None,
     keys: Annotated[list[Name] | None, Query(max_length=50, description="Only these keys.")] = None,
+    where: Annotated[str | None, Query(max_length=8192, description="A filter on `data`, as JSON.")] = None,
     as_of: At = None,
     known_at: At = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
@@ -130,6 +132,7 @@ async def page(
         kinds=kinds or kind,
         categories=categories or category,
         keys=keys or key,
+        where=filter_of(where),
         as_of=as_of,
         known_at=known_at,
         limit=limit,

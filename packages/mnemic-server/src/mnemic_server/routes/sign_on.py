@@ -9,9 +9,9 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
 
 from mnemic.errors import MnemicError
-from mnemic_server.access import AnyService, Service, address_of, require_open, require_rate
+from mnemic_server.access import AnyService, Service, require_open, require_rate
 from mnemic_server.problems import Refused
-from mnemic_server.routes.console import set_session
+from mnemic_server.routes.console import address_of, set_session
 from mnemic_server.sign_on import COOKIE, LASTS, PATH, SignOnFailed
 
 router = APIRouter(include_in_schema=False)

@@ -256,7 +256,7 @@ class ReadingContract(Setting):
         kept = [self._random_memory(rng, number) for number in range(60)]
         await remember(store, *kept)
         for _ in range(120):
-            where = self._random_filter(rng)
+            where = self._random_filter(rng, kept)
             accepted = {each.memory_id for each in kept if where.accepts(each)}
             assert set(ids(await store.newest(where, limit=99))) == accepted
             assert await store.count(where) == len(accepted)
@@ -278,7 +278,7 @@ class ReadingContract(Setting):
             expires_at=rng.choice([None, day(rng.randint(-3, 3))]),
         )
 
-    def _random_filter(self, rng: random.Random) -> Where:
+    def _random_filter(self, rng: random.Random, kept: list[Memory]) -> Where:
         def maybe(value: object) -> Any:
             return value if rng.random() < 0.4 else None
 
@@ -292,4 +292,5 @@ class ReadingContract(Setting):
             happened_to=maybe(day(rng.randint(-3, 3))),
             as_of=maybe(day(rng.randint(-3, 3))),
             live_at=maybe(day(rng.randint(-3, 3))),
+            memory_ids=maybe(frozenset(rng.sample([one.memory_id for one in kept], 30)) | {"gone"}),
         )

@@ -8,21 +8,27 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, ClassVar, Generic, TypeVar
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from mnemic.types import (
     Candidate,
-    ContextBlock,
     JsonValue,
     Kind,
     Memory,
     Message,
     Origin,
-    SearchResult,
     WriteReceipt,
     frozen,
 )
-from mnemic.types.recalling import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
+
+if TYPE_CHECKING:
+    from mnemic.requests.reading import Context as Context
+    from mnemic.requests.reading import Count as Count
+    from mnemic.requests.reading import Get as Get
+    from mnemic.requests.reading import History as History
+    from mnemic.requests.reading import List as List
+    from mnemic.requests.reading import Search as Search
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -243,80 +249,11 @@ class Reveal(Request[Any]):
     whole_tenant: bool = False
 
 
-# -- reading -----------------------------------------------------------------------------------------------------------
+_READING = frozenset({"Context", "Count", "Get", "History", "List", "Search"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Search(_Holding[SearchResult]):
-    """Find memories; see `MemoryEngine.search`."""
-
-    verb: ClassVar[str | None] = "search"
-    query: str = field(repr=False)
-    top_k: int = 10
-    levels: Sequence[str] | None = None
-    kinds: Sequence[Kind | str] | None = None
-    categories: Sequence[str] | None = None
-    keys: Sequence[str] | None = None
-    happened_from: datetime | None = None
-    happened_to: datetime | None = None
-    as_of: datetime | None = None
-    known_at: datetime | None = None
-    asked_at: datetime | None = None
-    min_score: float = 0.0
-    max_tokens: int | None = None
-    preference_bias: bool = False
-    standing: int = 0
-    named: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Context(Request[ContextBlock]):
-    """Show what a model that is asked `query` is shown; it is logged as injected."""
-
-    verb: ClassVar[str | None] = "context"
-    query: str = field(repr=False)
-    top_k: int = DEFAULT_MAX_ENTRIES
-    max_tokens: int = DEFAULT_MAX_TOKENS
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Get(Request[Memory]):
-    """Show one memory, as it was true and believed at the moments given."""
-
-    verb: ClassVar[str | None] = "get"
-    memory_id: str
-    as_of: datetime | None = None
-    known_at: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class History(Request[Sequence[Memory]]):
-    """Show every version of a memory, or every value of a key."""
-
-    verb: ClassVar[str | None] = "history"
-    memory_id: str
-    as_of: datetime | None = None
-    known_at: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class List(_Holding[Sequence[Memory]]):
-    """List memories, newest first."""
-
-    verb: ClassVar[str | None] = "list"
-    kinds: Sequence[Kind | str] | None = None
-    categories: Sequence[str] | None = None
-    keys: Sequence[str] | None = None
-    as_of: datetime | None = None
-    known_at: datetime | None = None
-    limit: int = 50
-    before: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Count(Request[int]):
-    """Count the live memories."""
-
-    verb: ClassVar[str | None] = "count"
-    as_of: datetime | None = None
-    known_at: datetime | None = None
+def __getattr__(name: str) -> Any:
+    """Load the requests that only read when one is first named: no write needs them."""
+    if name not in _READING:
+        raise AttributeError(f"module 'mnemic.requests' has no attribute {name!r}")
+    return getattr(import_module("mnemic.requests.reading"), name)

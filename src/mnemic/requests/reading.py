@@ -1,0 +1,90 @@
+"""Requests that only read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import ClassVar
+
+from mnemic.requests import Request, _Holding
+from mnemic.types import ContextBlock, JsonValue, Kind, Memory, SearchResult
+from mnemic.types.recalling import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Search(_Holding[SearchResult]):
+    """Find memories; see `MemoryEngine.search`."""
+
+    verb: ClassVar[str | None] = "search"
+    query: str = field(repr=False)
+    top_k: int = 10
+    levels: Sequence[str] | None = None
+    kinds: Sequence[Kind | str] | None = None
+    categories: Sequence[str] | None = None
+    keys: Sequence[str] | None = None
+    where: Mapping[str, JsonValue] | None = field(default=None, repr=False)
+    happened_from: datetime | None = None
+    happened_to: datetime | None = None
+    as_of: datetime | None = None
+    known_at: datetime | None = None
+    asked_at: datetime | None = None
+    min_score: float = 0.0
+    max_tokens: int | None = None
+    preference_bias: bool = False
+    standing: int = 0
+    named: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context(Request[ContextBlock]):
+    """Show what a model that is asked `query` is shown; it is logged as injected."""
+
+    verb: ClassVar[str | None] = "context"
+    query: str = field(repr=False)
+    top_k: int = DEFAULT_MAX_ENTRIES
+    max_tokens: int = DEFAULT_MAX_TOKENS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Get(Request[Memory]):
+    """Show one memory, as it was true and believed at the moments given."""
+
+    verb: ClassVar[str | None] = "get"
+    memory_id: str
+    as_of: datetime | None = None
+    known_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class History(Request[Sequence[Memory]]):
+    """Show every version of a memory, or every value of a key."""
+
+    verb: ClassVar[str | None] = "history"
+    memory_id: str
+    as_of: datetime | None = None
+    known_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class List(_Holding[Sequence[Memory]]):
+    """List memories, newest first."""
+
+    verb: ClassVar[str | None] = "list"
+    kinds: Sequence[Kind | str] | None = None
+    categories: Sequence[str] | None = None
+    keys: Sequence[str] | None = None
+    where: Mapping[str, JsonValue] | None = field(default=None, repr=False)
+    as_of: datetime | None = None
+    known_at: datetime | None = None
+    limit: int = 50
+    before: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Count(Request[int]):
+    """Count the live memories."""
+
+    verb: ClassVar[str | None] = "count"
+    as_of: datetime | None = None
+    known_at: datetime | None = None

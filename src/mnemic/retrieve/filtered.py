@@ -1,0 +1,51 @@
+"""Memories whose data meets a filter, found before anything is ranked, so that no list is cut to what does not meet it.
+
+The filter is judged here, memory by memory of the scopes that are asked, and not by the database: data may be sealed,
+and a value never becomes query text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from mnemic.conditions import checked_filter, meets
+from mnemic.ports import Snapshot
+from mnemic.types import Memory, Status, Where
+
+PAGE = 500
+"""Memories that are read at a time."""
+
+
+async def meeting(
+    moment: Snapshot, where: Where, data: Mapping[str, Any], *, before: str | None = None
+) -> AsyncIterator[Memory]:
+    """Yield what `where` accepts and whose data meets the filter, newest first, from after the memory_id `before`."""
+    while page := await moment.newest(where, limit=PAGE, before=before):
+        for memory in page:
+            if meets(memory.data, data):
+                yield memory
+        before = page[-1].memory_id
+
+
+async def narrowed(moment: Snapshot, where: Where, data: Mapping[str, Any]) -> frozenset[str]:
+    """Return the ids of the memories that meet the filter, be they true now or superseded: `where` says which of them a
+    list has.
+    """
+    any_time = replace(where, statuses=frozenset(Status), as_of=None)
+    return frozenset([memory.memory_id async for memory in meeting(moment, any_time, data)])
+
+
+async def first_meeting(
+    moment: Snapshot, where: Where, data: Mapping[str, Any], *, limit: int, before: str | None = None
+) -> list[Memory]:
+    """Return the first `limit` of `meeting`. Raises InvalidInput (`where`, `operator`) for what is no filter."""
+    found: list[Memory] = []
+    data = checked_filter(data) or {}
+    if limit > 0:
+        async for memory in meeting(moment, where, data, before=before):
+            found.append(memory)
+            if len(found) == limit:
+                break
+    return found

@@ -231,10 +231,13 @@ class StewardVerbs(UpkeepVerbs):
         from mnemic.background_capture import read_waiting
         from mnemic.maintain import project, vault
         from mnemic.maintain.reports import MaintenanceReport
+        from mnemic.write.unembedded import embed_left
 
         captured = await read_waiting(self, actor.tenant, dry_run=dry_run)  # type: ignore[arg-type]
         expiry = await self.expire(actor=actor, rules=rules, dry_run=dry_run)
         aged = await self._age(actor, dry_run)
+        embedder = None if dry_run else self.embedder
+        embedded, unembedded = await embed_left(self.store, embedder, actor=actor, now=self.clock.now())
         outbox = await project.drain(self.store, self._feeds, dry_run=dry_run)
         swept = 0 if dry_run else await vault.sweep(self.store, actor.tenant)
         freed = 0 if dry_run else await self.store.tidy(whole=whole)
@@ -245,6 +248,8 @@ class StewardVerbs(UpkeepVerbs):
             freed_bytes=freed,
             swept=swept,
             captured=captured,
+            embedded=embedded,
+            unembedded=unembedded,
             dry_run=dry_run,
         )
 

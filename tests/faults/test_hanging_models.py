@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -68,7 +69,7 @@ def test_a_hanging_model_costs_no_plain_add_or_search(tmp_path: Path, say: Calla
 
 
 @pytest.mark.faults
-def test_beside_a_hanging_embedder_words_find_and_an_add_says_what_is_missing(
+def test_beside_a_hanging_embedder_words_find_and_adds_are_kept_without_a_vector(
     tmp_path: Path, say: Callable[[str], None]
 ) -> None:
     hangs = Event()
@@ -97,11 +98,17 @@ def test_beside_a_hanging_embedder_words_find_and_an_add_says_what_is_missing(
                 assert found.status_code == 200, found.text
                 reasons[found.json()["errors"]["vector"]] += 1
                 assert len(found.json()["hits"]) == 1
-            refused = client.post("/v1/memories", json={"content": "The seat is by the window."})
+            for number in range(PLAIN):
+                added = client.post("/v1/memories", json={"content": f"Parcel {number} is for Oslo."})
+                assert (added.status_code, added.json()["degraded"]) == (201, ["vector"]), added.text
+                found = client.post("/v1/search", json={"query": f"parcel {number}"})
+                assert added.json()["memory_id"] in {hit["memory"]["memory_id"] for hit in found.json()["hits"]}
             asked = len(server.requests) - before
+            hangs.clear()
+        maintained = service.run("maintain", "--json", **embedder)
     # One search waits for the embedder; then the circuit breaker is open, and a trial of it is nobody's to wait for.
     assert reasons == {"embedder_failed:timeout": 1, "embedder_failed:circuit_open": PLAIN - 1}
-    say(f"{PLAIN} searches answered by words with {asked} requests to an embedder that hangs")
-    assert refused.status_code == 503
-    assert refused.json()["reason"].startswith("embedder_failed:")
+    say(f"{PLAIN} searches answered by words and {PLAIN} adds kept with {asked} requests to an embedder that hangs")
     assert asked < PLAIN
+    told = json.loads(maintained.stdout)
+    assert (told["embedded"], told["unembedded"]) == (PLAIN, 0)

@@ -38,10 +38,10 @@ from mnemic.unit_of_work import Mutation, Unit, commit
 from mnemic.write.commit import Gate, Refused, blocked_receipt, keep, receipt_of
 from mnemic.write.draft import Draft
 from mnemic.write.fingerprint import fingerprint_of
-from mnemic.write.job import require_present
 from mnemic.write.lookup import peers_of
 from mnemic.write.pipeline import MemoryWritePipeline
 from mnemic.write.revise import candidate_of
+from mnemic.write.unembedded import require_present
 
 FORMAT = "mnemic-archive/1"
 PAGE = 500

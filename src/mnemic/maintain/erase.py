@@ -31,6 +31,7 @@ from mnemic.ports.projections import Scanned
 from mnemic.types import Actor, Level, Memory, Scope, Status, Where, checked_name
 from mnemic.unit_of_work import Disowned, Mutation, Unit, apply, commit
 from mnemic.write.outbox_consumer import Feed
+from mnemic.write.unembedded import left_prefix
 from mnemic.write.vault import token_prefix
 
 BATCH = 256
@@ -107,8 +108,9 @@ class _Erasure:
         sealed = await self.store.marks(self.actor.tenant, token_prefix(self.token)) if whole else {}
         imports = await self.store.marks(self.actor.tenant, import_prefix(self.token)) if whole else {}
         unread = await self.store.marks(self.actor.tenant, waiting_prefix(self.token)) if whole else {}
+        bare = await self.store.marks(self.actor.tenant, left_prefix(self.token)) if whole else {}
 
-        marks: dict[str, str | None] = dict.fromkeys([*names, *sealed, *imports, *unread])
+        marks: dict[str, str | None] = dict.fromkeys([*names, *sealed, *imports, *unread, *bare])
         if whole:
             marks[tombstone(self.token)] = json.dumps({"block": self.block, "at": self.now.isoformat()})
 

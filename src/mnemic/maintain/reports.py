@@ -25,6 +25,7 @@ class Revocation:
 class MaintenanceReport:
     """Result of a run of all jobs: recorded messages that waited and are captured, expiry, reviews turned down because
     nobody came, the outbox drained into the projections, sealed values that no memory names any more, bytes given back.
+    `embedded` memories that were kept without a vector have one now, `unembedded` still have none.
     """
 
     expiry: ExpiryReport
@@ -33,6 +34,8 @@ class MaintenanceReport:
     freed_bytes: int
     swept: int = 0
     captured: int = 0
+    embedded: int = 0
+    unembedded: int = 0
     dry_run: bool = False
 
 

@@ -34,9 +34,9 @@ from mnemic.types import (
 from mnemic.unit_of_work import Unit, commit
 from mnemic.write.commit import Gate, Refused, keep, receipt_of
 from mnemic.write.draft import Draft, starts_at
-from mnemic.write.job import require_present
 from mnemic.write.merge import closing
 from mnemic.write.revise import candidate_of
+from mnemic.write.unembedded import require_present
 
 PAGE = 200
 _PENDING = frozenset({Status.PENDING_REVIEW})

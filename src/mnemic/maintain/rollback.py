@@ -13,8 +13,8 @@ from mnemic.types import Actor, Memory, Outcome, Scope, Status, Where, WriteRece
 from mnemic.unit_of_work import Mutation, Unit, commit
 from mnemic.write.commit import Gate, Refused, receipt_of
 from mnemic.write.draft import Draft
-from mnemic.write.job import require_present
 from mnemic.write.merge import closed
+from mnemic.write.unembedded import require_present
 
 LOWER_TRUST = "lower_trust"
 _PRESENT = (Status.ACTIVE, Status.SUPERSEDED)

@@ -66,6 +66,10 @@ async def commit(unit: Unit, draft: Draft, decision: Decision, request: Request 
     await unit.apply(_decided(draft, decision))
     if draft.vaulted:
         await keep(unit, draft)
+    if draft.space is not None and decision.memory.vector is None:
+        from mnemic.write.unembedded import leave
+
+        await leave(unit, draft, decision.memory)
     receipt = _receipt(draft, decision)
     if request is not None:
         answered = Answered(key=request.key, digest=request.digest, receipt=encode_receipt(receipt), at=draft.now)
@@ -135,6 +139,7 @@ def _receipt(draft: Draft, decision: Decision) -> WriteReceipt:
         superseded=tuple(closed),
         conflicts_with=decision.memory.conflicts_with if decision.outcome is Outcome.PENDING_REVIEW else (),
         clamped=draft.candidate.clamped,
+        degraded=() if draft.space is None or decision.memory.vector else ("vector",),
     )
 
 

@@ -10,14 +10,14 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from mnemic.errors import EmbedderFailed, SpaceMismatch, StoreFailed
+from mnemic.errors import EmbedderFailed, StoreFailed
 from mnemic.types import Deadline, Scope, Vector, WriteReceipt
 from mnemic.write.commit import Gate, Request, blocked_receipt
 from mnemic.write.draft import Draft, Laps
 from mnemic.write.lookup import is_known
 
 if TYPE_CHECKING:
-    from mnemic.ports import Embedder, Reads, RecordStore, Snapshot
+    from mnemic.ports import Embedder, RecordStore, Snapshot
 
 
 @dataclass(slots=True)
@@ -86,9 +86,3 @@ async def embed(drafts: Sequence[Draft], embedder: Embedder, deadline: Deadline 
     if len(vectors) != len(texts) or any(len(vector) != size for vector in vectors):
         raise EmbedderFailed("dimension")
     return [replace(draft, vector=vector, space=embedder.space) for draft, vector in zip(drafts, vectors, strict=True)]
-
-
-async def require_present(tx: Reads, draft: Draft) -> None:
-    """Raise SpaceMismatch where the store was changed to another embedder after the draft's vector was made."""
-    if draft.space != await tx.space():
-        raise SpaceMismatch(hint="the store has another embedder by now; the same call makes a new vector")

@@ -31,8 +31,7 @@ async def is_known(moment: Snapshot, draft: Draft) -> bool:
 async def settle(
     unit: Unit, draft: Draft, request: Request | None, laps: Laps, memory_ids: tuple[str, str]
 ) -> Settled | None:
-    """Decide and write; None where a vector is needed and the draft has none of the store's present space, and then
-    nothing was written.
+    """Decide and write; None where the draft was not made for the store's present space: nothing was written then.
 
     The order is that of safety: answered before, identical, key, contradiction, near-duplicate. Opposites are looked
     for before near-duplicates, because most of them look like near-duplicates. Raises IdempotencyConflict.
@@ -46,7 +45,7 @@ async def settle(
         from mnemic.write.merge import refresh
 
         return await commit(unit, draft, refresh(same, draft), request)
-    if draft.vector is None or draft.space != await tx.space():
+    if draft.space != await tx.space():
         return None
     decision = await _decided(tx, draft, memory_ids, laps)
     if same is not None:
@@ -80,7 +79,8 @@ async def peers_of(tx: Reads, draft: Draft) -> list[Memory]:
 
 async def nearest(tx: Reads, draft: Draft) -> Found:
     """Live memories of the draft's kind that are near it by cosine, under whatever key, each with its cosine."""
-    assert draft.vector is not None
+    if draft.vector is None:
+        return []
     rules = draft.rules
     found = await tx.nearest(draft.scope, draft.vector, limit=rules.neighbours, at_least=rules.compared_from)
     return [pair for pair in found if pair[0].kind is draft.candidate.kind and live(pair[0], draft)]

@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from mnemic.errors import BudgetSpent, InvalidConfig, InvalidInput, SpaceMismatch, StoreFailed
+from mnemic.errors import BudgetSpent, EmbedderFailed, InvalidConfig, InvalidInput, SpaceMismatch, StoreFailed
 from mnemic.guard.execution import Grant
 from mnemic.guard.policy import Policy
 from mnemic.identity import new_id
@@ -48,7 +48,8 @@ if TYPE_CHECKING:
 __all__ = ["MemoryWritePipeline", "WriteRules", "vault_of"]
 
 MAX_SECRETS = 10_000
-
+MOST_LEFT = 8
+"""Memories of one call that may go on without a vector; more are a job's, which runs again."""
 
 _PASSING = secrets.token_bytes(32)
 """Keys markers that nothing is stored under."""
@@ -144,7 +145,7 @@ class MemoryWritePipeline:
         grouped = self._judge is None and self._store.capabilities.grouped
         steps = Steps(
             begin=partial(self._job, actor=actor, policy=policy, gate=gate),
-            embed=partial(self._embed, deadline=deadline),
+            embed=partial(self._embed, deadline=deadline, must=len(candidates) > MOST_LEFT),
             finish=partial(self._finish, deadline=deadline),
         )
         batches = Batches(self._store, steps, grouped=grouped, grant=grant)
@@ -181,7 +182,8 @@ class MemoryWritePipeline:
         if data is not None or context is not None:
             known = replace(known, data=known.data if data is None else data, context=context or known.context)
         revised = revision_of(known, content, origin, actor)
-        draft = await self.drafted(revised, home=known.scope, actor=actor, policy=policy, laps=laps, deadline=deadline)
+        given: dict[str, Any] = {"home": known.scope, "laps": laps, "deadline": deadline, "must": False}
+        draft = await self.drafted(revised, actor=actor, policy=policy, **given)
         if draft.blocked is not None:
             return blocked_receipt(draft.candidate, draft.blocked, laps)
 
@@ -212,6 +214,7 @@ class MemoryWritePipeline:
         laps: Laps | None = None,
         deadline: Deadline | None = None,
         embedded: bool = True,
+        must: bool = True,
     ) -> Draft:
         """Return the candidate as it would stand in the scope `home`: checked, redacted, `embedded`, not stored.
 
@@ -222,7 +225,7 @@ class MemoryWritePipeline:
         if draft.blocked is not None or not embedded:
             return draft
         job = Job(draft, None, laps)
-        await self._embed([job], deadline)
+        await self._embed([job], deadline, must=must)
         return job.draft
 
     async def redacted(self, text: str, *, tenant: str) -> str:
@@ -266,14 +269,20 @@ class MemoryWritePipeline:
             return await asyncio.to_thread(readied, draft, self._vault)
         return draft
 
-    async def _embed(self, jobs: Sequence[Job], deadline: Deadline | None) -> None:
+    async def _embed(self, jobs: Sequence[Job], deadline: Deadline | None, *, must: bool = False) -> None:
+        """Give the jobs their vectors. Where the embedder does not answer they go on without, unless they `must`."""
         _check(deadline)
         fresh = [job for job in jobs if not job.known]
-        drafts = await embed([job.draft for job in fresh], self._embedder, deadline) if fresh else []
+        try:
+            drafts = await embed([job.draft for job in fresh], self._embedder, deadline) if fresh else []
+        except EmbedderFailed as failure:
+            from mnemic.write.unembedded import left
+
+            drafts = left(fresh, failure, self._embedder.space, deadline, must=must)
         for job, draft in zip(fresh, drafts, strict=True):
             job.draft = draft
         for job in jobs:
-            job.laps.note("embed", "known" if job.known else "embedded")
+            job.laps.note("embed", "known" if job.known else "embedded" if job.draft.vector else "left")
 
     async def _finish(self, job: Job, deadline: Deadline | None) -> WriteReceipt:
         if self._judge is not None:
@@ -294,7 +303,7 @@ class MemoryWritePipeline:
 
     async def _follow(self, job: Job) -> None:
         """Go on with the embedder that the store has changed to, where a draft's vector is no longer one of its own."""
-        if job.draft.vector is not None and job.draft.space == self._embedder.space:
+        if job.draft.space == self._embedder.space:
             if self.successor is None:
                 raise SpaceMismatch(hint="the store has changed to another embedder; restart with that one")
             await self.use(self.successor)
@@ -316,8 +325,8 @@ class MemoryWritePipeline:
         laps.note("commit", settled.decision)
         missed = await self.publisher.publish(settled.changes, deadline=deadline)
         laps.note("publish", "missed:" + ",".join(missed) if missed else str(len(settled.changes)))
-        durable = self._store.capabilities.durable
-        return replace(settled.receipt, steps=tuple(laps.steps), durable=durable, degraded=missed)
+        receipt, durable = settled.receipt, self._store.capabilities.durable
+        return replace(receipt, steps=tuple(laps.steps), durable=durable, degraded=receipt.degraded + missed)
 
 
 def vault_of(keyring: Keyring | None) -> Vault | None:

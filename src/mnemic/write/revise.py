@@ -10,7 +10,7 @@ from mnemic.unit_of_work import Mutation, Unit
 from mnemic.write.commit import Settled, commit, keep, receipt_of, unchanged
 from mnemic.write.conflict import once, pending
 from mnemic.write.draft import Draft
-from mnemic.write.job import require_present
+from mnemic.write.unembedded import leave, require_present
 
 
 def candidate_of(known: Memory) -> Candidate:
@@ -85,8 +85,12 @@ class Revision:
             author=draft.actor.user,
         )
         await unit.apply(Mutation.of(memory, "revised", actor=draft.actor, at=draft.now))
+        if memory.vector is None:
+            await leave(unit, draft, memory)
         await keep(unit, draft)
-        return Settled(receipt_of(Outcome.SUPERSEDED, memory, "revised"), "revised", tuple(unit.changes))
+        receipt = receipt_of(Outcome.SUPERSEDED, memory, "revised")
+        receipt = replace(receipt, degraded=() if memory.vector else ("vector",))
+        return Settled(receipt, "revised", tuple(unit.changes))
 
 
 def _may_ask(draft: Draft) -> bool:

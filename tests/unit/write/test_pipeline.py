@@ -138,7 +138,7 @@ async def test_a_memory_past_its_time_is_not_refreshed_but_born_again(desk: Any)
 class Broken(WordEmbedder):
     async def embed(self, texts: Sequence[str], **options: Any) -> list[Vector]:
         if any("poison" in text for text in texts):
-            raise EmbedderFailed("unavailable")
+            raise EmbedderFailed("response")
         return await super().embed(texts, **options)
 
 
@@ -254,7 +254,7 @@ async def test_an_embedder_failure_blocks_its_batch_but_not_what_is_known(desk: 
     await many(desk, "Likes tea")
     receipts = await many(desk, "Likes tea", "poison", "Plays chess")
     assert [receipt.outcome for receipt in receipts] == [Outcome.REFRESHED, Outcome.BLOCKED, Outcome.BLOCKED]
-    assert receipts[1].reason == "embedder_failed:unavailable"
+    assert receipts[1].reason == "embedder_failed:response"
 
 
 async def test_a_conflicting_key_blocks_one_item(desk: Any) -> None:

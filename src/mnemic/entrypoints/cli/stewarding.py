@@ -374,6 +374,8 @@ def _maintenance_dict(report: MaintenanceReport) -> dict[str, Any]:
         "outbox": report.outbox.total,
         "behind": dict(report.outbox.behind),
         "captured": report.captured,
+        "embedded": report.embedded,
+        "unembedded": report.unembedded,
         "freed_bytes": report.freed_bytes,
     }
 

@@ -94,6 +94,8 @@ async def _upkeep(tenancy: Tenancy, actor: Actor, consolidate: str | None) -> No
     expiry = report.expiry
     done = f"captured {report.captured}, expired {expiry.expired}, purged {expiry.purged}, "
     done += f"outbox {report.outbox.total}, aged {report.aged}"
+    if report.embedded or report.unembedded:
+        done += f", embedded {report.embedded} and {report.unembedded} still without a vector"
     note(f"upkeep of {actor.tenant}: {done}")
     if drawn is not None:
         made, cost = sum(drawn.made.values()), drawn.cost

@@ -1,0 +1,134 @@
+"""Memories that were kept while the embedder did not answer. Words and keys find them; a vector is made later.
+
+Each has a mark in its tenant, under the pseudonym of the person who wrote it, committed with it. The mark goes in the
+transaction that brings the vector. What takes vectors to decide about, near-duplicates and what a statement changes
+elsewhere, is looked at then.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
+
+from mnemic.errors import EmbedderFailed, SpaceMismatch
+from mnemic.identity import token_of
+from mnemic.ports import Embedder, Reads, RecordStore
+from mnemic.types import Actor, Deadline, Level, Memory, Scope, Vector, VectorSpace
+from mnemic.unit_of_work import Mutation, Unit, commit
+from mnemic.write.draft import Draft
+from mnemic.write.job import Job, index_text
+
+BATCH = 64
+_LEFT = "unembedded/"
+_UNANSWERED = frozenset({"embedder_failed:timeout", "embedder_failed:unavailable", "embedder_failed:circuit_open"})
+
+
+def left_prefix(token: str) -> str:
+    """Return the prefix of the names of the marks of what a person wrote."""
+    return f"{_LEFT}{token}/"
+
+
+def left(
+    jobs: Sequence[Job], failure: EmbedderFailed, space: VectorSpace, deadline: Deadline | None, *, must: bool
+) -> list[Draft]:
+    """Return the drafts of the jobs as they go on without a vector. Raises `failure` where they `must` have one, where
+    the embedder did answer, and where no time is left.
+    """
+    late = deadline is not None and deadline.expired
+    if must or late or failure.permanent or failure.reason not in _UNANSWERED:
+        raise failure
+    return [replace(job.draft, vector=None, space=space) for job in jobs]
+
+
+async def leave(unit: Unit, draft: Draft, memory: Memory) -> None:
+    """Mark `memory`, which the draft is kept as, for its vector."""
+    name = left_prefix(token_of(draft.secret, draft.actor.user)) + memory.memory_id
+    home = json.dumps({"level": memory.scope.level, "owner": memory.scope.owner})
+    await unit.apply(Mutation(tenant=memory.scope.tenant, marks={name: home}))
+
+
+async def require_present(tx: Reads, draft: Draft) -> None:
+    """Raise SpaceMismatch where the store was changed to another embedder after the draft's vector was made."""
+    if draft.space != await tx.space():
+        raise SpaceMismatch(hint="the store has another embedder by now; the same call makes a new vector")
+
+
+@dataclass(frozen=True, slots=True)
+class _Left:
+    """A memory that waits for its vector: the name of its mark, and where it is."""
+
+    name: str
+    memory_id: str
+    scope: Scope
+
+
+async def count_left(store: RecordStore, tenant: str) -> int:
+    """Return the number of memories of the tenant that wait for a vector. Raises StoreFailed."""
+    return len(await store.marks(tenant, _LEFT))
+
+
+async def embed_left(
+    store: RecordStore, embedder: Embedder | None, *, actor: Actor, now: datetime, token: str | None = None
+) -> tuple[int, int]:
+    """Give the memories of the actor's tenant that were kept without a vector one, the oldest first, as far as the
+    embedder answers. Return how many got one, and how many still wait. With `token` those that this person wrote;
+    without an embedder they are only counted.
+
+    Raises StoreFailed: what was done stays, and a further call goes on.
+    """
+    names = await store.marks(actor.tenant, _LEFT if token is None else left_prefix(token))
+    waiting = sorted(_waiting(actor.tenant, names), key=lambda one: one.memory_id)
+    done = ended = 0
+    for first in range(0, len(waiting), BATCH):
+        if embedder is None:
+            break
+        part = waiting[first : first + BATCH]
+        try:
+            pairs = await _embedded(store, embedder, part)
+        except EmbedderFailed:
+            break
+        for one, memory, vector in zip(part, *pairs, strict=True):
+            settled = await commit(store, partial(_settled, one, memory, vector, embedder.space, actor, now))
+            ended += settled is not None
+            done += settled is True
+    return done, len(waiting) - ended
+
+
+async def _embedded(
+    store: RecordStore, embedder: Embedder, part: Sequence[_Left]
+) -> tuple[list[Memory | None], list[Vector | None]]:
+    """Read the memories, and make a vector for each that is there and has none."""
+    found = [(await store.get_many([one.memory_id], scopes=[one.scope])).get(one.memory_id) for one in part]
+    bare = [memory for memory in found if memory is not None and memory.vector is None]
+    texts = [index_text(memory.content, key=memory.key) for memory in bare]
+    made = iter(await embedder.embed(texts) if texts else [])
+    return found, [None if memory is None or memory.vector is not None else next(made) for memory in found]
+
+
+async def _settled(
+    one: _Left, read: Memory | None, vector: Vector | None, space: VectorSpace, actor: Actor, now: datetime, unit: Unit
+) -> bool | None:
+    """Bring the vector and take the mark away; return True if the memory got it, False if it needs none any more, None
+    if it was changed meanwhile and waits on.
+    """
+    memory = await unit.reads.get(one.memory_id, scopes=[one.scope])
+    done = Mutation(tenant=actor.tenant, marks={one.name: None})
+    if memory is None or memory.vector is not None:
+        await unit.apply(done)
+        return False
+    if vector is None or read is None or memory.content != read.content or await unit.reads.space() != space:
+        return None
+    whole = memory.next_version(memory.updated_at, vector=vector)
+    await unit.apply(Mutation.of(whole, "embedded", actor=actor, at=now, was=memory.status))
+    await unit.apply(done)
+    return True
+
+
+def _waiting(tenant: str, names: dict[str, str]) -> Iterator[_Left]:
+    for name, value in names.items():
+        home = json.loads(value)
+        scope = Scope(tenant=tenant, level=Level(home["level"]), owner=home["owner"])
+        yield _Left(name, name.rpartition("/")[2], scope)

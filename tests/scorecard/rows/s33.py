@@ -11,6 +11,7 @@ ROW = Row(
     tests=(
         "tests/faults/test_forks.py",
         "tests/faults/test_replaced_files.py",
+        "tests/faults/test_hard_links.py",
         "tests/migration/test_migrations.py",
         "tests/migration/test_postgres_migrations.py",
     ),

@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from mnemic.types import VectorSpace
 
 
-NO_VECTOR = "have none: `mnemic maintain` makes them while the embedder answers"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
     """One thing that was looked at. `ok` None: nothing to judge, only to know."""
@@ -202,7 +199,7 @@ def _contents(found: Inspection) -> Iterator[Finding]:
     yield Finding(
         name="vectors",
         ok=found.without_vector == 0,
-        told="every active memory has one" if not found.without_vector else f"{found.without_vector} {NO_VECTOR}",
+        told="every active memory has one" if not found.without_vector else f"{found.without_vector} have none",
         facts={"without_vector": found.without_vector},
     )
     broken = found.broken_audit
@@ -327,7 +324,7 @@ def _store_of(served: _Served) -> Iterator[Finding]:
     facts = {"total": total, "kinds": served.kinds}
     yield Finding(name="memories", ok=None, told=f"{total}: {told}" if total else "none yet", facts=facts)
     missing = len(served.health.without_vector)
-    told = f"{missing} {NO_VECTOR}" if missing else f"every one of the newest {served.health.looked_at} active has one"
+    told = f"{missing} have none" if missing else f"every one of the newest {served.health.looked_at} active has one"
     yield Finding(name="vectors", ok=not missing, told=told, facts={"without_vector": missing})
     lines, broken, _ = served.audit
     told = f"{lines} lines, " + ("the chain holds" if broken is None else f"broken at line {broken}")

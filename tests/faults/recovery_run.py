@@ -1,9 +1,9 @@
 """Kills in the middle of backup, restore, erasure, migration and re-embedding, and what can be recovered after each.
 
-`python -m tests.faults.recovery_run FOLDER KILLS SEED FENCES` goes on until each verb was killed KILLS times, and prints
-the counts as JSON: `killed VERB` are the children that SIGKILL ended, `ended` those that were done before it came. It
-forks, so it has a process without threads to itself. FENCES `off` leaves the renames out of backup and restore: the
-control run.
+`python -m tests.faults.recovery_run FOLDER KILLS SEED FENCES` goes on until each verb was killed KILLS times, and
+prints the counts as JSON: `killed VERB` are the children that SIGKILL ended, `ended` those that were done before it
+came. It forks, so it has a process without threads to itself. FENCES `off` leaves the renames out of backup and
+restore: the control run.
 """
 
 from __future__ import annotations

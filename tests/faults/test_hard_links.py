@@ -24,13 +24,13 @@ import asyncio, sys
 from pathlib import Path
 from mnemic.engine import MemoryEngine
 from mnemic.errors import MnemicError
-from mnemic.stores.sqlite import SqliteStore, file
+from mnemic.stores.sqlite import SqliteStore, names
 from mnemic.types import Actor
 from mnemic_testing.embedder import WordEmbedder
 
 path, guarded = Path(sys.argv[1]), sys.argv[2]
 if guarded == "off":
-    file.check_name = lambda _: None
+    names.check_names = lambda _: None
 
 async def main():
     async with MemoryEngine(store=SqliteStore(path), embedder=WordEmbedder()) as engine:

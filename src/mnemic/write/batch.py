@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterator, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Coroutine, Iterable, Iterator, Sequence
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
-from mnemic.errors import MnemicError
+from mnemic.errors import MnemicError, StoreFailed
 from mnemic.guard.budget import Budget
 from mnemic.guard.execution import Grant, admit
-from mnemic.ports import RecordStore
-from mnemic.types import Candidate, WriteReceipt
+from mnemic.ports import Expecting, RecordStore, Snapshot
+from mnemic.types import Candidate, Scope, Vector, WriteReceipt
 from mnemic.write.commit import blocked_receipt
-from mnemic.write.job import Job, announce, look
+from mnemic.write.job import Job
+from mnemic.write.lookup import is_known
 
 BATCH = 32
+MOST_LEFT = 8
+"""Memories of one call that may go on without a vector; more are a job's, which runs again."""
 
 Given = tuple[Candidate, str | None]
 """A candidate and its idempotency key."""
@@ -54,6 +57,30 @@ class Batch:
             if place not in left
         }
         return Batch(tuple([ended.get(place, receipt) for place, receipt in enumerate(self.receipts)]), left)
+
+
+async def look(store: RecordStore, jobs: Collection[Job]) -> None:
+    """Mark the jobs that need no vector, so that a duplicate costs no embedding. Settling looks again."""
+
+    async def work(moment: Snapshot) -> list[bool]:
+        return [await is_known(moment, job.draft) for job in jobs]
+
+    for job, known in zip(jobs, await store.read(work), strict=True):
+        job.known = known
+
+
+async def announce(store: RecordStore, jobs: Iterable[Job]) -> None:
+    """Tell a store that can make use of it which vectors these jobs will ask it about."""
+    if not isinstance(store, Expecting):
+        return
+    asking: dict[tuple[Scope, float], list[Vector]] = {}
+    for draft in (job.draft for job in jobs if not job.known):
+        if draft.vector is not None and not draft.spec.append_only and draft.review_reason is None:
+            asking.setdefault((draft.scope, draft.rules.compared_from), []).append(draft.vector)
+    for (scope, at_least), vectors in asking.items():
+        if len(vectors) > 1:
+            with suppress(StoreFailed):  # nothing is lost by it; what the store lacks, settling says
+                await store.expect(scope, vectors, at_least=at_least)
 
 
 class Batches:

@@ -1,23 +1,19 @@
-"""One write on its way through the pipeline, what a store is asked about some of them at once, and step 4: the vector,
-made before any transaction is open.
-"""
+"""One write on its way through the pipeline, and step 4: the vector, made before any transaction is open."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from mnemic.errors import EmbedderFailed, StoreFailed
-from mnemic.types import Deadline, Scope, Vector, WriteReceipt
+from mnemic.errors import EmbedderFailed
+from mnemic.types import Deadline, WriteReceipt
 from mnemic.write.commit import Gate, Request, blocked_receipt
 from mnemic.write.draft import Draft, Laps
-from mnemic.write.lookup import is_known
 
 if TYPE_CHECKING:
-    from mnemic.ports import Embedder, RecordStore, Snapshot
+    from mnemic.ports import Embedder
 
 
 @dataclass(slots=True)
@@ -36,32 +32,6 @@ class Job:
         if self.draft.blocked is None:
             return None
         return blocked_receipt(self.draft.candidate, self.draft.blocked, self.laps)
-
-
-async def look(store: RecordStore, jobs: Collection[Job]) -> None:
-    """Mark the jobs that need no vector, so that a duplicate costs no embedding. Settling looks again."""
-
-    async def work(moment: Snapshot) -> list[bool]:
-        return [await is_known(moment, job.draft) for job in jobs]
-
-    for job, known in zip(jobs, await store.read(work), strict=True):
-        job.known = known
-
-
-async def announce(store: RecordStore, jobs: Iterable[Job]) -> None:
-    """Tell a store that can make use of it which vectors these jobs will ask it about."""
-    from mnemic.ports import Expecting
-
-    if not isinstance(store, Expecting):
-        return
-    asking: dict[tuple[Scope, float], list[Vector]] = {}
-    for draft in (job.draft for job in jobs if not job.known):
-        if draft.vector is not None and not draft.spec.append_only and draft.review_reason is None:
-            asking.setdefault((draft.scope, draft.rules.compared_from), []).append(draft.vector)
-    for (scope, at_least), vectors in asking.items():
-        if len(vectors) > 1:
-            with suppress(StoreFailed):  # nothing is lost by it; what the store lacks, settling says
-                await store.expect(scope, vectors, at_least=at_least)
 
 
 _KEY_WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[^\W\d_]+|\d+")

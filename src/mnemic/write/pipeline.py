@@ -48,8 +48,6 @@ if TYPE_CHECKING:
 __all__ = ["MemoryWritePipeline", "WriteRules", "vault_of"]
 
 MAX_SECRETS = 10_000
-MOST_LEFT = 8
-"""Memories of one call that may go on without a vector; more are a job's, which runs again."""
 
 _PASSING = secrets.token_bytes(32)
 """Keys markers that nothing is stored under."""
@@ -137,7 +135,7 @@ class MemoryWritePipeline:
         Texts are embedded in batches; the steps a batch shares carry the time of the whole batch. `on_progress` is told
         how many are done.
         """
-        from mnemic.write.batch import Batches, Steps
+        from mnemic.write.batch import MOST_LEFT, Batches, Steps
 
         keys = list(idempotency_keys) if idempotency_keys is not None else [None] * len(candidates)
         if len(keys) != len(candidates):

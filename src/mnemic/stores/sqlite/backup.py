@@ -17,8 +17,9 @@ from mnemic.errors import InvalidInput, StoreCorrupt
 from mnemic.stores.backups import Manifest, Restored, check_data, digest, manifest_in, new_folder
 from mnemic.stores.parts import part_of, put, set_aside, synced
 from mnemic.stores.sqlite.failures import typed_failures
-from mnemic.stores.sqlite.file import check_name, connect
+from mnemic.stores.sqlite.file import connect
 from mnemic.stores.sqlite.inspection import inspect
+from mnemic.stores.sqlite.names import check_names
 from mnemic.stores.sqlite.rows import fetch
 from mnemic.stores.sqlite.upkeep import broken_audit
 
@@ -41,7 +42,7 @@ def take(path: Path, folder: Path, now: datetime) -> Manifest:
 
 def _copy(path: Path, target: Path) -> None:
     """As of one moment, without what had been freed; SQLite reads on while others write."""
-    check_name(path)
+    check_names(path)
     with closing(connect(path, durability="durable")) as connection:
         connection.execute("VACUUM INTO ?", (str(target),))
     target.chmod(0o600)

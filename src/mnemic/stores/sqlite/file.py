@@ -91,8 +91,7 @@ def _frozen(path: Path) -> str:
 def prepare(path: Path, *, durability: str, patience: Patience, vfs: str | None = None) -> apsw.Connection:
     """Open the file for writing, creating or migrating it where needed; many processes may do so at once.
 
-    Raises StoreNewer or StoreCorrupt, with the file untouched, for one that this version must not write to, and
-    StoreUnavailable for one that cannot be opened safely.
+    Raises StoreNewer or StoreCorrupt, with the file untouched, for one that this version must not write to.
     """
     if path.is_dir() or not path.parent.is_dir():
         raise StoreUnavailable(hint="the path must name a file in a folder that exists")
@@ -110,20 +109,7 @@ def prepare(path: Path, *, durability: str, patience: Patience, vfs: str | None 
             time.sleep(random.uniform(0.001, 0.02))  # noqa: S311
 
 
-def check_name(path: Path) -> None:
-    """Raises StoreUnavailable (`hard_links`) for a file that has more than one name.
-
-    SQLite keeps what is not yet in the file in a log beside the name. Who opens the file by another name reads without
-    that log, and writes over what is in it (sqlite.org/howtocorrupt.html, section 2.5). A symbolic link is followed to
-    the one name; a file that nobody can write to may have any number.
-    """
-    if path.exists() and path.stat().st_nlink > 1 and not is_frozen(path):
-        hint = "the file has a second name (hard link): remove that, or stop all programs and give this one its copy: "
-        raise StoreUnavailable("hard_links", hint=f"{hint}cp FILE FILE.copy && mv FILE.copy FILE")
-
-
 def _prepare(path: Path, durability: str, patience: Patience, vfs: str | None) -> apsw.Connection:
-    check_name(path)
     interrupted = _is_interrupted(path)
     if not interrupted and path.exists() and path.stat().st_size:
         _check_magic(path)
@@ -178,6 +164,10 @@ def _check_magic(path: Path) -> None:
     with path.open("rb") as file:
         if file.read(len(_MAGIC)) not in (_MAGIC, b""):
             raise StoreCorrupt("not_mnemic", hint="the file is not a memory file")
+    if path.stat().st_nlink > 1:
+        from mnemic.stores.sqlite.names import check_names
+
+        check_names(path)
 
 
 def recognise(connection: apsw.Connection) -> None:

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.ports import RecordStore
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Scope, Where
+from mnemic_keys import KeyFolder, MasterKeys
 from mnemic_testing.record_store import EMBEDDER, memory, remember, scope
 
 SYNTAX = (

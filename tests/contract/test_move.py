@@ -10,13 +10,13 @@ import pytest
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, NotSupported
 from mnemic.guard.execution import Grant
-from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.maintain import move as moving
 from mnemic.maintain.move import move
 from mnemic.ports import RecordStore
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Candidate, Message
+from mnemic_keys import KeyFolder, MasterKeys
 from mnemic_postgres import PostgresStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder

@@ -7,12 +7,12 @@ from pathlib import Path
 import apsw
 import pytest
 
-from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.ports import Keyring, RecordStore
 from mnemic.stores import scope_index
 from mnemic.stores.inprocess import InProcessRows, InProcessStore
 from mnemic.stores.layered import LayeredStore
 from mnemic.stores.sqlite import SqliteStore, near
+from mnemic_keys import KeyFolder, MasterKeys
 from mnemic_testing.record_store import RecordStoreContract
 from mnemic_testing.record_store.damaging import Part
 from tests.contract.journal_store import journal_store

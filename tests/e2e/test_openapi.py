@@ -15,10 +15,10 @@ from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis.checks import CHECKS
 
 from mnemic.engine import MemoryEngine
-from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.maintain.graph import GraphProjection
 from mnemic.stores.graph import InProcessGraph
 from mnemic.stores.inprocess import InProcessStore
+from mnemic_keys import KeyFolder, MasterKeys
 from mnemic_server.app import create_app
 from mnemic_server.credentials import ApiKeys, Role
 from mnemic_server.streams import Streams

@@ -15,11 +15,11 @@ from mnemic.clock import SystemClock
 from mnemic.engine import MemoryEngine
 from mnemic.errors import KeyFailed, NotSupported, StoreFailed
 from mnemic.guard.redaction import RedactionRules
-from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.maintain.rotate import rotate_data_keys
 from mnemic.stores.sealing import ERASED, Sealer
 from mnemic.types import Actor, Candidate, Memory, Origin, Source
 from mnemic.write.vault import Vault
+from mnemic_keys import KeyFolder, MasterKeys
 from mnemic_postgres import PostgresStore
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.record_store import EMBEDDER, memory, remember, scope

@@ -18,13 +18,13 @@ from mnemic.errors import InvalidInput, NotSupported, RevealDenied
 from mnemic.guard.execution import Grant
 from mnemic.guard.limits import Limits, Quota
 from mnemic.guard.redaction import RedactionRules
-from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.maintain import subject, subject_data
 from mnemic.ports import RecordStore
 from mnemic.stores.session import InProcessSessions
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Candidate, Kind, Level, Message, Origin, Source
 from mnemic.write.pipeline import WriteRules
+from mnemic_keys import KeyFolder, MasterKeys
 from mnemic_postgres import PostgresStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder

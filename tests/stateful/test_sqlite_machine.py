@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.ports import RecordStore
 from mnemic.stores import scope_index
 from mnemic.stores.sqlite import SqliteStore, near
+from mnemic_keys import KeyFolder, MasterKeys
 from mnemic_testing.machine import StoreMachine
 from tests.faults.scale import size
 

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import importlib
 import sys
+from pathlib import Path
 
 import pytest
 
 from mnemic import MemoryManager
+from mnemic.bootstrap import build_keyring
+from mnemic.config import Settings
 from mnemic.errors import InvalidConfig, MissingExtra
 from mnemic.extras import brought_by
 
 NEEDED = {
     "mnemic_client": ("client", "httpx"),
-    "mnemic.keys": ("keys", "cryptography.exceptions"),
+    "mnemic_keys": ("keys", "cryptography.exceptions"),
     "mnemic_agents.adk": ("adk", "google.adk.agents.callback_context"),
     "mnemic_agents.agent_framework": ("agent-framework", "agent_framework"),
     "mnemic_agents.langchain": ("langchain", "langchain.agents.middleware"),
@@ -46,6 +49,16 @@ def test_a_service_without_its_client_is_refused(monkeypatch: pytest.MonkeyPatch
     with pytest.raises(MissingExtra) as missing:
         MemoryManager("ana", store="https://memory.example.org", api_key="mnk_x")
     assert missing.value.reason == "missing_extra:client"
+
+
+def test_a_master_key_without_its_package_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "mnemic_keys"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "mnemic_keys", None)
+    with pytest.raises(MissingExtra) as missing:
+        build_keyring(Settings(key_file=tmp_path / "master.key"))
+    assert missing.value.reason == "missing_extra:keys"
+    assert build_keyring(Settings()) is None
 
 
 def test_a_module_of_our_own_that_is_missing_is_no_missing_extra() -> None:

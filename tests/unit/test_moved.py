@@ -30,6 +30,7 @@ assert [str(one.message) for one in noticed] == ["{old} has become {new}, of the
     [
         ("mnemic.testing", "mnemic_testing", "mnemic-testing", "clock", "ManualClock"),
         ("mnemic.testing", "mnemic_testing", "mnemic-testing", "record_store", "RecordStoreContract"),
+        ("mnemic.keys", "mnemic_keys", "mnemic-keys", "folder", "KeyFolder"),
         ("mnemic.client", "mnemic_client", "mnemic-client", "opening", "connect"),
         ("mnemic.evaluate", "mnemic_eval", "mnemic-eval", "metrics", "percentiles"),
         ("mnemic.integrations", "mnemic_agents", "mnemic-agents", "turns", "TurnMemory"),

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.ports import RecordStore
 from mnemic.types import VectorSpace
+from mnemic_keys import KeyFolder, MasterKeys
 from mnemic_postgres import PostgresStore
 from mnemic_testing.record_store import EMBEDDER, RecordStoreContract, memory, remember
 from mnemic_testing.record_store.damaging import Part

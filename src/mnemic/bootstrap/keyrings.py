@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mnemic.config import Settings
+from mnemic.extras import brought_by
 
 if TYPE_CHECKING:
     from mnemic.ports import Keyring
@@ -15,9 +17,10 @@ def build_keyring(settings: Settings) -> Keyring | None:
     """Return the data keys under the master key of `settings`; None where they name none. Raises InvalidConfig."""
     if settings.key_file is None:
         return None
-    from mnemic.keys import KeyFolder
-
-    return KeyFolder(key_folder(settings.key_file, settings), settings.key_file)
+    with brought_by("keys"):
+        keys = import_module("mnemic_keys")
+    keyring: Keyring = keys.KeyFolder(key_folder(settings.key_file, settings), settings.key_file)
+    return keyring
 
 
 def key_folder(key_file: Path, settings: Settings) -> Path:

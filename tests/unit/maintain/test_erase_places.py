@@ -14,7 +14,6 @@ import pytest
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, StoreFailed, StoreFull, StoreUnavailable
 from mnemic.guard.execution import Grant
-from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.maintain import erase
 from mnemic.maintain.bulk_import import take_part
 from mnemic.maintain.consent import subject_token, tombstone
@@ -26,6 +25,7 @@ from mnemic.stores.session import InProcessSessions
 from mnemic.types import Actor, Candidate, Kind, Level, Memory, Message, Scope, Source, Status, Where
 from mnemic.unit_of_work import apply
 from mnemic.write.outbox_consumer import Feed
+from mnemic_keys import KeyFolder, MasterKeys
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 from tests.projections import Copy

@@ -16,10 +16,10 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, KeyFailed, MemoryNotFound, NotSupported
 from mnemic.guard.execution import Grant
 from mnemic.guard.redaction import RedactionRules
-from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.stores.sealing import ERASED
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Deadline, Level, Scope, Vector
+from mnemic_keys import KeyFolder, MasterKeys
 from mnemic_testing.embedder import WordEmbedder
 
 ANA, BEN = Actor(user="ana", workspace="office"), Actor(user="ben", workspace="office")

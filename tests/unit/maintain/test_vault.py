@@ -13,10 +13,10 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig, KeyFailed, MemoryNotFound, NotSupported, RevealDenied
 from mnemic.guard.execution import Grant
 from mnemic.guard.redaction import RedactionRules
-from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.stores.sealing import ERASED
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Candidate, Level, Where
+from mnemic_keys import KeyFolder, MasterKeys
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from mnemic.errors import StoreCorrupt, StoreUnavailable
-from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.ports import RecordStore
 from mnemic.ports.offers import Damage
 from mnemic.ports.rows import Row, RowChange, Table
@@ -17,6 +16,7 @@ from mnemic.stores.inprocess import InProcessRows
 from mnemic.stores.layered import LayeredStore, memories
 from mnemic.stores.layered.tables import EARLIER, MARK, MEMORY, REQUEST, TENANT, MemoryRow
 from mnemic.types import Memory, Status
+from mnemic_keys import KeyFolder, MasterKeys
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.record_store.setting import (
     EMBEDDER,

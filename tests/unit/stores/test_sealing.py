@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from mnemic.errors import KeyFailed, NotSupported
-from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.maintain.reembed import reembed
 from mnemic.stores.sealing import ERASED
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Level, Memory, Origin, Scope, Source
+from mnemic_keys import KeyFolder, MasterKeys
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.record_store.setting import EMBEDDER, change, everything, ids, memory, remember, scope
 

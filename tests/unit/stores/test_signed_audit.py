@@ -11,12 +11,12 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import KeyFailed
-from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.ports import Keyring
 from mnemic.stores.audit_chain import first_broken, follows
 from mnemic.stores.codec import link
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor
+from mnemic_keys import KeyFolder, MasterKeys
 from mnemic_testing.embedder import WordEmbedder
 
 ANA = Actor(tenant="acme", user="ana")

@@ -41,7 +41,7 @@ GROUPS = MappingProxyType(
         "Privacy and review": {
             "review": Listed("stewarding", "Look at what waits for a person; approve or reject it."),
             "consent": Listed("stewarding", "Say which keys may be remembered of you."),
-            "reveal": Listed("keys", "Show the values that the markers of a memory replace."),
+            "reveal": Listed("revealing", "Show the values that the markers of a memory replace."),
             "erase": Listed("stewarding", "Erase everything about a user, with a receipt."),
             "audit": Listed("stewarding", "Show or verify the audit."),
         },
@@ -51,7 +51,7 @@ GROUPS = MappingProxyType(
             "restore": Listed("backing", "Make a store from a backup, checked."),
             "move": Listed("backing", "Move everything into another store."),
             "salvage": Listed("backing", "Get out of a damaged file what can be read."),
-            "keys": Listed("keys", "Make, change or look at the keys."),
+            "keys": Listed("", "Make, change or look at the keys.", "mnemic-keys"),
             "serve": Listed("", "Serve memory over HTTP.", "mnemic-server"),
             "apikeys": Listed("", "Make and revoke the keys of the service.", "mnemic-server"),
             "tenants": Listed("", "Make, limit and suspend the tenants of the service.", "mnemic-server"),

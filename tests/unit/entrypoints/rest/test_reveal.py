@@ -10,8 +10,8 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.guard.redaction import RedactionRules
-from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.stores.inprocess import InProcessStore
+from mnemic_keys import KeyFolder, MasterKeys
 from mnemic_server.app import create_app
 from mnemic_server.credentials import ApiKeys
 from mnemic_testing.embedder import WordEmbedder

@@ -26,10 +26,10 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from mnemic.errors import KeyFailed
-from mnemic.keys import fence
-from mnemic.keys.files import make_file, replace_file
-from mnemic.keys.master import KEY_BYTES, NONCE_BYTES, MasterKey, MasterKeys
 from mnemic.types import Scope
+from mnemic_keys import fence
+from mnemic_keys.files import make_file, replace_file
+from mnemic_keys.master import KEY_BYTES, NONCE_BYTES, MasterKey, MasterKeys
 
 FORMAT = "mnemic-key/1"
 FOLLOWED = "mnemic-key/2"

@@ -1,4 +1,4 @@
-"""reveal, keys."""
+"""`mnemic keys`: the master key and the data keys under it."""
 
 from __future__ import annotations
 
@@ -11,46 +11,12 @@ from mnemic.entrypoints.cli.failures import Exit
 from mnemic.entrypoints.cli.frame import Command
 from mnemic.entrypoints.cli.given import Given
 from mnemic.entrypoints.cli.terminal import pairs
+from mnemic.errors import InvalidConfig
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from mnemic.config import Settings
-    from mnemic.engine import MemoryEngine
-    from mnemic.maintain.vault import Revealed
-    from mnemic.types import Actor
-
-
-@click.command("reveal", cls=Command)
-@click.argument("memory_id", metavar="MEMORY_ID")
-@click.option("--role", required=True, help="A role that the policy's [redaction] reveal names.")
-@click.pass_obj
-def reveal_(given: Given, /, memory_id: str, role: str) -> int:
-    r"""Show the values that the markers of a memory replace, where the policy tokenised them.
-
-    Each call leaves a line in the audit, also when it is denied.
-
-    \b
-      mnemic reveal MEMORY_ID --role privacy_officer --user ben
-    """
-
-    async def work(engine: MemoryEngine, actor: Actor) -> Revealed:
-        return await engine.reveal(memory_id, actor=actor, role=role, whole_tenant=True)
-
-    revealed = given.with_engine(work)
-    shown = {
-        "memory_id": revealed.memory_id,
-        "content": revealed.content,
-        "values": dict(revealed.values),
-        "unknown": list(revealed.unknown),
-    }
-    given.show(shown, lambda: _revealed_text(revealed))
-    return Exit.OK
-
-
-def _revealed_text(revealed: Revealed) -> str:
-    gone = dict.fromkeys(revealed.unknown, "replaced for good")
-    return "\n".join(filter(None, (revealed.content, pairs({**revealed.values, **gone}, indent="  "))))
 
 
 @click.command("keys", cls=Command)
@@ -76,7 +42,7 @@ def keys_(given: Given, /, action: str, data: bool, subject: str | None, keep_ol
     if (data and action != "rotate") or ((subject or keep_old) and not data):
         raise click.UsageError("--data goes with rotate, --subject and --keep-old with --data")
     if action == "init":
-        from mnemic.keys import MasterKeys
+        from mnemic_keys import MasterKeys
 
         MasterKeys.make(path)
         given.show({"key_file": str(path)}, lambda: f"made {path}; back it up apart from the store")
@@ -102,8 +68,6 @@ def _rotated(given: Given, subject: str | None, *, keep_old: bool) -> int:
 
 
 def _key_file(settings: Settings) -> Path:
-    from mnemic.errors import InvalidConfig
-
     if settings.key_file is None:
         raise InvalidConfig("key_file", hint="name the file of the master key in MNEMIC_KEY_FILE")
     return settings.key_file
@@ -111,7 +75,7 @@ def _key_file(settings: Settings) -> Path:
 
 def _looked_at(settings: Settings, path: Path, *, rotate: bool) -> dict[str, Any]:
     from mnemic.bootstrap import key_folder
-    from mnemic.keys import KeyFolder
+    from mnemic_keys import KeyFolder
 
     folder = key_folder(path, settings)
     keys = KeyFolder(folder, path)

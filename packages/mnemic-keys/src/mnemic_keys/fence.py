@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from mnemic.errors import KeyFailed
-from mnemic.keys.files import replace_file
+from mnemic_keys.files import replace_file
 
 _NAME = "signed.json"
 

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemic.errors import InvalidConfig, KeyFailed
-from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.types import Level, Scope
+from mnemic_keys import KeyFolder, MasterKeys
 
 ANA = Scope(tenant="acme", level=Level.USER, owner="ana")
 BEN = Scope(tenant="acme", level=Level.USER, owner="ben")

@@ -118,9 +118,7 @@ class StewardVerbs(UpkeepVerbs):
         return await self.handle(request, actor=actor)
 
     async def reject(self, memory_id: str, *, actor: Actor, whole_tenant: bool = False) -> WriteReceipt:
-        """Turn a waiting memory down; it is kept as `rejected` until it expires and is never read. Raises
-        MemoryNotFound.
-        """
+        """Turn a waiting memory down; it is kept, unread, as `rejected` until it expires. Raises MemoryNotFound."""
         return await self.handle(Reject(memory_id=memory_id, whole_tenant=whole_tenant), actor=actor)
 
     async def decide(
@@ -309,9 +307,7 @@ class StewardVerbs(UpkeepVerbs):
             yield chunk
 
     async def verify_erasure(self, receipt: ErasureReceipt) -> dict[str, int]:
-        """Scan for what was erased and return what is found now, by place: nothing but zeros where the receipt is
-        right.
-        """
+        """Scan for what was erased and return what is found, by place: only zeros where the receipt is right."""
         from mnemic.maintain.erase import verify
 
         return await verify(self.store, receipt, feeds=self._feeds)
@@ -319,9 +315,7 @@ class StewardVerbs(UpkeepVerbs):
     async def audit(
         self, *, actor: Actor, after: int = 0, before: int | None = None, limit: int = 1000
     ) -> Sequence[AuditEvent]:
-        """Return the tenant's audit from behind sequence `after`; with `before` the last `limit` lines in front of
-        that.
-        """
+        """Return the tenant's audit after sequence `after`; with `before` the last `limit` lines before that."""
         return await self.store.audit(actor.tenant, after=after, before=before, limit=limit)
 
     async def verify_audit(self, *, actor: Actor) -> AuditReport:

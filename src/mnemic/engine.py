@@ -265,9 +265,7 @@ class MemoryEngine(StewardVerbs):
     async def add_many(
         self, candidates: Sequence[Candidate], *, actor: Actor, idempotency_keys: Sequence[str | None] | None = None
     ) -> Sequence[WriteReceipt]:
-        """Remember many things; one receipt each, in order. A bad one is `blocked` with its reason and stops no
-        other.
-        """
+        """Remember many things; one receipt each, in order. A bad one is `blocked` with a reason and stops no other."""
         keys = None if idempotency_keys is None else tuple(idempotency_keys)
         request = AddMany(candidates=tuple(candidates), idempotency_keys=keys)
         written: Written = await self.handle(request, actor=actor)
@@ -282,9 +280,7 @@ class MemoryEngine(StewardVerbs):
         return await self.handle(Record(messages=tuple(messages)), actor=actor)
 
     async def capture(self, message: str | Message, *, actor: Actor, idempotency_key: str | None = None) -> RunReport:
-        """Remember what is worth it in something the user said; the report says what was written, blocked and
-        skipped.
-        """
+        """Remember what is worth it in what the user said; the report says what was written, blocked, skipped."""
         return await self.run(actor=actor, message=message, idempotency_key=idempotency_key)
 
     async def capture_many(

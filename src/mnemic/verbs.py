@@ -98,9 +98,7 @@ class MemoryVerbs(KindsAndUpkeep[M]):
 
     @verb
     async def capture(self, message: str | Message, *, idempotency_key: str | None = None) -> RunReport:
-        """Remember what is worth it in something the user said; the report says what was written, blocked and
-        skipped.
-        """
+        """Remember what is worth it in what the user said; the report says what was written, blocked, skipped."""
         return await self.engine.capture(message, actor=self.actor, idempotency_key=idempotency_key)
 
     @verb
@@ -295,9 +293,7 @@ class MemoryVerbs(KindsAndUpkeep[M]):
         return AuditTrail(self.ground, self.engine, self.actor)
 
     def review(self, *, whole_tenant: bool = False) -> ReviewQueue[M]:
-        """Return what waits for a person in this user's scopes, or with the program's word `whole_tenant` in
-        everybody's.
-        """
+        """Return what waits for a person in this user's scopes; with the program's word `whole_tenant`, everybody's."""
         from mnemic.governance import ReviewQueue
 
         return ReviewQueue(self.ground, self.engine, self.actor, whole_tenant=whole_tenant)

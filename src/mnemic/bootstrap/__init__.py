@@ -180,9 +180,7 @@ def _proposing(
 def _asking(
     settings: Settings, completer: Completer, embedder: Embedder, clock: Clock, *, judged: bool
 ) -> dict[str, Any]:
-    """Build what a language model does in the engine: it extracts, plans and answers, and where policy says so it
-    judges.
-    """
+    """Build what a language model does: it extracts, plans and answers, and judges where policy says so."""
     from mnemic.compose.model import ModelComposer
     from mnemic.extract.fallback import FallbackExtractor
     from mnemic.extract.model import ModelExtractor

@@ -1,6 +1,4 @@
-"""Targets that an address names beside the store: copies of the memories (a search index, a log of episodes), a
-replica.
-"""
+"""Targets that an address names beside the store: copies (a search index, a log of episodes), a replica."""
 
 from __future__ import annotations
 

@@ -163,9 +163,7 @@ def sqlite_path(location: str) -> Path:
 
 
 def postgres_dsn(location: str) -> str | None:
-    """Return the address of the PostgreSQL database that `location` names, as a store understands it, or None for
-    another.
-    """
+    """Return the address of the PostgreSQL database that `location` names, for a store; None for others."""
     return plain(location) if location.startswith(_POSTGRES) else None
 
 

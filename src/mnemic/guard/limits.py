@@ -166,9 +166,7 @@ class LimitCheck:
     held: Mapping[Per, Mapping[Kind, Usage]] = field(default_factory=dict)
     admitted: list[Candidate] = field(default_factory=list)
     has_room: bool = False
-    """True where a memory of the user's may be evicted to make room; the number is read in the transaction that
-    writes.
-    """
+    """True where a user's memory may be evicted for room; the number is read in the writing transaction."""
 
     def __call__(self, candidate: Candidate) -> str | None:
         """Return the reason to block the candidate: retention, consent, quota, in this order."""

@@ -69,9 +69,7 @@ class KeyRule:
         return {canonical_value(value): value for value in self.allowed_values or ()}
 
     def spelling(self, value: str) -> str | None:
-        """`value` as it is stored: the policy's spelling where the values are listed; None when it is not one of
-        them.
-        """
+        """`value` as it is stored: as the policy spells it where values are listed; None for another one."""
         return value if self.allowed_values is None else self._spellings.get(canonical_value(value))
 
 
@@ -165,9 +163,7 @@ class Policy:
         return self._rules.get(key) or KeyRule(key)
 
     def slides(self, key: str | None, kind: Kind) -> bool:
-        """Return True if a memory's time to live starts again when it is confirmed: by the rule of its key, else by its
-        kind.
-        """
+        """Return True if a memory's time to live starts again on confirmation: by its key's rule, or its kind."""
         return kind not in self.fixed_kinds if key is None else self.rule(key).expiry == "sliding"
 
     def within(self, longest: Mapping[Kind, timedelta]) -> Policy:

@@ -17,9 +17,7 @@ MAX_KEY_CHARS = 128
 _SPACE = re.compile(r"\s+")
 _KEPT_CONTROLS = frozenset("\n\t")
 _BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\u180b\u180c\u180d\u180f")
-"""Letters and marks that draw nothing: grapheme joiner, Hangul and Khmer fillers, blank Braille, Mongolian
-selectors.
-"""
+"""Letters and marks that draw nothing: joiners, Hangul and Khmer fillers, blank Braille, selectors."""
 _JOINERS = frozenset("\u200c\u200d")
 _JOINING_SCRIPTS = (
     "ARABIC", "SYRIAC", "MONGOLIAN", "DEVANAGARI", "BENGALI", "GURMUKHI", "GUJARATI", "ORIYA", "TAMIL", "TELUGU",

@@ -41,9 +41,7 @@ class Completion(Serialisable):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost(Serialisable):
-    """Use of language models: the calls that reached a server, refused and failed ones too, and the tokens of the
-    answers.
-    """
+    """Use of language models: the calls that reached a server, even if refused, and the answers' tokens."""
 
     calls: int = 0
     input_tokens: int = 0

@@ -64,9 +64,7 @@ class Actor(Serialisable):
                 checked_name(getattr(self, name), name)
 
     def scope(self, level: Level | str) -> Scope:
-        """Return the actor's scope at `level`. Raises InvalidInput (`invalid_input:scope:<level>`) where the actor has
-        none.
-        """
+        """Return the actor's scope at `level`. Raises InvalidInput (`invalid_input:scope:<level>`) for none."""
         owner = getattr(self, level, None) if level in _LEVELS else None
         if owner is None:
             raise InvalidInput(f"scope:{level}", hint="the actor names no owner at this level")

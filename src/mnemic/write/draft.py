@@ -122,9 +122,7 @@ class Draft:
 
     @property
     def scope(self) -> Scope:
-        """Scope in which the memory will live: `home` for one that is there already, else the actor's scope at its
-        level.
-        """
+        """Scope in which the memory will be: `home` for one that is there, else the actor's at its level."""
         if self.home is not None:
             return self.home
         return self.actor.scope(self.candidate.level)
@@ -174,9 +172,7 @@ class Draft:
 
     @property
     def review_reason(self) -> str | None:
-        """Reason why a person must see it whatever else is known: its kind, or an instruction from an untrusted
-        channel.
-        """
+        """Reason why a person must see it in any case: its kind, or an instruction from an untrusted channel."""
         if self.spec.reviewed:
             return "kind_reviewed"
         category = (self.candidate.category or "").casefold()

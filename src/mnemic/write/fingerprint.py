@@ -64,9 +64,7 @@ def normal_form(text: str) -> str:
 
 
 def request_digest(draft: Draft) -> str:
-    """64 hex digits of everything that was asked for, redacted: two requests under one idempotency key must agree in
-    it.
-    """
+    """64 hex digits of the redacted request: two requests under one idempotency key must agree in it."""
     candidate = draft.candidate
     source = candidate.source
     parts: list[Any] = [draft.actor.user, draft.actor.agent, draft.scope.level, draft.scope.owner]

@@ -50,9 +50,7 @@ class Patience:
 
 
 def is_frozen(path: Path) -> bool:
-    """Return True if the file is there, and nobody here can write to it or beside it: a read-only file system, a
-    snapshot.
-    """
+    """Return True if the file is there and cannot be written, nor beside it: a read-only disk, a snapshot."""
     return path.is_file() and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
 
 

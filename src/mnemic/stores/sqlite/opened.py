@@ -109,9 +109,7 @@ class OpenFile:
             raise StoreUnavailable("replaced", hint="the file was deleted or replaced while it was open: open it again")
 
     def _emptied(self) -> bool:
-        """Try to empty the log into the file, so that it can be written from its start again; return True if that
-        succeeded.
-        """
+        """Try to empty the log into the file, to write it from its start again; return True on success."""
         log = Path(f"{self._path}-wal")
         try:
             before = log.stat().st_size

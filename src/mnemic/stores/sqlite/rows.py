@@ -198,9 +198,7 @@ class Rows:
         return self.sealer.searched(memory, plain)
 
     def facets(self, wanted: Iterable[str]) -> frozenset[int]:
-        """Return the numbers that represent these facets in this file, and the one of whatever may have every one of
-        them.
-        """
+        """Return the numbers of these facets in this file, and the one of what may have every one of them."""
         return frozenset(map(self.terms.number, wanted)) | {ANY_FACET}
 
     def facets_of(self, memory: Memory) -> frozenset[int]:

@@ -13,6 +13,7 @@ export type MemoryRequest = Partial<Schemas["MemoryRequested"]> & { kind: Schema
 export type Said = Partial<Schemas["Said"]> & { content: string };
 export type Search = Partial<Schemas["Search"]>;
 export type Correction = Partial<Schemas["Correction"]> & { content: string };
+export type Kinds = NonNullable<Schemas["RetrieveWanted"]["kinds"]>;
 export type Wanted = Partial<Schemas["ContextWanted"]>;
 /** What an operation takes behind the question mark. */
 export type Query<P extends keyof paths, M extends "get" | "post" | "delete"> = paths[P] extends {
@@ -122,6 +123,20 @@ export class Mnemic {
     return data!;
   }
 
+  /** Remember what is worth it in messages of a conversation: a report for each of the user's own, null for others. */
+  async captureMany(messages: Said[], idempotencyKeys?: (string | null)[]): Promise<(Report | null)[]> {
+    const body = { messages, ...(idempotencyKeys === undefined ? {} : { idempotency_keys: idempotencyKeys }) };
+    const { data } = await this.http.POST("/v1/capture/batch", { body: body as Schemas["CapturedMessages"] });
+    return data!.reports;
+  }
+
+  /** The best across kinds, best first, with what did not answer in `errors`. */
+  async retrieve(query: string, kinds?: Kinds, topK = 10): Promise<Schemas["RetrievedAnswer"]> {
+    const body = { query, kinds: kinds ?? null, top_k: topK };
+    const { data } = await this.http.POST("/v1/retrieve", { body: body as Schemas["RetrieveWanted"] });
+    return data!;
+  }
+
   /** Do what a message asked of memory (`asked` of its report), once its user has confirmed it. */
   async carryOut(request: MemoryRequest): Promise<Schemas["CarriedOutAnswer"]> {
     const { data } = await this.http.POST("/v1/memory-requests", { body: request as Schemas["MemoryRequested"] });
@@ -185,9 +200,22 @@ export class Mnemic {
     return data!;
   }
 
-  /** Draw together what was said. For operators. */
-  async consolidate(dryRun = false): Promise<Schemas["ConsolidatedAnswer"]> {
-    const { data } = await this.http.POST("/v1/consolidations", { params: { query: { dry_run: dryRun } } });
+  /** Mark what has expired, purge what was marked a grace period ago. For operators. */
+  async expire(rules?: Partial<Schemas["RulesOfExpiry"]>, dryRun = false): Promise<Schemas["ExpiryReportAnswer"]> {
+    const body = { rules: rules ?? null, dry_run: dryRun };
+    const { data } = await this.http.POST("/v1/expiry", { body: body as Schemas["ExpiryWanted"] });
+    return data!;
+  }
+
+  /** Draw together what was said; without `rules` no model is asked. For operators. */
+  async consolidate(
+    dryRun = false,
+    rules?: Partial<Schemas["RulesOfConsolidation"]>,
+  ): Promise<Schemas["ConsolidatedAnswer"]> {
+    const { data } = await this.http.POST("/v1/consolidations", {
+      params: { query: { dry_run: dryRun } },
+      body: { rules: rules ?? null } as Schemas["ConsolidationWanted"],
+    });
     return data!;
   }
 

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
-from mnemic import MemoryManager
+from mnemic import AsyncMemoryManager, MemoryManager
 from mnemic.engine import MemoryEngine
 from mnemic.errors import (
     IdempotencyConflict,
+    InvalidConfig,
     InvalidInput,
     MemoryNotFound,
     MnemicError,
     NotSupported,
+    RevealDenied,
     ServiceRefused,
     VersionConflict,
 )
@@ -23,11 +27,14 @@ from mnemic.guard.policy import Policy
 from mnemic.kinds.entity import Extracted
 from mnemic.kinds.episodic import Step
 from mnemic.maintain.consolidate import ConsolidationRules
+from mnemic.maintain.expire import ExpiryRules
 from mnemic.maintain.graph import GraphProjection
 from mnemic.stores.graph import InProcessGraph
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.types import Candidate, Kind, Message, Outcome, Status
+from mnemic.stores.session import InProcessSessions
+from mnemic.types import Candidate, Kind, Message, Origin, Outcome, Source, Status, Trust
 from mnemic_client import BlockingClient, connect, connect_async
+from mnemic_client.answers import report_of
 from mnemic_testing.embedder import WordEmbedder
 from tests.service import Served, serving
 
@@ -143,6 +150,12 @@ def test_a_filter_on_data_is_the_same_everywhere(memory: Any) -> None:
         assert wrong.value.reason == "invalid_input:operator"
 
 
+def test_a_list_longer_than_a_page_of_the_service_is_whole(memory: Any) -> None:
+    memory.add_many([Candidate(content=f"The boat number {n} has {n + 2} oars.") for n in range(203)])
+    assert [len(memory.list(limit=limit)) for limit in (201, 500)] == [201, 203]
+    assert len({one.memory_id for one in memory.list(limit=1000)}) == 203
+
+
 def test_a_service_is_asked_for_its_own_user_alone(served: Served) -> None:
     key = served.key("reader", "writer", user="ana")
     with pytest.raises(InvalidInput) as refused:
@@ -154,35 +167,130 @@ def test_a_service_is_asked_for_its_own_user_alone(served: Served) -> None:
         MemoryManager("ana", store=served.address, api_key="mnk_wrong_wrong")
 
 
-def test_what_a_service_lacks_is_not_supported(served: Served) -> None:
+def test_what_is_found_goes_across_kinds(served: Served) -> None:
     with MemoryManager("lena", store=served.address, api_key=served.key("reader", "writer", user="lena")) as memory:
         memory.working.set("topic", "skiing in Davos")
         memory.add("Lena enjoys skiing.")
-        assert {hit.kind for hit in memory.retrieve("skiing")} == {Kind.WORKING, Kind.LONG_TERM}
+        memory.add("Skiing is planned for May.", "short_term")
+        found = memory.retrieve("skiing")
+        assert {hit.kind for hit in found} == {Kind.WORKING, Kind.SHORT_TERM, Kind.LONG_TERM}
+        assert found.errors == {}
         assert [hit.memory.content for hit in memory.long_term.search("skiing")] == ["Lena enjoys skiing."]
-        for unsupported in (lambda: memory.short_term.append("user", "Hello"), memory.expire):
-            with pytest.raises(NotSupported):
-                unsupported()
+        memory.add("Write to lena@example.org about skiing.", "working", key="todo")
+        assert "lena@example.org" not in str(memory.working.get("todo"))
+    with connect(served.address, api_key=served.key("reader", user="lena")) as client:
+        assert [(hit.kind, hit.content) for hit in client.retrieve("skiing")] == [
+            (Kind.LONG_TERM, "Lena enjoys skiing.")
+        ]
+        assert client.retrieve("skiing", ["persona"]) == []
+
+
+def test_the_conversation_in_progress_is_kept_as_it_is_in_a_file(memory: Any) -> None:
+    if isinstance(memory, BlockingClient):
+        with pytest.raises(InvalidInput) as refused:
+            memory.short_term.append("user", "Hello")
+        assert refused.value.reason == "invalid_input:scope:session"
+        return
+    if memory.engine.sessions is None and isinstance(memory.engine, MemoryEngine):
+        memory.engine.sessions = InProcessSessions(memory.engine.clock)
+    kept = memory.short_term.append("user", "Write to ana@example.org.", speaker="Ana")
+    assert "ana@example.org" not in kept.content
+    memory.short_term.append("tool", "The ferry leaves at ten.")
+    tail = memory.short_term.tail()
+    assert [(one.role, one.speaker, one.origin) for one in tail] == [
+        ("user", "Ana", Origin.USER_STATED), ("tool", None, Origin.TOOL_OUTPUT),
+    ]  # fmt: skip
+    assert tail[0] == kept
+    assert memory.short_term.tail(1) == [tail[1]]
+    for number in range(8):
+        memory.short_term.append("user", f"The boat number {number} has {number} oars. " * 8)
+    done = memory.short_term.compact(max_tokens=200, keep=2)
+    assert (done.summary is not None, done.by, done.tokens_after < done.tokens_before) == (True, "extract", True)
+    assert memory.short_term.tail(200)[0] == done.summary
+    memory.short_term.clear()
+    assert memory.short_term.tail() == []
+    for wrong in (lambda: memory.short_term.append("system", "x"), lambda: memory.short_term.tail(500)):
+        with pytest.raises(InvalidInput):
+            wrong()
+
+
+def test_a_conversation_is_its_users_alone_whatever_it_is_called(served: Served) -> None:
+    keys = {name: served.key("reader", "writer", user=name) for name in ("pia", "quin")}
+    opened = {name: connect(served.address, api_key=key, session="trip é") for name, key in keys.items()}
+    with opened["pia"] as pia, opened["quin"] as quin:
+        pia.short_term.append("user", "Hello")
+        assert [one.content for one in pia.short_term.tail()] == ["Hello"]
+        assert quin.short_term.tail() == []
+        with connect(served.address, api_key=keys["pia"], session="trip é") as again:
+            assert [one.content for one in again.short_term.tail()] == ["Hello"]
+        with connect(served.address, api_key=keys["pia"], session="another") as other:
+            assert other.short_term.tail() == []
+
+
+def test_what_a_block_holds_and_what_a_run_found_are_told(memory: Any) -> None:
+    memory.add("I prefer aisle seats.", key="seat")
+    block = memory.context("Which seat do I like?")
+    assert [hit.memory.content for hit in block.hits] == ["I prefer aisle seats."]
+    assert block.memory_ids == tuple(hit.memory.memory_id for hit in block.hits)
+    ran = memory.run(goal="Which seat do I like?")
+    assert {hit.memory.memory_id for hit in ran.hits} == set(block.memory_ids)
+    found = memory.search("seat")
+    assert {"hits", "errors", "query", "plan", "relevance"} <= set(found.to_dict())
+    assert type(found).from_dict(found.to_dict()) == found
+
+
+REPORT: dict[str, Any] = {
+    "run_id": "1", "status": "ok", "stop_reason": "success", "outcome": None, "answer": None, "receipts": [],
+    "skipped": [], "audit": {}, "used_memory_keys": [], "applied_memory": [], "memory_state": [], "errors": [],
+    "trace": [], "history": [],
+}  # fmt: skip
+
+
+def test_what_was_blocked_is_told() -> None:
+    said = report_of(REPORT | {"blocked": [{"key": "seat", "reason": "consent", "level": "user"}]})
+    assert [(one.key, one.reason) for one in said.blocked] == [("seat", "consent")]
+    assert report_of(REPORT).blocked == ()
+
+
+def test_upkeep_goes_by_the_rules_that_are_given(served: Served) -> None:
+    steward = served.key("reader", "writer", "operator", "subject", user="olaf")
+    with MemoryManager("olaf", store=served.address, api_key=steward) as olaf:
+        olaf.add("I like tea.", ttl="1h")
+        rules = ExpiryRules(grace=timedelta(days=1), hard_kinds=frozenset({Kind.EPISODIC}))
+        report = olaf.expire(rules=rules, dry_run=True)
+        assert (report.dry_run, report.purged) == (True, 0)
+        assert olaf.expire().expired == 0
+        done = olaf.consolidate(rules=ConsolidationRules(most=3, quiet=timedelta(minutes=5)), dry_run=True)
+        assert (done.dry_run, done.complete) == (True, True)
+        assert [one["content"] for one in olaf.export()] == ["I like tea."]
+    with MemoryManager("nele", store=served.address, api_key=served.key("subject", user="nele")) as nele:
+        for refused in (nele.expire, nele.consolidate):
+            with pytest.raises(ServiceRefused) as lacking:
+                refused()
+            assert lacking.value.reason == "service_refused:role_required:operator"
+
+
+def test_everything_about_a_person_is_one_document(served: Served) -> None:
+    operator = served.key("operator", "subject", user="otis")
+    own = served.key("reader", "writer", "subject", user="rosa")
+    with MemoryManager("rosa", store=served.address, api_key=own) as rosa:
+        rosa.add("I like sailing.")
+        assert "I like sailing." in json.loads("".join(rosa.export_subject()))["memories"][0]["content"]
+        assert "I like sailing." in "".join(rosa.export_subject(form="html"))
+        with pytest.raises(ServiceRefused) as lacking:
+            list(rosa.export_subject("otis"))
+        assert lacking.value.reason == "service_refused:role_required:operator"
+        with pytest.raises(InvalidInput):
+            list(rosa.export_subject(form="pdf"))  # type: ignore[arg-type]
         with pytest.raises(NotSupported):
-            memory.consolidate(rules=ConsolidationRules())
-        block = memory.context("Does Lena enjoy skiing?")
-        kept = memory.episodic.record("Rent skis", [{"action": "ask", "ok": True}], outcome="success")
-        reasons = {
-            "export_subject": lambda: list(memory.export_subject()),
-            "hits": lambda: block.hits,
-            "walk": lambda: memory.episodic.walk(kept.memory_id or ""),
-            "same": lambda: memory.entity.same("Lena", "Helena"),
-            "apart": lambda: memory.entity.apart("Lena", "Helena"),
-            "message": lambda: memory.entity.extract(Message(role="user", content="I know Eva.")),
-            "idempotency_key": lambda: memory.entity.relate("me", "knows", "Eva", idempotency_key="1"),
-            "shapes": lambda: memory.structured.shapes,
-            "define": lambda: memory.structured.define("Boat", {"type": "object"}),
-            "name": lambda: memory.structured.extract("A boat.", "Boat"),
-        }
-        for name, call in reasons.items():
-            with pytest.raises(NotSupported) as refused:
-                call()
-            assert refused.value.reason == f"not_supported:{name}:remote"
+            list(rosa.export_subject(values=True))
+    with connect(served.address, api_key=own) as client:
+        assert [sorted(json.loads(line)) for line in client.export(archive=True)] == [["format", "versions"]]
+    with connect(served.address, api_key=operator) as client:
+        assert "I like sailing." in "".join(client.export_subject("rosa"))
+        assert "I like sailing." not in "".join(client.export_subject())
+        with pytest.raises(RevealDenied):
+            list(client.export_subject("rosa", values=True))
 
 
 def test_a_conversation_is_captured_message_by_message(served: Served) -> None:
@@ -262,11 +370,107 @@ def test_an_episode_has_feedback_and_a_day(memory: Any) -> None:
         memory.episodic.get("nobody")
 
 
+def test_an_episode_is_walked_by_the_graph(memory: Any) -> None:
+    kept = memory.episodic.record(
+        "Rent skis", [{"action": "ask the shop", "ok": False}, {"action": "book online", "ok": True}], outcome="success"
+    )
+    walked = memory.episodic.walk(kept.memory_id)
+    assert [one.node.name for one in walked] == ["ask the shop", "book online", "success"]
+    assert [one.hops for one in walked] == [1, 1, 1]
+    with pytest.raises(MemoryNotFound):
+        memory.episodic.walk("nobody")
+
+
+def test_two_names_are_one_and_two_again(memory: Any) -> None:
+    memory.entity.relate("me", "friend", "Helena", idempotency_key="r1")
+    assert memory.entity.relate("me", "friend", "Helena", idempotency_key="r1").replayed
+    memory.entity.mention("Lena", label="person")
+    assert memory.entity.same("Lena", "Helena").stored
+    assert [one.node.name for one in memory.entity.neighbours()] == ["Helena"]
+    assert memory.entity.path("me", "Lena") is not None
+    assert memory.entity.apart("Lena", "Helena").stored
+    assert memory.entity.apart("Lena", "Helena") is None
+    assert memory.entity.path("me", "Lena") is None
+    with pytest.raises(InvalidInput):
+        memory.entity.same("Nobody", "Helena")
+
+
+def test_a_message_is_read_for_entities_with_its_role(memory: Any) -> None:
+    told = Message(role="assistant", content="My sister Eva works at Siemens.")
+    memory.entity.extract(told)
+    assert {memory.get(one).trust for one in ids(memory)} <= {Trust.LOW, Trust.MEDIUM}
+    found = memory.entity.extract(Message(role="user", content="My sister Ana works at BMW."), idempotency_key="m1")
+    assert found.receipts
+    assert any(memory.get(one).trust is Trust.HIGH for one in ids(memory))
+
+
+def ids(memory: Any) -> list[str]:
+    return [one.memory_id for one in memory.list(kinds=[Kind.ENTITY])]
+
+
+def test_a_lower_origin_is_kept_wherever_it_is_named(memory: Any) -> None:
+    day = datetime(2024, 5, 1, tzinfo=UTC)
+    page = Candidate(
+        content="The harbour opens at nine.", context="Oslo", source=Source(origin=Origin.WEB, ref="p1"), valid_from=day
+    )
+    for receipt in (memory.add(page), *memory.add_many([replace(page, content="The harbour closes at five.")])):
+        kept = memory.get(receipt.memory_id)
+        assert (kept.source.origin, kept.source.ref, kept.trust) == (Origin.WEB, "p1", Trust.LOW)
+        assert (kept.context, kept.valid_from) == ("Oslo", day)
+    (said,) = memory.record([Message(role="user", content="The ferry leaves at ten.", origin=Origin.WEB)])
+    assert memory.get(said.memory_id).trust is Trust.LOW
+    report = memory.capture(Message(role="user", content="I live in Oslo.", origin=Origin.TOOL_OUTPUT))
+    assert [memory.get(one.memory_id).trust for one in report.receipts if one.memory_id] in ([], [Trust.LOW])
+    ran = memory.run(message=Message(role="tool", content="I live in Bergen."))
+    assert not any(memory.get(one.memory_id).trust is Trust.HIGH for one in ran.receipts if one.memory_id)
+    assert memory.persona.learn("Speaks calmly.", origin=Origin.WEB).stored
+
+
+BOAT = {
+    "type": "object",
+    "properties": {"name": {"type": "string", "pattern": "^[A-Z]"}, "oars": {"$ref": "#/$defs/number"}},
+    "required": ["name"],
+    "$defs": {"number": {"type": "integer", "minimum": 0}},
+}
+
+
+def test_a_shape_that_a_program_defines_is_put_and_found(memory: Any) -> None:
+    assert "FlightReservation" in memory.structured.shapes
+    assert memory.structured.define("Boat", BOAT, identity=["name"]).identity == ("name",)
+    assert {"Boat", "FlightReservation"} <= set(memory.structured.shapes)
+    (first,) = memory.structured.put("Boat", {"name": "Miso", "oars": 2})
+    (again,) = memory.structured.put("Boat", {"name": "Miso", "oars": 4})
+    assert (again.memory_id, again.version) == (first.memory_id, 2)
+    memory.structured.put("Boat", {"name": "Gale", "oars": 8}, origin=Origin.WEB)
+    (found,) = memory.structured.query("Boat", {"oars": {"$gte": 4, "$lt": 8}})
+    assert (found.data, found.trust, found.category) == ({"name": "Miso", "oars": 4}, Trust.HIGH, "Boat")
+    (page,) = memory.structured.query("Boat", {"name": "Gale"})
+    assert page.trust is Trust.LOW
+    assert [one.version for one in memory.structured.history(first.memory_id)] == [1, 2]
+    with pytest.raises(InvalidInput) as refused:
+        memory.structured.put("Boat", {"name": "small"})
+    assert refused.value.reason == "invalid_input:data:$.name:pattern"
+    with pytest.raises(InvalidConfig):
+        memory.structured.define("Ship", {"typo": "object"})
+
+
+async def test_shapes_are_known_to_callers_that_await(served: Served) -> None:
+    key = served.key("reader", "writer", user="nora")
+    async with AsyncMemoryManager("nora", store=served.address, api_key=key) as memory:
+        shape = memory.structured.shapes["FlightReservation"]
+        assert (shape.person, (shape.schema.at(["reservationNumber"]) or {})["type"]) == ("underName", "string")
+        memory.structured.define("Boat", BOAT, identity=["name"])
+        await memory.structured.put("Boat", {"name": "Miso"})
+        assert [one.data for one in await memory.structured.query("Boat")] == [{"name": "Miso"}]
+
+
 TICKET = "Booking code: QWE123\nFlight XY 12 on 5 May 2027: London Heathrow (LHR) 12:10 - Berlin (BER) 15:00"
 
 
 def test_data_of_a_text_is_found_and_kept(memory: Any) -> None:
     assert list(memory.structured.extract(TICKET)) != []
+    assert [one["@type"] for one in memory.structured.extract(TICKET, "FlightReservation")] == ["FlightReservation"]
+    assert memory.structured.extract(TICKET, "LodgingReservation") == []
     (kept,) = memory.structured.capture(TICKET)
     assert [one.version for one in memory.structured.history(kept.memory_id)] == [1]
 

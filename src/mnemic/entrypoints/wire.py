@@ -26,6 +26,7 @@ def hit_dict(hit: Hit) -> dict[str, Any]:
         "relevance": hit.relevance,
         "reason": hit.reason,
         "why": hit.why,
+        "outdated_by": hit.outdated_by,
         "ranks": ranks,
         "memory": memory_dict(hit.memory),
     }

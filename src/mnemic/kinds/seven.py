@@ -14,7 +14,7 @@ from mnemic.errors import EmbedderFailed, InvalidInput, MnemicError, StoreFailed
 from mnemic.identity import new_id
 from mnemic.kinds.view import KindView
 from mnemic.sync_facade import Ground, M, awaited, verb
-from mnemic.types import Actor, Candidate, Kind, Level, Memory, Outcome, WriteReceipt
+from mnemic.types import Actor, Candidate, Kind, Level, Memory, Message, Outcome, WriteReceipt
 
 if TYPE_CHECKING:
     from mnemic.kinds.engine_verbs import EngineVerbs
@@ -215,10 +215,13 @@ class SevenKinds(KindView[M]):
             key = key or new_id(self._engine.clock.now())
             self.working.set(key, await self._engine.redacted(content, actor=self._actor))
         else:
-            from mnemic.kinds.short_term import ShortTermMemory
-
-            await ShortTermMemory(self._engine, self._actor, awaited()).append("user", content)
+            await self._said(content)
         return WriteReceipt(outcome=Outcome.CREATED, key=key, level=Level.SESSION, durable=False)
+
+    async def _said(self, content: str) -> None:
+        from mnemic.kinds.short_term import ShortTermMemory
+
+        await ShortTermMemory(self._engine, self._actor, awaited()).append("user", content)
 
     # -- retrieve -----------------------------------------------------------------------------------------------------
 
@@ -232,11 +235,14 @@ class SevenKinds(KindView[M]):
     async def _matching_messages(self, query: str) -> list[KindHit]:
         from mnemic.kinds.short_term import MAX_TAIL
 
-        if self._engine.sessions is None:
-            return []
-        messages = await self._engine.sessions.tail(self._actor.scope(Level.SESSION), limit=MAX_TAIL)
+        messages = await self._messages(MAX_TAIL)
         order = _by_words({place: message.content for place, message in enumerate(messages)}, query)
         return [KindHit(kind=Kind.SHORT_TERM, content=messages[place].content, score=0.0) for place in order]
+
+    async def _messages(self, limit: int) -> Sequence[Message]:
+        if self._engine.sessions is None:
+            return []
+        return await self._engine.sessions.tail(self._actor.scope(Level.SESSION), limit=limit)
 
     async def _matching_traits(self, query: str) -> list[KindHit]:
         traits = {memory.memory_id: memory for memory in await self._traits()}

@@ -7,11 +7,14 @@ from datetime import datetime
 from typing import Any
 
 from mnemic.kinds.episodic import Episode, Lesson, Step
+from mnemic.kinds.seven import KindHit
 from mnemic.maintain.export import from_dict
 from mnemic.trace import RunReport, RunStatus, UseAudit
 from mnemic.types import (
+    Blocked,
     Cost,
     Hit,
+    Kind,
     MemoryRequest,
     Neighbour,
     Node,
@@ -19,6 +22,7 @@ from mnemic.types import (
     Relation,
     Skipped,
     WriteReceipt,
+    from_json,
 )
 from mnemic.types import Step as WriteStep
 from mnemic.types.reading import Rank
@@ -35,7 +39,7 @@ def moment(text: str | None) -> datetime | None:
 def hit_of(said: Json) -> Hit:
     """Return a hit."""
     ranks = {name: Rank(rank["position"], rank["score"]) for name, rank in said["ranks"].items()}
-    told = {name: said[name] for name in ("score", "reason", "relevance", "why") if name in said}
+    told = {name: said[name] for name in ("score", "reason", "relevance", "why", "outdated_by") if name in said}
     return Hit(memory=from_dict(said["memory"]), ranks=ranks, **told)
 
 
@@ -48,8 +52,15 @@ def receipt_of(said: Json) -> WriteReceipt:
     return WriteReceipt(**fields, outcome=Outcome(said["outcome"]), steps=steps)
 
 
+def kind_hit_of(said: Json) -> KindHit:
+    """Return a hit of any kind."""
+    memory = None if said["memory"] is None else from_dict(said["memory"])
+    told = {name: said[name] for name in ("content", "score", "key")}
+    return KindHit(kind=Kind(said["kind"]), memory=memory, **told)
+
+
 def report_of(said: Json) -> RunReport:
-    """Return what a run did. Its hits stay with the service; their identifiers are in `audit`."""
+    """Return what a run did."""
     lists = ("used_memory_keys", "applied_memory", "memory_state", "errors", "trace", "history")
     return RunReport(
         run_id=said["run_id"],
@@ -61,6 +72,8 @@ def report_of(said: Json) -> RunReport:
         basis=said.get("basis"),
         stopped_on={name: said[name] for name in STOPPED_ON if name in said},
         receipts=tuple(receipt_of(receipt) for receipt in said["receipts"]),
+        hits=tuple(hit_of(hit) for hit in said.get("hits") or ()),
+        blocked=tuple(from_json(Blocked, one) for one in said.get("blocked") or ()),
         skipped=tuple(Skipped(reason=one["reason"], key=one["key"]) for one in said["skipped"]),
         asked=tuple(MemoryRequest.from_dict(one) for one in said.get("asked") or ()),
         audit=UseAudit(**{name: tuple(ids) for name, ids in said["audit"].items()}),

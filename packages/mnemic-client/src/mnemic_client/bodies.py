@@ -8,17 +8,17 @@ from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import quote
 
-from mnemic.errors import NotSupported
 from mnemic.guard.expiry import FOREVER, NEVER, ttl_of
 from mnemic.maintain.export import from_dict, plain
 from mnemic.maintain.lineage import Use
-from mnemic.types import Candidate, Hit, Kind, Memory, Message, WriteReceipt, to_json
+from mnemic.types import Candidate, ContextBlock, Hit, JsonValue, Kind, Memory, Message, Origin, WriteReceipt, to_json
+from mnemic.types.serialisation import Serialisable
 from mnemic.types.values import aware
 from mnemic_client.answers import hit_of, receipt_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class Found(Serialisable):
     """Results of a search, best first, and the lists that failed (`name: reason`). `abstains`: probably nothing about
     the query is known, by its `relevance` (0 to 1; None where that cannot be told). `plan`: what was looked for.
     """
@@ -26,7 +26,7 @@ class Found:
     hits: tuple[Hit, ...]
     errors: Mapping[str, str] = field(default_factory=dict)
     query: str = field(default="", repr=False)
-    plan: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    plan: Mapping[str, JsonValue] = field(default_factory=dict, repr=False)
     relevance: float | None = None
     abstains: bool = False
 
@@ -36,23 +36,8 @@ class Found:
         return bool(self.errors)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Context:
-    """A block of memories for a model's input, as data, and which memories are in it. `digest` is in the audit.
-    `abstained`: probably nothing about the query is known.
-    """
-
-    text: str = field(repr=False)
-    memory_ids: tuple[str, ...]
-    reason: str | None
-    degraded: bool
-    digest: str | None
-    abstained: bool = False
-
-    @property
-    def hits(self) -> tuple[Hit, ...]:
-        """Raises NotSupported (`not_supported:hits:remote`): they stay with the service, which names `memory_ids`."""
-        raise NotSupported("hits:remote", hint="memory_ids names what is in the block")
+Context = ContextBlock
+"""A block of memories for a model's input: the library's own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,14 +56,28 @@ def at(memory_id: str) -> str:
 
 def proposed(candidate: Candidate) -> dict[str, Any]:
     """Return a candidate as the body of a request."""
-    names = ("content", "key", "category", "confidence")
-    return {name: getattr(candidate, name) for name in names} | {
+    names = ("content", "key", "category", "context", "confidence")
+    times = ("occurred_at", "valid_from", "valid_to")
+    told = {name: getattr(candidate, name) for name in names}
+    told |= {name: iso(getattr(candidate, name), name) for name in times}
+    return told | {
         "kind": candidate.kind.value,
         "level": str(candidate.level),
         "data": plain(candidate.data),
         "ttl": told_ttl(candidate.ttl),
-        "occurred_at": iso(candidate.occurred_at, "occurred_at"),
+        "origin": lower(candidate.source.origin),
+        "ref": candidate.source.ref,
+        "speaker": candidate.source.speaker,
     }
+
+
+LOWER = frozenset({Origin.IMPORT, Origin.AGENT_INFERRED, Origin.TOOL_OUTPUT, Origin.WEB})
+"""Origins below that of the credential's user: the others are what a service takes words for anyway."""
+
+
+def lower(origin: Origin | None) -> str | None:
+    """Return an origin as a request names it: only one that lowers the trust is told."""
+    return origin.value if origin in LOWER else None
 
 
 def told_ttl(ttl: timedelta | str | None) -> str | None:
@@ -102,7 +101,8 @@ def iso(moment: datetime | None, name: str) -> str | None:
 def message_body(message: Message) -> dict[str, Any]:
     """Return a message as the body of a request."""
     names = ("role", "content", "message_id", "session", "speaker")
-    return {name: getattr(message, name) for name in names} | {"sent_at": iso(message.sent_at, "sent_at")}
+    told = {name: getattr(message, name) for name in names}
+    return told | {"sent_at": iso(message.sent_at, "sent_at"), "origin": lower(message.origin)}
 
 
 def import_state(said: Mapping[str, Any]) -> ImportState:

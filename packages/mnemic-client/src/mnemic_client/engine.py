@@ -11,11 +11,10 @@ from mnemic.clock import SystemClock
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, NotSupported
 from mnemic.guard.policy import Policy
-from mnemic.kinds.seven import KindHit, SevenKinds
+from mnemic.kinds.seven import SevenKinds
 from mnemic.maintain.erasure_receipt import ErasureReceipt
 from mnemic.maintain.review import Waiting
 from mnemic.sync_facade import Awaited, Ground, M
-from mnemic.trace import RunReport
 from mnemic.types import Actor, AuditEvent, Memory, Message, WriteReceipt
 from mnemic_client.governance import RemoteReviews
 from mnemic_client.memory import MemoryClient
@@ -28,7 +27,7 @@ SAME = frozenset(
         "add_many",
         "record",
         "capture",
-        "update",
+        "capture_many",
         "forget",
         "carry_out",
         "rollback",
@@ -38,7 +37,7 @@ SAME = frozenset(
         "context",
         "get",
     }
-    | {"list", "count", "history", "lineage", "uses", "maintain", "doctor"}
+    | {"count", "history", "lineage", "uses", "maintain", "expire", "consolidate", "doctor"}
 )
 """The verbs that the client has under the engine's name, with the engine's parameters but the actor."""
 
@@ -90,24 +89,13 @@ class RemoteEngine:
 
         return call
 
-    async def capture_many(
-        self, messages: Sequence[Message], *, actor: Actor, idempotency_keys: Sequence[str | None] | None = None
-    ) -> Sequence[RunReport | None]:
-        """Capture each of the user's own messages, in a call of its own: one report each, None for the others. The
-        service reads each by itself, so that no request takes as long as all of them.
-        """
-        keys = [None] * len(messages) if idempotency_keys is None else idempotency_keys
-        reports: list[RunReport | None] = []
-        for message, key in zip(messages, keys, strict=True):
-            own = message.role == "user"
-            reports.append(await self.client.capture(message, idempotency_key=key) if own else None)
-        return reports
+    async def list(self, *, actor: Actor, facets: object = (), **wanted: Any) -> Sequence[Memory]:
+        """Return active memories, newest first. `facets` only say where a store need not look."""
+        return await self.client.list(**wanted)
 
-    async def consolidate(self, *, actor: Actor, rules: object = None, dry_run: bool = False) -> Any:
-        """Draw together what was said. Raises NotSupported for rules: those of the service count."""
-        if rules is not None:
-            raise NotSupported("rules:remote")
-        return await self.client.consolidate(dry_run=dry_run)
+    async def update(self, memory_id: str, content: str, *, actor: Actor, **changed: Any) -> WriteReceipt:
+        """Correct a memory."""
+        return await self.client.corrected(memory_id, content, **changed)
 
     async def consents(self, *, actor: Actor) -> dict[str, bool]:
         """Return what the user has decided, by key."""
@@ -192,21 +180,19 @@ class RemoteEngine:
 
     async def export(self, *, actor: Actor, archive: bool = False) -> AsyncIterator[dict[str, Any]]:
         """Everything held about oneself, as JSON data."""
-        if archive:
-            raise NotSupported("archive:remote")
-        async for line in self.client.exported():
+        async for line in self.client.exported(archive=archive):
             if line:
                 yield json.loads(line)
 
     def export_subject(
         self, subject: str, *, actor: Actor, form: str = "json", values: bool = False
     ) -> AsyncIterator[str]:
-        """Raise NotSupported: a service exports what is held about oneself (`export`)."""
-        raise NotSupported("export_subject:remote", hint="`export` has the memories of the user")
+        """Everything held about a user, as the chunks of one document."""
+        return self.client.exported_subject(None if subject == actor.user else subject, form=form, values=values)
 
     async def redacted(self, text: str, *, actor: Actor) -> str:
-        """`text` as it is: a service redacts what it is given, and working memory stays in this process."""
-        return text
+        """`text` without personal data, as the policy of the service has it."""
+        return await self.client.redacted(text)
 
     async def changes(self, *, after: int | None = None) -> AsyncIterator[AuditEvent]:
         """Each change of one's memories, as it comes. Whose it was, a service does not tell: `actor` is empty."""
@@ -218,21 +204,22 @@ class RemoteEngine:
 
 
 class RemoteKinds(SevenKinds[M]):
-    """The kinds of a memory that a service keeps. Working memory stays in this process; a service has no conversation
-    in progress.
-    """
+    """The kinds of a memory that a service keeps. Working memory stays in this process."""
 
     def __init__(self, engine: RemoteEngine, actor: Actor, ground: Ground[M]) -> None:
         super().__init__(cast(MemoryEngine, engine), actor, ground)
         client: MemoryClient[Any] = engine.client
         self._remote = client.kinds_on(ground)
-        self.persona, self.episodic, self.entity, self.structured = cast(Any, self._remote)
+        self.persona, self.episodic, self.entity, self.structured, self.short_term = cast(Any, self._remote)
 
     async def _extracted(self, content: str, idempotency_key: str | None) -> Sequence[WriteReceipt]:
-        return (await self._remote[2].extracted(content)).receipts
+        return (await self._remote[2].extracted(content, idempotency_key)).receipts
 
     async def _traits(self) -> Sequence[Memory]:
         return await self._remote[0].known()
 
-    async def _matching_messages(self, query: str) -> list[KindHit]:
-        return []
+    async def _said(self, content: str) -> None:
+        await self._remote[4].added("user", content)
+
+    async def _messages(self, limit: int) -> Sequence[Message]:
+        return await self._remote[4].newest(limit)

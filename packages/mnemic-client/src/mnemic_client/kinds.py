@@ -5,31 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
-from mnemic.errors import NotSupported
 from mnemic.kinds.entity import Extracted
 from mnemic.kinds.episodic import Ending, Episode, Lesson, Step
 from mnemic.maintain.export import from_dict
 from mnemic.sync_facade import Face, Ground, M, verb
-from mnemic.types import Memory, Message, Neighbour, Node, Relation, WriteReceipt
+from mnemic.types import Memory, Message, Neighbour, Node, Origin, Relation, WriteReceipt, lowered
 from mnemic_client.answers import episode_of, lesson_of, neighbour_of, node_of, receipt_of, relation_of
-from mnemic_client.bodies import at as place_of
-from mnemic_client.bodies import iso, memories, receipts
+from mnemic_client.bodies import iso, message_body, receipts
 from mnemic_client.remote import Remote
 
-if TYPE_CHECKING:
-    from mnemic.extract.structured.shape import Shape
 
+class RemoteView(Face[M]):
+    """One kind of memory at a service."""
 
-class _View(Face[M]):
     def __init__(self, ground: Ground[M], remote: Remote) -> None:
         super().__init__(ground)
         self._remote = remote
 
 
-class RemoteEpisodes(_View[M]):
+class RemoteEpisodes(RemoteView[M]):
     """Episodes; see `mnemic.kinds.episodic`."""
 
     @verb
@@ -65,8 +62,11 @@ class RemoteEpisodes(_View[M]):
 
     @verb
     async def walk(self, memory_id: str) -> Sequence[Neighbour]:
-        """Raise NotSupported: a service does not tell the graph of an episode; `get` has its steps in order."""
-        raise NotSupported("walk:remote", hint="`episodic.get` has the steps in order")
+        """Return the steps of an episode in order and how it ended, each with the way there from its task, as the
+        graph has them. Raises MemoryNotFound, NotSupported (`graph`).
+        """
+        told = await self._remote.call("GET", f"/v1/episodes/{quote(memory_id, safe='')}/walk")
+        return [neighbour_of(one) for one in told["neighbours"]]
 
     @verb
     async def recent(self, *, limit: int = 50, before: str | None = None) -> Sequence[Episode]:
@@ -88,7 +88,7 @@ class RemoteEpisodes(_View[M]):
         return [lesson_of(one) for one in told["lessons"]]
 
 
-class RemoteEntities(_View[M]):
+class RemoteEntities(RemoteView[M]):
     """People and things that the user speaks of; see `mnemic.kinds.entity`."""
 
     @verb
@@ -107,12 +107,10 @@ class RemoteEntities(_View[M]):
         since: datetime | None = None,
         idempotency_key: str | None = None,
     ) -> WriteReceipt:
-        """Remember that `source` (a name, or "me") stands in `relation` to `target`. Raises NotSupported for an
-        `idempotency_key`.
-        """
-        _refuse("idempotency_key", idempotency_key)
+        """Remember that `source` (a name, or "me") stands in `relation` to `target`."""
         body = {"source": source, "relation": relation, "target": target, "since": iso(since, "since")}
-        return receipt_of(await self._remote.call("POST", "/v1/entities/relations", body))
+        headers = {"Idempotency-Key": idempotency_key}
+        return receipt_of(await self._remote.call("POST", "/v1/entities/relations", body, headers=headers))
 
     @verb
     async def end(self, source: str, relation: str, target: str) -> WriteReceipt | None:
@@ -123,27 +121,25 @@ class RemoteEntities(_View[M]):
 
     @verb
     async def same(self, name: str, other: str) -> WriteReceipt:
-        """Raise NotSupported: a service joins no two names."""
-        raise NotSupported("same:remote")
+        """Remember that `name` is another name of `other`; `apart` takes them apart again."""
+        return receipt_of(await self._remote.call("POST", "/v1/entities/same", {"name": name, "other": other}))
 
     @verb
     async def apart(self, name: str, other: str) -> WriteReceipt | None:
-        """Raise NotSupported: a service joins no two names."""
-        raise NotSupported("apart:remote")
+        """Take back that two names are one; None where nobody had said so."""
+        told = (await self._remote.call("POST", "/v1/entities/apart", {"name": name, "other": other}))["receipt"]
+        return None if told is None else receipt_of(told)
 
     @verb
     async def extract(self, text: str | Message, *, idempotency_key: str | None = None) -> Extracted:
-        """Remember who and what a text of the user's names. Raises NotSupported for a message, whose role and time a
-        service does not take here, and for an `idempotency_key`.
-        """
-        if isinstance(text, Message):
-            raise NotSupported("message:remote", hint="give its text")
-        _refuse("idempotency_key", idempotency_key)
-        return await self.extracted(text)
+        """Remember who and what a text of the user's names, and how they are related."""
+        return await self.extracted(text, idempotency_key)
 
-    async def extracted(self, text: str) -> Extracted:
+    async def extracted(self, text: str | Message, idempotency_key: str | None = None) -> Extracted:
         """Return the same, awaited."""
-        told = await self._remote.call("POST", "/v1/entities/extract", {"text": text})
+        body = {"message": message_body(text)} if isinstance(text, Message) else {"text": text}
+        headers = {"Idempotency-Key": idempotency_key}
+        told = await self._remote.call("POST", "/v1/entities/extract", body, headers=headers)
         return Extracted(receipts=tuple(receipts(told)), unresolved=told["unresolved"], skipped=tuple(told["skipped"]))
 
     @verb
@@ -171,13 +167,17 @@ class RemoteEntities(_View[M]):
         return None if told is None else [relation_of(one) for one in told]
 
 
-class RemotePersona(_View[M]):
+class RemotePersona(RemoteView[M]):
     """The persona of the credential's agent; see `mnemic.kinds.persona`."""
 
     @verb
-    async def learn(self, trait: str, *, evidence: str | None = None) -> WriteReceipt:
-        """Propose a trait, with the words that it was learnt from; it waits for review."""
-        body = {"trait": trait, "evidence": evidence}
+    async def learn(
+        self, trait: str, *, evidence: str | None = None, origin: Origin = Origin.AGENT_INFERRED
+    ) -> WriteReceipt:
+        """Propose a trait, with the words that it was learnt from; it waits for review. A service takes it for an
+        inference of the agent's, or for less.
+        """
+        body = {"trait": trait, "evidence": evidence, "origin": lowered(Origin.AGENT_INFERRED, origin).value}
         return receipt_of(await self._remote.call("POST", "/v1/persona/traits", body))
 
     @verb
@@ -201,63 +201,3 @@ class RemotePersona(_View[M]):
         told = await self._remote.call("GET", "/v1/persona/prompt", params={"max_tokens": max_tokens})
         text: str = told["text"]
         return text
-
-
-class RemoteData(_View[M]):
-    """Data of known shapes; see `mnemic.kinds.structured`. The shapes are those of the service."""
-
-    @property
-    def shapes(self) -> dict[str, Shape]:
-        """Raises NotSupported: the schemas stay with the service."""
-        raise NotSupported("shapes:remote", hint="GET /v1/structured names them")
-
-    def define(self, name: str, schema: Mapping[str, Any], *, identity: Sequence[str] = ()) -> Shape:
-        """Raise NotSupported: the shapes are those of the packages that the service has."""
-        raise NotSupported("define:remote")
-
-    @verb
-    async def put(self, name: str, data: Mapping[str, Any]) -> Sequence[WriteReceipt]:
-        """Keep data of the shape `name`; one receipt for each memory made or changed."""
-        told = await self._remote.call("POST", f"/v1/structured/{name}", {"data": dict(data)})
-        return [receipt_of(one) for one in told["receipts"]]
-
-    @verb
-    async def query(self, name: str, where: Mapping[str, Any] | None = None, *, limit: int = 50) -> Sequence[Memory]:
-        """Return the newest data of the shape `name` whose fields are as `where` wants them."""
-        body = {"where": dict(where or {}), "limit": limit}
-        told = await self._remote.call("POST", f"/v1/structured/{name}/query", body, repeatable=True)
-        return [from_dict(one) for one in told["memories"]]
-
-    @verb
-    async def extract(
-        self, text: str, name: str | None = None, *, sent_at: datetime | None = None
-    ) -> Sequence[Mapping[str, Any]]:
-        """Find what `text` tells of known shapes, ready to be put; nothing is stored. Raises NotSupported for a `name`:
-        a service reads all its shapes.
-        """
-        _refuse("name", name)
-        told = await self._remote.call("POST", "/v1/structured/extract", _text(text, sent_at), repeatable=True)
-        return [dict(one) for one in told["data"]]
-
-    @verb
-    async def capture(
-        self, text: str, name: str | None = None, *, sent_at: datetime | None = None
-    ) -> Sequence[WriteReceipt]:
-        """Put what `extract` finds in `text`. Raises what `extract` and `put` do."""
-        _refuse("name", name)
-        return receipts(await self._remote.call("POST", "/v1/structured/capture", _text(text, sent_at)))
-
-    @verb
-    async def history(self, memory_id: str) -> Sequence[Memory]:
-        """All versions of it, oldest first. Raises MemoryNotFound."""
-        return memories((await self._remote.call("GET", f"{place_of(memory_id)}/history"))["versions"])
-
-
-def _text(text: str, sent_at: datetime | None) -> dict[str, Any]:
-    return {"text": text, "sent_at": iso(sent_at, "sent_at")}
-
-
-def _refuse(name: str, given: object) -> None:
-    """Raise NotSupported for an argument that a service does not take."""
-    if given is not None:
-        raise NotSupported(f"{name}:remote")

@@ -2,52 +2,58 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import islice
 from typing import Any, TypeVar
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from mnemic.catalog import CATALOG
 from mnemic.errors import MemoryNotFound
-from mnemic.maintain.export import from_dict
-from mnemic.maintain.lineage import Lineage, Use
+from mnemic.maintain.export import plain
 from mnemic.maintain.undo import UndoReceipt
 from mnemic.sync_facade import Ground, M, verb
 from mnemic.trace import RunReport
-from mnemic.types import Candidate, CarriedOut, Kind, Level, Memory, MemoryRequest, Message, WriteReceipt, from_json
-from mnemic.types.recalling import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
+from mnemic.types import (
+    Candidate,
+    CarriedOut,
+    Kind,
+    Level,
+    MemoryRequest,
+    Message,
+    Origin,
+    WriteReceipt,
+    from_json,
+)
 from mnemic_client.answers import receipt_of, report_of
 from mnemic_client.bodies import (
-    Context,
-    Found,
     ImportState,
     at,
-    found_in,
     import_state,
     iso,
-    memories,
+    lower,
     message_body,
-    names,
     proposed,
     receipts,
     told_ttl,
-    use,
 )
+from mnemic_client.conversation import RemoteConversation
 from mnemic_client.failures import failure_of
 from mnemic_client.governance import carried_out
-from mnemic_client.kinds import RemoteData, RemoteEntities, RemoteEpisodes, RemotePersona
+from mnemic_client.kinds import RemoteEntities, RemoteEpisodes, RemotePersona
+from mnemic_client.reading import RemoteReading
 from mnemic_client.remote import events
-from mnemic_client.upkeep import RemoteUpkeep
+from mnemic_client.structured import RemoteData
 
 K = TypeVar("K")
 
 PART = 100
 """Memories that an import sends at once."""
+TURNS = 12
+"""Messages that are captured at once: as many as a language model reads in one call."""
 
 
-class MemoryClient(RemoteUpkeep[M]):
+class MemoryClient(RemoteReading[M]):
     """The memory of the credential's user. Errors are the library's, and ServiceRefused for what the
     service itself refuses (`service_refused:unauthenticated`, `:role_required:...`, `:rate_limited`, `:unreachable`).
     """
@@ -114,7 +120,25 @@ class MemoryClient(RemoteUpkeep[M]):
         """Remember what is worth it in something the user said."""
         said = message if isinstance(message, Message) else Message(role="user", content=message)
         headers = {"Idempotency-Key": idempotency_key}
-        return report_of(await self._remote.call("POST", "/v1/capture", message_body(said), headers=headers))
+        body = {"message": message_body(said)}
+        return report_of(await self._remote.call("POST", "/v1/capture", body, headers=headers))
+
+    @verb
+    async def capture_many(
+        self, messages: Sequence[Message], *, idempotency_keys: Sequence[str | None] | None = None
+    ) -> Sequence[RunReport | None]:
+        """Remember what is worth it in several messages: one report for each of the user's own, None for the others.
+        Sent in parts, so that no request takes as long as all of them.
+        """
+        keys = [None] * len(messages) if idempotency_keys is None else [*idempotency_keys]
+        reports: list[RunReport | None] = []
+        for start in range(0, len(messages), TURNS):
+            some = [message_body(one) for one in messages[start : start + TURNS]]
+            part = keys[start : start + TURNS]
+            body = {"messages": some, "idempotency_keys": part}
+            told = await self._remote.call("POST", "/v1/capture/batch", body, repeatable=None not in part)
+            reports += [None if one is None else report_of(one) for one in told["reports"]]
+        return reports
 
     @verb
     async def update(
@@ -127,9 +151,23 @@ class MemoryClient(RemoteUpkeep[M]):
         expected_version: int | None = None,
     ) -> WriteReceipt:
         """Correct a memory: its next version says something else. Raises VersionConflict, MemoryNotFound."""
+        return await self.corrected(memory_id, content, data=data, context=context, expected_version=expected_version)
+
+    async def corrected(
+        self,
+        memory_id: str,
+        content: str,
+        *,
+        data: Mapping[str, Any] | None = None,
+        context: str | None = None,
+        expected_version: int | None = None,
+        origin: Origin | None = None,
+    ) -> WriteReceipt:
+        """Return the same, awaited, with words that came through another channel than the user's own."""
         headers = {"If-Match": None if expected_version is None else f'"{expected_version}"'}
-        body = {"content": content, "data": None if data is None else dict(data), "context": context}
-        return receipt_of(await self._remote.call("PATCH", at(memory_id), body, headers=headers))
+        body = {"content": content, "data": None if data is None else plain(data), "context": context}
+        told = await self._remote.call("PATCH", at(memory_id), body | {"origin": lower(origin)}, headers=headers)
+        return receipt_of(told)
 
     @verb
     async def forget(self, memory_id: str) -> None:
@@ -174,127 +212,6 @@ class MemoryClient(RemoteUpkeep[M]):
                 raise failure_of(told["receipts"][state.taken - before], None)
         return state
 
-    # -- reading ------------------------------------------------------------------------------------------------------
-
-    @verb
-    async def search(
-        self,
-        query: str,
-        *,
-        top_k: int = 10,
-        levels: Sequence[str] | None = None,
-        kinds: Sequence[Kind | str] | None = None,
-        categories: Sequence[str] | None = None,
-        keys: Sequence[str] | None = None,
-        where: Mapping[str, Any] | None = None,
-        happened_from: datetime | None = None,
-        happened_to: datetime | None = None,
-        as_of: datetime | None = None,
-        known_at: datetime | None = None,
-        min_score: float = 0.0,
-        max_tokens: int | None = None,
-        preference_bias: bool = False,
-    ) -> Found:
-        """Return the best memories for `query`, each with why it was found."""
-        body = {
-            "query": query,
-            "top_k": top_k,
-            "levels": levels,
-            "kinds": names(kinds),
-            "categories": categories,
-            "keys": keys,
-            "where": None if where is None else dict(where),
-            "happened_from": iso(happened_from, "window"),
-            "happened_to": iso(happened_to, "window"),
-            "as_of": iso(as_of, "as_of"),
-            "known_at": iso(known_at, "known_at"),
-            "min_score": min_score,
-            "max_tokens": max_tokens,
-            "preference_bias": preference_bias,
-        }
-        return found_in(await self._remote.call("POST", "/v1/search", body, repeatable=True))
-
-    @verb
-    async def context(
-        self, query: str, *, top_k: int = DEFAULT_MAX_ENTRIES, max_tokens: int = DEFAULT_MAX_TOKENS
-    ) -> Context:
-        """Return a block of memories, ready to be put into one model call as data; it is logged as injected."""
-        told = await self._remote.call(
-            "POST", "/v1/context", {"query": query, "top_k": top_k, "max_tokens": max_tokens}
-        )
-        return Context(
-            text=told["text"],
-            memory_ids=tuple(one["memory_id"] for one in told["memories"]),
-            reason=told["reason"],
-            degraded=told["degraded"],
-            digest=told["digest"],
-            abstained=told.get("abstained", False),
-        )
-
-    @verb
-    async def get(self, memory_id: str, *, as_of: datetime | None = None, known_at: datetime | None = None) -> Memory:
-        """One memory. Raises MemoryNotFound."""
-        times = {"as_of": iso(as_of, "as_of"), "known_at": iso(known_at, "known_at")}
-        return from_dict(await self._remote.call("GET", at(memory_id), params=times))
-
-    @verb
-    async def list(
-        self,
-        *,
-        kinds: Sequence[Kind | str] | None = None,
-        categories: Sequence[str] | None = None,
-        keys: Sequence[str] | None = None,
-        where: Mapping[str, Any] | None = None,
-        as_of: datetime | None = None,
-        known_at: datetime | None = None,
-        limit: int = 50,
-        before: str | None = None,
-    ) -> Sequence[Memory]:
-        """Active memories, newest first; `before` is the memory_id that ended the previous page."""
-        asked = {
-            "kinds": names(kinds),
-            "categories": categories,
-            "keys": keys,
-            "where": None if where is None else json.dumps(dict(where)),
-            "as_of": iso(as_of, "as_of"),
-            "known_at": iso(known_at, "known_at"),
-            "limit": limit,
-            "before": before,
-        }
-        return memories((await self._remote.call("GET", "/v1/memories", params=asked))["memories"])
-
-    @verb
-    async def count(self, *, as_of: datetime | None = None, known_at: datetime | None = None) -> int:
-        """Return the number of active memories."""
-        times = {"as_of": iso(as_of, "as_of"), "known_at": iso(known_at, "known_at")}
-        count: int = (await self._remote.call("GET", "/v1/memories/count", params=times))["count"]
-        return count
-
-    @verb
-    async def history(
-        self, memory_id: str, *, as_of: datetime | None = None, known_at: datetime | None = None
-    ) -> Sequence[Memory]:
-        """All versions of a memory, oldest first. Raises MemoryNotFound."""
-        times = {"as_of": iso(as_of, "as_of"), "known_at": iso(known_at, "known_at")}
-        return memories((await self._remote.call("GET", f"{at(memory_id)}/history", params=times))["versions"])
-
-    @verb
-    async def lineage(self, memory_id: str) -> Lineage:
-        """Return what a memory took the place of, newest first, and what took its place, in order."""
-        told = await self._remote.call("GET", f"{at(memory_id)}/lineage")
-        earlier, later = (tuple(memories(told[name])) for name in ("earlier", "later"))
-        return Lineage(memory=from_dict(told["memory"]), earlier=earlier, later=later, complete=told["complete"])
-
-    @verb
-    async def uses(
-        self, memory_id: str, *, before: int | None = None, limit: int = 50
-    ) -> tuple[Sequence[Use], int | None]:
-        """Return what was done with a memory, newest first, and where the next page begins. Of the `actor` a service
-        only tells whether it was oneself (`me`, else empty).
-        """
-        told = await self._remote.call("GET", f"{at(memory_id)}/uses", params={"before": before, "limit": limit})
-        return [use(one) for one in told["uses"]], told["next"]
-
     @verb
     async def run(
         self,
@@ -305,8 +222,8 @@ class MemoryClient(RemoteUpkeep[M]):
         idempotency_key: str | None = None,
     ) -> RunReport:
         """One memory-augmented turn."""
-        text = message.content if isinstance(message, Message) else message
-        body = {"message": text, "goal": goal, "context": dict(context or {})}
+        said = message_body(message) if isinstance(message, Message) else message
+        body = {"message": said, "goal": goal, "context": dict(context or {})}
         headers = {"Idempotency-Key": idempotency_key}
         return report_of(await self._remote.call("POST", "/v1/runs", body, headers=headers))
 
@@ -317,17 +234,23 @@ class MemoryClient(RemoteUpkeep[M]):
 
     def kinds_on(
         self, ground: Ground[K]
-    ) -> tuple[RemotePersona[K], RemoteEpisodes[K], RemoteEntities[K], RemoteData[K]]:
+    ) -> tuple[RemotePersona[K], RemoteEpisodes[K], RemoteEntities[K], RemoteData[K], RemoteConversation[K]]:
         """Return the kinds of this memory, called as `ground` says."""
         remote = self._remote
         views = (RemotePersona(ground, remote), RemoteEpisodes(ground, remote), RemoteEntities(ground, remote))
-        return (*views, RemoteData(ground, remote))
+        return (*views, RemoteData(ground, remote), RemoteConversation(ground, remote))
 
     # -- as it comes --------------------------------------------------------------------------------------------------
 
-    def exported(self) -> AsyncIterator[str]:
-        """Everything held about oneself, as JSON lines."""
-        return self._remote.lines("GET", "/v1/export")
+    def exported(self, *, archive: bool = False) -> AsyncIterator[str]:
+        """Everything held about oneself, as JSON lines; as an `archive` with every version and the consents."""
+        return self._remote.lines("GET", f"/v1/export?archive={str(archive).lower()}")
+
+    def exported_subject(self, subject: str | None, *, form: str, values: bool) -> AsyncIterator[str]:
+        """Everything held about oneself, or as an operator about `subject`, as the chunks of one document."""
+        asked = {"subject": subject, "form": form, "values": str(values).lower()}
+        wanted = urlencode({name: value for name, value in asked.items() if value is not None})
+        return self._remote.chunks("GET", f"/v1/export/subject?{wanted}")
 
     def changes(self, *, after: str | None = None) -> AsyncIterator[tuple[str, dict[str, Any]]]:
         """Each change of one's memories with its id, from behind `after` (now), until the service stops. Never any

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import httpx
 
+from mnemic.administration_verbs import Form
 from mnemic.portal import Portal, PortalOwner
 from mnemic.sync_facade import Awaited, Blocking, awaited, blocking
 from mnemic_client.memory import MemoryClient
@@ -19,7 +20,7 @@ class AsyncClient(MemoryClient[Awaited]):
 
     def __init__(self, remote: Remote) -> None:
         super().__init__(awaited(), remote)
-        self.persona, self.episodic, self.entity, self.structured = self.kinds_on(self.ground)
+        self.persona, self.episodic, self.entity, self.structured, self.short_term = self.kinds_on(self.ground)
 
     async def close(self) -> None:
         """Close the connections. May be called twice."""
@@ -40,11 +41,15 @@ class BlockingClient(MemoryClient[Blocking], PortalOwner):
     def __init__(self, remote: Remote) -> None:
         self._portal = Portal()
         super().__init__(blocking(self._portal.call), remote)
-        self.persona, self.episodic, self.entity, self.structured = self.kinds_on(self.ground)
+        self.persona, self.episodic, self.entity, self.structured, self.short_term = self.kinds_on(self.ground)
 
-    def export(self) -> Iterator[str]:
-        """Everything held about oneself, as JSON lines."""
-        return self._portal.iterate(self.exported())
+    def export(self, *, archive: bool = False) -> Iterator[str]:
+        """Everything held about oneself, as JSON lines; see `exported`."""
+        return self._portal.iterate(self.exported(archive=archive))
+
+    def export_subject(self, subject: str | None = None, *, form: Form = "json", values: bool = False) -> Iterator[str]:
+        """Everything held about oneself, or as an operator about `subject`, as the chunks of one document."""
+        return self._portal.iterate(self.exported_subject(subject, form=form, values=values))
 
     def watch(self, *, after: str | None = None) -> Iterator[tuple[str, dict[str, Any]]]:
         """Each change with its id, as it comes; see `changes`."""
@@ -61,12 +66,15 @@ def connect(
     timeout: float = 30.0,
     attempts: int = 3,
     transport: httpx.AsyncBaseTransport | None = None,
+    session: str | None = None,
 ) -> BlockingClient:
     """Return a client of the service at `url`, as whom `api_key` (a key, or a token) stands for. `timeout` in seconds
     for one call; `attempts` of calls that change nothing when they come twice. `transport` takes the place of the
-    network.
+    network. `session` names the conversation in progress.
     """
-    return BlockingClient(Remote(url, api_key, timeout=timeout, attempts=attempts, transport=transport))
+    return BlockingClient(
+        Remote(url, api_key, timeout=timeout, attempts=attempts, transport=transport, session=session)
+    )
 
 
 def connect_async(
@@ -76,6 +84,7 @@ def connect_async(
     timeout: float = 30.0,
     attempts: int = 3,
     transport: httpx.AsyncBaseTransport | None = None,
+    session: str | None = None,
 ) -> AsyncClient:
     """Return the same, to be awaited."""
-    return AsyncClient(Remote(url, api_key, timeout=timeout, attempts=attempts, transport=transport))
+    return AsyncClient(Remote(url, api_key, timeout=timeout, attempts=attempts, transport=transport, session=session))

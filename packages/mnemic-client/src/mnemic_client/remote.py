@@ -6,7 +6,10 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 
@@ -36,18 +39,25 @@ class Remote:
         attempts: int,
         transport: httpx.AsyncBaseTransport | None,
         user: Actor | None = None,
+        session: str | None = None,
     ) -> None:
         headers = {} if api_key is None else {"Authorization": f"Bearer {api_key}"}
+        session = session or (None if user is None else user.session)
+        if session is not None:
+            headers["Mnemic-Session"] = quote(session, safe="")
+        self._given: Any = partial(
+            Remote, url, api_key, timeout=timeout, attempts=attempts, transport=transport, session=session
+        )
         self._http = httpx.AsyncClient(base_url=url, headers=headers, timeout=timeout, transport=transport)
         self._attempts = attempts
-        self._user = user
+        self.user = user
         self._renewed_at: float | None = None
         self._own = False
         self._exchange = asyncio.Lock()
 
     async def _exchanged(self) -> dict[str, str]:
         """Return the header of a token for the user where the key is an application's; a user's own key needs none."""
-        user = self._user
+        user = self.user
         if user is None or self._own:
             return {}
         async with self._exchange:
@@ -62,6 +72,11 @@ class Remote:
                     raise failure_of(problem, answer.headers.get("retry-after"))
                 self._token, self._renewed_at = answer.json()["token"], time.monotonic()
         return {"Authorization": f"Bearer {self._token}"}
+
+    def again(self) -> Remote:
+        """Return the same service and credential, for another event loop."""
+        one: Remote = self._given(user=self.user)
+        return one
 
     async def close(self) -> None:
         """Close the connections. May be called twice."""
@@ -99,15 +114,28 @@ class Remote:
     async def lines(
         self, method: str, path: str, body: Any = None, *, headers: Mapping[str, str] | None = None
     ) -> AsyncIterator[str]:
-        """Yield the lines of an answer as they come, without an end of time. Raises as `call` does."""
+        """Return the lines of an answer as they come, without an end of time. Raises as `call` does."""
+        async with self._streamed(method, path, body, headers) as answer:
+            async for line in answer.aiter_lines():
+                yield line
+
+    async def chunks(self, method: str, path: str) -> AsyncIterator[str]:
+        """Return the text of an answer as it comes, without an end of time. Raises as `call` does."""
+        async with self._streamed(method, path, None, None) as answer:
+            async for text in answer.aiter_text():
+                yield text
+
+    @asynccontextmanager
+    async def _streamed(
+        self, method: str, path: str, body: Any, headers: Mapping[str, str] | None
+    ) -> AsyncIterator[httpx.Response]:
         try:
             shown = {**(headers or {}), **await self._exchanged()}
             async with self._http.stream(method, path, json=body, headers=shown, timeout=None) as answer:
                 if not answer.is_success:
                     await answer.aread()
                     raise failure_of(_problem(answer), answer.headers.get("retry-after"))
-                async for line in answer.aiter_lines():
-                    yield line
+                yield answer
         except httpx.HTTPError as error:
             raise ServiceRefused("unreachable", hint=type(error).__name__) from None
 

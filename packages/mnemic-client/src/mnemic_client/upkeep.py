@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from mnemic.maintain.consolidate import Consolidated
+from mnemic.maintain.consolidate import Consolidated, ConsolidationRules
+from mnemic.maintain.expire import ExpiryReport, ExpiryRules
 from mnemic.maintain.health import Health
 from mnemic.maintain.reports import MaintenanceReport
 from mnemic.sync_facade import Face, Ground, M, awaited, verb
-from mnemic.types import from_json
+from mnemic.types import from_json, to_json
 from mnemic_client.governance import RemoteAudit, RemoteConsents, RemotePrivacy, RemoteReviews
 from mnemic_client.remote import Remote
 
@@ -27,10 +28,19 @@ class RemoteUpkeep(Face[M]):
         return from_json(MaintenanceReport, await self._remote.call("POST", "/v1/maintenance", params=asked))
 
     @verb
-    async def consolidate(self, *, dry_run: bool = False) -> Consolidated:
-        """Draw together what was said, by the rules of the service. For operators."""
-        told = await self._remote.call("POST", "/v1/consolidations", params={"dry_run": str(dry_run).lower()})
-        return from_json(Consolidated, told)
+    async def expire(self, *, rules: ExpiryRules | None = None, dry_run: bool = False) -> ExpiryReport:
+        """Mark what has expired and purge what was marked a grace period ago. For operators."""
+        body = {"rules": None if rules is None else to_json(rules), "dry_run": dry_run}
+        return from_json(ExpiryReport, await self._remote.call("POST", "/v1/expiry", body))
+
+    @verb
+    async def consolidate(self, *, rules: ConsolidationRules | None = None, dry_run: bool = False) -> Consolidated:
+        """Draw together what was said: summaries, profiles, reflections. Without `rules` no model is asked. For
+        operators.
+        """
+        body = {"rules": None if rules is None else to_json(rules)}
+        asked = {"dry_run": str(dry_run).lower()}
+        return from_json(Consolidated, await self._remote.call("POST", "/v1/consolidations", body, params=asked))
 
     @verb
     async def doctor(self, *, limit: int = 2000) -> Health:

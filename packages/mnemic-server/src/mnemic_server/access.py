@@ -25,6 +25,7 @@ from mnemic_server.erasures import Erasures
 from mnemic_server.meter import Meter
 from mnemic_server.problems import Refused, unauthenticated
 from mnemic_server.request_limits import BODY_BYTES, REFUSED
+from mnemic_server.session_names import SessionName, in_session
 from mnemic_server.sessions import CSRF_HEADER, Sessions, session_cookie
 from mnemic_server.sign_on import SignOn
 from mnemic_server.streams import Streams
@@ -354,9 +355,9 @@ def acting(*roles: Role) -> Callable[..., Awaitable[Actor]]:
     """Return a dependency: on whose behalf the engine is called. An application without a user is refused with 403."""
     admitted = Depends(allowed(*roles))
 
-    async def check(principal: Principal = admitted) -> Actor:
+    async def check(principal: Principal = admitted, session: SessionName = None) -> Actor:
         require_user(principal)
-        return principal.actor
+        return in_session(principal.actor, session)
 
     return check
 

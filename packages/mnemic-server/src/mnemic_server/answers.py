@@ -100,6 +100,7 @@ class HitAnswer(Answer):
     relevance: float | None
     reason: str
     why: str
+    outdated_by: str | None
     ranks: dict[str, RankAnswer]
     memory: MemoryAnswer
 
@@ -128,6 +129,7 @@ class ContextAnswer(Answer):
 
     text: str
     memories: list[NamedVersion]
+    hits: list[HitAnswer]
     reason: str | None
     degraded: bool
     abstained: bool
@@ -196,6 +198,14 @@ class MemoryRequestAnswer(Answer):
     memory_ids: list[str]
 
 
+class BlockedAnswer(Answer):
+    """A proposal that the execution boundary did not let through."""
+
+    key: str | None
+    reason: str
+    level: str
+
+
 class ReportAnswer(Answer):
     """Everything a turn can be held to."""
 
@@ -220,6 +230,14 @@ class ReportAnswer(Answer):
     raw_intent: JsonValue = None
     invalid_used_memory_keys: list[str] = Field(default_factory=list)
     retrieved_keys: list[str] = Field(default_factory=list)
+    hits: list[HitAnswer] = Field(default_factory=list)
+    blocked: list[BlockedAnswer] = Field(default_factory=list)
+
+
+class ReportsAnswer(Answer):
+    """One report for each of the user's own messages, null for the others, in order."""
+
+    reports: list[ReportAnswer | None]
 
 
 class EpisodeStepAnswer(Answer):

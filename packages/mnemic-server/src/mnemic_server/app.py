@@ -28,6 +28,7 @@ from mnemic_server.request_limits import Boundary, Bounds
 from mnemic_server.routes import (
     changes,
     console,
+    conversations,
     entities,
     episodes,
     health,
@@ -58,8 +59,8 @@ _HEADERS = (
     (b"referrer-policy", b"no-referrer"),
 )
 _PARTS = (
-    memories, versions, runs, imports, changes, episodes, entities, structured, personas, subjects, stewards,
-    operations, policies, tenants, keys, health, sign_on, console,
+    memories, versions, runs, imports, changes, episodes, entities, structured, personas, conversations, subjects,
+    stewards, operations, policies, tenants, keys, health, sign_on, console,
 )  # fmt: skip
 _PROBLEMS = (400, 401, 403, 404, 409, 412, 413, 414, 422, 429, 500, 501, 502, 503, 507)
 

@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, JsonValue, StringConstraints
+from pydantic import AfterValidator, Field, JsonValue, StringConstraints, model_validator
 
 from mnemic.kinds.episodic import MAX_STEPS, Episode, Lesson
-from mnemic.types import Neighbour, Node, Relation
-from mnemic_server.shapes import Moment, Name, Strict, Text
+from mnemic.maintain.consolidate import ConsolidationRules
+from mnemic.maintain.expire import ExpiryRules
+from mnemic.types import Neighbour, Node, Relation, from_json
+from mnemic_server.shapes import Kinds, LowerOrigin, Moment, Name, Said, Strict, Text
 
 Ending = Literal["success", "failure", "partial"]
 ThingName = Annotated[str, StringConstraints(min_length=1, max_length=80)]
+SCHEMA_CHARS = 32_768
+
+
+def _short(schema: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    if len(json.dumps(schema)) > SCHEMA_CHARS:
+        raise ValueError(f"at most {SCHEMA_CHARS} characters of JSON")
+    return schema
+
+
+Duration = Annotated[str, StringConstraints(max_length=64)] | None
 Word = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
 
 
@@ -74,23 +87,56 @@ class EndedRelation(Strict):
     target: ThingName
 
 
-class Reading(Strict):
-    """A text to read names and relations, or structured data, from."""
+class TwoNames(Strict):
+    """Two names of things that are known: one thing, or two."""
 
-    text: Text
+    name: ThingName
+    other: ThingName
+
+
+class Reading(Strict):
+    """A text of the user's, or a whole message, to read names and relations from."""
+
+    text: Text | None = None
+    message: Said | None = None
+
+    @model_validator(mode="after")
+    def _one(self) -> Reading:
+        if (self.message is None) == (self.text is None):
+            raise ValueError("either `text` or `message`")
+        return self
 
 
 class StructuredText(Strict):
-    """A text to read data of a known shape from: plain, HTML, a mail, a calendar."""
+    """A text to read data of a known shape from: plain, HTML, a mail, a calendar. Without a `name`, of every shape that
+    installed packages read.
+    """
 
     text: Text
+    name: Name | None = None
     sent_at: Moment | None = None
+    origin: Annotated[
+        Literal["user_stated", "import", "agent_inferred", "tool_output", "web"],
+        Field(description="Where the text comes from."),
+    ] = "import"
+
+
+class TextToExtract(Strict):
+    """A text to read data from, perhaps of a shape that the caller defines: then a model reads it, and the caller
+    checks what comes back against the schema.
+    """
+
+    text: Text
+    name: Name | None = None
+    sent_at: Moment | None = None
+    json_schema: Annotated[dict[str, JsonValue], AfterValidator(_short)] | None = None
 
 
 class NewData(Strict):
     """Data of a known shape."""
 
     data: Annotated[dict[str, JsonValue], Field(max_length=200)]
+    origin: LowerOrigin = None
 
 
 class DataWanted(Strict):
@@ -105,6 +151,82 @@ class NewTrait(Strict):
 
     trait: Annotated[str, StringConstraints(min_length=1, max_length=2000)]
     evidence: Annotated[str, StringConstraints(min_length=1, max_length=2000)] | None = None
+    origin: Literal["agent_inferred", "tool_output", "web"] = "agent_inferred"
+
+
+class SessionMessage(Strict):
+    """A message of the conversation in progress."""
+
+    role: Literal["user", "assistant", "tool"] = "user"
+    content: Text
+    speaker: Name | None = None
+    origin: LowerOrigin = None
+
+
+class CompactionWanted(Strict):
+    """Room that the conversation in progress may take in a prompt."""
+
+    max_tokens: Annotated[int, Field(ge=100, le=1_000_000)] = 2_000
+    keep: Annotated[int, Field(ge=1, le=200, description="How many of the newest messages stay as they are.")] = 6
+
+
+class RetrieveWanted(Strict):
+    """A question to every kind, or to some."""
+
+    query: Annotated[str, StringConstraints(max_length=8192)]
+    kinds: (
+        Annotated[
+            list[Literal["working", "short_term", "long_term", "persona", "episodic", "entity", "structured"]],
+            Field(min_length=1),
+        ]
+        | None
+    ) = None
+    top_k: Annotated[int, Field(ge=1, le=100)] = 10
+
+
+class TextOfUser(Strict):
+    """A text."""
+
+    text: Text
+
+
+class RulesOfExpiry(Strict):
+    """How a run of expiry differs from the usual one. Durations as ISO 8601 (`P30D`)."""
+
+    grace: Duration = None
+    apart: Duration = None
+    hard_kinds: Annotated[list[Kinds], Field(default_factory=list)]
+
+    def rules(self) -> ExpiryRules:
+        """Return the rules as the engine takes them."""
+        return from_json(ExpiryRules, self.model_dump(exclude_none=True))
+
+
+class ExpiryWanted(Strict):
+    """A run of expiry."""
+
+    rules: RulesOfExpiry | None = None
+    dry_run: bool = False
+
+
+class RulesOfConsolidation(Strict):
+    """How a consolidation differs from the usual one. Durations as ISO 8601 (`PT1H`)."""
+
+    by: Annotated[Literal["rules", "model"], Field(description="Whether a model writes the texts.")] = "rules"
+    most: Annotated[int, Field(ge=1, le=10_000, description="How many texts one run writes.")] = 50
+    quiet: Duration = None
+    max_tokens: Annotated[int, Field(ge=16, le=100_000)] = 300
+    timeout: Duration = None
+
+    def rules(self) -> ConsolidationRules:
+        """Return the rules as the engine takes them."""
+        return from_json(ConsolidationRules, self.model_dump(exclude_none=True))
+
+
+class ConsolidationWanted(Strict):
+    """A consolidation. Without `rules` no model is asked."""
+
+    rules: RulesOfConsolidation | None = None
 
 
 def episode_dict(episode: Episode) -> dict[str, Any]:

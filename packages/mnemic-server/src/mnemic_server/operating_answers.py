@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import JsonValue
 
-from mnemic.kinds.episodic import Lesson
 from mnemic.maintain.consolidate import Consolidated
+from mnemic.maintain.expire import ExpiryReport
 from mnemic.maintain.health import Health
 from mnemic.maintain.reports import AuditReport, MaintenanceReport
-from mnemic_server.answers import MemoryAnswer, ReceiptAnswer
+from mnemic_server.answers import MemoryAnswer
 from mnemic_server.described import Answer, shape_of
 
 ConsolidatedAnswer = shape_of(Consolidated)
 HealthAnswer = shape_of(Health)
 MaintenanceAnswer = shape_of(MaintenanceReport)
 AuditReportAnswer = shape_of(AuditReport)
-LessonAnswer: Any = shape_of(Lesson)
+
+
+ExpiryAnswer = shape_of(ExpiryReport)
 
 
 class StatusAnswer(Answer):
@@ -82,45 +84,6 @@ class VerificationAnswer(Answer):
 
     traces: dict[str, int]
     complete: bool
-
-
-class LessonsAnswer(Answer):
-    """Failures of earlier episodes, and what worked instead."""
-
-    lessons: list[LessonAnswer]
-
-
-class EndedAnswer(Answer):
-    """The receipt of a relation that was ended; null where it was not known to hold."""
-
-    receipt: ReceiptAnswer | None
-
-
-class ExtractedAnswer(Answer):
-    """Entities that a text named."""
-
-    receipts: list[ReceiptAnswer]
-    unresolved: int
-    skipped: list[str]
-
-
-class ShapeAnswer(Answer):
-    """A shape of structured data."""
-
-    name: str
-    identity: list[str]
-
-
-class ShapesAnswer(Answer):
-    """The shapes that are known."""
-
-    shapes: list[ShapeAnswer]
-
-
-class DataAnswer(Answer):
-    """Structured data that a text tells, not stored."""
-
-    data: list[dict[str, JsonValue]]
 
 
 class ProfileAnswer(Answer):

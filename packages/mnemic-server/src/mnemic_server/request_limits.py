@@ -23,12 +23,18 @@ from mnemic_server.credentials import Principal
 from mnemic_server.problems import Refused, problem
 from mnemic_server.shares import Shares
 
-OPEN_ENDED = frozenset({"/v1/export", "/v1/changes", "/v1/runs/stream", "/v1/erasures/verification"})
+OPEN_ENDED = frozenset(
+    {"/v1/export", "/v1/export/subject", "/v1/changes", "/v1/runs/stream", "/v1/erasures/verification"}
+)
 """They end when they are done, not at a deadline: streams, and scans for what was erased, however large the file. A
 turn has a budget of its own."""
 COUNTED_APART = frozenset({"/v1/changes"})
 """They stay open for as long as somebody listens, and have separate limits."""
-MODEL_BOUND = frozenset({"/v1/capture", "/v1/runs", "/v1/runs/stream", "/v1/imports", "/v1/maintenance"})
+MODEL_BOUND = frozenset(
+    {"/v1/capture", "/v1/capture/batch", "/v1/runs", "/v1/runs/stream", "/v1/imports", "/v1/maintenance"}
+    | {"/v1/consolidations", "/v1/entities/extract", "/v1/session/compaction"}
+    | {"/v1/structured/extract", "/v1/structured/capture"}
+)
 """They may wait for a language model. One that hangs costs their own places, and nobody a plain write or search."""
 
 MAX_VALUES = 50_000

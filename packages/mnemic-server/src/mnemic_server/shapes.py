@@ -63,12 +63,17 @@ class NewMemory(Strict):
     key: Name | None = None
     level: Levels = "user"
     category: Name | None = None
+    context: Annotated[str, StringConstraints(max_length=8192)] = ""
     data: dict[str, JsonValue] = Field(default_factory=dict, max_length=100)
     ttl: TimeToLive = None
     ttl_days: DaysToLive = None
     confidence: Annotated[float, Field(ge=0, le=1, strict=False)] = 0.8
     occurred_at: Moment | None = None
+    valid_from: Moment | None = None
+    valid_to: Moment | None = None
     origin: LowerOrigin = None
+    ref: Name | None = None
+    speaker: Name | None = None
 
     def candidate(self, session: str | None) -> Candidate:
         """Return the candidate that the engine is asked to keep; its origin is the channel's, or a lower one that the
@@ -80,11 +85,16 @@ class NewMemory(Strict):
             key=self.key,
             level=self.level,
             category=self.category,
+            context=self.context,
             data=self.data,
             ttl=timedelta(days=self.ttl_days) if self.ttl is None and self.ttl_days is not None else ttl_of(self.ttl),
             confidence=self.confidence,
-            source=Source(origin=Origin(self.origin or Origin.USER_STATED), session=session),
+            source=Source(
+                origin=Origin(self.origin or Origin.USER_STATED), ref=self.ref, session=session, speaker=self.speaker
+            ),
             occurred_at=self.occurred_at,
+            valid_from=self.valid_from,
+            valid_to=self.valid_to,
         )
 
 
@@ -146,6 +156,13 @@ class Captured(Strict):
         return Said.model_validate(fields).message(session)
 
 
+class CapturedMessages(Strict):
+    """Messages of a conversation to learn from, in order."""
+
+    messages: Annotated[list[Said], Field(min_length=1, max_length=50)]
+    idempotency_keys: Annotated[list[Name | None], Field(max_length=50)] | None = None
+
+
 class Conversation(Strict):
     """Messages to keep as they are."""
 
@@ -199,9 +216,13 @@ class ContextWanted(Strict):
 class Turn(Strict):
     """One turn: something said, something asked, or both."""
 
-    message: Text | None = None
+    message: Text | Said | None = None
     goal: Text | None = None
     context: dict[str, JsonValue] = Field(default_factory=dict, max_length=100)
+
+    def said(self, session: str | None) -> str | Message | None:
+        """Return the message as the engine takes it."""
+        return self.message.message(session) if isinstance(self.message, Said) else self.message
 
 
 class Correction(Strict):

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from mnemic.kinds.structured import StructuredMemory
+from mnemic.providers.openai import OpenAICompleter
+from mnemic_testing.scripted_model import ScriptedModelServer
 from mnemic_travel import plugin
 from tests.unit.entrypoints.rest.conftest import Running
 
@@ -167,3 +169,88 @@ async def test_what_supports_a_trait_is_its_authors_alone(running: Running) -> N
     found = await running.client.post("/v1/search", json={"query": "loyalty points"}, headers=ben)
     assert "loyalty" in found.text
     assert "CANARY" not in found.text
+
+
+async def test_an_episode_is_walked_step_by_step_by_its_user_alone(running: Running) -> None:
+    ana, ben = await running.caller("reader", "writer"), await running.caller("reader", user="ben")
+    made = await post(running, "/v1/episodes", BOATS, ana)
+    place = f"/v1/episodes/{made['memory_id']}/walk"
+    walked = (await running.client.get(place, headers=ana)).json()["neighbours"]
+    assert [one["name"] for one in walked] == ["call the harbour", "book online", "success"]
+    assert (await running.client.get(place, headers=ben)).status_code == 404
+
+
+async def test_two_names_are_joined_and_parted_by_a_writer(running: Running) -> None:
+    ana, reader = await running.caller("reader", "writer"), await running.caller("reader")
+    for name in ("Robert", "Bob"):
+        await post(running, "/v1/entities", {"name": name, "label": "person"}, ana)
+    pair = {"name": "Bob", "other": "Robert"}
+    assert (await post(running, "/v1/entities/same", pair, ana))["outcome"] == "created"
+    known = (await running.client.get("/v1/entities?label=person", headers=ana)).json()["entities"]
+    assert [one["name"] for one in known] == ["Robert"]
+    assert (await post(running, "/v1/entities/apart", pair, ana))["receipt"]["outcome"] == "superseded"
+    assert (await post(running, "/v1/entities/apart", pair, ana)) == {"receipt": None}
+    for verb in ("same", "apart"):
+        refused = await running.client.post(f"/v1/entities/{verb}", json=pair, headers=reader)
+        assert (refused.status_code, refused.json()["reason"]) == (403, "role_required:writer")
+
+
+async def test_a_message_is_read_as_what_its_role_is(running: Running) -> None:
+    ana = await running.caller("reader", "writer")
+    said = {"role": "assistant", "content": "My sister Eva works at Siemens."}
+    told = await post(running, "/v1/entities/extract", {"message": said}, ana)
+    assert told["receipts"] == []
+    for body in ({}, {"text": "I know Eva.", "message": said}):
+        refused = await running.client.post("/v1/entities/extract", json=body, headers=ana)
+        assert (refused.status_code, refused.json()["reason"]) == (422, "invalid_input:body")
+
+
+async def test_a_shape_is_told_whole_where_it_is_asked_for(running: Running) -> None:
+    ana = await running.caller("reader")
+    brief = (await running.client.get("/v1/structured", headers=ana)).json()["shapes"]
+    whole = (await running.client.get("/v1/structured?whole=true", headers=ana)).json()["shapes"]
+    assert {frozenset(one) for one in brief} == {frozenset({"name", "identity"})}
+    (flight,) = (one for one in whole if one["name"] == "FlightReservation")
+    assert (flight["person"], flight["modified"]) == ("underName", "modifiedTime")
+    assert "reservationNumber" in flight["json_schema"]["properties"]
+
+
+SLOW = {"type": "object", "properties": {"name": {"type": "string", "pattern": "^(A+)+$"}}}
+
+
+async def test_a_text_is_read_by_a_schema_of_the_caller_that_nothing_here_runs(running: Running) -> None:
+    """The model sees it; its patterns are the caller's to run, for they could take any time."""
+    ana = await running.caller("reader", "writer")
+    name = "A" * 40 + "!"
+    wanted = {"text": f"She is called {name}", "name": "Boat", "json_schema": SLOW}
+    absent = await running.client.post("/v1/structured/extract", json=wanted, headers=ana)
+    assert (absent.status_code, absent.json()["reason"]) == (501, "not_supported:extract:Boat")
+    with ScriptedModelServer([{"found": [{"name": name}]}]) as server:
+        running.engine.completer = OpenAICompleter(model="scripted", base_url=server.base_url, api_key="test")
+        assert await post(running, "/v1/structured/extract", wanted, ana) == {"data": [{"name": name}]}
+        assert "^(A+)+$" in server.requests[0].user
+        await running.engine.completer.close()
+
+
+@pytest.mark.parametrize(
+    ("wanted", "reason"),
+    [
+        ({"json_schema": SLOW}, "invalid_input:name"),
+        ({"name": "Boat", "json_schema": {"typo": 1}}, "invalid_config:schema:typo"),
+        ({"name": "Boat", "json_schema": {"title": "x" * 40_000}}, "invalid_input:json_schema"),
+    ],
+)
+async def test_a_schema_that_cannot_be_used_is_refused(running: Running, wanted: Any, reason: str) -> None:
+    ana = await running.caller("reader")
+    answer = await running.client.post("/v1/structured/extract", json={"text": "A boat."} | wanted, headers=ana)
+    assert (answer.status_code, answer.json()["reason"]) == (422, reason)
+
+
+async def test_data_of_a_lower_origin_changes_nothing_of_a_higher(running: Running) -> None:
+    ana = await running.caller("reader", "writer")
+    await post(running, "/v1/structured/FlightReservation", {"data": FLIGHT}, ana)
+    other = {**FLIGHT, "reservationStatus": "ReservationCancelled"}
+    told = await post(running, "/v1/structured/FlightReservation", {"data": other, "origin": "web"}, ana)
+    assert [(one["outcome"], one["reason"]) for one in told["receipts"]] == [("blocked", "lower_trust")]
+    read = await post(running, "/v1/structured/capture", {"text": "Nothing.", "name": "TrainReservation"}, ana)
+    assert read == {"receipts": []}

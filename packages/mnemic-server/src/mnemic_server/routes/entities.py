@@ -20,18 +20,19 @@ from mnemic_server.answers import (
     ReceiptsAnswer,
     answering,
 )
+from mnemic_server.kind_answers import EndedAnswer, ExtractedAnswer
 from mnemic_server.kind_shapes import (
     EndedRelation,
     NewEntity,
     NewRelation,
     Reading,
+    TwoNames,
     neighbour_dict,
     node_dict,
     relations_list,
 )
-from mnemic_server.operating_answers import EndedAnswer, ExtractedAnswer
 from mnemic_server.parsed import Parsed
-from mnemic_server.shapes import Moment
+from mnemic_server.shapes import IdempotencyKey, Moment
 
 router = APIRouter(prefix="/v1/entities", tags=["kinds"], route_class=Parsed)
 
@@ -90,10 +91,14 @@ async def path(
 
 
 @router.post("/relations", **answering(ReceiptAnswer))
-async def relate(wanted: NewRelation, actor: Writing, service: TheService) -> dict[str, Any]:
+async def relate(
+    wanted: NewRelation, actor: Writing, service: TheService, idempotency_key: IdempotencyKey = None
+) -> dict[str, Any]:
     """Remember a relation of two things. A relation that only one can have at a time ends the one before."""
     view = _view(service, actor)
-    receipt = await view.relate(wanted.source, wanted.relation, wanted.target, since=wanted.since)
+    receipt = await view.relate(
+        wanted.source, wanted.relation, wanted.target, since=wanted.since, idempotency_key=idempotency_key
+    )
     return receipt_dict(receipt)
 
 
@@ -104,10 +109,27 @@ async def end(wanted: EndedRelation, actor: Writing, service: TheService) -> dic
     return {"receipt": None if receipt is None else receipt_dict(receipt)}
 
 
+@router.post("/same", **answering(ReceiptAnswer))
+async def same(wanted: TwoNames, actor: Writing, service: TheService) -> dict[str, Any]:
+    """Remember that `name` is another name of `other`. Nothing is rewritten: `apart` takes them apart as they were."""
+    return receipt_dict(await _view(service, actor).same(wanted.name, wanted.other))
+
+
+@router.post("/apart", **answering(EndedAnswer))
+async def apart(wanted: TwoNames, actor: Writing, service: TheService) -> dict[str, Any]:
+    """Take back that two names are one; null where nobody had said so."""
+    receipt = await _view(service, actor).apart(wanted.name, wanted.other)
+    return {"receipt": None if receipt is None else receipt_dict(receipt)}
+
+
 @router.post("/extract", **answering(ExtractedAnswer))
-async def extract(wanted: Reading, actor: Writing, service: TheService) -> dict[str, Any]:
+async def extract(
+    wanted: Reading, actor: Writing, service: TheService, idempotency_key: IdempotencyKey = None
+) -> dict[str, Any]:
     """Remember the people and things that a text of the user's names, and their relations."""
-    found = await _view(service, actor).extract(wanted.text)
+    said = wanted.text if wanted.message is None else wanted.message.message(actor.session)
+    assert said is not None
+    found = await _view(service, actor).extract(said, idempotency_key=idempotency_key)
     return {
         "receipts": [receipt_dict(receipt) for receipt in found.receipts],
         "unresolved": found.unresolved,

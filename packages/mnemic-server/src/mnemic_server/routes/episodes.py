@@ -11,9 +11,9 @@ from mnemic.entrypoints.wire import receipt_dict
 from mnemic.kinds.episodic import EpisodicMemory, Step
 from mnemic.sync_facade import awaited
 from mnemic_server.access import Reading, TheService, Writing
-from mnemic_server.answers import EpisodeAnswer, EpisodePageAnswer, ReceiptAnswer, answering
-from mnemic_server.kind_shapes import Feedback, NewEpisode, Task, episode_dict, lesson_dict
-from mnemic_server.operating_answers import LessonsAnswer
+from mnemic_server.answers import EpisodeAnswer, EpisodePageAnswer, NeighboursAnswer, ReceiptAnswer, answering
+from mnemic_server.kind_answers import LessonsAnswer
+from mnemic_server.kind_shapes import Feedback, NewEpisode, Task, episode_dict, lesson_dict, neighbour_dict
 from mnemic_server.parsed import Parsed
 from mnemic_server.shapes import MemoryId
 
@@ -54,6 +54,13 @@ async def page(
 async def one(memory_id: MemoryId, actor: Reading, service: TheService) -> dict[str, Any]:
     """One episode with the feedback that came since."""
     return episode_dict(await EpisodicMemory(service.engine, actor, awaited()).get(memory_id))
+
+
+@router.get("/{memory_id}/walk", **answering(NeighboursAnswer))
+async def walk(memory_id: MemoryId, actor: Reading, service: TheService) -> dict[str, Any]:
+    """Return the steps of an episode in order and how it ended, each with the way there from its task, by the graph."""
+    walked = await EpisodicMemory(service.engine, actor, awaited()).walk(memory_id)
+    return {"neighbours": [neighbour_dict(one) for one in walked]}
 
 
 @router.post("/{memory_id}/feedback", **answering(ReceiptAnswer))

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Query, Response
 
-from mnemic.entrypoints.wire import memory_dict, receipt_dict, report_dict, result_dict
+from mnemic.entrypoints.wire import hit_dict, memory_dict, receipt_dict, result_dict
 from mnemic.errors import InvalidInput, VersionConflict
 from mnemic.types import Memory, Origin
 from mnemic_server.access import Correcting, Deleting, Reading, TheService, Writing
@@ -20,14 +20,16 @@ from mnemic_server.answers import (
     ReceiptAnswer,
     ReceiptsAnswer,
     ReportAnswer,
+    ReportsAnswer,
     SearchAnswer,
     answering,
 )
-from mnemic_server.evidence import all_shown, result_shown, shown
+from mnemic_server.evidence import all_shown, hits_shown, report_shown, result_shown, shown
 from mnemic_server.parsed import Parsed
 from mnemic_server.problems import Refused
 from mnemic_server.shapes import (
     Captured,
+    CapturedMessages,
     ContextWanted,
     Conversation,
     Correction,
@@ -83,7 +85,19 @@ async def capture(
 ) -> dict[str, Any]:
     """Remember what is worth it in something the user said."""
     report = await service.engine.capture(wanted.said(actor.session), actor=actor, idempotency_key=idempotency_key)
-    return report_dict(report)
+    return report_shown(report, actor)
+
+
+@router.post("/capture/batch", **answering(ReportsAnswer))
+async def capture_many(wanted: CapturedMessages, actor: Writing, service: TheService) -> dict[str, Any]:
+    """Remember what is worth it in messages of a conversation, in their order: a report for each of the user's own,
+    null for the others, which only show what those mean.
+    """
+    messages, keys = [one.message(actor.session) for one in wanted.messages], wanted.idempotency_keys
+    if keys is not None and len(keys) != len(messages):
+        raise InvalidInput("idempotency_keys", hint="one for each message, or null")
+    reports = await service.engine.capture_many(messages, actor=actor, idempotency_keys=keys)
+    return {"reports": [None if one is None else report_shown(one, actor) for one in reports]}
 
 
 @router.post("/search", **answering(SearchAnswer))
@@ -96,14 +110,15 @@ async def search(wanted: Search, actor: Reading, service: TheService) -> dict[st
 @router.post("/context", **answering(ContextAnswer))
 async def context(wanted: ContextWanted, actor: Reading, service: TheService) -> dict[str, Any]:
     """Return a block of memories, ready to be put into one model call as data; it is logged as injected."""
-    shown = await service.engine.context(wanted.query, actor=actor, top_k=wanted.top_k, max_tokens=wanted.max_tokens)
+    block = await service.engine.context(wanted.query, actor=actor, top_k=wanted.top_k, max_tokens=wanted.max_tokens)
     return {
-        "text": shown.text,
-        "memories": [{"memory_id": hit.memory.memory_id, "version": hit.memory.version} for hit in shown.hits],
-        "reason": shown.reason,
-        "degraded": shown.degraded,
-        "abstained": shown.abstained,
-        "digest": shown.digest,
+        "text": block.text,
+        "memories": [{"memory_id": hit.memory.memory_id, "version": hit.memory.version} for hit in block.hits],
+        "hits": [hit_dict(hit) for hit in hits_shown(block.hits, actor)],
+        "reason": block.reason,
+        "degraded": block.degraded,
+        "abstained": block.abstained,
+        "digest": block.digest,
     }
 
 

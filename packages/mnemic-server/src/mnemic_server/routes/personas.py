@@ -10,7 +10,7 @@ from mnemic.entrypoints.wire import memory_dict, receipt_dict
 from mnemic.errors import MemoryNotFound
 from mnemic.kinds.persona import PersonaMemory
 from mnemic.sync_facade import Awaited, awaited
-from mnemic.types import Actor, Status
+from mnemic.types import Actor, Origin, Status
 from mnemic_server.access import Reading, TheService, Writing
 from mnemic_server.answers import HistoryAnswer, ReceiptAnswer, answering
 from mnemic_server.evidence import all_shown
@@ -57,7 +57,8 @@ async def prompt(
 @router.post("/traits", **answering(ReceiptAnswer))
 async def learn(wanted: NewTrait, actor: Writing, service: TheService) -> dict[str, Any]:
     """Propose a trait. It waits for review, and whoever proposed it cannot approve it."""
-    return receipt_dict(await _view(service, actor).learn(wanted.trait, evidence=wanted.evidence))
+    origin = Origin(wanted.origin)
+    return receipt_dict(await _view(service, actor).learn(wanted.trait, evidence=wanted.evidence, origin=origin))
 
 
 @router.get("/traits/{memory_id}/history", **answering(HistoryAnswer))

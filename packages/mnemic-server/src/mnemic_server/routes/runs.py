@@ -9,14 +9,14 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query
 
-from mnemic.entrypoints.wire import memory_dict, report_dict
+from mnemic.entrypoints.wire import memory_dict
 from mnemic.errors import MemoryNotFound, MnemicError, StoreFailed
 from mnemic.maintain.run_history import RunRecord, record_run, run_of, runs
 from mnemic.trace import UseAudit, Watch
 from mnemic.types import Actor
 from mnemic_server.access import Reading, Service, TheService, Writing
 from mnemic_server.answers import ReportAnswer, RunMemoriesAnswer, RunPageAnswer, answering
-from mnemic_server.evidence import all_shown
+from mnemic_server.evidence import all_shown, report_shown
 from mnemic_server.parsed import Parsed
 from mnemic_server.shapes import IdempotencyKey, Turn
 from mnemic_server.streams import DESCRIBED, EventStream, written
@@ -96,13 +96,13 @@ async def _ran(
 ) -> dict[str, Any]:
     report = await service.engine.run(
         actor=actor,
-        message=turn.message,
+        message=turn.said(actor.session),
         goal=turn.goal,
         context=turn.context,
         idempotency_key=idempotency_key,
         watch=watch,
     )
-    told = report_dict(report)
+    told = report_shown(report, actor)
     try:
         await record_run(service.engine.store, service.engine.clock, actor, report)
     except StoreFailed as failure:

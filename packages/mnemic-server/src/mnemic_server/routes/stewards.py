@@ -13,10 +13,12 @@ from mnemic.maintain.review import Waiting
 from mnemic.types import AuditEvent, to_json
 from mnemic_server.access import Deciding, Operating, Reviewing, TheService
 from mnemic_server.answers import ReceiptAnswer, answering
+from mnemic_server.kind_shapes import ConsolidationWanted, ExpiryWanted
 from mnemic_server.operating_answers import (
     AuditPageAnswer,
     AuditReportAnswer,
     ConsolidatedAnswer,
+    ExpiryAnswer,
     HealthAnswer,
     MaintenanceAnswer,
     ReviewPageAnswer,
@@ -116,14 +118,28 @@ async def maintain(
     return report
 
 
+@router.post("/expiry", **answering(ExpiryAnswer))
+async def expire(wanted: ExpiryWanted, principal: Operating, service: TheService) -> dict[str, Any]:
+    """Mark what has expired in the tenant, purge what was marked a grace period ago."""
+    rules = None if wanted.rules is None else wanted.rules.rules()
+    report = await service.engine.expire(actor=principal.actor, rules=rules, dry_run=wanted.dry_run)
+    told: dict[str, Any] = to_json(report)
+    return told
+
+
 @router.post("/consolidations", **answering(ConsolidatedAnswer))
 async def consolidate(
     principal: Operating,
     service: TheService,
     dry_run: Annotated[bool, Query(description="Say what would be written, and write nothing.")] = False,
+    wanted: Annotated[ConsolidationWanted, Body()] = ConsolidationWanted(),  # noqa: B008 - it is never changed
 ) -> dict[str, Any]:
-    """Draw together what the tenant's users said, by rules: summaries, profiles, reflections."""
-    done: dict[str, Any] = to_json(await service.engine.consolidate(actor=principal.actor, dry_run=dry_run))
+    """Draw together what the tenant's users said: summaries, profiles, reflections. By rules, or where `rules` of the
+    body say so by the model.
+    """
+    rules = None if wanted.rules is None else wanted.rules.rules()
+    report = await service.engine.consolidate(actor=principal.actor, rules=rules, dry_run=dry_run)
+    done: dict[str, Any] = to_json(report)
     return done
 
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Iterator
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path
+from fastapi import APIRouter, Path, Query
 
 from mnemic.entrypoints.wire import memory_dict, receipt_dict
+from mnemic.errors import InvalidInput
+from mnemic.extract.structured.schema import Problem, Schema
+from mnemic.extract.structured.shape import Shape
 from mnemic.kinds.structured import StructuredMemory
 from mnemic.sync_facade import Awaited, awaited
-from mnemic.types import Actor
+from mnemic.types import Actor, Origin
 from mnemic_server.access import Reading, TheService, Writing
 from mnemic_server.answers import MemoriesAnswer, ReceiptsAnswer, answering
-from mnemic_server.kind_shapes import DataWanted, NewData, StructuredText
-from mnemic_server.operating_answers import DataAnswer, ShapesAnswer
+from mnemic_server.kind_answers import DataAnswer, ShapesAnswer
+from mnemic_server.kind_shapes import DataWanted, NewData, StructuredText, TextToExtract
 from mnemic_server.parsed import Parsed
 
 router = APIRouter(prefix="/v1/structured", tags=["kinds"], route_class=Parsed)
@@ -26,30 +31,46 @@ def _view(service: TheService, actor: Actor) -> StructuredMemory[Awaited]:
 
 
 @router.get("", **answering(ShapesAnswer))
-async def shapes(actor: Reading, service: TheService) -> dict[str, Any]:
+async def shapes(
+    actor: Reading,
+    service: TheService,
+    whole: Annotated[
+        bool, Query(description="With the schema of each, and what its key and title are made of.")
+    ] = False,
+) -> dict[str, Any]:
     """Return the shapes that are known, and the fields by which two of one are the same thing."""
-    known = _view(service, actor).shapes
-    return {"shapes": [{"name": name, "identity": list(shape.identity)} for name, shape in sorted(known.items())]}
+    return {"shapes": [_told(shape, whole) for _, shape in sorted(_view(service, actor).shapes.items())]}
 
 
 @router.post("/extract", **answering(DataAnswer))
-async def extract(wanted: StructuredText, actor: Reading, service: TheService) -> dict[str, Any]:
-    """Extract what a text tells of known shapes, ready to be put; nothing is stored."""
-    found = await _view(service, actor).extract(wanted.text, sent_at=wanted.sent_at)
+async def extract(wanted: TextToExtract, actor: Reading, service: TheService) -> dict[str, Any]:
+    """Extract what a text tells of known shapes, or of the one called `name`, ready to be put; nothing is stored. With
+    a `json_schema` of the caller's a model reads the text, and the caller checks what comes back.
+    """
+    view = _view(service, actor)
+    if wanted.json_schema is not None:
+        if wanted.name is None:
+            raise InvalidInput("name", hint="a shape has a name")
+        # Beside the event loop: what somebody has sent decides how long it takes.
+        schema = await asyncio.to_thread(_Callers, wanted.json_schema)
+        view.shapes[wanted.name] = Shape(name=wanted.name, schema=schema)
+    found = await view.extract(wanted.text, wanted.name, sent_at=wanted.sent_at)
     return {"data": [dict(one) for one in found]}
 
 
 @router.post("/capture", **answering(ReceiptsAnswer))
 async def capture(wanted: StructuredText, actor: Writing, service: TheService) -> dict[str, Any]:
-    """Keep what a text tells of known shapes."""
-    receipts = await _view(service, actor).capture(wanted.text, sent_at=wanted.sent_at)
+    """Keep what a text tells of known shapes, or of the one called `name`."""
+    view, origin = _view(service, actor), Origin(wanted.origin)
+    receipts = await view.capture(wanted.text, wanted.name, sent_at=wanted.sent_at, origin=origin)
     return {"receipts": [receipt_dict(receipt) for receipt in receipts]}
 
 
 @router.post("/{shape}", **answering(ReceiptsAnswer))
 async def put(shape: ShapeName, wanted: NewData, actor: Writing, service: TheService) -> dict[str, Any]:
     """Keep data of a shape. What is known of the same thing and not said again stays; one receipt for each memory."""
-    receipts = await _view(service, actor).put(shape, wanted.data)
+    origin = Origin(wanted.origin or Origin.USER_STATED)
+    receipts = await _view(service, actor).put(shape, wanted.data, origin=origin)
     return {"receipts": [receipt_dict(receipt) for receipt in receipts]}
 
 
@@ -58,3 +79,21 @@ async def query(shape: ShapeName, wanted: DataWanted, actor: Reading, service: T
     """Return the newest data of a shape whose fields are as wanted."""
     found = await _view(service, actor).query(shape, wanted.where, limit=wanted.limit)
     return {"memories": [memory_dict(memory) for memory in found]}
+
+
+class _Callers(Schema):
+    """A schema that a caller has sent. It is shown to a model and nothing is checked by it here: its patterns and
+    references are the caller's, and could take any time.
+    """
+
+    def problems(self, data: object) -> Iterator[Problem]:
+        """Nothing."""
+        return iter(())
+
+
+def _told(shape: Shape, whole: bool) -> dict[str, Any]:
+    told: dict[str, Any] = {"name": shape.name, "identity": list(shape.identity)}
+    if whole:
+        told |= {"person": shape.person, "title": list(shape.title), "modified": shape.modified}
+        told["json_schema"] = dict(shape.schema.document)
+    return told

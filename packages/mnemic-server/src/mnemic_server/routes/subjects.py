@@ -6,7 +6,7 @@ import json
 from collections.abc import AsyncIterator
 from functools import partial
 from http import HTTPStatus
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query, Response
 from fastapi.responses import StreamingResponse
@@ -29,6 +29,7 @@ from mnemic_server.access import (
 from mnemic_server.answers import answering
 from mnemic_server.credentials import Role
 from mnemic_server.evidence import all_shown
+from mnemic_server.kind_answers import SubjectAnswer
 from mnemic_server.operating_answers import (
     CarriedOutAnswer,
     ConsentsAnswer,
@@ -87,12 +88,53 @@ LINES = {
 }
 
 
+DOCUMENT = {
+    "model": SubjectAnswer,
+    "description": "One document, as `mnemic export --subject` writes it.",
+    "content": {"text/html": {"schema": {"type": "string", "description": "The same as a page for people."}}},
+}
+MEDIA_TYPES = {"json": "application/json", "html": "text/html; charset=utf-8"}
+
+
+@router.get("/export/subject", response_class=StreamingResponse, responses={200: DOCUMENT})
+async def export_subject(
+    principal: Erasing,
+    service: TheService,
+    subject: Annotated[str | None, Query(min_length=1, max_length=128, description="Whose data; oneself.")] = None,
+    form: Annotated[Literal["json", "html"], Query(description="JSON, or a page for people.")] = "json",
+    values: Annotated[bool, Query(description="With what is sealed opened: for the subject alone.")] = False,
+) -> StreamingResponse:
+    """Everything held about a user as one document: about oneself, or as an operator about anybody of the tenant, whom
+    somebody has asked for it. The audit records the request.
+    """
+    wanted = subject or principal.user
+    if wanted is None:
+        raise Refused(HTTPStatus.UNPROCESSABLE_ENTITY, "invalid_input:subject")
+    if wanted != principal.user:
+        require_role(principal, Role.OPERATOR)
+    chunks = service.engine.export_subject(wanted, actor=principal.actor, form=form, values=values)
+    first = await anext(chunks, "")  # what is refused is refused before the answer begins
+
+    async def document() -> AsyncIterator[str]:
+        yield first
+        async for chunk in chunks:
+            yield chunk
+
+    return StreamingResponse(document(), media_type=MEDIA_TYPES[form])
+
+
 @router.get("/export", response_class=StreamingResponse, responses={200: LINES})
-async def export(actor: OneselfOnly, service: TheService) -> StreamingResponse:
+async def export(
+    actor: OneselfOnly,
+    service: TheService,
+    archive: Annotated[
+        bool, Query(description="With every version and the consents, as `restore` takes them.")
+    ] = False,
+) -> StreamingResponse:
     """Everything held about oneself, whatever its status, as JSON lines."""
 
     async def lines() -> AsyncIterator[str]:
-        async for memory in service.engine.export(actor=actor):
+        async for memory in service.engine.export(actor=actor, archive=archive):
             yield json.dumps(memory, ensure_ascii=False) + "\n"
 
     return StreamingResponse(lines(), media_type="application/x-ndjson")

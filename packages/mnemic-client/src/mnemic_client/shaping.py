@@ -1,0 +1,59 @@
+"""Shapes of structured data on this side of a service: its own as it tells them, and those that a program defines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, cast
+
+from mnemic.extract.structured.schema import Schema
+from mnemic.extract.structured.shape import Shape
+from mnemic.kinds.structured import StructuredMemory
+from mnemic.portal import Portal
+from mnemic.sync_facade import Awaited, awaited
+from mnemic.types import Actor
+from mnemic_client.engine import RemoteEngine
+from mnemic_client.opening import AsyncClient
+from mnemic_client.remote import Remote
+
+
+def kept_at(remote: Remote) -> StructuredMemory[Awaited]:
+    """Return the library's verbs for shapes that a program defines, on memories of the service."""
+    actor = remote.user or Actor(user="me")  # the credential says who asks
+    return StructuredMemory(cast(Any, RemoteEngine(AsyncClient(remote), actor)), actor, awaited(), readers=list)
+
+
+def known_at(remote: Remote, call: Callable[..., Any] | None) -> Mapping[str, Shape]:
+    """Return the shapes of the service, by name. A caller with an event loop cannot await a property: another loop
+    asks, beside theirs.
+    """
+    if call is not None:
+        known: Mapping[str, Shape] = call(_told, remote)
+        return known
+    portal = Portal()
+    try:
+        return portal.call(_by_another, remote)
+    finally:
+        portal.close()
+
+
+async def _by_another(remote: Remote) -> Mapping[str, Shape]:
+    again = remote.again()
+    try:
+        return await _told(again)
+    finally:
+        await again.close()
+
+
+async def _told(remote: Remote) -> Mapping[str, Shape]:
+    shapes = (await remote.call("GET", "/v1/structured", params={"whole": "true"}))["shapes"]
+    return {
+        one["name"]: Shape(
+            name=one["name"],
+            schema=Schema(one["json_schema"], is_ours=True),
+            identity=tuple(one["identity"]),
+            person=one["person"],
+            title=tuple(one["title"]),
+            modified=one["modified"],
+        )
+        for one in shapes
+    }

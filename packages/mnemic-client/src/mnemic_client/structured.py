@@ -1,0 +1,112 @@
+"""Structured data of a memory that a service keeps: shapes of the service, and shapes that this program defines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, cast
+
+from mnemic.maintain.export import from_dict
+from mnemic.sync_facade import Awaited, M, verb
+from mnemic.types import Memory, Origin, WriteReceipt
+from mnemic_client.bodies import at as place_of
+from mnemic_client.bodies import iso, lower, memories, receipts
+from mnemic_client.kinds import RemoteView
+
+if TYPE_CHECKING:
+    from mnemic.extract.structured.shape import Shape
+    from mnemic.kinds.structured import StructuredMemory
+
+
+class RemoteData(RemoteView[M]):
+    """Data of known shapes; see `mnemic.kinds.structured`.
+
+    The service checks data of its own shapes. A shape that is defined here stays here, as with a file: this program
+    checks and merges the data, and the service keeps it as it keeps every memory.
+    """
+
+    _service: Mapping[str, Shape] | None = None
+    _here: StructuredMemory[Awaited] | None = None
+
+    @property
+    def shapes(self) -> dict[str, Shape]:
+        """The shapes that are known, by name. The service is asked for its own the first time, and a caller that awaits
+        is kept waiting for it like any other.
+        """
+        if self._service is None:
+            self._service = _shaping().known_at(self._remote, self.ground.call)
+        return {**(self._service or {}), **self._defined}
+
+    @property
+    def _defined(self) -> dict[str, Shape]:
+        return {} if self._here is None else self._here.shapes
+
+    @property
+    def _own(self) -> StructuredMemory[Awaited]:
+        """The library's verbs for shapes that are defined here, on memories of the service."""
+        if self._here is None:
+            self._here = _shaping().kept_at(self._remote)
+        return self._here
+
+    def define(self, name: str, schema: Mapping[str, Any], *, identity: Sequence[str] = ()) -> Shape:
+        """Let data called `name` be put through this view. Raises as the library's `define`."""
+        return self._own.define(name, schema, identity=identity)
+
+    @verb
+    async def put(
+        self, name: str, data: Mapping[str, Any], *, origin: Origin = Origin.USER_STATED
+    ) -> Sequence[WriteReceipt]:
+        """Keep data of the shape `name`; one receipt for each memory made or changed."""
+        if name in self._defined:
+            return await self._own.put(name, data, origin=origin)
+        body = {"data": dict(data), "origin": lower(origin)}
+        return receipts(await self._remote.call("POST", f"/v1/structured/{name}", body))
+
+    @verb
+    async def query(self, name: str, where: Mapping[str, Any] | None = None, *, limit: int = 50) -> Sequence[Memory]:
+        """Return the newest data of the shape `name` whose fields are as `where` wants them."""
+        if name in self._defined:
+            return await self._own.query(name, where, limit=limit)
+        body = {"where": dict(where or {}), "limit": limit}
+        told = await self._remote.call("POST", f"/v1/structured/{name}/query", body, repeatable=True)
+        return [from_dict(one) for one in told["memories"]]
+
+    @verb
+    async def extract(
+        self, text: str, name: str | None = None, *, sent_at: datetime | None = None
+    ) -> Sequence[Mapping[str, Any]]:
+        """Find what `text` tells of the shape `name`, or of all that installed packages read, ready to be put; nothing
+        is stored. Readers and model are those of the service.
+        """
+        return await self._extracted(text, name, sent_at)
+
+    @verb
+    async def capture(
+        self, text: str, name: str | None = None, *, sent_at: datetime | None = None, origin: Origin = Origin.IMPORT
+    ) -> Sequence[WriteReceipt]:
+        """Put what `extract` finds in `text`. Raises what `extract` and `put` do."""
+        if name is not None and name in self._defined:
+            found = await self._extracted(text, name, sent_at)
+            return [one for data in found for one in await self._own.put(name, data, origin=origin)]
+        body = {"text": text, "name": name, "sent_at": iso(sent_at, "sent_at")}
+        body["origin"] = lower(origin) or Origin.USER_STATED.value
+        return receipts(await self._remote.call("POST", "/v1/structured/capture", body))
+
+    @verb
+    async def history(self, memory_id: str) -> Sequence[Memory]:
+        """All versions of it, oldest first. Raises MemoryNotFound."""
+        return memories((await self._remote.call("GET", f"{place_of(memory_id)}/history"))["versions"])
+
+    async def _extracted(self, text: str, name: str | None, sent_at: datetime | None) -> Sequence[Mapping[str, Any]]:
+        own = self._defined.get(name or "")
+        body = {"text": text, "name": name, "sent_at": iso(sent_at, "sent_at")}
+        if own is not None:
+            body["json_schema"] = cast(Any, own.schema.document)
+        found = (await self._remote.call("POST", "/v1/structured/extract", body, repeatable=True))["data"]
+        return [one for one in found if own is None or not any(own.schema.problems(one))]
+
+
+def _shaping() -> Any:
+    """Shapes and their schemas, which need `mnemic[structured]`: loaded where a shape is used here, and only there."""
+    return import_module("mnemic_client.shaping")

@@ -1,0 +1,87 @@
+"""The conversation in progress, and what is found across all kinds."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+
+from mnemic.entrypoints.wire import memory_dict
+from mnemic.kinds.seven import KindHit, SevenKinds
+from mnemic.kinds.short_term import MAX_TAIL, ShortTermMemory
+from mnemic.sync_facade import Awaited, awaited
+from mnemic.types import Actor, Kind, Origin, to_json
+from mnemic_server.access import Reading, TheService, Writing
+from mnemic_server.answers import answering
+from mnemic_server.evidence import shown
+from mnemic_server.kind_answers import CompactionAnswer, MessageAnswer, MessagesAnswer, RetrievedAnswer
+from mnemic_server.kind_shapes import CompactionWanted, RetrieveWanted, SessionMessage, TextOfUser
+from mnemic_server.operating_answers import TextAnswer
+from mnemic_server.parsed import Parsed
+
+router = APIRouter(prefix="/v1", tags=["kinds"], route_class=Parsed)
+
+
+def _view(service: TheService, actor: Actor) -> ShortTermMemory[Awaited]:
+    return ShortTermMemory(service.engine, actor, awaited())
+
+
+@router.post("/session/messages", **answering(MessageAnswer))
+async def append(wanted: SessionMessage, actor: Writing, service: TheService) -> dict[str, Any]:
+    """Add a message to the conversation in progress: that of the token, or the caller's own of the name in the header
+    `Mnemic-Session`. The answer has it as it is kept.
+    """
+    origin = None if wanted.origin is None else Origin(wanted.origin)
+    view = _view(service, actor)
+    told: dict[str, Any] = to_json(
+        await view.append(wanted.role, wanted.content, speaker=wanted.speaker, origin=origin)
+    )
+    return told
+
+
+@router.get("/session/messages", **answering(MessagesAnswer))
+async def tail(
+    actor: Reading, service: TheService, limit: Annotated[int, Query(ge=0, le=MAX_TAIL)] = 10
+) -> dict[str, Any]:
+    """Return the newest messages of the conversation in progress, the oldest of them first."""
+    return {"messages": [to_json(one) for one in await _view(service, actor).tail(limit)]}
+
+
+@router.post("/session/compaction", **answering(CompactionAnswer))
+async def compact(wanted: CompactionWanted, actor: Writing, service: TheService) -> dict[str, Any]:
+    """Fold the oldest messages into one summary where all of them cost more than `max_tokens`; the newest `keep` stay
+    as they are.
+    """
+    done = await _view(service, actor).compact(max_tokens=wanted.max_tokens, keep=wanted.keep)
+    told: dict[str, Any] = to_json(done)
+    return told
+
+
+@router.delete("/session", status_code=HTTPStatus.NO_CONTENT)
+async def clear(actor: Writing, service: TheService) -> None:
+    """End the conversation in progress."""
+    await _view(service, actor).clear()
+
+
+@router.post("/retrieve", **answering(RetrievedAnswer))
+async def retrieve(wanted: RetrieveWanted, actor: Reading, service: TheService) -> dict[str, Any]:
+    """Return the best across kinds, best first; `errors` names what did not answer. Working memory is the calling
+    program's, and none of it is here; without a session there is no conversation in progress.
+    """
+    chosen = [kind for kind in Kind if wanted.kinds is None or kind.value in wanted.kinds]
+    if actor.session is None and wanted.kinds is None:
+        chosen.remove(Kind.SHORT_TERM)
+    found = await SevenKinds(service.engine, actor, awaited()).retrieve(wanted.query, chosen, top_k=wanted.top_k)
+    return {"hits": [_hit(one, actor) for one in found], "errors": dict(found.errors)}
+
+
+@router.post("/redactions", **answering(TextAnswer))
+async def redact(wanted: TextOfUser, actor: Reading, service: TheService) -> dict[str, Any]:
+    """Return a text without personal data, as the policy has it; nothing is kept."""
+    return {"text": await service.engine.redacted(wanted.text, actor=actor)}
+
+
+def _hit(one: KindHit, actor: Actor) -> dict[str, Any]:
+    memory = None if one.memory is None else memory_dict(shown(one.memory, actor))
+    return {"kind": one.kind.value, "content": one.content, "score": one.score, "key": one.key, "memory": memory}

@@ -25,6 +25,7 @@ from mnemic.extract import Extraction, is_users_own
 from mnemic.extract.classify.classifier import LABELS, Floats, Opinion, weights
 from mnemic.extract.clauses import Clause, clauses
 from mnemic.extract.operations import source_of
+from mnemic.extract.passing import JOKE, takes_back_in_jest
 from mnemic.extract.pasted import data_spans, fiction_from, merged
 from mnemic.extract.signals import QUOTED, TRANSIENT, mood_of, payload_follows
 from mnemic.extract.statements import NOT_UNDERSTOOD, Piece, Statement, decided, pieces_of
@@ -174,6 +175,9 @@ def _sentences(text: str, found: _Findings) -> list[Sentence]:
         spoken = [clause for clause in parts if _speaks(clause, found)]
         payload = any(payload_follows(clause) and ":" in clause.sentence for clause in spoken)
         if not spoken:
+            continue
+        if sentences and takes_back_in_jest(parts[0].sentence):
+            found.leave_out(JOKE, (sentences.pop().whole.start, end))
             continue
         mood = mood_of(parts[0].sentence)
         pieces = pieces_of(spoken, text, mood)

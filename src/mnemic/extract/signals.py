@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from mnemic.extract.clauses import Clause
 from mnemic.extract.company import is_company
+from mnemic.extract.passing import JOKE, is_in_jest, is_passing_state
 from mnemic.extract.tables import others, pattern
 from mnemic.extract.tables.english import AIM
 
@@ -151,6 +152,8 @@ def mood_of(sentence: str) -> Mood:
     reason = None
     if _SARCASM.search(text):
         reason = SARCASM
+    elif is_in_jest(text):
+        reason = JOKE
     elif _HYPOTHETICAL.search(text) and not standing:
         reason = HYPOTHETICAL
     reported = None if _SELF_REPORT.search(text) else _REPORTED.search(text) or others.REPORTED.search(text)
@@ -180,7 +183,7 @@ def is_certain(clause: Clause, reason: str) -> bool:
     """
     text = clause.text
     return (
-        reason in (SARCASM, HYPOTHETICAL, QUOTED)
+        reason in (SARCASM, JOKE, HYPOTHETICAL, QUOTED)
         or clause.asks
         or is_called_out(text)
         or is_company(text)
@@ -196,8 +199,8 @@ def payload_follows(clause: Clause) -> bool:
 def left_out(clause: Clause, mood: Mood) -> str | None:
     """Return the reason why nothing in this clause is to be remembered, or None."""
     text = clause.text
-    if mood.reason == SARCASM:
-        return SARCASM
+    if mood.reason in (SARCASM, JOKE):
+        return mood.reason
     if _REMEMBER_TO.search(text) or clause.asks or _QUESTION.search(text):
         return TRANSIENT
     if mood.reason is not None:
@@ -208,10 +211,17 @@ def left_out(clause: Clause, mood: Mood) -> str | None:
         return NOT_DURABLE
     if mood.standing or _PREFERENCE.search(text):
         return None
-    if _REQUEST.search(text) or _ORDER.search(text) or _PLEASE.search(text) or _PASSING.search(text):
-        return TRANSIENT
-    if _INQUIRY.search(text) and not _TOLD.search(text):
+    if _is_of_the_moment(text):
         return TRANSIENT
     if _PERHAPS.search(text) or others.PERHAPS.search(text):
         return HYPOTHETICAL
     return NOT_DURABLE if others.LEANING.search(text) else None
+
+
+def _is_of_the_moment(text: str) -> bool:
+    """Return True if a clause asks for something to be done now, or tells how things are on that day."""
+    if _REQUEST.search(text) or _ORDER.search(text) or _PLEASE.search(text):
+        return True
+    if _PASSING.search(text) or is_passing_state(text):
+        return True
+    return bool(_INQUIRY.search(text) and not _TOLD.search(text))

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from mnemic.extract.classify.classifier import KEPT, Opinion
 from mnemic.extract.clauses import Clause
 from mnemic.extract.company import NAMED, is_company
+from mnemic.extract.passing import JOKE
 from mnemic.extract.remember import asked_to_remember, is_asked_afterwards
 from mnemic.extract.signals import HYPOTHETICAL, NOT_DURABLE, QUOTED, TRANSIENT, Mood, is_certain, left_out
 from mnemic.extract.tables import pattern
@@ -44,7 +45,6 @@ WHOLE_WORDS = 18
 NOT_UNDERSTOOD = "not_understood"
 OPINION = "opinion"
 THIRD_PARTY = "third_party"
-JOKE = "joke"
 _REASONS: Mapping[str, str] = MappingProxyType(
     {
         "question": TRANSIENT,

@@ -26,15 +26,19 @@ from mnemic.compare.features import (
     denied,
     features,
     flips,
+    indifferent,
     moved,
     outgrown,
     recounted,
     revalued,
+    revalues,
     takes_back,
 )
 from mnemic.compare.frame import Frame
 from mnemic.types import Memory, Vector
 
+STRONG = frozenset({"end", "weak_end", "change", "correct"})
+"""Cues that say of themselves that something is no longer so."""
 UNTURNED_COSINE = 0.3
 """The same for a statement in which no word says that something has changed."""
 NAMED_COSINE = 0.2
@@ -74,6 +78,8 @@ def judge(old: Frame, new: Frame, cosine: float, *, among: int = 1, opposed: boo
     if opposed and probability and old.stems == new.stems:
         probability = 1.0  # the same words but for what contradicts: certain, however many others are near
     if probability < required(among, OPPOSED if opposed and among <= FEW else CERTAIN):
+        return None
+    if indifferent(old, new) or not (opposed or new.cues & STRONG or revalues(old, new)):
         return None
     return Change(_how(new), probability)
 

@@ -62,12 +62,14 @@ PRESENT = re.compile(
 )
 NOT_ENDED = re.compile(
     r"\b(?:don't|do not|never|not|didn't|did not|won't|haven't|isn't|nicht|pas|nunca|non|nao|niet)"
-    r" (?:ever |even |be )?(?:quit\w*|giv\w+ up|stop\w*|cancel\w*|sold|sell\w*"
+    r" (?:ever |even |be |gonna |going to )?(?:quit\w*|giv\w+ up|stop\w*|cancel\w*|sold|sell\w*"
     r"|left|leav\w+|moved|moving|changed|switch\w*)"
 )
 NOT_MEANT = re.compile(
-    r"\bsorry (?:to (?:hear|see|tell|say|bother)|(?:for|about) your|you\b)"
+    r"\bsorry (?:to (?:hear|see|tell|say|bother)|(?:for|about) your|you\b|i (?:haven't|wasn't|couldn't|missed|was))"
+    r"|\bgone (?:on|to|through|for|camping|fishing|swimming|hiking|skiing|shopping|diving|surfing|climbing|dancing)\b"
     r"|\b(?:you're|you are|they're|they are|he's|he is|she's|she is) (?:so |just |all |both )?wrong\b"
+    r"|\bmix(?:ing)? (?:things|it|stuff) up\b|\bto switch off\b|\b(?:\w+ )for good (?:in|reason|measure|luck|health)\b"
     r"|\bfrom scratch\b|\b(?:go|goes|going|gone|went) wrong\b|\bwrong with\b"
     r"|\b(?:nothing|something|anything|what's|what is)(?:'s| is| was)? wrong\b"
     r"|\bnot (?:right|true) that\b|\bmixed (?:feelings|emotions|media)\b|\bconfused (?:about|by|why|how)\b"
@@ -94,7 +96,8 @@ DENIED = re.compile(
     r"(?:(?:the|in|at|on|an?|der|die|das|den|le|la|les|el|los|il|o|os|de|het)\s+)?([^\W_](?:[\w.:/-]*\w)?)"
 )
 NOT = re.compile(
-    r"\b(?:no|not|never|none|without|\w+n't|cannot|kein\w*|nicht|nie|ohne|pas|jamais|sans|nunca|sin|non|mai|senza|nao|sem"
+    r"\b(?:no|not(?! (?:so |too |that )?(?:long ago|only|just)\b)"
+    r"|never|none|without|\w+n't|cannot|kein\w*|nicht|nie|ohne|pas|jamais|sans|nunca|sin|non|mai|senza|nao|sem"
     r"|niet|geen|nooit|zonder)\b"
 )
 YOU = re.compile(r"\b(?:you|your|you're|yourself|congrats|hope|let's)\b|^(?:keep|don't)\b")

@@ -9,6 +9,10 @@ from mnemic.compare.frame import MEMBERS, SLOTS, Frame
 ALIKE_FROM = 0.66
 """Least share of letters in the same order from which one name may be the other misspelled."""
 
+SHORT = 6
+"""Words of a statement that may name nothing but another day ("Now 9 to 19 September")."""
+FEW_OTHERS = 2
+"""Words of content besides those that are shared, of two that say little else than another value."""
 REVALUED_COSINE, OUTGROWN_COSINE = 0.25, 0.4
 """From here on a statement with the words for a thing is about that thing, or about what was counted."""
 
@@ -180,6 +184,47 @@ def revalued(old: Frame, new: Frame, cosine: float) -> bool:
     if "change" in new.cues and old.names - old.theme and new.names - old.names - old.theme:
         return True
     return days or (0 < len(old.numbers) <= 2 and 0 < len(new.numbers) <= 2 and bool(new.numbers - old.numbers))
+
+
+def revalues(old: Frame, new: Frame) -> bool:
+    """Return True if the two say something of one thing that cannot both be so: another value of an attribute, of what
+    has a theme, of a number or a day; another name; the same denied; or little else besides what they share.
+
+    Two that only share their topic ("I love ceramics", "Took my nephews to a ceramics class") are let be.
+    """
+    if denied(old, new) or alike(old, new) or takes_back(old, new) or new_value(old, new):
+        return True
+    shared, days = old.stems & new.stems, any(old.slots(one) and new.slots(one) - old.slots(one) for one in SLOTS)
+    if not shared:
+        return days and len(new.tokens) <= SHORT
+    named = bool(old.names and new.names - old.stems)
+    if days or named or (old.numbers and new.numbers - old.numbers):
+        return True
+    if old.stems <= new.stems and old.negated == new.negated:
+        return False
+    if old.theme and old.theme <= new.stems:
+        return True
+    if old.negated != new.negated and (len(shared) > 1 or len(new.stems) <= FEW_OTHERS):
+        return True
+    return max(len(old.stems - shared), len(new.stems - shared)) <= FEW_OTHERS
+
+
+def indifferent(old: Frame, new: Frame) -> bool:
+    """Return True if `new` changes nothing whatever its words: it advises the listener, where `old` is about the
+    speaker; or both tell what the same person likes.
+    """
+    if denied(old, new) or new.attributes & old.attributes:
+        return False
+    if new.addresses and not new.own and old.subject == "self":
+        return True
+    return old.feeling[0] == new.feeling[0] == "likes" and not new.cues & {"change", "correct"} and not old.theme
+
+
+def new_value(old: Frame, new: Frame) -> bool:
+    """Return True if the two share an attribute and do not give it the same value in the same words."""
+    same = old.attributes & new.attributes
+    told = [(old.valued(name), new.valued(name)) for name in same]
+    return any(mine is None or mine != theirs or old.negated != new.negated for mine, theirs in told)
 
 
 def takes_back(old: Frame, new: Frame) -> bool:

@@ -54,6 +54,7 @@ SHORTEST_NAMING, SHORTEST_NAME, LONG_NUMBER = 4, 3, 4
 PRONOUN_WITHIN = 3
 """A pronoun among so many first words is the subject; later ones lean on what the sentence names."""
 SLOTS = ("weekdays", "dayparts", "seasons", "months")
+_VALUED = frozenset({"diet", "smoking", "alcohol", "relationship", "phone", "seat"})  # their expressions are values
 MEMBERS = ("sides", "directions", *SLOTS)
 """Classes of words that tell apart things of one sort: a north and a south entrance, Monday's and Tuesday's class."""
 
@@ -286,6 +287,11 @@ class Frame:
         return frozenset(kind for kind, cue in _cues().items() if cue.search(texts.get(kind, told)))
 
     @property
+    def own(self) -> bool:
+        """True if a word of it is for the speaker."""
+        return not (_people()["self"] | _people()["possessive"]).isdisjoint(self.tokens)
+
+    @property
     def turns(self) -> bool:
         """True if a word of it says that something has changed."""
         return not self.cues.isdisjoint(TURNS)
@@ -307,6 +313,12 @@ class Frame:
     def attributes(self) -> frozenset[str]:
         """The attributes it gives a value, or whose change it tells."""
         return frozenset(name for name, told in _attributes().items() if told.search(self.plain))
+
+    def valued(self, name: str) -> frozenset[str] | None:
+        """The words by which it tells an attribute, where they are its value ("vegan"); None where they frame one."""
+        return (
+            None if name not in _VALUED else frozenset(found[0] for found in _attributes()[name].finditer(self.plain))
+        )
 
     @cached_property
     def subject(self) -> str:

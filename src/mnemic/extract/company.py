@@ -116,7 +116,8 @@ _MAXIM = pattern(
 )
 """A statement that is true for everybody: "Networking really pays off"."""
 _ME = pattern(r"\b(?:i|i'm|i've|i'd|i'll|me|my|mine|myself|gonna|im)\b")
-_OWN = pattern(r"\b(?:i|i'm|i've|i'd|i'll|me|my|mine|we|we're|we've|us|our|ours)\b")
+OWN = pattern(r"\b(?:i|i'm|i've|i'd|i'll|me|my|mine|we|we're|we've|us|our|ours)\b")
+"""Words for the speaker, alone or with others."""
 _LASTS = pattern(
     r"\b(?:always|never|from now on|in future|by default|whenever|every time|should|must|can|may|need to|have to|"
     r"please|too)\b"
@@ -139,7 +140,7 @@ def is_company(text: str) -> bool:
         return True
     if _SHOWN.search(said) or _is_to_the_listener(said):
         return True
-    return _tells_nothing(said) or (_OWN.search(said) is None and _is_general(said))
+    return _tells_nothing(said) or (OWN.search(said) is None and _is_general(said))
 
 
 def _is_to_the_listener(said: str) -> bool:
@@ -149,7 +150,7 @@ def _is_to_the_listener(said: str) -> bool:
         return _ME.search(said[attitude.end() :]) is None
     cheer = _CHEER.search(said)
     if cheer is not None:
-        return _OWN.search(said[cheer.end() :]) is None
+        return OWN.search(said[cheer.end() :]) is None
     listener = _LISTENER.search(said)
     if listener is not None:
         return not (_ME.search(said[listener.end() :]) or _LASTS.search(said))

@@ -24,6 +24,7 @@ from mnemic.errors import EmbedderFailed, RunStopped
 from mnemic.extract import Extraction, is_users_own
 from mnemic.extract.classify.classifier import LABELS, Floats, Opinion, weights
 from mnemic.extract.clauses import Clause, clauses
+from mnemic.extract.company import is_company
 from mnemic.extract.operations import source_of
 from mnemic.extract.passing import JOKE, takes_back_in_jest
 from mnemic.extract.pasted import data_spans, fiction_from, merged
@@ -184,7 +185,16 @@ def _sentences(text: str, found: _Findings) -> list[Sentence]:
         whole = Piece(pieces[0].start, pieces[-1].end, text[pieces[0].start : pieces[-1].end], asked=pieces[0].asked,
                       said_from=pieces[0].said_from, hinted=pieces[0].hinted)  # fmt: skip
         sentences.append(Sentence(whole, pieces, mood.standing, spoken))
+    _mark_social(sentences)
     return sentences
+
+
+def _mark_social(sentences: Sequence[Sentence]) -> None:
+    """Mark what is said beside praise and good wishes."""
+    if any(is_company(clause.text) for sentence in sentences for clause in sentence.clauses):
+        for sentence in sentences:
+            for piece in (sentence.whole, *sentence.pieces):
+                piece.social = True
 
 
 def _speaks(clause: Clause, found: _Findings) -> bool:

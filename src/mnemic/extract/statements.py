@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from mnemic.extract.classify.classifier import KEPT, Opinion
 from mnemic.extract.clauses import Clause
-from mnemic.extract.company import NAMED, is_company
+from mnemic.extract.company import NAMED, OWN, is_company
 from mnemic.extract.passing import JOKE
 from mnemic.extract.remember import asked_to_remember, is_asked_afterwards
 from mnemic.extract.signals import HYPOTHETICAL, NOT_DURABLE, QUOTED, TRANSIENT, Mood, is_certain, left_out
@@ -32,6 +32,11 @@ SAFETY_FROM = 0.15
 SAID_FROM = 0.3
 """The same where the wording itself says that it is a preference or an instruction that lasts: "I prefer X", "always do
 X when I ask". It says so even inside a question about something else."""
+SOCIAL_FROM = 0.78
+"""The same in a message that also keeps somebody company: praise and good wishes to the listener make it a talk between
+people, most of which is forgotten, and not one with an assistant."""
+ALOOF_FROM = 0.9
+"""The same there where a statement does not speak of its speaker."""
 WORDS_KEEP_FROM = 0.55
 """The same where the words' model decides alone. It is less sure of everything ("I love tea": 0.65 instead of 0.9); of
 frames not seen it kept 49 % at 0.7 and 79 % here, with a precision of 93 and 79 %, when this was chosen."""
@@ -107,7 +112,8 @@ _COMMA = Pattern(r",\s+|\s[–—-]{1,2}\s|\s\(|\)\s|:\s+")
 @dataclass(slots=True)
 class Piece:
     """A part of a sentence: its place, what is said against it (`ruled`: by the rules, `certain`: beyond doubt),
-    whether it was asked to be remembered (`hinted`: perhaps) and what the classifier thinks of it.
+    whether it was asked to be remembered (`hinted`: perhaps), whether its message keeps somebody company besides
+    (`social`), and what the classifier thinks of it.
     """
 
     start: int
@@ -120,6 +126,7 @@ class Piece:
     ruled: bool = False
     certain: bool = False
     hinted: bool = False
+    social: bool = False
 
     @property
     def keep(self) -> float:
@@ -147,6 +154,8 @@ def pieces_of(sentence: Sequence[Clause], text: str, mood: Mood) -> list[Piece]:
     asked = False
     for clause in sentence:
         request = None if clause.asks and _REMINDS.match(clause.text) else asked_to_remember(clause.text)
+        if request is not None and len(sentence) == 1 and not clause.text[request[0] :].strip(" .!"):
+            request = None  # "Remember!": nothing is said
         asked = asked or (request is not None and request[1])
         if asked and is_company(clause.text[request[0] if request else 0 :]):
             request, asked = None, False  # "don't forget, you can do it" cheers: there is nothing to remember
@@ -266,6 +275,8 @@ def _least(piece: Piece, opinion: Opinion) -> float:
         return WORDS_KEEP_FROM
     if opinion.kept_as == "instruction" or opinion.share("safety") >= SAFETY_FROM:
         return URGENT_FROM
+    if piece.social:
+        return SOCIAL_FROM if OWN.search(piece.text) else ALOOF_FROM
     return NAMED_FROM if NAMED.search(piece.text) else KEEP_FROM
 
 

@@ -284,5 +284,6 @@ NUMBER_WORDS: Mapping[str, str] = MappingProxyType(
 
 PHRASES: Mapping[str, str] = MappingProxyType(
     dict.fromkeys(("yet to", "unable to", "failed to", "fails to", "refused to", "refuses to", "incapable of"), "not")
+    | dict.fromkeys(("not so long ago", "not too long ago", "not that long ago", "not long ago"), "recently")
 )
 """Several words that say what one says."""

@@ -315,10 +315,8 @@ class Frame:
         return frozenset(name for name, told in _attributes().items() if told.search(self.plain))
 
     def valued(self, name: str) -> frozenset[str] | None:
-        """The words by which it tells an attribute, where they are its value ("vegan"); None where they frame one."""
-        return (
-            None if name not in _VALUED else frozenset(found[0] for found in _attributes()[name].finditer(self.plain))
-        )
+        """Return the words by which it tells an attribute, where they are its value ("vegan"), or None."""
+        return frozenset(m[0] for m in _attributes()[name].finditer(self.plain)) if name in _VALUED else None
 
     @cached_property
     def subject(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from mnemic.text.german import AFTER_ORDINALS
 from mnemic.text.pattern import Pattern
 
 _END = Pattern(r"(?<![.!?…])[.!?…]++[\"'”’)\]]*+(?=\s|$)|[。！？]++|\n++")
@@ -13,10 +14,12 @@ _ABBREVIATION = Pattern(
     re.IGNORECASE,
 )
 _ORDINAL = Pattern(
-    r"\d\.\s(?:januar|jänner|februar|märz|april|mai|juni|juli|august|september|oktober|november|dezember)\b",
+    rf"\d\.\s(?:{AFTER_ORDINALS})\b",
     re.IGNORECASE,
 )
-"""A day of a month as German writes it: "am 3. Mai"."""
+"""An ordinal number as German writes it: "am 3. Mai", "2. Klasse"."""
+LONGEST_NOUN = 24
+"""Characters after a full stop in which such a noun ends."""
 _SUBJECT = (
     r"(?:i(?!\s{1,3}(?:at|in|for|from|on|near|to|with)\b)|i'm|i’m|i've|i’ve|i'd|i’d|i'll|i’ll|im|my|mine|we|we're|we've|we'll|our|he|she|they|it|that's|"
     r"maybe|perhaps|"
@@ -59,7 +62,7 @@ def sentences(text: str) -> list[tuple[int, int]]:
     for mark in _END.finditer(text):
         if mark[0] == "." and _ABBREVIATION.search(text, max(start, mark.start() - 8), mark.end()):
             continue
-        if mark[0] == "." and _ORDINAL.search(text, max(start, mark.start() - 1), mark.end() + 12):
+        if mark[0] == "." and _ORDINAL.search(text, max(start, mark.start() - 1), mark.end() + LONGEST_NOUN):
             continue
         found.append((start, mark.end()))
         start = mark.end()

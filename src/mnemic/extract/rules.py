@@ -28,7 +28,7 @@ from mnemic.extract.company import is_company
 from mnemic.extract.operations import source_of
 from mnemic.extract.passing import JOKE, takes_back_in_jest
 from mnemic.extract.pasted import data_spans, fiction_from, merged
-from mnemic.extract.signals import QUOTED, TRANSIENT, mood_of, payload_follows
+from mnemic.extract.signals import DENIES_SAYING, QUOTED, TRANSIENT, mood_of, payload_follows
 from mnemic.extract.statements import NOT_UNDERSTOOD, Piece, Statement, decided, pieces_of
 from mnemic.extract.tables import others, straight
 from mnemic.extract.typed import says_more, typed_facts
@@ -254,7 +254,8 @@ class _Findings:
         """Propose the typed facts of the clauses between two places; their values and keys."""
         told: list[str] = []
         for clause in sentence.clauses:
-            if clause.end > start and clause.start < end and not clause.asks:
+            inside = clause.end > start and clause.start < end
+            if inside and not clause.asks and not DENIES_SAYING.search(clause.text):
                 for rule, key, value in typed_facts(clause.text, sentence.standing, self.policy):
                     self._propose(value, (clause.start, clause.end), key, rule.category, rule.confidence, (start, end))
                     told += [value, key.replace("_", " ")]

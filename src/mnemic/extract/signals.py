@@ -105,7 +105,15 @@ _REPORTED = pattern(
     r"(?!you\b)[\w'-]{2,20}|él|ella|alguien|mi \w{2,20}) (?:said|says|told|claims|claimed|wrote|mentioned|"
     r"argues|argued|insists|insisted|reckons|dijo|dice(?=:| que| «)|me contó|cree que)|according to|quote:|según)\b"
 )
-_SELF_REPORT = pattern(r"\b(?:i|we) (?:said|told|mentioned|wrote|claimed)\b|\bas (?:they|people) say\b")
+_SELF_REPORT = pattern(
+    r"\b(?:i|we)(?: (?:have )?never)? (?:said|told|mentioned|wrote|claimed)\b|\bas (?:they|people) say\b"
+)
+DENIES_SAYING = pattern(
+    r"\b(?:i|we) (?:have )?(?:never|didn't|did not) (?:said|say|told|tell|mentioned|mention|wrote|claimed|claim)\b|"
+    r"\b(?:ich|wir) (?:habe?n?|hatten?) (?:\w+ )?nie (?:gesagt|behauptet)\b|\bn'ai jamais dit\b|"
+    r"\bnunca (?:dije|he dicho|disse)\b|\bnon ho mai detto\b|\bheb (?:\w+ )?nooit gezegd\b"
+)
+"""Takes back what follows, which so states nothing."""
 _SARCASM = pattern(
     r"(?:\byeah,? right\b|\bas if\b|\boh,? (?:great|joy|wonderful|lovely|fantastic|brilliant|sure|perfect)\b|"
     r"\bsure, because\b|"

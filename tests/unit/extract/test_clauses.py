@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mnemic.compare.frame import Frame
 from mnemic.extract.clauses import clauses, sentences
 
 
@@ -43,3 +44,13 @@ def test_a_german_ordinal_ends_no_sentence() -> None:
     assert [text[a:b] for a, b in sentences(text)] == [
         "Die Prüfung ist am 3. Mai um 10 Uhr.", "Sie dauert bis 12.", "Danach feiern wir.",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ["Ich fahre immer 2. Klasse.", "Wir wohnen im 4. Stock.", "Am 3. Mai ziehen wir um."])
+def test_a_german_ordinal_before_its_noun_ends_none(text: str) -> None:
+    assert sentences(text) == [(0, len(text))]
+    assert Frame(text).said == (text,)
+
+
+def test_a_number_before_another_noun_may_end_one() -> None:
+    assert len(sentences("Es waren 12. Danach ging ich.")) == 2

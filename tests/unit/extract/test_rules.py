@@ -439,3 +439,11 @@ async def test_talk_that_cheers_or_reminds_is_nothing_to_remember(text: str) -> 
 @pytest.mark.parametrize("text", ["Remember that our gate code is blue heron", "Don't forget, I'm allergic to nuts"])
 async def test_what_is_to_be_remembered_is_kept_beside_it(text: str) -> None:
     assert (await extract(text)).candidates
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["I never said I work at Nordbahn.", "I didn't say that I work at Nordbahn", "I have never said I live in Oslo"],
+)
+async def test_what_somebody_denies_having_said_is_no_fact(text: str) -> None:
+    assert await keyed(text) == {}

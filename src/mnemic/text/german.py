@@ -1,0 +1,10 @@
+"""German spelling that sentences are cut by: an ordinal number ends in a full stop ("am 3. Mai", "2. Klasse")."""
+
+from __future__ import annotations
+
+AFTER_ORDINALS = (
+    "Januar|Jänner|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember|Klasse|Stock|Stockwerk|"
+    "Etage|Liga|Semester|Schuljahr|Lehrjahr|Schicht|Platz|Geburtstag|Hochzeitstag|Quartal|Halbjahr|Monat|Woche|Kind|"
+    "Schwangerschaftswoche|Rang|Reihe|Versuch|Auflage|Bezirk|Stunde"
+)
+"""Nouns that an ordinal number stands before, as alternatives of a pattern."""

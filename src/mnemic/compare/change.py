@@ -79,7 +79,7 @@ def judge(old: Frame, new: Frame, cosine: float, *, among: int = 1, opposed: boo
         probability = 1.0  # the same words but for what contradicts: certain, however many others are near
     if probability < required(among, OPPOSED if opposed and among <= FEW else CERTAIN):
         return None
-    if indifferent(old, new) or not (opposed or new.cues & STRONG or revalues(old, new)):
+    if not opposed and (indifferent(old, new) or not (new.cues & STRONG or revalues(old, new))):
         return None
     return Change(_how(new), probability)
 

@@ -213,7 +213,7 @@ def indifferent(old: Frame, new: Frame) -> bool:
     """Return True if `new` changes nothing whatever its words: it advises the listener, where `old` is about the
     speaker; or both tell what the same person likes.
     """
-    if denied(old, new) or new.attributes & old.attributes:
+    if denied(old, new) or new.attributes & old.attributes or old.negated != new.negated:
         return False
     if new.addresses and not new.own and old.subject == "self":
         return True

@@ -167,7 +167,7 @@ def _rows(damaged: Sequence[Damage], unchecked: int = 0) -> Finding:
     if rows:
         names = ", ".join(dict.fromkeys(one.name for one in damaged[:5]))
         told = f"{len(rows)} damaged: {names}{', ...' if len(rows) > 5 else ''}"
-        told += "; they are skipped: `mnemic forget` removes one, a backup or `mnemic salvage` helps"
+        told += "; they are skipped: `mnemic forget` removes one, a backup or `mnemic salvage` helps; an index: REINDEX"
     elif unchecked:
         told = f"{unchecked} have no checksum yet: `mnemic maintain` gives them one"
     else:

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from mnemic.maintain.undo import UndoReceipt
     from mnemic.maintain.vault import Revealed
     from mnemic.ports import SessionStore
-    from mnemic.write.vault import Vault
 
 Form = Literal["json", "html"]
 _PAGE = 200
@@ -49,7 +48,6 @@ class StewardVerbs(UpkeepVerbs):
 
     sessions: SessionStore | None
     redaction: RedactionRules
-    vault: Vault | None
 
     def _reach(self, actor: Actor, whole_tenant: bool) -> tuple[Scope, ...] | None:
         return None if whole_tenant else self.reach(actor)

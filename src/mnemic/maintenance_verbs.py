@@ -70,10 +70,14 @@ class UpkeepVerbs(ReadVerbs):
     async def restore(self, line: Archived, *, actor: Actor, own: bool = False) -> WriteReceipt:
         """Bring back what an archive holds, in every version and state, into the actor's scopes; `refreshed` where it
         is there already. `own`: the program's word that origin, trust and author can be believed; see
-        `mnemic.maintain.archive`. Raises InvalidInput, VersionConflict, ScopeDenied, EmbedderFailed, StoreFailed.
+        `mnemic.maintain.archive`; with a key file it takes the seal of the line too. Raises InvalidInput (also
+        `archive:seal`), VersionConflict, ScopeDenied, EmbedderFailed, KeyFailed, StoreFailed.
         """
         from mnemic.maintain.archive import ArchivedMemory
+        from mnemic.maintain.archive_seal import require_sealed
 
+        if own:
+            require_sealed(line.seal, self.vault and self.vault.keyring)
         if isinstance(line, ArchivedMemory):
             return await self.handle(Restore(versions=line.versions, own=own), actor=actor)
         return await self.handle(RestoreConsent(key=line.key, granted=line.granted, at=line.at), actor=actor)

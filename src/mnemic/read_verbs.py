@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from mnemic.ports import Clock, Embedder, RecordStore, Snapshot
     from mnemic.ports.projections import Projection
     from mnemic.retrieve.search import Searcher
+    from mnemic.write.vault import Vault
 
 T = TypeVar("T")
 
@@ -52,6 +53,7 @@ class ReadVerbs:
     clock: Clock
     door: Door
     rules: Rules
+    vault: Vault | None
     watchers: Watchers
     _projections: Sequence[Projection]
     _tokenizer: Any
@@ -330,7 +332,7 @@ class ReadVerbs:
         from mnemic.maintain.export import everything, exported
 
         if archive:
-            return archived(self.store, self.reach(actor), actor.user)
+            return archived(self.store, self.reach(actor), actor.user, self.vault and self.vault.keyring)
         return exported(self.store, everything(self._where(actor, None)))
 
     def _where(self, actor: Actor, kinds: Sequence[Kind | str] | None) -> Where:

@@ -17,6 +17,7 @@ from typing import Any
 from mnemic.catalog import TRUST
 from mnemic.errors import InvalidInput, VersionConflict
 from mnemic.guard.policy import Policy
+from mnemic.maintain.archive_seal import Seal, seal_of, sealed
 from mnemic.maintain.consent import consent_prefix, subject_token
 from mnemic.maintain.derived import noted, sources_of
 from mnemic.maintain.export import as_dict, from_dict
@@ -53,6 +54,7 @@ class ArchivedMemory:
     """A memory in all its versions, oldest first, in the scopes they had."""
 
     versions: tuple[Memory, ...]
+    seal: Seal | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +64,18 @@ class ArchivedConsent:
     key: str = field(repr=False)
     granted: bool
     at: datetime
+    seal: Seal | None = None
 
 
 Archived = ArchivedMemory | ArchivedConsent
 
 
-async def archived(store: RecordStore, scopes: Sequence[Scope], user: str) -> AsyncIterator[dict[str, Any]]:
-    """Everything in `scopes`, scope by scope, oldest first, then the consents of `user`; one line each."""
+async def archived(
+    store: RecordStore, scopes: Sequence[Scope], user: str, keyring: object = None
+) -> AsyncIterator[dict[str, Any]]:
+    """Everything in `scopes`, scope by scope, oldest first, then the consents of `user`; one line each, sealed where
+    `keyring` has a key that signs.
+    """
     for scope in scopes:
         after = None
         while page := await store.held(scope.tenant, statuses=list(Status), scope=scope, after=after, limit=PAGE):
@@ -77,11 +84,12 @@ async def archived(store: RecordStore, scopes: Sequence[Scope], user: str) -> As
                 versions = [memory]
                 if memory.version > 1:
                     versions = await store.versions(memory.memory_id, scopes=[scope])
-                yield {"format": FORMAT, "versions": [_told(one) for one in versions]}
+                yield sealed({"format": FORMAT, "versions": [_told(one) for one in versions]}, keyring)
     tenant = scopes[0].tenant
     prefix = consent_prefix(await subject_token(store, tenant, user))
     for name, value in (await store.marks(tenant, prefix)).items():
-        yield {"format": FORMAT, "consent": {"key": name.removeprefix(prefix), **json.loads(value)}}
+        line = {"format": FORMAT, "consent": {"key": name.removeprefix(prefix), **json.loads(value)}}
+        yield sealed(line, keyring)
 
 
 def _told(memory: Memory) -> dict[str, Any]:
@@ -93,7 +101,7 @@ def read_line(data: Mapping[str, Any]) -> Archived:
     if data.get("format") != FORMAT:
         raise InvalidInput("archive:format", hint=f"expected {FORMAT}")
     if isinstance(consent := data.get("consent"), Mapping):
-        return _consent(consent)
+        return _consent(consent, seal_of(data))
     told = data.get("versions")
     if not isinstance(told, list) or not 0 < len(told) <= MAX_VERSIONS:
         raise InvalidInput("archive:versions", hint="a line holds a consent, or the versions of one memory")
@@ -104,10 +112,10 @@ def read_line(data: Mapping[str, Any]) -> Archived:
     same = all((one.memory_id, one.scope, one.kind) == (first.memory_id, first.scope, first.kind) for one in versions)
     if not same or [one.version for one in versions] != list(range(1, len(versions) + 1)):
         raise InvalidInput("archive:versions", hint="versions of one memory, from the first on, none left out")
-    return ArchivedMemory(versions)
+    return ArchivedMemory(versions, seal_of(data))
 
 
-def _consent(data: Mapping[str, Any]) -> ArchivedConsent:
+def _consent(data: Mapping[str, Any], seal: Seal) -> ArchivedConsent:
     granted = data.get("granted")
     try:
         at = aware(datetime.fromisoformat(data["at"]), "archive:consent")
@@ -115,7 +123,7 @@ def _consent(data: Mapping[str, Any]) -> ArchivedConsent:
         raise InvalidInput("archive:consent") from None
     if not isinstance(granted, bool):
         raise InvalidInput("archive:consent")
-    return ArchivedConsent(canonical_key(data.get("key")), granted, at)
+    return ArchivedConsent(canonical_key(data.get("key")), granted, at, seal)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,9 +131,8 @@ class Restorer:
     """Brings archived things back for `actor`, into the actor's own scope of each level.
 
     `own` is the operator's word that the archive is theirs: origin, trust and author are kept. Without it, and from
-    the channel of a model or a tool, all of it counts as imported by the actor, and for no more than the channel. An
-    archive is not sealed, and anybody may have written into it: what a person must always see waits for review,
-    approved elsewhere or not.
+    the channel of a model or a tool, all of it counts as imported by the actor, and for no more than the channel. What
+    a person must always see waits for review, approved elsewhere or not.
     """
 
     store: RecordStore

@@ -1,0 +1,52 @@
+"""Seals of an archive's lines: an HMAC of what a line says, by the key that signs the audit.
+
+Who changes a line cannot seal it again without the key folder. A line that is taken away leaves no trace.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from mnemic.errors import InvalidInput
+from mnemic.ports.keyring import Signing
+
+SEAL = "seal"
+
+
+@dataclass(frozen=True, slots=True)
+class Seal:
+    """The seal of a line, None where it has none, and what was to be sealed."""
+
+    given: str | None = field(repr=False)
+    message: bytes = field(repr=False)
+
+
+def sealed(line: dict[str, Any], keyring: object) -> dict[str, Any]:
+    """Return the line with its seal, where `keyring` has a key that signs. Raises KeyFailed."""
+    return {**line, SEAL: keyring.sign(_message(line))} if isinstance(keyring, Signing) else line
+
+
+def seal_of(line: Mapping[str, Any]) -> Seal:
+    """Return the seal of a line as it was read."""
+    given = line.get(SEAL)
+    return Seal(given if isinstance(given, str) else None, _message(line))
+
+
+def require_sealed(seal: Seal | None, keyring: object) -> None:
+    """Raise InvalidInput (`archive:seal`) where there is a key that signs, and it has not sealed this line as it is.
+    Raises KeyFailed.
+    """
+    if not isinstance(keyring, Signing):
+        return
+    if seal is None or seal.given is None or not hmac.compare_digest(seal.given, keyring.sign(seal.message)):
+        hint = "this key has not sealed the line as it is: without --own it counts as imported by you"
+        raise InvalidInput("archive:seal", hint=hint)
+
+
+def _message(line: Mapping[str, Any]) -> bytes:
+    told = {name: value for name, value in line.items() if name != SEAL}
+    return b"mnemic archive line\n" + json.dumps(told, sort_keys=True, separators=(",", ":")).encode()

@@ -28,7 +28,7 @@ BUILT_WITH = frozenset({"redaction", "entities", "judged"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class TenantState:
     """State of a tenant: what is set for it, its policy in force, and the engine by these rules."""
 
     tenant: Tenant | None
@@ -48,13 +48,13 @@ class Tenancy:
     engine: MemoryEngine
     tenants: Tenants = field(init=False)
     policies: Policies = field(init=False)
-    _read: OrderedDict[str, tuple[float, Standing]] = field(default_factory=OrderedDict, init=False)
+    _read: OrderedDict[str, tuple[float, TenantState]] = field(default_factory=OrderedDict, init=False)
 
     def __post_init__(self) -> None:
         self.tenants = Tenants(self.engine.store, self.engine.clock)
         self.policies = Policies(self.engine.store, self.engine.clock)
 
-    async def of(self, tenant: str) -> Standing:
+    async def of(self, tenant: str) -> TenantState:
         """Return the state of the tenant. While the store does not answer, the state before. Raises StoreFailed where
         that is not known.
         """
@@ -108,12 +108,12 @@ class Tenancy:
         self.changed(tenant)
         return put
 
-    async def _look(self, tenant: str, before: Standing | None) -> Standing:
+    async def _look(self, tenant: str, before: TenantState | None) -> TenantState:
         known = await self.tenants.find(tenant) or await self._noted(tenant)
         policy = await self.policies.current(tenant)
         if before is not None and (before.tenant, before.policy) == (known, policy):
             return before
-        return Standing(tenant=known, policy=policy, engine=_governed(self.engine, known, policy))
+        return TenantState(tenant=known, policy=policy, engine=_governed(self.engine, known, policy))
 
     async def _noted(self, tenant: str) -> Tenant | None:
         """Return a tenant that a credential names for the first time; if it cannot be kept now, the next look tries."""

@@ -27,7 +27,7 @@ async def frozen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path,
 
 
 def engine_of(path: Path) -> MemoryEngine:
-    return MemoryEngine(store=SqliteStore(path, ballast_bytes=4096), embedder=WordEmbedder())
+    return MemoryEngine(store=SqliteStore(path, reserved_bytes=4096), embedder=WordEmbedder())
 
 
 async def test_everything_can_be_read(frozen: tuple[Path, dict[str, str]], tmp_path: Path) -> None:

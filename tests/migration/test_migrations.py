@@ -11,7 +11,7 @@ import pytest
 from mnemic.errors import StoreCorrupt, StoreNewer
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.stores.sqlite.failures import Migration, migrations
-from mnemic.stores.sqlite.file import APPLICATION_ID, Patience, connect, migrate, prepare
+from mnemic.stores.sqlite.file import APPLICATION_ID, BusyHandler, connect, migrate, prepare
 from mnemic.types import Kind, Where
 from mnemic.types.facets import value_facet
 from mnemic_testing.record_store import EMBEDDER, memory, remember, scope
@@ -27,7 +27,7 @@ def schema_of(connection: apsw.Connection) -> str:
 
 
 def prepared(path: Path) -> apsw.Connection:
-    return prepare(path, durability="durable", patience=Patience())
+    return prepare(path, durability="durable", busy=BusyHandler())
 
 
 async def filled(path: Path) -> None:
@@ -64,7 +64,7 @@ def test_a_new_file_says_whose_it_is_and_how_far_it_has_come(tmp_path: Path) -> 
 @pytest.mark.parametrize("done", range(len(migrations())))
 async def test_a_kill_between_two_steps_is_made_good_at_the_next_start(tmp_path: Path, done: int) -> None:
     path = tmp_path / "m.db"
-    connection = connect(path, durability="durable", patience=Patience())
+    connection = connect(path, durability="durable", busy=BusyHandler())
     connection.pragma("journal_mode", "wal")
     migrate(connection, migrations()[:done])
     assert connection.pragma("user_version") == done
@@ -137,7 +137,7 @@ async def test_structured_memories_of_before_are_found_by_their_fields(tmp_path:
     await store.open(EMBEDDER.space)
     await remember(store, seat := memory("a seat", kind=Kind.STRUCTURED, data={"row": 1}), memory("tea"))
     (step,) = [step for step in migrations() if step.name == "facets"]
-    connection = connect(path, durability="durable", patience=Patience())
+    connection = connect(path, durability="durable", busy=BusyHandler())
     connection.execute("DROP TABLE facet")
     connection.execute(step.sql)
     assert connection.execute("SELECT facet, memory_id FROM facet").fetchall() == [(0, seat.memory_id)]

@@ -182,7 +182,7 @@ async def test_nothing_of_an_erased_subject_is_left_in_any_byte(tmp_path: Path, 
     folder.mkdir()
     subjects = {f"zyxwvut{number}canary": Actor(user=f"u{number}", workspace="w") for number in range(size(3, 100))}
     async with MemoryEngine(
-        store=SqliteStore(path, ballast_bytes=65536),
+        store=SqliteStore(path, reserved_bytes=65536),
         embedder=WordEmbedder(),
         clock=ManualClock(),
         rules=WriteRules(conflict=0.5),

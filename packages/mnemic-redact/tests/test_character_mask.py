@@ -1,10 +1,10 @@
-"""What an outline shows of a text."""
+"""What a mask shows of a text."""
 
 from __future__ import annotations
 
 import pytest
 
-from mnemic_redact.character_mask import drawn, hexadecimal, outline
+from mnemic_redact.character_mask import character_mask, drawn, hexadecimal
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,7 @@ from mnemic_redact.character_mask import drawn, hexadecimal, outline
     ],
 )
 def test_each_character_has_its_place(text: str, shown: bytes) -> None:
-    assert outline(text) == shown
+    assert character_mask(text) == shown
     assert len(shown) == len(text)
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mnemic.ports.graph import GraphStore
     from mnemic.ports.projections import Projection
 
-BALLAST_BYTES = 4 * 1024 * 1024
+RESERVED_BYTES = 4 * 1024 * 1024
 """Room kept beside the file, so that an erasure works on a full disk too: its batches need less."""
 _POSTGRES = ("postgresql://", "postgres://")
 
@@ -43,7 +43,7 @@ def build_store(location: str, *, durability: str, keyring: Keyring | None = Non
     from mnemic.stores.sqlite import SqliteStore
 
     path = sqlite_path(location)
-    return SqliteStore(path, durability=settled, ballast_bytes=BALLAST_BYTES, keyring=keyring, seals=seals)
+    return SqliteStore(path, durability=settled, reserved_bytes=RESERVED_BYTES, keyring=keyring, seals=seals)
 
 
 def build_documents(location: str) -> DocumentStore:

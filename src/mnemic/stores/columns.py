@@ -113,7 +113,7 @@ _FEWEST, _TIMES = 500, 10
 """At least so many, and so many for each that is wanted, are left by a closer look (same page)."""
 
 
-class Sketch:
+class QuantisedVectors:
     """The signs of vectors by place, one column of 64 bits after the other."""
 
     def __init__(self, dimension: int) -> None:
@@ -220,7 +220,7 @@ class Vectors:
     def __init__(self, dimension: int) -> None:
         self._dimension = dimension
         self._matrix: Growing | None = Growing(np.float32, dimension)
-        self._sketch = Sketch(dimension)
+        self._quantised = QuantisedVectors(dimension)
         self._present = Growing(np.bool_)
 
     @property
@@ -242,7 +242,7 @@ class Vectors:
     @property
     def nbytes(self) -> int:
         """Memory in use."""
-        return self._sketch.nbytes + self._present.nbytes + (0 if self._matrix is None else self._matrix.nbytes)
+        return self._quantised.nbytes + self._present.nbytes + (0 if self._matrix is None else self._matrix.nbytes)
 
     def extend(self, vectors: Sequence[Vector | None]) -> None:
         """Append the vectors of further places."""
@@ -251,18 +251,18 @@ class Vectors:
         added = np.frombuffer(packed, "<f4").reshape(-1, self._dimension)
         self._present.extend([vector is not None for vector in vectors])
         if self._matrix is None:
-            self._sketch.extend(added)
+            self._quantised.extend(added)
         else:
             self._matrix.extend(added)
 
     def thin(self) -> None:
         """From here on keep signs only."""
-        self._sketch_rest()
+        self._quantise_rest()
         self._matrix = None
 
     def forget(self, places: NDArray[np.int64]) -> None:
         """Nothing is left of the vectors of these places."""
-        self._sketch.forget(places)
+        self._quantised.forget(places)
         if self._matrix is not None:
             self._matrix.all[places] = 0.0
 
@@ -270,9 +270,9 @@ class Vectors:
         """Of the places that `among` marks those to multiply out in order to have the `limit` nearest, by their signs;
         never fewer than `limit` while there are as many.
         """
-        self._sketch_rest()
-        likely = self._sketch.nearest(among, wanted, limit=limit)
-        return likely if self.whole else self._sketch.closest(likely, wanted, limit=limit)
+        self._quantise_rest()
+        likely = self._quantised.nearest(among, wanted, limit=limit)
+        return likely if self.whole else self._quantised.closest(likely, wanted, limit=limit)
 
     def cosines(
         self, places: NDArray[np.int64], wanted: NDArray[np.float32], rows: NDArray[np.int64], read: Read | None
@@ -301,12 +301,12 @@ class Vectors:
             scores.append(np.vecdot(np.frombuffer(packed, "<f4").reshape(-1, self._dimension), wanted))
         return places[np.concatenate(there)], np.concatenate(scores)
 
-    def _sketch_rest(self) -> None:
-        if self._matrix is not None and len(self._sketch) < len(self._matrix.all):
+    def _quantise_rest(self) -> None:
+        if self._matrix is not None and len(self._quantised) < len(self._matrix.all):
             there = np.flatnonzero(self._present.all)
-            if not len(self._sketch) and len(there):
-                self._sketch.learn(self._matrix.all[there[:: 1 + len(there) // _SAMPLE]])
-            self._sketch.extend(self._matrix.all[len(self._sketch) :])
+            if not len(self._quantised) and len(there):
+                self._quantised.learn(self._matrix.all[there[:: 1 + len(there) // _SAMPLE]])
+            self._quantised.extend(self._matrix.all[len(self._quantised) :])
 
 
 _SPAN = 1 << 16

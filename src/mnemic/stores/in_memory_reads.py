@@ -24,7 +24,7 @@ from mnemic.types.facets import facets_of, held_by
 
 
 @dataclass(slots=True)
-class Held:
+class StoredMemories:
     """Memories by tenant and memory_id in their current version, the versions before it, oldest first, and the number
     of each message in its session. `terms` are those of current versions; others are analysed again.
     """
@@ -37,7 +37,7 @@ class Held:
     """Those of which no more is known than a job needs to remove them: they are in no list."""
 
     @classmethod
-    def joined(cls, several: Sequence[Held]) -> Held:
+    def joined(cls, several: Sequence[StoredMemories]) -> StoredMemories:
         """Return the memories of several scopes."""
         if len(several) == 1:
             return several[0]
@@ -50,9 +50,11 @@ class Held:
             found.damaged |= one.damaged
         return found
 
-    def copy(self) -> Held:
+    def copy(self) -> StoredMemories:
         """Return the same, to be changed."""
-        return Held(dict(self.memories), dict(self.terms), dict(self.history), dict(self.turns), set(self.damaged))
+        return StoredMemories(
+            dict(self.memories), dict(self.terms), dict(self.history), dict(self.turns), set(self.damaged)
+        )
 
     def drop(self, place: tuple[str, str]) -> None:
         """Remove a memory with all that is known of it."""
@@ -96,15 +98,15 @@ class Held:
         return sorted((m for m in inside if m.status is Status.ACTIVE), key=lambda memory: memory.memory_id)
 
 
-class HeldSnapshot:
+class InMemorySnapshot:
     """The port's `Snapshot` on `held`, which nobody changes while it is read."""
 
-    def __init__(self, held: Held, *, space: VectorSpace, bm25: Bm25) -> None:
+    def __init__(self, held: StoredMemories, *, space: VectorSpace, bm25: Bm25) -> None:
         self._held = held
         self._space = space
         self._bm25 = bm25
 
-    async def _of(self, scopes: Sequence[Scope]) -> Held:
+    async def _of(self, scopes: Sequence[Scope]) -> StoredMemories:
         """Return the memories of these scopes, and perhaps of others."""
         return self._held
 
@@ -197,13 +199,13 @@ async def believed(
     *,
     space: VectorSpace,
     bm25: Bm25,
-) -> HeldSnapshot:
+) -> InMemorySnapshot:
     """Return what `moment` knows of `scopes` as it was believed at `known_at`: the port's `Snapshot.believed` for every
     store.
 
     Only what has changed since is looked up in the history.
     """
-    held = Held()
+    held = StoredMemories()
     if scopes:
         where = Where(scopes=tuple(scopes), statuses=frozenset(Status), live_at=live_at)
         everything = await moment.newest(where, limit=await moment.count(where))
@@ -219,7 +221,7 @@ async def believed(
                 held.history[place] = tuple(known[:-1])
                 if memory.memory_id in signals:
                     held.turns[place] = signals[memory.memory_id].turn
-    return HeldSnapshot(held, space=space, bm25=bm25)
+    return InMemorySnapshot(held, space=space, bm25=bm25)
 
 
 def _with_vector(version: Memory, current: Memory) -> Memory:

@@ -531,7 +531,7 @@ class Slot:
         self.lock = threading.Lock()
 
 
-class IndexShelf:
+class IndexCache:
     """Slots by the number of their scope. Whoever has used one says how much it weighs now. Safe for threads.
 
     Where the store `rereads` vectors, an index of a large scope does not keep them.

@@ -52,7 +52,7 @@ class Batch:
         """Without those that need a vector: each blocked by `error`."""
         left = {place: job for place, job in self.jobs.items() if job.known}
         ended = {
-            place: blocked_receipt(job.draft.candidate, error.reason, job.laps)
+            place: blocked_receipt(job.draft.candidate, error.reason, job.timer)
             for place, job in self.jobs.items()
             if place not in left
         }
@@ -148,7 +148,7 @@ class Batches:
         try:
             return await self._steps.finish(job)
         except MnemicError as error:
-            return blocked_receipt(job.draft.candidate, error.reason, job.laps)
+            return blocked_receipt(job.draft.candidate, error.reason, job.timer)
 
 
 async def overlapped(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from mnemic.errors import IdempotencyConflict
 from mnemic.types import Candidate, Change, Memory, Outcome, Status, WriteReceipt
 from mnemic.unit_of_work import Answered, Mutation, Unit
-from mnemic.write.draft import Decision, Draft, Laps
+from mnemic.write.draft import Decision, Draft, StepTimer
 
 if TYPE_CHECKING:
     from mnemic.ports import Reads
@@ -114,14 +114,14 @@ def receipt_of(outcome: Outcome, memory: Memory, reason: str) -> WriteReceipt:
     )
 
 
-def blocked_receipt(candidate: Candidate, reason: str, laps: Laps | None = None) -> WriteReceipt:
+def blocked_receipt(candidate: Candidate, reason: str, timer: StepTimer | None = None) -> WriteReceipt:
     """Return the receipt of a write that ended, for this reason, before anything was stored."""
     return WriteReceipt(
         outcome=Outcome.BLOCKED,
         key=candidate.key,
         level=candidate.level,
         reason=reason,
-        steps=tuple(laps.steps) if laps else (),
+        steps=tuple(timer.steps) if timer else (),
         clamped=candidate.clamped,
         durable=False,
     )

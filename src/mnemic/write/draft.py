@@ -237,7 +237,7 @@ def starts_at(memory: Memory) -> datetime:
 
 
 @dataclass(slots=True)
-class Laps:
+class StepTimer:
     """A stopwatch over the steps: each note takes the time since the one before."""
 
     clock: Clock
@@ -253,9 +253,9 @@ class Laps:
         self.steps.append(Step(name=name, decision=decision, ms=round((now - self.last) * 1000, 3)))
         self.last = now
 
-    def fork(self, steps: Sequence[Step] = ()) -> Laps:
+    def fork(self, steps: Sequence[Step] = ()) -> StepTimer:
         """Return a copy that goes on from here: for work that may run again from the start."""
-        return Laps(self.clock, [*self.steps, *steps], self.last)
+        return StepTimer(self.clock, [*self.steps, *steps], self.last)
 
 
 PrepareSteps = tuple[tuple[str, Callable[[Draft], Draft]], ...]

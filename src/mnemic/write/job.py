@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from mnemic.errors import EmbedderFailed
 from mnemic.types import Deadline, WriteReceipt
 from mnemic.write.commit import Gate, Request, blocked_receipt
-from mnemic.write.draft import Draft, Laps
+from mnemic.write.draft import Draft, StepTimer
 
 if TYPE_CHECKING:
     from mnemic.ports import Embedder
@@ -22,7 +22,7 @@ class Job:
 
     draft: Draft
     request: Request | None
-    laps: Laps
+    timer: StepTimer
     gate: Gate | None = None
     known: bool = False
 
@@ -31,7 +31,7 @@ class Job:
         """The receipt of a write that policy ended before anything was stored."""
         if self.draft.blocked is None:
             return None
-        return blocked_receipt(self.draft.candidate, self.draft.blocked, self.laps)
+        return blocked_receipt(self.draft.candidate, self.draft.blocked, self.timer)
 
 
 _KEY_WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[^\W\d_]+|\d+")

@@ -19,7 +19,7 @@ from mnemic.ports import Completer, RecordStore, Snapshot
 from mnemic.ports.metering import metered
 from mnemic.prompts import judge_prompt
 from mnemic.types import Deadline, Memory, Where
-from mnemic.write.draft import Draft, Laps
+from mnemic.write.draft import Draft, StepTimer
 
 MOST_JUDGED = 8
 """Number of memories that the judge compares with one write."""
@@ -78,10 +78,10 @@ def _verdicts(answer: object, wanted: int) -> tuple[Verdict, ...]:
     return tuple(map(Verdict, told))
 
 
-async def judged(draft: Draft, judge: Judge, store: RecordStore, deadline: Deadline | None, laps: Laps) -> Draft:
+async def judged(draft: Draft, judge: Judge, store: RecordStore, deadline: Deadline | None, timer: StepTimer) -> Draft:
     """Return the draft with a verdict on each memory near it that could be merged with it; a failure gives `unsure`."""
     draft = await _asked(draft, judge, store, deadline)
-    laps.note("judge", draft.decision)
+    timer.note("judge", draft.decision)
     return draft
 
 

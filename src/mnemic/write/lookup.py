@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from mnemic.types import Memory, Outcome, Status
 from mnemic.unit_of_work import Unit
 from mnemic.write.commit import Request, Settled, commit, replayed
-from mnemic.write.draft import Decision, Draft, Laps
+from mnemic.write.draft import Decision, Draft, StepTimer
 
 if TYPE_CHECKING:
     from mnemic.ports import Reads, Snapshot
@@ -29,7 +29,7 @@ async def is_known(moment: Snapshot, draft: Draft) -> bool:
 
 
 async def settle(
-    unit: Unit, draft: Draft, request: Request | None, laps: Laps, memory_ids: tuple[str, str]
+    unit: Unit, draft: Draft, request: Request | None, timer: StepTimer, memory_ids: tuple[str, str]
 ) -> Settled | None:
     """Decide and write; None where the draft was not made for the store's present space: nothing was written then.
 
@@ -47,7 +47,7 @@ async def settle(
         return await commit(unit, draft, refresh(same, draft), request)
     if draft.space != await tx.space():
         return None
-    decision = await _decided(tx, draft, memory_ids, laps)
+    decision = await _decided(tx, draft, memory_ids, timer)
     if same is not None:
         # It has expired and no job has removed it yet: it ends here, and the statement starts a new one.
         ended = same.next_version(draft.now, status=Status.EXPIRED)
@@ -55,19 +55,19 @@ async def settle(
     return await commit(unit, draft, decision, request)
 
 
-async def _decided(tx: Reads, draft: Draft, memory_ids: tuple[str, str], laps: Laps) -> Decision:
+async def _decided(tx: Reads, draft: Draft, memory_ids: tuple[str, str], timer: StepTimer) -> Decision:
     """Return a new memory where nothing is known that the draft has to do with."""
     plain = draft.review_reason is None and not draft.spec.append_only and not draft.candidate.replaces
     alone = plain and (draft.candidate.key is None or not await peers_of(tx, draft))
     found = await nearest(tx, draft) if alone else None
     if found is not None and not found:
-        laps.note("conflict", "none")
-        laps.note("merge", "none")
+        timer.note("conflict", "none")
+        timer.note("merge", "none")
         return Decision(outcome=Outcome.CREATED, memory=draft.memory(memory_ids[0]))
     from mnemic.write.conflict import once
     from mnemic.write.settle import decide
 
-    return await once(tx, draft, await decide(tx, draft, found, memory_ids, laps))
+    return await once(tx, draft, await decide(tx, draft, found, memory_ids, timer))
 
 
 async def peers_of(tx: Reads, draft: Draft) -> list[Memory]:

@@ -9,7 +9,7 @@ from mnemic.unit_of_work import Mutation, Unit, commit
 _PAGE = 1000
 
 
-async def lapse(store: RecordStore, *, most: int) -> dict[str, int]:
+async def compact(store: RecordStore, *, most: int) -> dict[str, int]:
     """Replace all entries that wait for a projection, if they are more than `most`, with one for each tenant, which
     says that the tenant's copy is to be rebuilt; return the number of entries removed, by projection. Raises
     StoreFailed.
@@ -26,7 +26,7 @@ async def _lapsed(store: RecordStore, projection: str, others: set[str]) -> int:
     while page := await store.pending(projection=projection, limit=_PAGE):
         new = {entry.scope.tenant: entry.scope for entry in page if entry.scope.tenant not in marked}
         if not new and all(entry.whole for entry in page):
-            for other in others:  # for whom nothing has lapsed
+            for other in others:  # for whom nothing was compacted
                 await store.acknowledge([entry.sequence for entry in page], projection=other)
             break
         if new:

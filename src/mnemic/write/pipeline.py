@@ -31,7 +31,7 @@ from mnemic.types import (
 from mnemic.unit_of_work import Unit, commit
 from mnemic.write.calibration import calibrated
 from mnemic.write.commit import Gate, Refused, Request, Settled, blocked_receipt, passed, readied
-from mnemic.write.draft import Draft, Laps, PrepareSteps, WriteRules
+from mnemic.write.draft import Draft, PrepareSteps, StepTimer, WriteRules
 from mnemic.write.fingerprint import fingerprint, request_digest, request_key
 from mnemic.write.job import Job, embed
 from mnemic.write.lookup import is_known, settle
@@ -176,14 +176,14 @@ class MemoryWritePipeline:
 
         revision = Revision(memory_id, tuple(scopes), expected_version, new_id(self._clock.now()))
         known = revision.checked(await self._store.get(memory_id, scopes=scopes))
-        laps = Laps(self._clock)
+        timer = StepTimer(self._clock)
         if data is not None or context is not None:
             known = replace(known, data=known.data if data is None else data, context=context or known.context)
         revised = revision_of(known, content, origin, actor)
-        given: dict[str, Any] = {"home": known.scope, "laps": laps, "deadline": deadline, "must": False}
+        given: dict[str, Any] = {"home": known.scope, "timer": timer, "deadline": deadline, "must": False}
         draft = await self.drafted(revised, actor=actor, policy=policy, **given)
         if draft.blocked is not None:
-            return blocked_receipt(draft.candidate, draft.blocked, laps)
+            return blocked_receipt(draft.candidate, draft.blocked, timer)
 
         async def work(unit: Unit) -> Settled | None:
             return await passed(gate, unit, draft, await revision.settle(unit, draft=draft))
@@ -191,9 +191,9 @@ class MemoryWritePipeline:
         try:
             settled = await commit(self._store, work, deadline=deadline)
         except Refused as refused:
-            return blocked_receipt(draft.candidate, refused.reason, laps)
+            return blocked_receipt(draft.candidate, refused.reason, timer)
         assert settled is not None
-        return await self._publish(settled, laps, deadline)
+        return await self._publish(settled, timer, deadline)
 
     async def redraft(self, known: Memory, content: str, *, actor: Actor, origin: Origin, policy: Policy) -> Draft:
         """Return the draft that would say `content` in the place of `known`; see `drafted`."""
@@ -209,7 +209,7 @@ class MemoryWritePipeline:
         home: Scope,
         actor: Actor,
         policy: Policy,
-        laps: Laps | None = None,
+        timer: StepTimer | None = None,
         deadline: Deadline | None = None,
         embedded: bool = True,
         must: bool = True,
@@ -218,11 +218,11 @@ class MemoryWritePipeline:
 
         `Draft.blocked` says why it must not be stored. Raises InvalidInput, EmbedderFailed.
         """
-        laps = laps or Laps(self._clock)
-        draft = await self._prepared(candidate, actor, policy, laps, home=home)
+        timer = timer or StepTimer(self._clock)
+        draft = await self._prepared(candidate, actor, policy, timer, home=home)
         if draft.blocked is not None or not embedded:
             return draft
-        job = Job(draft, None, laps)
+        job = Job(draft, None, timer)
         await self._embed([job], deadline, must=must)
         return job.draft
 
@@ -243,16 +243,16 @@ class MemoryWritePipeline:
     async def _job(
         self, candidate: Candidate, idempotency_key: str | None, *, actor: Actor, policy: Policy, gate: Gate | None
     ) -> Job:
-        laps = Laps(self._clock)
-        draft = await self._prepared(candidate, actor, policy, laps)
+        timer = StepTimer(self._clock)
+        draft = await self._prepared(candidate, actor, policy, timer)
         request = None
         if draft.blocked is None and idempotency_key is not None:
             name = request_key(draft, idempotency_key)
             request = Request(name, request_digest(draft))
-        return Job(draft, request, laps, gate)
+        return Job(draft, request, timer, gate)
 
     async def _prepared(
-        self, candidate: Candidate, actor: Actor, policy: Policy, laps: Laps, *, home: Scope | None = None
+        self, candidate: Candidate, actor: Actor, policy: Policy, timer: StepTimer, *, home: Scope | None = None
     ) -> Draft:
         """Return the draft after the preparing steps, or after the one that ended the write."""
         secret, now = await self.secret(actor.tenant), self._clock.now()
@@ -260,7 +260,7 @@ class MemoryWritePipeline:
         draft = Draft(candidate=candidate, actor=actor, policy=policy, **given)
         for name, step in self._prepare:
             draft = step(draft)
-            laps.note(name, draft.decision)
+            timer.note(name, draft.decision)
             if draft.blocked is not None:
                 return draft
         if draft.tokens and self._vault is not None:
@@ -280,24 +280,24 @@ class MemoryWritePipeline:
         for job, draft in zip(fresh, drafts, strict=True):
             job.draft = draft
         for job in jobs:
-            job.laps.note("embed", "known" if job.known else "embedded" if job.draft.vector else "left")
+            job.timer.note("embed", "known" if job.known else "embedded" if job.draft.vector else "left")
 
     async def _finish(self, job: Job, deadline: Deadline | None) -> WriteReceipt:
         if self._judge is not None:
             from mnemic.write.judge import judged
 
-            job.draft = await judged(job.draft, self._judge, self._store, deadline, job.laps)
+            job.draft = await judged(job.draft, self._judge, self._store, deadline, job.timer)
         try:
-            settled, laps = await self._settle(job, deadline)
+            settled, timer = await self._settle(job, deadline)
             while settled is None:
                 # The identical memory is gone by now, or the store has changed to other vectors.
                 await self._follow(job)
                 job.known = False
                 await self._embed([job], deadline)
-                settled, laps = await self._settle(job, deadline)
+                settled, timer = await self._settle(job, deadline)
         except Refused as refused:
-            return blocked_receipt(job.draft.candidate, refused.reason, job.laps)
-        return await self._publish(settled, laps, deadline)
+            return blocked_receipt(job.draft.candidate, refused.reason, job.timer)
+        return await self._publish(settled, timer, deadline)
 
     async def _follow(self, job: Job) -> None:
         """Go on with the embedder that the store has changed to, where a draft's vector is no longer one of its own."""
@@ -307,24 +307,24 @@ class MemoryWritePipeline:
             await self.use(self.successor)
         job.draft = replace(job.draft, rules=self.rules)
 
-    async def _settle(self, job: Job, deadline: Deadline | None) -> tuple[Settled | None, Laps]:
+    async def _settle(self, job: Job, deadline: Deadline | None) -> tuple[Settled | None, StepTimer]:
         _check(deadline)
         now = job.draft.now
         memory_ids = new_id(now), new_id(now)
 
-        async def work(unit: Unit) -> tuple[Settled | None, Laps]:
-            laps = job.laps.fork()
-            settled = await settle(unit, job.draft, job.request, laps, memory_ids)
-            return await passed(job.gate, unit, job.draft, settled), laps
+        async def work(unit: Unit) -> tuple[Settled | None, StepTimer]:
+            timer = job.timer.fork()
+            settled = await settle(unit, job.draft, job.request, timer, memory_ids)
+            return await passed(job.gate, unit, job.draft, settled), timer
 
         return await commit(self._store, work, deadline=deadline)
 
-    async def _publish(self, settled: Settled, laps: Laps, deadline: Deadline | None) -> WriteReceipt:
-        laps.note("commit", settled.decision)
+    async def _publish(self, settled: Settled, timer: StepTimer, deadline: Deadline | None) -> WriteReceipt:
+        timer.note("commit", settled.decision)
         missed = await self.publisher.publish(settled.changes, deadline=deadline)
-        laps.note("publish", "missed:" + ",".join(missed) if missed else str(len(settled.changes)))
+        timer.note("publish", "missed:" + ",".join(missed) if missed else str(len(settled.changes)))
         receipt, durable = settled.receipt, self._store.capabilities.durable
-        return replace(receipt, steps=tuple(laps.steps), durable=durable, degraded=receipt.degraded + missed)
+        return replace(receipt, steps=tuple(timer.steps), durable=durable, degraded=receipt.degraded + missed)
 
 
 def vault_of(keyring: Keyring | None) -> Vault | None:

@@ -60,7 +60,7 @@ class Publisher:
         )
 
     async def _look_after(self) -> None:
-        from mnemic.write.outbox_compaction import lapse
+        from mnemic.write.outbox_compaction import compact
 
         self._unseen = 0
         try:
@@ -68,8 +68,8 @@ class Publisher:
                 waiting = await self._store.pending(limit=4 * _LOOK_AFTER)
                 await self._store.acknowledge([entry.sequence for entry in waiting])
             else:
-                lapsed = await lapse(self._store, most=MOST_WAITING)
-                for name, count in lapsed.items():
+                compacted = await compact(self._store, most=MOST_WAITING)
+                for name, count in compacted.items():
                     _log.warning("projection %s has not fetched %d entries: it will be built anew", name, count)
         except MnemicError as error:
             _log.warning("the outbox could not be looked after: %s", error.reason)

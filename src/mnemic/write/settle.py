@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from mnemic.ports import Reads
 from mnemic.types import Memory, Outcome, Status
 from mnemic.write.conflict import by_key, contradicted, pending
-from mnemic.write.draft import Decision, Draft, Laps
+from mnemic.write.draft import Decision, Draft, StepTimer
 from mnemic.write.lookup import Found, live, nearest, peers_of
 from mnemic.write.merge import Near, merge, refresh
 from mnemic.write.supersede import Changed, also, changed, named, own, superseding
@@ -18,7 +18,9 @@ cannot snowball.
 """
 
 
-async def decide(tx: Reads, draft: Draft, near_by: Found | None, memory_ids: tuple[str, str], laps: Laps) -> Decision:
+async def decide(
+    tx: Reads, draft: Draft, near_by: Found | None, memory_ids: tuple[str, str], timer: StepTimer
+) -> Decision:
     """Return the decision about a draft to which something is near, or about which a rule says something. `near_by`:
     what is near it, where that is known.
     """
@@ -29,19 +31,19 @@ async def decide(tx: Reads, draft: Draft, near_by: Found | None, memory_ids: tup
         around = await _around(tx, draft, near_by)
         decision = also(decision, draft, [*await _named(tx, draft, around), *changed(draft, around, {})])
     if decision is not None:
-        laps.note("conflict", decision.reason or str(decision.outcome))
-        laps.note("merge", "skipped")
+        timer.note("conflict", decision.reason or str(decision.outcome))
+        timer.note("merge", "skipped")
         return decision
     around = await _around(tx, draft, near_by)
     near = _near(draft, around, peers)
     named = await _named(tx, draft, around)
     decision, found = _compared(draft, around, near, named, memory_id)
-    laps.note("conflict", found)
+    timer.note("conflict", found)
     if decision is None and found == "none":
         decision = await _merged(tx, draft, near, memory_ids)
-        laps.note("merge", str(decision.outcome) if decision else "none")
+        timer.note("merge", str(decision.outcome) if decision else "none")
     else:
-        laps.note("merge", "skipped")
+        timer.note("merge", "skipped")
     return decision or Decision(outcome=Outcome.CREATED, memory=draft.memory(memory_id))
 
 

@@ -17,7 +17,7 @@ from mnemic.ports import RecordStore
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Change, Memory, OutboxEntry, Status
-from mnemic.write.outbox_compaction import lapse
+from mnemic.write.outbox_compaction import compact
 from mnemic.write.outbox_consumer import Feed
 from mnemic.write.publish import Publisher
 from mnemic_postgres import PostgresStore
@@ -276,8 +276,8 @@ async def test_what_is_not_fetched_becomes_one_entry_for_each_tenant(
     await remember(store, elsewhere)
     await leave(store, elsewhere)
     await drain(store, [other])
-    assert await lapse(store, most=31) == {}
-    assert await lapse(store, most=30) == {"hot": 31}
+    assert await compact(store, most=31) == {}
+    assert await compact(store, most=30) == {"hot": 31}
     left = await store.pending(projection="hot")
     assert [(entry.whole, entry.scope.tenant) for entry in left] == [(True, "acme"), (True, "rival")]
     assert await store.projections() == {"hot": 2, "other": 0}
@@ -292,11 +292,11 @@ async def test_what_is_not_fetched_becomes_one_entry_for_each_tenant(
 async def test_a_part_that_cannot_be_built_anew_asks_again(store: RecordStore, feed: Feed, copy: Copy) -> None:
     await feed.register()
     await written(store, "one", "two")
-    await lapse(store, most=0)
+    await compact(store, most=0)
     copy.down = True
     assert (await feed.catch_up(at_once=True, patient=True)).failed == "hot"
     assert len(await store.pending(projection="hot")) == 1
-    await lapse(store, most=0)
+    await compact(store, most=0)
     assert len(await store.pending(projection="hot")) == 1
     copy.down = False
     await drain(store, [feed])

@@ -10,7 +10,7 @@ import apsw
 import pytest
 
 from mnemic.stores.relational.statements import Dialect, in_json, load
-from mnemic.stores.sqlite.file import Patience, prepare
+from mnemic.stores.sqlite.file import BusyHandler, prepare
 
 FILES = ("graph", "jobs")
 
@@ -34,7 +34,7 @@ def test_both_dialects_have_the_same_statements() -> None:
 
 @pytest.mark.parametrize("file", FILES)
 def test_sqlite_understands_each(file: str, tmp_path: Path) -> None:
-    connection: apsw.Connection = prepare(tmp_path / "m.db", durability="fast", patience=Patience())
+    connection: apsw.Connection = prepare(tmp_path / "m.db", durability="fast", busy=BusyHandler())
     for text in load(file, "sqlite").values():
         parameters = max(map(int, re.findall(r"\?(\d)", text)))
         connection.execute("EXPLAIN " + text, [None] * parameters)

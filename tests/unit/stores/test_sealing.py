@@ -29,7 +29,7 @@ def keys(folder: Path) -> KeyFolder:
 
 
 def sealed_store(folder: Path, name: str = "m.db") -> SqliteStore:
-    return SqliteStore(folder / name, keyring=keys(folder), seals=True, ballast_bytes=65536)
+    return SqliteStore(folder / name, keyring=keys(folder), seals=True, reserved_bytes=65536)
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ async def test_nothing_of_a_memory_is_in_any_file(store: SqliteStore, tmp_path: 
 
 
 async def test_a_plain_store_would_show_it(tmp_path: Path) -> None:
-    plain = SqliteStore(tmp_path / "plain.db", ballast_bytes=65536)
+    plain = SqliteStore(tmp_path / "plain.db", reserved_bytes=65536)
     keys(tmp_path)
     await plain.open(EMBEDDER.space)
     await remember(plain, full())
@@ -166,7 +166,7 @@ def contents(memories: Sequence[Memory]) -> dict[str, str]:
 
 
 async def test_an_existing_file_is_sealed_and_nothing_of_it_is_left_plain(tmp_path: Path) -> None:
-    plain = SqliteStore(tmp_path / "m.db", ballast_bytes=65536)
+    plain = SqliteStore(tmp_path / "m.db", reserved_bytes=65536)
     await plain.open(EMBEDDER.space)
     kept = full()
     await remember(plain, kept, *(memory(f"The {CANARY} number {n} sings", author="ben") for n in range(300)))

@@ -8,7 +8,7 @@ import apsw
 
 from mnemic.stores.relational.statements import load
 from mnemic.stores.sqlite import SqliteStore
-from mnemic.stores.sqlite.file import Patience, prepare
+from mnemic.stores.sqlite.file import BusyHandler, prepare
 from mnemic.stores.sqlite.graph import SqliteGraph
 from mnemic.types import Scope
 from mnemic_testing.graph_store import fragment
@@ -51,7 +51,7 @@ async def test_a_walk_through_a_crowd_ends(tmp_path: Path) -> None:
 
 
 def test_walks_read_indexes_only(tmp_path: Path) -> None:
-    connection: apsw.Connection = prepare(tmp_path / "m.db", durability="durable", patience=Patience())
+    connection: apsw.Connection = prepare(tmp_path / "m.db", durability="durable", busy=BusyHandler())
     statements = load("graph", "sqlite")
     for name, parameters in (("nodes", 6), ("neighbours", 7), ("from_both_ends", 8), ("between", 5)):
         asked = connection.execute("EXPLAIN QUERY PLAN " + statements[name], [None] * parameters)

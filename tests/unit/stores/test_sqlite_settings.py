@@ -11,7 +11,7 @@ import pytest
 
 from mnemic.errors import CommitUnknown, StoreFailed
 from mnemic.stores.sqlite import SqliteStore, indexes
-from mnemic.stores.sqlite.file import Patience, connect
+from mnemic.stores.sqlite.file import BusyHandler, connect
 from mnemic.types import Where
 from mnemic_testing.record_store import EMBEDDER, memory, remember, scope
 
@@ -60,13 +60,13 @@ async def opened(path: Path, **settings: Any) -> SqliteStore:
 def test_every_connection_is_set_up_alike(tmp_path: Path, durability: str, synchronous: int) -> None:
     path = tmp_path / "m.db"
     apsw.Connection(str(path)).close()
-    for patience in (Patience(), None):
-        connection = connect(path, durability=durability, patience=patience)
+    for busy in (BusyHandler(), None):
+        connection = connect(path, durability=durability, busy=busy)
         assert connection.pragma("synchronous") == synchronous
         assert connection.pragma("foreign_keys") == 1
         assert connection.pragma("secure_delete") == 1
         assert connection.pragma("trusted_schema") == 0
-        assert bool(connection.readonly("main")) is (patience is None)
+        assert bool(connection.readonly("main")) is (busy is None)
         connection.close()
 
 
@@ -121,8 +121,8 @@ async def test_an_index_over_budget_makes_room_and_answers_the_same(tmp_path: Pa
     for place in (*places, *places):
         where = Where(scopes=(place,))
         assert await tight.match(where, "tea", limit=5) == await roomy.match(where, "tea", limit=5)
-    assert len(tight._opened.indexes()._shelf._slots) == 1  # type: ignore[union-attr]
-    assert len(roomy._opened.indexes()._shelf._slots) == 4  # type: ignore[union-attr]
+    assert len(tight._opened.indexes()._cache._slots) == 1  # type: ignore[union-attr]
+    assert len(roomy._opened.indexes()._cache._slots) == 4  # type: ignore[union-attr]
     await roomy.close()
     await tight.close()
 
@@ -141,11 +141,11 @@ async def test_a_scope_is_read_page_by_page(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_patience_ends_at_the_set_time_or_begins_anew() -> None:
-    patience, renewed = Patience(), Patience(renews=True)
-    for each in (patience, renewed):
+    busy, renewed = BusyHandler(), BusyHandler(renews=True)
+    for each in (busy, renewed):
         each.wait(0)
         assert not each(1)
-    assert not patience(0)
+    assert not busy(0)
     assert renewed(0)
     assert renewed(1)
 

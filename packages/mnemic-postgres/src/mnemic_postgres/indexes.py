@@ -14,7 +14,7 @@ import numpy as np
 
 from mnemic.errors import MnemicError
 from mnemic.stores.codec import blob_check, cues_of
-from mnemic.stores.scope_index import Entry, IndexShelf, ScopeIndex
+from mnemic.stores.scope_index import Entry, IndexCache, ScopeIndex
 from mnemic.stores.sealing import NOTHING, Searched
 from mnemic.text.bm25 import Bm25
 from mnemic.types import Memory, Where
@@ -53,7 +53,7 @@ class Indexes:
         self._bodies = bodies
         self._terms = terms
         self._dimension = dimension
-        self._shelf = IndexShelf(dimension=dimension, bm25=bm25, budget=budget)
+        self._cache = IndexCache(dimension=dimension, bm25=bm25, budget=budget)
         self._most = budget // 2 // (4 * dimension + _BESIDE_VECTOR)
         self.loads = Tasks()
         self._turns = asyncio.Semaphore(_LOADS)
@@ -66,7 +66,7 @@ class Indexes:
         """Return the scope's index as of the session's transaction, or newer; None where the database must search."""
         if not self.fits(place):
             return None
-        slot = self._shelf.slot(place.scope_id)
+        slot = self._cache.slot(place.scope_id)
         far = _behind(place, slot.index) > CATCH_UP
         if far or slot.index.wasteful:
             self.loads.start(self._load(tenant, place.scope_id), key=place.scope_id)
@@ -90,7 +90,7 @@ class Indexes:
         if kept is not None:
             index.keep(kept)
         index.seen = place.changes
-        self._shelf.weigh(place.scope_id, index.nbytes)
+        self._cache.weigh(place.scope_id, index.nbytes)
 
     async def _load(self, tenant: str, scope_id: int) -> None:
         async with self._turns:
@@ -100,15 +100,15 @@ class Indexes:
             except MnemicError as error:
                 _log.warning("a scope was not loaded into memory: %s", error.reason)
                 return
-        slot = self._shelf.slot(scope_id)
+        slot = self._cache.slot(scope_id)
         if slot.index.seen < index.seen or slot.index.wasteful:
             slot.index = index
-        self._shelf.weigh(scope_id, slot.index.nbytes)
+        self._cache.weigh(scope_id, slot.index.nbytes)
 
     async def _whole(self, tenant: str, scope_id: int, session: Session) -> ScopeIndex:
         await session.enter(tenant)
         counted = await session.fetch(_INDEXING["changes"], tenant, scope_id)
-        index = self._shelf.empty()
+        index = self._cache.empty()
         last = (0, 0)
         while rows := await session.fetch(_INDEXING["entries"], tenant, scope_id, *last, _PAGE):
             index.put(await self._entries(session, tenant, rows))

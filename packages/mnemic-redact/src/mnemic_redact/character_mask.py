@@ -1,6 +1,6 @@
 """A text with each character replaced by what it is: enough to see that a search would find nothing.
 
-Looking for "three digits, a separator, four digits" in an outline is a search for the bytes `000 0000`, which takes
+Looking for "three digits, a separator, four digits" in a mask is a search for the bytes `000 0000`, which takes
 some microseconds for 8 KiB; the expression that finds the number itself takes a hundred times as long.
 """
 
@@ -25,7 +25,7 @@ _CLASSES = bytes(map(_class, range(256)))
 
 
 @lru_cache(maxsize=1)
-def outline(text: str) -> bytes:
+def character_mask(text: str) -> bytes:
     """`text` with `0` for each digit, `a` for each letter of ASCII, a blank for each blank, full stop and hyphen; the
     other signs as they are, and `?` for what is not in Latin-1.
     """
@@ -38,8 +38,8 @@ def hexadecimal(text: str) -> bytes:
     return text.encode("latin-1", "replace").translate(_HEX)
 
 
-def drawn(*shapes: bytes, of: Callable[[str], bytes] = outline) -> Callable[[str], bool]:
-    """Return a check whether one of `shapes` is anywhere in the outline of a text."""
+def drawn(*shapes: bytes, of: Callable[[str], bytes] = character_mask) -> Callable[[str], bool]:
+    """Return a check whether one of `shapes` is anywhere in the mask of a text."""
 
     def check(text: str) -> bool:
         lines = of(text)

@@ -22,7 +22,7 @@ from mnemic.ports import RecordStore, Transaction
 from mnemic.ports.projections import Projection
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.types import Change, Kind, Level, Memory, OutboxEntry, Scope, Status
-from mnemic.write.outbox_compaction import lapse
+from mnemic.write.outbox_compaction import compact
 from mnemic.write.outbox_consumer import LONGEST_REST, Feed, standing
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.record_store import EMBEDDER, memory, scope
@@ -199,7 +199,7 @@ class ProjectionMachine(RuleBasedStateMachine):
     @rule(most=st.integers(0, 3))
     def lapse(self, most: int) -> None:
         """Replace what has waited for too long by an entry for the whole tenant."""
-        self._run(lapse(self._store, most=most))
+        self._run(compact(self._store, most=most))
 
     @rule(count=st.integers(0, 3))
     def come_and_go(self, count: int) -> None:

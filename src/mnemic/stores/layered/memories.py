@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from mnemic.errors import StoreCorrupt
 from mnemic.ports.rows import Row, RowReads
 from mnemic.stores.codec import DAMAGED, Noted, blob_check, body_check, damaged, to_micros, vector_check
-from mnemic.stores.in_memory_reads import Held, Terms
+from mnemic.stores.in_memory_reads import StoredMemories, Terms
 from mnemic.stores.layered.tables import (
     EARLIER,
     MEMORY,
@@ -142,10 +142,10 @@ class Scopes:
 
     def __init__(self, rows: Rows) -> None:
         self.rows = rows
-        self._kept: OrderedDict[Scope, tuple[int, Held]] = OrderedDict()
+        self._kept: OrderedDict[Scope, tuple[int, StoredMemories]] = OrderedDict()
         self._count = 0
 
-    async def held(self, rows: RowReads, scope: Scope) -> tuple[int, Held]:
+    async def held(self, rows: RowReads, scope: Scope) -> tuple[int, StoredMemories]:
         """Return the number of changes of the scope and its memories, which nobody may change."""
         known = await rows.get(SCOPE, [place_of(scope)])
         changes = known[0][-1] if known else 0
@@ -153,12 +153,12 @@ class Scopes:
         if kept is not None and kept[0] == changes:
             self._kept.move_to_end(scope)
             return kept
-        held = await self._read(rows, scope) if changes else Held()
+        held = await self._read(rows, scope) if changes else StoredMemories()
         self.keep(scope, changes, held)
         return changes, held
 
-    async def _read(self, rows: RowReads, scope: Scope) -> Held:
-        held = Held()
+    async def _read(self, rows: RowReads, scope: Scope) -> StoredMemories:
+        held = StoredMemories()
         for row in await stored_in(rows, place_of(scope)):
             place = (scope.tenant, row.memory_id)
             memory = held.memories[place] = self.rows.named(row)
@@ -171,7 +171,7 @@ class Scopes:
                 held.history[place] = tuple(self.rows.earlier(each, memory) for each in await earlier_of(rows, place))
         return held
 
-    def keep(self, scope: Scope, changes: int, held: Held) -> None:
+    def keep(self, scope: Scope, changes: int, held: StoredMemories) -> None:
         """Keep the memories of the scope, unless newer ones are kept."""
         if self.rows.sealer.opens or self._kept.get(scope, (-1,))[0] > changes:
             return

@@ -12,7 +12,7 @@ from mnemic.errors import NotSupported, SpaceMismatch, StoreBusy, StoreUnavailab
 from mnemic.ports import Anew, Capabilities, Keyring, Snapshot, Transaction
 from mnemic.ports.rows import RowChange, RowReads, RowStore
 from mnemic.stores.codec import adopted
-from mnemic.stores.in_memory_reads import Held, HeldSnapshot
+from mnemic.stores.in_memory_reads import InMemorySnapshot, StoredMemories
 from mnemic.stores.layered import resealing, sides, spaces, trail, walking
 from mnemic.stores.layered.memories import Rows, Scopes
 from mnemic.stores.layered.tables import TENANT
@@ -96,7 +96,7 @@ class LayeredStore(SingleReads):
 
     async def get(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
         async def one(rows: RowReads) -> Memory | None:
-            held = Held.joined([(await self._scopes.held(rows, scope))[1] for scope in dict.fromkeys(scopes)])
+            held = StoredMemories.joined([(await self._scopes.held(rows, scope))[1] for scope in dict.fromkeys(scopes)])
             return held.whole(held.get(memory_id, scopes))
 
         return await self._ready.read(one)
@@ -214,16 +214,18 @@ class LayeredStore(SingleReads):
         return self._space
 
 
-class _LayeredSnapshot(HeldSnapshot):
+class _LayeredSnapshot(InMemorySnapshot):
     """The port's `Snapshot` of rows as of one moment."""
 
     def __init__(self, rows: RowReads, scopes: Scopes, space: VectorSpace, bm25: Bm25) -> None:
-        super().__init__(Held(), space=space, bm25=bm25)
+        super().__init__(StoredMemories(), space=space, bm25=bm25)
         self._rows = rows
         self._scopes = scopes
 
-    async def _of(self, scopes: Sequence[Scope]) -> Held:
-        return Held.joined([(await self._scopes.held(self._rows, scope))[1] for scope in dict.fromkeys(scopes)])
+    async def _of(self, scopes: Sequence[Scope]) -> StoredMemories:
+        return StoredMemories.joined(
+            [(await self._scopes.held(self._rows, scope))[1] for scope in dict.fromkeys(scopes)]
+        )
 
     async def nearest(
         self, where: Where, vector: Vector, *, limit: int, space: VectorSpace | None = None

@@ -13,7 +13,7 @@ from mnemic.identity import first_id
 from mnemic.ports import Transaction
 from mnemic.ports.rows import RowChange, RowReads
 from mnemic.stores.codec import DAMAGED, checked_vector, damaged, encode_event, is_message, moment_of
-from mnemic.stores.in_memory_reads import Held, Terms, by_cosine
+from mnemic.stores.in_memory_reads import StoredMemories, Terms, by_cosine
 from mnemic.stores.layered import sides, trail
 from mnemic.stores.layered.memories import Scopes, earlier_of, home_of, key_of, place_of, places_of, stored
 from mnemic.stores.layered.tables import EARLIER, MEMORY, NEXT_VECTOR, PLACE, SCOPE, SPACE, USAGE, EarlierRow, MemoryRow
@@ -33,8 +33,8 @@ class LayeredTransaction(Transaction):
     def __init__(self, rows: RowChange, scopes: Scopes) -> None:
         self._rows = rows
         self._scopes = scopes
-        self._begun: dict[Scope, tuple[int, Held]] = {}
-        self._now: dict[Scope, Held] = {}
+        self._begun: dict[Scope, tuple[int, StoredMemories]] = {}
+        self._now: dict[Scope, StoredMemories] = {}
         self._space: VectorSpace | None = None
 
     def end(self) -> None:
@@ -143,13 +143,13 @@ class LayeredTransaction(Transaction):
     async def put_mark(self, tenant: str, name: str, value: str | None) -> None:
         await sides.put_mark(self._rows, tenant, name, value)
 
-    async def _held(self, scope: Scope) -> Held:
+    async def _held(self, scope: Scope) -> StoredMemories:
         """Return the scope as it is now in this transaction."""
         if scope not in self._begun:
             self._begun[scope] = await self._scopes.held(self._rows, scope)
         return self._now.get(scope) or self._begun[scope][1]
 
-    async def _copied(self, scope: Scope) -> Held:
+    async def _copied(self, scope: Scope) -> StoredMemories:
         """Return the scope, ready to be changed, with one more change counted."""
         held = await self._held(scope)
         if scope not in self._now:
@@ -157,7 +157,7 @@ class LayeredTransaction(Transaction):
             await self._rows.put(SCOPE, [(*place_of(scope), self._begun[scope][0] + 1)])
         return held
 
-    async def _changing(self, memory: Memory) -> Held:
+    async def _changing(self, memory: Memory) -> StoredMemories:
         """Return the scope of a memory that is about to be written. Raises VersionConflict where another active memory
         has its fingerprint.
         """
@@ -167,7 +167,7 @@ class LayeredTransaction(Transaction):
                 raise VersionConflict
         return await self._copied(memory.scope)
 
-    async def _write(self, memory: Memory, held: Held, turn: int | None) -> None:
+    async def _write(self, memory: Memory, held: StoredMemories, turn: int | None) -> None:
         place, row = (memory.scope.tenant, memory.memory_id), self._scopes.rows.row(memory, turn)
         await self._rows.put(MEMORY, [row])
         await self._rows.put(PLACE, [self._scopes.rows.place(memory)])

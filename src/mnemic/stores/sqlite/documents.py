@@ -20,7 +20,7 @@ from mnemic.stores.codec import dump, load, to_micros
 from mnemic.stores.documents import check_batch, document_of, end_of, last_puts, namespace_of, path_of
 from mnemic.stores.matching import accepts, best_first, cosines, keyword_scores, listed, texts_in
 from mnemic.stores.sqlite.failures import immediate, typed_failures
-from mnemic.stores.sqlite.file import BUSY_SECONDS, Patience, connect, prepare
+from mnemic.stores.sqlite.file import BUSY_SECONDS, BusyHandler, connect, prepare
 from mnemic.stores.sqlite.rows import fetch
 from mnemic.stores.sqlite.threads import reading
 from mnemic.types import (
@@ -72,14 +72,14 @@ class SqliteDocuments:
     ) -> None:
         path = Path(path).absolute()
         self._clock = clock or SystemClock()
-        self._patience = Patience()
+        self._busy = BusyHandler()
         self._lock = threading.Lock()
         self._process = OneProcess()
         self._closed = False
         self._reading: queue.LifoQueue[apsw.Connection] = queue.LifoQueue()
         self._reader_count = readers
         with typed_failures():
-            self._writing = prepare(path, durability=durability, patience=self._patience)
+            self._writing = prepare(path, durability=durability, busy=self._busy)
             for _ in range(readers):
                 self._reading.put(connect(path, durability=durability))
 
@@ -142,14 +142,14 @@ class SqliteDocuments:
         with self._lock:
             if self._closed:
                 raise StoreUnavailable("closed")
-            self._patience.wait(BUSY_SECONDS)
+            self._busy.wait(BUSY_SECONDS)
             with immediate(self._writing):
                 yield self._writing
 
     def _scrub(self) -> None:
         """After a deletion, empty the log, whose old pages still show what was deleted. A reader may delay that."""
         with self._lock:
-            self._patience.wait(_SCRUB_SECONDS)
+            self._busy.wait(_SCRUB_SECONDS)
             try:
                 self._writing.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
             except apsw.BusyError:

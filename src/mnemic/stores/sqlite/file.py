@@ -24,7 +24,7 @@ _MAGIC = b"SQLite format 3\0"
 _JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
 
 
-class Patience:
+class BusyHandler:
     """Waits for another writer in short, random pauses, so that many processes take turns; gives up at a set time.
 
     `wait` sets the time; where it `renews`, the time starts again whenever there is something to wait for.
@@ -54,18 +54,16 @@ def is_frozen(path: Path) -> bool:
     return path.is_file() and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
 
 
-def connect(
-    path: Path, *, durability: str, patience: Patience | None = None, vfs: str | None = None
-) -> apsw.Connection:
-    """Return a connection with the settings every one of them needs. Without `patience` it can only read; a file that
+def connect(path: Path, *, durability: str, busy: BusyHandler | None = None, vfs: str | None = None) -> apsw.Connection:
+    """Return a connection with the settings every one of them needs. Without `busy` it can only read; a file that
     is frozen can only be read, and is taken as one that nobody changes.
     """
-    access = apsw.SQLITE_OPEN_READONLY if patience is None else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
+    access = apsw.SQLITE_OPEN_READONLY if busy is None else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
     name = str(path)
     if is_frozen(path):
         name, access = _frozen(path), apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
     connection = apsw.Connection(name, flags=access, vfs=vfs)
-    connection.set_busy_handler(patience or Patience(renews=True))
+    connection.set_busy_handler(busy or BusyHandler(renews=True))
     connection.pragma("synchronous", "FULL" if durability == "durable" else "NORMAL")
     connection.pragma("foreign_keys", True)
     connection.pragma("secure_delete", True)
@@ -86,7 +84,7 @@ def _frozen(path: Path) -> str:
     return f"file:{quote(str(path.absolute()))}?immutable=1"
 
 
-def prepare(path: Path, *, durability: str, patience: Patience, vfs: str | None = None) -> apsw.Connection:
+def prepare(path: Path, *, durability: str, busy: BusyHandler, vfs: str | None = None) -> apsw.Connection:
     """Open the file for writing, creating or migrating it where needed; many processes may do so at once.
 
     Raises StoreNewer or StoreCorrupt, with the file untouched, for one that this version must not write to.
@@ -96,7 +94,7 @@ def prepare(path: Path, *, durability: str, patience: Patience, vfs: str | None 
     until = time.monotonic() + BUSY_SECONDS
     while True:
         try:
-            return _prepare(path, durability, patience, vfs)
+            return _prepare(path, durability, busy, vfs)
         except OSError as error:
             raise StoreUnavailable(hint="the file cannot be read") from error
         except (apsw.BusyError, apsw.LockedError) as error:
@@ -107,7 +105,7 @@ def prepare(path: Path, *, durability: str, patience: Patience, vfs: str | None 
             time.sleep(random.uniform(0.001, 0.02))  # noqa: S311
 
 
-def _prepare(path: Path, durability: str, patience: Patience, vfs: str | None) -> apsw.Connection:
+def _prepare(path: Path, durability: str, busy: BusyHandler, vfs: str | None) -> apsw.Connection:
     interrupted = _is_interrupted(path)
     if not interrupted and path.exists() and path.stat().st_size:
         _check_magic(path)
@@ -118,9 +116,9 @@ def _prepare(path: Path, durability: str, patience: Patience, vfs: str | None) -
             probe.close()
     if is_frozen(path):
         return _read_only(path, durability, vfs)
-    patience.wait(BUSY_SECONDS)
+    busy.wait(BUSY_SECONDS)
     new = not path.exists()
-    connection = connect(path, durability=durability, patience=patience, vfs=vfs)
+    connection = connect(path, durability=durability, busy=busy, vfs=vfs)
     try:
         if new:
             # By its name: to close a second handle of the file would drop the locks that this process has on it.

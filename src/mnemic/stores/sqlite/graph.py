@@ -16,7 +16,7 @@ from mnemic.stores.relational import graph
 from mnemic.stores.relational.statements import Ask, load
 from mnemic.stores.sqlite.asking import asking
 from mnemic.stores.sqlite.failures import immediate, typed_failures
-from mnemic.stores.sqlite.file import BUSY_SECONDS, Patience, connect, prepare
+from mnemic.stores.sqlite.file import BUSY_SECONDS, BusyHandler, connect, prepare
 from mnemic.stores.sqlite.threads import Readers, finished
 from mnemic.types import Deadline, Memory
 
@@ -30,8 +30,8 @@ class _Opened:
 
     def __init__(self, path: Path, readers: int) -> None:
         with typed_failures():
-            self.patience = Patience()
-            self.writing = prepare(path, durability="fast", patience=self.patience)
+            self.busy = BusyHandler()
+            self.writing = prepare(path, durability="fast", busy=self.busy)
             self.readers = Readers(lambda: connect(path, durability="fast"), threads=readers)
         self.writer = ThreadPoolExecutor(1, thread_name_prefix="mnemic-graph")
 
@@ -71,7 +71,7 @@ class SqliteGraph(graph.RelationalGraph[_Opened]):
         opened = await self._ready()
 
         def run() -> None:
-            opened.patience.wait(_seconds_left(deadline))
+            opened.busy.wait(_seconds_left(deadline))
             with typed_failures(), immediate(opened.writing):
                 run_through(work, asking(opened.writing, _GRAPH))
 

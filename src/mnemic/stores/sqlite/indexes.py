@@ -10,7 +10,7 @@ import apsw
 import numpy as np
 
 from mnemic.stores.codec import dump, vector_check
-from mnemic.stores.scope_index import IndexShelf, ScopeIndex, Slot
+from mnemic.stores.scope_index import IndexCache, ScopeIndex, Slot
 from mnemic.stores.sqlite.rows import Place, Rows, fetch
 from mnemic.text.bm25 import Bm25
 from mnemic.types import Vector
@@ -53,7 +53,7 @@ class ScopeIndexes:
     def __init__(self, *, rows: Rows, dimension: int, bm25: Bm25 | None, budget: int) -> None:
         self._rows = rows
         self.bm25 = bm25 or Bm25()
-        self._shelf = IndexShelf(dimension=dimension, bm25=self.bm25, budget=budget, rereads=True)
+        self._cache = IndexCache(dimension=dimension, bm25=self.bm25, budget=budget, rereads=True)
         self._vector_bytes = 4 * dimension
 
     @contextmanager
@@ -61,13 +61,13 @@ class ScopeIndexes:
         """Yield the index as of `connection`'s open read transaction, in which `place` was found, or newer where
         another thread has read on.
         """
-        slot = self._shelf.slot(place.scope_id)
+        slot = self._cache.slot(place.scope_id)
         with slot.lock:
             if slot.index.seen < place.changes:
                 self._refresh(connection, place, slot)
             yield slot.index
             size = slot.index.nbytes
-        self._shelf.weigh(place.scope_id, size)
+        self._cache.weigh(place.scope_id, size)
 
     def read(self, connection: apsw.Connection, row_ids: Sequence[int]) -> list[Vector | None]:
         """Return the vectors of these rows, as of `connection`'s open transaction, opened where they are sealed."""
@@ -80,7 +80,7 @@ class ScopeIndexes:
 
     def _refresh(self, connection: apsw.Connection, place: Place, slot: Slot) -> None:
         if slot.index.wasteful:
-            slot.index = self._shelf.empty()
+            slot.index = self._cache.empty()
         seen = slot.index.seen
         known = {"scope_id": place.scope_id, "seen": seen}
         for page in [fetch(connection, _CHANGED, known)] if seen else _pages(connection, place.scope_id):

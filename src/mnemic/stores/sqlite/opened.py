@@ -20,9 +20,9 @@ from mnemic.stores.atomic import run_through
 from mnemic.stores.codec import checked_secret, cosines, text_check
 from mnemic.stores.sealing import Sealer
 from mnemic.stores.sqlite.failures import immediate, suspected
-from mnemic.stores.sqlite.file import BUSY_SECONDS, Patience, claim_space, connect, is_frozen, prepare
+from mnemic.stores.sqlite.file import BUSY_SECONDS, BusyHandler, claim_space, connect, is_frozen, prepare
 from mnemic.stores.sqlite.near import Found, best, near
-from mnemic.stores.sqlite.reserved_space import Ballast
+from mnemic.stores.sqlite.reserved_space import ReservedSpace
 from mnemic.stores.sqlite.rows import Rows, Terms, fetch
 from mnemic.stores.sqlite.threads import Fresh, Groups, Readers, Work, reading
 from mnemic.stores.sqlite.transaction import SqliteTransaction
@@ -51,11 +51,11 @@ class OpenFile:
         index_bytes: int,
         readers: int,
         vfs: str | None,
-        ballast: Ballast,
+        reserved: ReservedSpace,
         sealer: Sealer,
     ) -> None:
-        self.patience = Patience()
-        self.writing = prepare(path, durability=durability, patience=self.patience, vfs=vfs)
+        self.busy = BusyHandler()
+        self.writing = prepare(path, durability=durability, busy=self.busy, vfs=vfs)
         with ExitStack() as undo:
             undo.callback(self.writing.close)
             self.space = claim_space(self.writing, space)
@@ -75,9 +75,9 @@ class OpenFile:
         self._unscrubbed = self._removing = False
         self._path = path
         self._identity = _identity(path)
-        self._ballast = ballast
+        self._reserved = reserved
         if not is_frozen(path):
-            ballast.load()
+            reserved.load()
 
     def alone(self, work: Work) -> Any:
         """Run `work` to its end on this thread, and commit. On a full disk the log is emptied into the file, and work
@@ -89,7 +89,7 @@ class OpenFile:
             result, removed = self._committed_work(work)
         except apsw.FullError:
             emptied = self._emptied()
-            if not (self._removing and self._ballast.drop()) and not emptied:
+            if not (self._removing and self._reserved.drop()) and not emptied:
                 raise
             result, removed = self._committed_work(work)
         self.scrub(removed=removed)
@@ -213,7 +213,7 @@ class OpenFile:
         """
         self._unscrubbed = self._unscrubbed or removed
         if self._unscrubbed:
-            self.patience.wait(_SCRUB_SECONDS)
+            self.busy.wait(_SCRUB_SECONDS)
             try:
                 self.writing.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
             except apsw.Error:
@@ -221,7 +221,7 @@ class OpenFile:
             else:
                 self._unscrubbed = False
         if removed:
-            self._ballast.load()
+            self._reserved.load()
 
     def close(self) -> None:
         """Finish what runs, then let go of the file."""

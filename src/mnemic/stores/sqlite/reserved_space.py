@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 
-class Ballast:
+class ReservedSpace:
     """A file beside the store that takes up `size` bytes and holds nothing. `size` 0: there is none."""
 
     def __init__(self, store: Path, size: int) -> None:

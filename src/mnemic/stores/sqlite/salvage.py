@@ -23,7 +23,7 @@ from mnemic.stores.parts import part_of, put
 from mnemic.stores.sealing import NOTHING, Sealer
 from mnemic.stores.sqlite.carve import Record, Text, records
 from mnemic.stores.sqlite.failures import immediate, typed_failures
-from mnemic.stores.sqlite.file import Patience, prepare
+from mnemic.stores.sqlite.file import BusyHandler, prepare
 from mnemic.stores.sqlite.graph import relate
 from mnemic.stores.sqlite.rows import Rows, Terms, columns_of, mark_facets, tokens
 from mnemic.types import Kind, Level, Memory, Scope
@@ -176,7 +176,7 @@ class _Making:
         self._disputed = {row_id for row_id, times in claims.items() if times > 1}
 
     def made(self) -> Salvaged:
-        with closing(prepare(self._part, durability="durable", patience=Patience())) as connection:
+        with closing(prepare(self._part, durability="durable", busy=BusyHandler())) as connection:
             with immediate(connection):
                 connection.execute("PRAGMA defer_foreign_keys = ON")
                 rows = Rows(Terms(self._salt(connection)), self._sealer)

@@ -21,7 +21,7 @@ from mnemic.stores.single_reads import SingleReads
 from mnemic.stores.sqlite.failures import typed_failures
 from mnemic.stores.sqlite.file import BUSY_SECONDS, claim_space
 from mnemic.stores.sqlite.opened import OpenFile
-from mnemic.stores.sqlite.reserved_space import Ballast
+from mnemic.stores.sqlite.reserved_space import ReservedSpace
 from mnemic.stores.sqlite.rows import fetch, find_place, marks
 from mnemic.stores.sqlite.snapshot import SqliteSnapshot
 from mnemic.stores.sqlite.threads import finished
@@ -53,8 +53,8 @@ class SqliteStore(Jobs, SingleReads):
     the last moments at a power cut, never the file. `index_bytes` bounds the memory for search indexes, `readers` the
     threads that search; `vfs` names a registered file system of SQLite's. The folder of `path` must exist.
 
-    `ballast_bytes` are kept free in a file beside it and given up when an erasure meets a full disk: SQLite must write
-    in order to delete.
+    `reserved_bytes` (`ballast_bytes` until the next release) are kept free in a file beside it and given up when an
+    erasure meets a full disk: SQLite must write in order to delete.
 
     With a `keyring` sealed memories are opened; where it `seals` too, what is written is sealed with the data key of
     its subject (`mnemic.stores.sealing`). No search is lost by it: an index is made of opened rows, and a quoted phrase
@@ -70,6 +70,7 @@ class SqliteStore(Jobs, SingleReads):
         index_bytes: int = 256 * 1024 * 1024,
         readers: int = 2,
         vfs: str | None = None,
+        reserved_bytes: int = 0,
         ballast_bytes: int = 0,
         keyring: Keyring | None = None,
         seals: bool = False,
@@ -82,7 +83,7 @@ class SqliteStore(Jobs, SingleReads):
         self._index_bytes = index_bytes
         self._reader_count = readers
         self._vfs = vfs
-        self._ballast_bytes = ballast_bytes
+        self._reserved_bytes = reserved_bytes or ballast_bytes
         self._sealer = Sealer(keyring, seals=seals)
         self._opened: OpenFile | None = None
         self._process = OneProcess()
@@ -117,7 +118,7 @@ class SqliteStore(Jobs, SingleReads):
                 index_bytes=self._index_bytes,
                 readers=self._reader_count,
                 vfs=self._vfs,
-                ballast=Ballast(self._path, self._ballast_bytes),
+                reserved=ReservedSpace(self._path, self._reserved_bytes),
                 sealer=self._sealer,
             )
 
@@ -299,7 +300,7 @@ class SqliteStore(Jobs, SingleReads):
         opened = self._ready
 
         def run() -> T:
-            opened.patience.wait(BUSY_SECONDS)
+            opened.busy.wait(BUSY_SECONDS)
             with typed_failures(opened.writing):
                 return work(opened)
 

@@ -16,7 +16,7 @@ import apsw
 
 from mnemic.errors import CommitUnknown, StoreBusy
 from mnemic.stores.sqlite.failures import immediate, typed_failures
-from mnemic.stores.sqlite.file import BUSY_SECONDS, Patience
+from mnemic.stores.sqlite.file import BUSY_SECONDS, BusyHandler
 from mnemic.types import Deadline, Memory
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ class Owner(Protocol):
         """The connection that writes."""
 
     @property
-    def patience(self) -> Patience:
+    def busy(self) -> BusyHandler:
         """Time that the writing connection waits for the file's lock."""
 
     def alone(self, work: Work) -> Any:
@@ -124,7 +124,7 @@ class _Job:
     result: Any = None
     error: BaseException | None = None
 
-    def patience(self) -> float:
+    def seconds_left(self) -> float:
         """Seconds it may wait for the lock. Raises StoreBusy where there are none left."""
         seconds = BUSY_SECONDS if self.deadline is None else self.deadline.remaining()
         if seconds <= 0:
@@ -164,7 +164,7 @@ class Groups:
         group: list[_Job] = []
         try:
             with typed_failures():
-                self._owner.patience.wait(first.patience())
+                self._owner.busy.wait(first.seconds_left())
                 removed = self._together(first, group)
         except BaseException as error:  # noqa: BLE001  (it is told to whoever asked)
             if group:
@@ -202,7 +202,7 @@ class Groups:
         connection.execute("SAVEPOINT member")
         removed = False
         try:
-            job.patience()
+            job.seconds_left()
             job.result, removed = self._owner.member(job.work, fresh)
         except apsw.Error:
             raise
@@ -225,7 +225,7 @@ class Groups:
     def _alone(self, job: _Job) -> None:
         try:
             with typed_failures(self._owner.writing):
-                self._owner.patience.wait(job.patience())
+                self._owner.busy.wait(job.seconds_left())
                 job.result = self._owner.alone(job.work)
         except BaseException as error:  # noqa: BLE001  (it is told to whoever asked)
             job.error = error

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mnemic.stores.columns import Sketch
+from mnemic.stores.columns import QuantisedVectors
 
 
 def crowd(count: int, dimension: int, seed: int) -> NDArray[np.float32]:
@@ -22,7 +22,7 @@ def crowd(count: int, dimension: int, seed: int) -> NDArray[np.float32]:
 def test_the_nearest_are_among_those_that_are_brought(dimension: int) -> None:
     everything = crowd(20_020, dimension, 1)
     vectors, asked = everything[:20_000], everything[20_000:]
-    signs = Sketch(dimension)
+    signs = QuantisedVectors(dimension)
     signs.extend(vectors[:7])
     signs.extend(vectors[7:])
     every = np.ones(len(vectors), np.bool_)
@@ -36,7 +36,7 @@ def test_the_nearest_are_among_those_that_are_brought(dimension: int) -> None:
 
 def test_only_what_was_chosen_is_brought_and_few_are_brought_whole() -> None:
     vectors = crowd(9_000, 64, 3)
-    signs = Sketch(64)
+    signs = QuantisedVectors(64)
     signs.extend(vectors)
     odd = np.arange(9_000) % 2 == 1
     brought = signs.nearest(odd, vectors[0], limit=5)
@@ -49,7 +49,7 @@ def test_only_what_was_chosen_is_brought_and_few_are_brought_whole() -> None:
 def test_a_closer_look_leaves_the_nearest_of_vectors_that_lean_to_one_side() -> None:
     leaning = np.abs(crowd(6_000, 384, 5))
     leaning /= np.linalg.norm(leaning, axis=1, keepdims=True)
-    signs = Sketch(384)
+    signs = QuantisedVectors(384)
     signs.learn(leaning[:1_000])
     signs.extend(leaning)
     found = 0
@@ -66,7 +66,7 @@ def test_a_closer_look_leaves_the_nearest_of_vectors_that_lean_to_one_side() -> 
 
 
 def test_nothing_is_left_of_signs_that_are_forgotten() -> None:
-    signs = Sketch(64)
+    signs = QuantisedVectors(64)
     signs.extend(crowd(10, 64, 7))
     signs.forget(np.array([3, 99]))
     assert [bool(column.all[3]) for column in signs._columns] == [False]

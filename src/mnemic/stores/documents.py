@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from mnemic.errors import InvalidInput
 from mnemic.stores.codec import from_micros, load
@@ -33,22 +34,19 @@ def last_puts(operations: Iterable[DocumentOperation]) -> list[PutDocument]:
     return list({(one.namespace, one.key): one for one in operations if isinstance(one, PutDocument)}.values())
 
 
-def document_of(
-    path: str, key: str, value: str, *, times: tuple[int, int, int | None], score: float | None = None
-) -> Document:
-    """Return the document that a row holds; `times` are when it was created and updated, and when it will have
-    expired.
-    """
-    created_at, updated_at = from_micros(times[0]), from_micros(times[1])
+def document_of(row: Sequence[Any]) -> Document:
+    """Return the document of a row: number, path, key, value, times of creation, change and expiry, score."""
+    _, path, key, value, created, updated, expires_at, score = row
+    created_at, updated_at = from_micros(created), from_micros(updated)
     assert created_at is not None
     assert updated_at is not None
     return Document(
         namespace=namespace_of(path),
-        key=key,
+        key=key.decode() if isinstance(key, bytes) else key,
         value=load(value),
         created_at=created_at,
         updated_at=updated_at,
-        expires_at=from_micros(times[2]),
+        expires_at=from_micros(expires_at),
         score=score,
     )
 
@@ -58,9 +56,10 @@ def path_of(namespace: Namespace) -> str:
     return "".join(segment.replace("~", "~0").replace("/", "~1") + "/" for segment in namespace)
 
 
-def namespace_of(path: str) -> Namespace:
-    """Return the namespace of `path_of`."""
-    return tuple(segment.replace("~1", "/").replace("~0", "~") for segment in path.split("/")[:-1])
+def namespace_of(path: str | bytes) -> Namespace:
+    """Return the namespace of `path_of`, as text or in UTF-8."""
+    text = path.decode() if isinstance(path, bytes) else path
+    return tuple(segment.replace("~1", "/").replace("~0", "~") for segment in text.split("/")[:-1])
 
 
 def end_of(path: str) -> str:

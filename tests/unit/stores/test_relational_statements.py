@@ -12,7 +12,7 @@ import pytest
 from mnemic.stores.relational.statements import Dialect, in_json, load
 from mnemic.stores.sqlite.file import BusyHandler, prepare
 
-FILES = ("graph", "jobs")
+FILES = ("documents", "graph", "jobs")
 
 
 @pytest.mark.parametrize("file", FILES)

@@ -13,21 +13,12 @@ from typing import Any, Literal, TypeVar
 from mnemic.clock import SystemClock
 from mnemic.errors import StoreUnavailable
 from mnemic.ports import Clock
-from mnemic.stores.codec import load as loaded
 from mnemic.stores.codec import to_micros
-from mnemic.stores.documents import check_batch, document_of, end_of, last_puts, namespace_of, path_of
-from mnemic.stores.matching import accepts, best_first, keyword_scores, listed, texts_in
-from mnemic.types import (
-    Document,
-    DocumentAnswer,
-    DocumentOperation,
-    FindDocuments,
-    GetDocument,
-    ListNamespaces,
-    Namespace,
-    PutDocument,
-    checked_identifier,
-)
+from mnemic.stores.documents import check_batch, last_puts, path_of
+from mnemic.stores.relational.documents import DocumentReads, Page
+from mnemic.stores.relational.statements import load as shared
+from mnemic.types import DocumentAnswer, DocumentOperation, Namespace, PutDocument, Vector, checked_identifier
+from mnemic_postgres.asking import asking
 from mnemic_postgres.connections import Connections, Session
 from mnemic_postgres.opening import Access, Opened
 from mnemic_postgres.rows import columns, raw
@@ -36,8 +27,7 @@ from mnemic_postgres.statements import load
 T = TypeVar("T")
 
 _DOCUMENTS = load("documents")
-_BEYOND = b"\xff"
-"""Greater than every text."""
+_SHARED = shared("documents", "postgres")
 
 
 class PostgresDocuments:
@@ -125,66 +115,24 @@ class _Batch:
 
     async def _refresh(self, rows: Sequence[int], session: Session) -> None:
         await session.enter(self.tenant)
-        await session.fetch(_DOCUMENTS["refresh"], self.tenant, self.now, sorted(rows))
+        await session.fetch(_SHARED["refresh"], self.tenant, self.now, sorted(rows))
 
     async def _read(self, session: Session) -> tuple[list[DocumentAnswer], list[int]]:
         """Return the answers, and the rows whose time to live starts again."""
         await session.enter(self.tenant)
-        answers: list[DocumentAnswer] = []
-        refreshed: list[int] = []
-        for operation in self.operations:
-            rows: list[Any] = []
-            if isinstance(operation, GetDocument):
-                rows = await self._get(session, operation)
-                answers.append(_document(rows[0]) if rows else None)
-            elif isinstance(operation, FindDocuments):
-                found = await self._find(session, operation)
-                rows = [row for row, _ in found]
-                answers.append([_document(row, score) for row, score in found])
-            else:
-                answers.append(
-                    await self._listed(session, operation) if isinstance(operation, ListNamespaces) else None
-                )
-            if isinstance(operation, GetDocument | FindDocuments) and operation.refresh:
-                refreshed += [row["row_id"] for row in rows if row["expires_at"] is not None]
-        return answers, refreshed
+        reads = _Reads(asking(session.fetch, _SHARED | _DOCUMENTS), self.tenant, self.hide)
+        return await reads.answers(self.operations)
 
-    async def _get(self, session: Session, wanted: GetDocument) -> list[Any]:
-        place = (_path(wanted.namespace), raw(wanted.key))
-        return await session.fetch(_DOCUMENTS["get"], self.tenant, self.hide, *place)
 
-    async def _find(self, session: Session, wanted: FindDocuments) -> list[tuple[Any, float | None]]:
-        """Return a page of rows with their scores. What only Python can judge is judged on every row under the
-        prefix.
-        """
-        by_words = wanted.query if wanted.vector is None else None
-        whole = not wanted.conditions and not by_words
-        page = (wanted.limit, wanted.offset) if whole else (None, 0)
-        rows = await self._rows(session, wanted, page)
-        if whole:
-            return [(row, row["score"]) for row in rows]
-        rows = [row for row in rows if accepts(loaded(row["value"]), wanted.conditions)]
-        scores = {row["row_id"]: row["score"] for row in rows}
-        if by_words:
-            texts = {row["row_id"]: "\n".join(texts_in(loaded(row["value"]))) for row in rows}
-            found = keyword_scores(texts, by_words)
-            rows = list(best_first(rows, found))
-            scores = {row["row_id"]: found.get(row["row_id"]) for row in rows}
-        return [(row, scores[row["row_id"]]) for row in rows[wanted.offset : wanted.offset + wanted.limit]]
+class _Reads(DocumentReads):
+    beyond = b"\xff"
 
-    async def _rows(self, session: Session, wanted: FindDocuments, page: tuple[int | None, int]) -> list[Any]:
-        asked = (self.tenant, self.hide, *page)
-        if not wanted.prefix and wanted.vector is None:
-            return await session.fetch(_DOCUMENTS["find"], *asked)
-        start = path_of(wanted.prefix)
-        within = (raw(start), raw(end_of(start)) if start else _BEYOND)
-        if wanted.vector is None:
-            return await session.fetch(_DOCUMENTS["find_under"], *asked, *within)
-        return await session.fetch(_DOCUMENTS["find_near"], *asked, *within, wanted.vector)
+    @staticmethod
+    def _text(text: str) -> Any:
+        return raw(text)
 
-    async def _listed(self, session: Session, wanted: ListNamespaces) -> list[Namespace]:
-        rows = await session.fetch(_DOCUMENTS["paths"], self.tenant, self.hide)
-        return listed([namespace_of(row["path"].decode()) for row in rows], wanted)
+    async def _near(self, vector: Vector, page: Page, within: tuple[Any, Any]) -> Sequence[Any]:
+        return await self._ask("find_near", *self._place, *page, *within, vector)
 
 
 async def _put(session: Session, tenant: str, puts: Sequence[PutDocument], now: int) -> None:
@@ -195,7 +143,7 @@ async def _put(session: Session, tenant: str, puts: Sequence[PutDocument], now: 
     kept = [put for put in puts if put.value is not None]
     if not kept:
         return
-    last = (await session.fetch(_DOCUMENTS["last_change"], tenant))[0][0]
+    last = (await session.fetch(_SHARED["last_change"], tenant))[0][0]
     given = [_columns_of(put, at) for at, put in enumerate(kept, start=max(now, last + 1))]
     rows = await session.fetch(_DOCUMENTS["put"], tenant, *columns(given, 5))
     numbers = {(row["path"], row["key"]): row["row_id"] for row in rows}
@@ -212,7 +160,7 @@ async def _put(session: Session, tenant: str, puts: Sequence[PutDocument], now: 
 async def _sweep(connections: Connections, *, tenant: str, now: int) -> int:
     async def work(session: Session) -> int:
         await session.enter(tenant)
-        return len(await session.fetch(_DOCUMENTS["sweep"], tenant, now))
+        return len(await session.fetch(_SHARED["sweep"], tenant, now))
 
     return await connections.write(work)
 
@@ -221,16 +169,6 @@ def _columns_of(put: PutDocument, at: int) -> tuple[Any, ...]:
     raw(put.value)
     ttl = None if put.ttl is None else put.ttl // timedelta(microseconds=1)
     return _path(put.namespace), raw(put.key), put.value, at, ttl
-
-
-def _document(row: Any, score: float | None = None) -> Document:
-    return document_of(
-        row["path"].decode(),
-        row["key"].decode(),
-        row["value"],
-        times=(row["created_at"], row["updated_at"], row["expires_at"]),
-        score=score,
-    )
 
 
 def _path(namespace: Namespace) -> bytes:

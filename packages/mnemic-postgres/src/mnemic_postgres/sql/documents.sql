@@ -1,24 +1,4 @@
--- An application's documents. $2 hides what has expired by then, unless it is NULL.
-
--- name: get
-SELECT {document}, NULL::float8 AS score
-FROM document d
-WHERE d.tenant = $1 AND {live} AND d.path = $3 AND d.key = $4
-
--- name: find
--- Of the whole tenant: the index on changes gives the order.
-SELECT {document}, NULL::float8 AS score
-FROM document d
-WHERE d.tenant = $1 AND {live}
-ORDER BY d.updated_at DESC
-LIMIT $3 OFFSET $4
-
--- name: find_under
-WITH {under}
-SELECT {document}, NULL::float8 AS score
-FROM under d
-ORDER BY d.updated_at DESC
-LIMIT $3 OFFSET $4
+-- An application's documents: what SQLite does otherwise; the rest is in the core's relational/sql. $2 hides what has expired by then, unless it is NULL.
 
 -- name: find_near
 -- By the best of each document's vectors, exactly; those of another dimension and documents without any come last.
@@ -32,15 +12,6 @@ LEFT JOIN LATERAL (
 ) near ON true
 ORDER BY near.score DESC NULLS LAST, d.updated_at DESC
 LIMIT $3 OFFSET $4
-
--- name: paths
-SELECT DISTINCT d.path FROM document d WHERE d.tenant = $1 AND {live}
-
--- name: refresh
-UPDATE document SET expires_at = $2 + ttl WHERE tenant = $1 AND ttl IS NOT NULL AND row_id = ANY ($3::bigint[])
-
--- name: last_change
-SELECT coalesce(max(updated_at), 0) FROM document WHERE tenant = $1
 
 -- name: delete
 DELETE FROM document d
@@ -62,6 +33,3 @@ DELETE FROM document_vector WHERE tenant = $1 AND row_id = ANY ($2::bigint[])
 INSERT INTO document_vector (tenant, row_id, place, vector)
 SELECT $1, entry.row_id, entry.place, entry.vector
 FROM unnest($2::bigint[], $3::integer[], $4::vector[]) AS entry (row_id, place, vector)
-
--- name: sweep
-DELETE FROM document WHERE tenant = $1 AND expires_at <= $2 RETURNING 1

@@ -32,9 +32,6 @@ AND ($7::text IS NULL OR (s.level = $7 AND s.owner = $8::text))
 -- part: document
 d.row_id, d.path, d.key, d.value, d.created_at, d.updated_at, d.expires_at
 
--- part: live
-($2::bigint IS NULL OR d.expires_at IS NULL OR d.expires_at > $2)
-
 -- part: under
 under AS MATERIALIZED (
     SELECT d.*

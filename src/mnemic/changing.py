@@ -18,6 +18,7 @@ from mnemic.extract.when import timed
 from mnemic.gateway import MemoryGateway
 from mnemic.guard.contract import check_candidate
 from mnemic.types import Actor, Candidate, Deadline, Kind, Level, Message, Where
+from mnemic.types.cosines import read
 
 DOUBTFUL = frozenset({"not_understood", "not_durable", "opinion", "transient", "third_party"})
 """Reasons for leaving something out that the memory which it changes may outweigh."""
@@ -115,11 +116,12 @@ async def _changes(gateway: MemoryGateway, actor: Actor, text: str, vector: byte
         scopes=actor.scopes([Level.USER]), kinds=frozenset({Kind.LONG_TERM}), live_at=gateway.clock.now(),
         hidden_keys=await gateway.hidden_keys(actor),
     )  # fmt: skip
-    near = await searcher.store.nearest(where, vector, limit=NEAR, space=searcher.embedder.space)
+    space = searcher.embedder.space
+    near = await searcher.store.nearest(where, vector, limit=NEAR, space=space)
     known = await searcher.store.get_many([one.memory_id for one in near], scopes=where.scopes)
     new = framed(text)
     return any(
-        judge(frame_of(known[one.memory_id]), new, one.score, among=len(near)) is not None
+        judge(frame_of(known[one.memory_id]), new, read(space, one.score), among=len(near)) is not None
         for one in near
         if one.memory_id in known and known[one.memory_id].author in (None, actor.user)
     )

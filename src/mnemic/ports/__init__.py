@@ -11,7 +11,7 @@ from typing import Protocol, TypeVar, runtime_checkable
 
 from mnemic.ports.graph import GraphStore
 from mnemic.ports.keyring import Anew, Keyring
-from mnemic.ports.providers import Clock, Completer, Embedder, Loading, Reranker
+from mnemic.ports.providers import Clock, Completer, Embedder, EmbedsQueries, Loading, Reranker
 from mnemic.types import (
     AuditEvent,
     Deadline,
@@ -33,7 +33,10 @@ from mnemic.types import (
 )
 from mnemic.types.capabilities import Capabilities
 
-__all__ = ["Anew", "Capabilities", "Clock", "Completer", "Embedder", "GraphStore", "Keyring", "Loading", "Reranker"]
+__all__ = [
+    "Anew", "Capabilities", "Clock", "Completer", "Embedder", "EmbedsQueries", "GraphStore", "Keyring", "Loading",
+    "Reranker",
+]  # fmt: skip
 """Ports of the modules beside this one."""
 
 T = TypeVar("T")

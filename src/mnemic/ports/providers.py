@@ -47,6 +47,14 @@ class Loading(Protocol):
         """Begin to load and return at once; nothing where that was done. Never raises: `embed` says what failed."""
 
 
+@runtime_checkable
+class EmbedsQueries(Protocol):
+    """Offer that an embedder may make beside `embed` where its model reads a question otherwise than a statement."""
+
+    async def embed_queries(self, texts: Sequence[str], *, deadline: Deadline | None = None) -> list[Vector]:
+        """One vector per question, in order, in the space of `embed`. Raises EmbedderFailed as `embed` does."""
+
+
 class Completer(Protocol):
     """A language model that answers with text meant to be one JSON object."""
 

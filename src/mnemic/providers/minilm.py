@@ -21,8 +21,10 @@ from mnemic.types import Deadline, Vector, VectorSpace
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+    from onnxruntime import SessionOptions
 
 T = TypeVar("T")
+Vectors = Callable[[Sequence[str]], list[Vector]]
 
 SPACE = VectorSpace(model="all-MiniLM-L6-v2-int8", dimension=384)
 MODEL_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
@@ -33,45 +35,34 @@ REMEMBERED_TEXTS = 1_024
 LONG_CHARS = 1_000
 """Texts of more together are embedded in a thread of their own: a short question does not wait for them."""
 TOKENS_PER_RUN = 128
-"""Padded tokens in one call of the model. On one core larger calls are slower: what passes from layer to layer no
-longer fits into the core's cache, and short texts are padded to the longest (docs/benchmarks/performance.md has them).
-"""
+"""Padded tokens in one call of the model; on one core larger calls are slower (docs/benchmarks/performance.md)."""
 
 
-class MiniLmEmbedder:
-    """384 dimensions, mean-pooled, unit length; texts beyond `max_tokens` word pieces are cut there.
+class InProcessEmbedder:
+    """Vectors of a model in this process. `load`, called at the first use or by `warm`, returns the function that makes
+    one vector of unit length for each text; several threads may call it.
 
-    The model is loaded at the first use, or by `warm`, and works in two threads with `threads` cores each: in one of
-    them long texts, and many, so that neither an import nor a text made to be slow holds up a question. `batch` texts
-    are embedded at a time; between two batches a waiting call gets its turn. The vectors of the last 1,024 texts are
-    kept. May be shared by several event loops, and used after a fork.
+    It works in two threads: in one of them long texts, and many, so that neither an import nor a text made to be slow
+    holds up a question. `batch` texts are embedded at a time; between two batches a waiting call gets its turn. The
+    vectors of the last 1,024 texts are kept. May be shared by several event loops, and used after a fork.
 
-    Raises EmbedderFailed: `embedder_failed:timeout` past the deadline (never a partial list), `:model_file` when the
-    weights are absent or not the pinned ones, `:not_finite`, `:closed`.
+    Raises EmbedderFailed: `embedder_failed:timeout` past the deadline (never a partial list), `:closed`, and what the
+    model raises.
     """
 
-    def __init__(self, *, threads: int = 1, batch: int = 32, max_tokens: int = MAX_TOKENS) -> None:
-        for name, value, most in (("threads", threads, 256), ("batch", batch, 4_096), ("max_tokens", max_tokens, 512)):
-            if type(value) is not int or not 0 < value <= most or (name == "max_tokens" and value < 3):
-                raise InvalidConfig(f"embedder_{name}", hint=f"a whole number up to {most}")
-        self._threads = threads
-        self._batch = batch
-        self._max_tokens = max_tokens
-        self._recent = _RecentVectors(REMEMBERED_TEXTS)
+    def __init__(self, space: VectorSpace, load: Callable[[], Vectors], *, batch: int = 32) -> None:
+        self.space, self._load, self._batch = space, load, batch
+        self._recent = _RecentVectors()
         self._closed = False
         self._start()
 
     def _start(self) -> None:
         self._process = os.getpid()
-        self._model: _Model | None = None
+        self._model: Vectors | None = None
         self._loading = threading.Lock()
         self._short, self._long = (
-            ThreadPoolExecutor(max_workers=1, thread_name_prefix=f"mnemic-minilm-{name}") for name in ("short", "long")
+            ThreadPoolExecutor(max_workers=1, thread_name_prefix=f"mnemic-embed-{name}") for name in ("short", "long")
         )
-
-    @property
-    def space(self) -> VectorSpace:
-        return SPACE
 
     async def warm(self) -> None:
         """Load the model now, so that the first text need not wait for it."""
@@ -98,20 +89,19 @@ class MiniLmEmbedder:
         return [vectors[text] for text in texts]
 
     async def close(self) -> None:
-        self._closed = True
-        self._model = None
-        self._recent.clear()
+        self._closed, self._model = True, None
+        self._recent = _RecentVectors()
         for worker in (self._short, self._long):
             worker.shutdown(wait=False, cancel_futures=True)
 
-    def _loaded(self) -> _Model:
+    def _loaded(self) -> Vectors:
         with self._loading:
             if self._model is None:
-                self._model = _Model(self._threads, self._max_tokens)
+                self._model = self._load()
             return self._model
 
     def _make(self, texts: Sequence[str]) -> list[Vector]:
-        return self._loaded().vectors(texts)
+        return self._loaded()(texts)
 
     async def _in_worker(self, work: Callable[[], T], deadline: Deadline | None, *, long: bool = False) -> T:
         if self._closed:
@@ -136,10 +126,23 @@ class MiniLmEmbedder:
             raise
 
 
+class MiniLmEmbedder(InProcessEmbedder):
+    """384 dimensions, mean-pooled, on `threads` cores; texts beyond `max_tokens` word pieces are cut there.
+
+    Raises EmbedderFailed also `:model_file` when the weights are absent or not the pinned ones, and `:not_finite`.
+    """
+
+    def __init__(self, *, threads: int = 1, batch: int = 32, max_tokens: int = MAX_TOKENS) -> None:
+        for name, value, most in (("threads", threads, 256), ("batch", batch, 4_096), ("max_tokens", max_tokens, 512)):
+            if type(value) is not int or not 0 < value <= most or (name == "max_tokens" and value < 3):
+                raise InvalidConfig(f"embedder_{name}", hint=f"a whole number up to {most}")
+        super().__init__(SPACE, lambda: _Model(threads, max_tokens).vectors, batch=batch)
+
+
 class _RecentVectors:
     """The vectors of the most recently used texts, by a digest of the text: no content is kept."""
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int = REMEMBERED_TEXTS) -> None:
         self._most = most
         self._vectors: OrderedDict[bytes, Vector] = OrderedDict()
         self._lock = threading.Lock()
@@ -158,17 +161,13 @@ class _RecentVectors:
             if len(self._vectors) > self._most:
                 self._vectors.popitem(last=False)
 
-    def clear(self) -> None:
-        with self._lock:
-            self._vectors.clear()
-
 
 def _digest(text: str) -> bytes:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 class _Model:
-    """The loaded network. May be used by several threads."""
+    """The network and the tokeniser of the default embedder."""
 
     def __init__(self, threads: int, max_tokens: int) -> None:
         try:
@@ -176,13 +175,7 @@ class _Model:
         except ImportError:
             raise EmbedderFailed("unavailable", hint="pip install onnxruntime") from None
 
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = threads
-        options.inter_op_num_threads = 1
-        options.log_severity_level = 3
-        # Waiting threads sleep: spinning ones take whole cores from everybody else on a busy machine.
-        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-        weights = _weights()
+        options, weights = session_options(threads), _weights()
         options.add_external_initializers_from_files_in_memory([WEIGHTS], [weights], [len(weights)])
         network = files("mnemic.providers").joinpath("data/minilm.onnx").read_bytes()
         self._session = onnxruntime.InferenceSession(network, options, providers=["CPUExecutionProvider"])
@@ -193,7 +186,7 @@ class _Model:
         vectors: list[Vector] = []
         while len(vectors) < len(ids):
             rest = ids[len(vectors) :]
-            vectors += self._run(rest[: _fitting(rest)])
+            vectors += self._run(rest[: fitting(rest)])
         return vectors
 
     def _run(self, ids: Sequence[Sequence[int]]) -> list[Vector]:
@@ -213,7 +206,18 @@ class _Model:
         return [row.tobytes() for row in (pooled / lengths).astype("<f4")]
 
 
-def _fitting(ids: Sequence[Sequence[int]]) -> int:
+def session_options(threads: int) -> SessionOptions:
+    """Return the options of a session of the ONNX runtime that uses so many threads."""
+    from onnxruntime import SessionOptions
+
+    options = SessionOptions()
+    options.intra_op_num_threads, options.inter_op_num_threads, options.log_severity_level = threads, 1, 3
+    # Waiting threads sleep: spinning ones take whole cores from everybody else on a busy machine.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    return options
+
+
+def fitting(ids: Sequence[Sequence[int]]) -> int:
     """Return the number of leading texts that fit into one run, at least one."""
     longest = 0
     for count, piece_ids in enumerate(ids):

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from mnemic.ports import Snapshot
 from mnemic.retrieve.question import Question
 from mnemic.types import Scored, Where
+from mnemic.types.cosines import read
 
 RECENT_DEPTH = 20
 
@@ -20,10 +21,14 @@ RankedList = Callable[[Snapshot, Where, Question], Awaitable[Sequence[Scored]]]
 
 
 async def by_vector(moment: Snapshot, where: Where, question: Question) -> Sequence[Scored]:
-    """By cosine between the query's and the memory's embedding."""
+    """By cosine between the query's and the memory's embedding, read on the scale of the default model."""
     if question.vector is None:
         return ()
-    return await moment.nearest(where, question.vector, limit=question.depth, space=question.space)
+    found = await moment.nearest(where, question.vector, limit=question.depth, space=question.space)
+    space = question.space
+    if space is None or not space.scale:
+        return found
+    return [Scored(one.memory_id, read(space, one.score)) for one in found]
 
 
 async def by_keyword(moment: Snapshot, where: Where, question: Question) -> Sequence[Scored]:

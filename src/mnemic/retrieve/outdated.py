@@ -18,7 +18,8 @@ from mnemic.compare.change import frame_of, judge
 from mnemic.compare.frame import plain
 from mnemic.retrieve.bias import STANDING
 from mnemic.retrieve.diversity import Entry
-from mnemic.types import Kind, Memory
+from mnemic.types import Kind, Memory, VectorSpace
+from mnemic.types.cosines import read
 
 COMPARED = 24
 """Number of the best hits that are compared with each other."""
@@ -31,10 +32,13 @@ _KINDS = frozenset({Kind.LONG_TERM, Kind.EPISODIC})
 _STEP = 1e-6
 
 
-def outdated(memories: Sequence[Memory], closed: Mapping[str, Memory] = NO_MEMORIES) -> dict[str, str]:
+def outdated(
+    memories: Sequence[Memory], closed: Mapping[str, Memory] = NO_MEMORIES, space: VectorSpace | None = None
+) -> dict[str, str]:
     """For each of the memories that a later one takes the place of, the memory_id of that: of several the latest.
 
     `closed`: what they superseded, by memory_id. A message that says nothing else than one of these is as outdated.
+    `space`: that of their vectors.
     """
     told = sorted((one for one in memories if one.kind in _KINDS and one.vector is not None), key=_moment)
     if len(told) < 2 or len({len(one.vector or b"") for one in told}) > 1:
@@ -45,6 +49,8 @@ def outdated(memories: Sequence[Memory], closed: Mapping[str, Memory] = NO_MEMOR
     for later in range(1, len(told)):
         for earlier in range(later):
             cosine = float(cosines[earlier, later])
+            if space is not None and space.scale:
+                cosine = read(space, cosine)
             if _told_what_was_closed(told[earlier], told[later], closed):
                 found[told[earlier].memory_id] = told[later].memory_id
                 continue
@@ -56,11 +62,14 @@ def outdated(memories: Sequence[Memory], closed: Mapping[str, Memory] = NO_MEMOR
 
 
 def latest_first(
-    entries: Sequence[Entry], memories: Mapping[str, Memory], closed: Mapping[str, Memory] = NO_MEMORIES
+    entries: Sequence[Entry],
+    memories: Mapping[str, Memory],
+    closed: Mapping[str, Memory] = NO_MEMORIES,
+    space: VectorSpace | None = None,
 ) -> tuple[list[Entry], Mapping[str, str]]:
     """`entries`, best first, with what is outdated after what took its place, and what is outdated by what."""
     compared = [memories[one] for one, _, reason in entries[:COMPARED] if reason != STANDING and one in memories]
-    found = outdated(compared, closed)
+    found = outdated(compared, closed, space)
     if not found:
         return list(entries), found
     scores = {memory_id: score for memory_id, score, _ in entries}

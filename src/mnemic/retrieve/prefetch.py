@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from mnemic.ports import Embedder
+from mnemic.ports import Embedder, EmbedsQueries
 from mnemic.types import Deadline, Scope, Vector, VectorSpace
 
 MOST = 1024
@@ -51,7 +51,9 @@ class Embedding:
         """Begin to embed `texts`, in the place of what was begun before."""
         self.close()
         self._texts = list(texts)
-        self._made = asyncio.ensure_future(self._embedder.embed(self._texts, deadline=self._deadline))
+        one = self._embedder
+        embed = one.embed_queries if isinstance(one, EmbedsQueries) else one.embed
+        self._made = asyncio.ensure_future(embed(self._texts, deadline=self._deadline))
 
     async def of(self, texts: Sequence[str]) -> Sequence[Vector]:
         """Return the vectors of `texts`, those that were begun where they are the same. Raises EmbedderFailed."""

@@ -21,7 +21,7 @@ from mnemic.retrieve.fuse import rarity
 from mnemic.retrieve.graph_neighbourhood import GRAPH, SAID
 from mnemic.retrieve.message_relevance import MESSAGE_SCALE
 from mnemic.retrieve.question import Question
-from mnemic.types import Scored, Signals
+from mnemic.types import Scored, Signals, VectorSpace
 
 NOTHING: Mapping[str, float] = MappingProxyType({})
 NO_SIGNALS: Mapping[str, Signals] = MappingProxyType({})
@@ -48,12 +48,18 @@ class Scale:
         return 1 / (1 + math.exp(-(self.cosine * cosine + self.word * word + self.base)))
 
 
-SCALES: Mapping[str, Scale] = MappingProxyType({"all-MiniLM-L6-v2-int8": Scale(cosine=16.5, word=2.83, base=-9.4)})
+DEFAULT_MODEL = "all-MiniLM-L6-v2-int8"
+SCALES: Mapping[str, Scale] = MappingProxyType({DEFAULT_MODEL: Scale(cosine=16.5, word=2.83, base=-9.4)})
 """By the model that makes the vectors: cosines of two models cannot be compared."""
-FEW: Mapping[str, Scale] = MappingProxyType({"all-MiniLM-L6-v2-int8": Scale(cosine=16.5, word=2.83, base=-7.6)})
+FEW: Mapping[str, Scale] = MappingProxyType({DEFAULT_MODEL: Scale(cosine=16.5, word=2.83, base=-7.6)})
 """The same among few memories; nothing is said there of the scores of other models."""
 WORDS_ALONE = Scale(word=4.63, base=-3.31)
 """For every other model."""
+
+
+def measured_with(space: VectorSpace) -> str:
+    """Return the name of the model on whose scale the cosines of `space` are read: the default one, or its own."""
+    return DEFAULT_MODEL if space.scale else space.model
 
 
 @dataclass(frozen=True, slots=True)

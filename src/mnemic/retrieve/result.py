@@ -70,7 +70,8 @@ async def result_of(
     if asks_past(search.question):
         rest, passed = held_then(rest, known), NOTHING_PASSED
     else:
-        rest, passed = latest_first(rest, known, await _closed(search, known, moment))
+        closed = await _closed(search, known, moment)
+        rest, passed = latest_first(rest, known, closed, search.question.space)
     rest = rest[: request.top_k]
     order = [*((memory_id, score, STANDING) for memory_id, score in beside.items()), *rest]
     hits = await _hits(search, ranked, order, moment, known, passed)

@@ -24,7 +24,7 @@ from mnemic.retrieve.past import LIFT
 from mnemic.retrieve.prefetch import Embedding, Spoken
 from mnemic.retrieve.question import Question
 from mnemic.retrieve.ranker import Ranker, moved
-from mnemic.retrieve.relevance import relevance, relevances
+from mnemic.retrieve.relevance import measured_with, relevance, relevances
 from mnemic.retrieve.rerank import RERANKED, reranked
 from mnemic.retrieve.result import NO_MEMORIES, NO_SIGNALS, Ranked, result_of
 from mnemic.retrieve.search_service import INDEX, Elsewhere, accepted
@@ -274,7 +274,7 @@ class Searcher:
         learned = moved(by_hand, lifted)
         read = await self._contenders(search, lifted, moment)
         scores = self._scaled(weighed(lifted, read, self.signal_weights.importance))
-        model, messages = self.embedder.space.model, lifts.signals
+        model, messages = measured_with(self.embedder.space), lifts.signals
         known = relevance(lists, search.question, model, scores, messages)
         each = relevances(lists, scores, messages, search.question, model)
         ranked = Ranked(
@@ -305,7 +305,7 @@ class Searcher:
         scores = self._fused(lists, search.event)
         signals = await self._signals(search, scores, moment)
         scores = with_signals(scores, signals, search.event, self.signal_weights)
-        model = self.embedder.space.model
+        model = measured_with(self.embedder.space)
         return await anchor_of(search.clause, search.event, lists, scores, signals, model, search.where, moment)
 
     async def _contenders(self, search: Search, scores: Mapping[str, float], moment: Snapshot) -> Mapping[str, Memory]:

@@ -11,10 +11,13 @@ from mnemic.types.values import JsonValue
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VectorSpace(Serialisable):
-    """The model that made the vectors and the number of their dimensions. Vectors of two spaces are never compared."""
+    """The model that made the vectors and the number of their dimensions. Vectors of two spaces are never compared.
+    `scale`: see `mnemic.types.cosines`; the embedder brings it, no store keeps it.
+    """
 
     model: str
     dimension: int
+    scale: tuple[tuple[float, float], ...] = field(default=(), compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

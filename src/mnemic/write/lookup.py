@@ -82,7 +82,12 @@ async def nearest(tx: Reads, draft: Draft) -> Found:
     if draft.vector is None:
         return []
     rules = draft.rules
-    found = await tx.nearest(draft.scope, draft.vector, limit=rules.neighbours, at_least=rules.compared_from)
+    if draft.space is not None and draft.space.scale:
+        from mnemic.write.scaled import nearest_scaled
+
+        found = await nearest_scaled(tx, draft, draft.vector, draft.space)
+    else:
+        found = await tx.nearest(draft.scope, draft.vector, limit=rules.neighbours, at_least=rules.compared_from)
     return [pair for pair in found if pair[0].kind is draft.candidate.kind and live(pair[0], draft)]
 
 

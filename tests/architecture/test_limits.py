@@ -22,6 +22,7 @@ DRIVERS = {
     "mnemic_azure",
     "mnemic_keys",
     "mnemic_neo4j",
+    "mnemic_onnx",
     "mnemic_postgres",
     "mnemic_redis",
     "mnemic_testing",

@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 
 from mnemic.errors import InvalidInput
 from mnemic.ports import Embedder
+from mnemic.types.cosines import read
 from mnemic.write.conflict import opposing
 from mnemic.write.draft import WriteRules
 from mnemic.write.merge import same_claim
@@ -150,7 +151,7 @@ async def _measured(pairs: Sequence[LabelledPair], embedder: Embedder) -> list[_
             statements[pair.first],
             statements[pair.second],
             pair.label,
-            sum(map(mul, vectors[pair.first], vectors[pair.second])),
+            read(embedder.space, sum(map(mul, vectors[pair.first], vectors[pair.second]))),
         )
         for pair in pairs
     ]

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 __all__ = ["ModelFolder", "OnnxEmbedder", "build"]
 
 
-def build(*, settings: Settings, clock: Clock) -> OnnxEmbedder:
-    """Return the embedder that the settings name. Raises InvalidConfig (`invalid_config:embedder`, `:model_folder:...`)."""
+def build(*, settings: Settings, clock: Clock) -> OnnxEmbedder:  # noqa: ARG001 - as plug-ins are called
+    """Return the embedder that the settings name. Raises InvalidConfig (`embedder`, `model_folder:<file>`)."""
     if settings.embedder_model is None:
         raise InvalidConfig("embedder", hint="embedder=onnx needs embedder_model, the folder of the model")
     folder = ModelFolder.read(Path(settings.embedder_model).expanduser())

@@ -7,6 +7,7 @@ points, identity a third. Texts in the language of the memories make the better 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -46,9 +47,9 @@ class Cosines:
 
 
 def scale_of(model: Cosines, default: Cosines) -> tuple[tuple[float, float], ...]:
-    """Return the points of the scale. Raises InvalidInput (`calibration:apart`) for a model that tells nothing apart."""
+    """Return the points of the scale. Raises InvalidInput (`calibration:apart`) where the model tells nothing apart."""
     before, after = ((one.apart, one.together, 1.0) for one in (model, default))
-    if any(high - low < APART for points in (before, after) for low, high in zip(points, points[1:], strict=False)):
+    if any(high - low < APART for points in (before, after) for low, high in itertools.pairwise(points)):
         raise InvalidInput("calibration:apart", hint="the model's cosines of what belongs together are not higher")
     return tuple((round(low, 4), round(high, 4)) for low, high in zip(before, after, strict=True))
 

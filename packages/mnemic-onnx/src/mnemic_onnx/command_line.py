@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mnemic.entrypoints.cli.command import Command
+from mnemic.entrypoints.cli.frame import Command
 
 if TYPE_CHECKING:
     from mnemic.entrypoints.cli.given import Given
@@ -55,8 +55,8 @@ def embedder_(
     model.write()
     shown = {
         "model": model.space.model, "dimension": model.dimension, "pooling": model.pooling,
-        "query_prefix": model.query_prefix, "text_prefix": model.text_prefix, "scale": [list(one) for one in model.scale],
-        "cosines": asdict(found), "default": asdict(default),
+        "query_prefix": model.query_prefix, "text_prefix": model.text_prefix,
+        "scale": [list(one) for one in model.scale], "cosines": asdict(found), "default": asdict(default),
     }  # fmt: skip
     given.show(shown, lambda: _told(model, found, default))
 

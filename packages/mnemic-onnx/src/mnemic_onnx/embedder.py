@@ -101,4 +101,5 @@ class Model:
         if self._pooling == "last":
             return states[range(len(states)), mask.sum(1) - 1]
         weights = mask[:, None, :].astype(states.dtype)
-        return (weights @ states)[:, 0, :] / mask.sum(1, keepdims=True)
+        mean: Floats = (weights @ states)[:, 0, :] / mask.sum(1, keepdims=True)
+        return mean

@@ -1,13 +1,14 @@
 """A folder with a model: `model.onnx`, `tokenizer.json`, and `mnemic.json`, which `mnemic embedder FOLDER` writes.
 
-`mnemic.json` says what neither of the other two says: how the states of the tokens become one vector, what is put before
-a question and before a statement, and where the cosines of the model lie. The digest of the model is part of the name of
-its space, so vectors of another model, or of the same one read otherwise, are never compared with these.
+`mnemic.json` says what neither of the other two says: how the states of the tokens become one vector, what is put
+before a question and before a statement, and where the cosines of the model lie. The digest of the model is part of the
+name of its space, so vectors of another model, or of the same one read otherwise, are never compared with these.
 """
 
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -61,8 +62,8 @@ class ModelFolder:
         return found
 
     def check(self) -> None:
-        """Raises InvalidConfig where a field cannot be used."""
-        rising = all(low < high for axis in zip(*self.scale, strict=True) for low, high in zip(axis, axis[1:], strict=False))
+        """Check that every field can be used. Raises InvalidConfig."""
+        rising = all(low < high for axis in zip(*self.scale, strict=True) for low, high in itertools.pairwise(axis))
         right = (
             all(isinstance(one, str) for one in (self.name, self.query_prefix, self.text_prefix, self.digest))
             and self.pooling in POOLINGS
@@ -70,7 +71,9 @@ class ModelFolder:
             and (not self.scale or (len(self.scale) >= LEAST_POINTS and rising))
         )
         if not right:
-            raise InvalidConfig(f"model_folder:{DESCRIPTION}", hint=f"pooling is one of {', '.join(POOLINGS)}; points rise")
+            raise InvalidConfig(
+                f"model_folder:{DESCRIPTION}", hint=f"pooling is one of {', '.join(POOLINGS)}; points rise"
+            )
 
     def write(self) -> None:
         """Write the description into the folder."""
@@ -79,7 +82,7 @@ class ModelFolder:
 
 
 def require_files(path: Path) -> None:
-    """Raises InvalidConfig where the folder lacks the model or its tokeniser."""
+    """Require the two files of a model. Raises InvalidConfig where the folder lacks the model or its tokeniser."""
     for name in (MODEL, TOKENISER):
         if not (path / name).is_file():
             raise InvalidConfig(f"model_folder:{name}", hint=f"{path} has no {name}")

@@ -47,7 +47,9 @@ def _pooling(config: dict[str, Any]) -> str:
     chosen = [short for mode, short in _MODES.items() if config.get(mode) is True]
     others = [mode for mode in config if mode.startswith("pooling_mode_") and config[mode] is True]
     if len(chosen) > 1 or len(others) > len(chosen):
-        raise InvalidConfig(f"model_folder:{POOLING}", hint=f"one of {', '.join(POOLINGS)} is supported: name --pooling")
+        raise InvalidConfig(
+            f"model_folder:{POOLING}", hint=f"one of {', '.join(POOLINGS)} is supported: name --pooling"
+        )
     return chosen[0] if chosen else "mean"
 
 

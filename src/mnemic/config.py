@@ -116,7 +116,7 @@ class Settings:
     )
     embedder_threads: int = setting(1, "Threads of the embedder in this process.", read=whole(least=1, most=64))
     embedder_url: str | None = setting(None, "Base URL of an OpenAI-compatible /v1/embeddings server.")
-    embedder_model: str | None = setting(None, "Model name at that server.")
+    embedder_model: str | None = setting(None, "Model name at that server, or for onnx the folder of the model.")
     embedder_dimension: int | None = setting(None, "Dimensions of that model's vectors.", read=whole(least=1))
     embedder_key: Secret | None = setting(
         None,

@@ -64,6 +64,7 @@ GROUPS = MappingProxyType(
             "calibrate": Listed(
                 "", package="mnemic-eval", line="Choose the cosines of merging and flagging for your embedder."
             ),
+            "embedder": Listed("", "Take an ONNX model of your own into use.", "mnemic-onnx"),
             "plugin": Listed("", "Write a package that adds to it; list those installed.", "mnemic-testing"),
             "completion": Listed("completion", "Print the completion script of a shell."),
         },

@@ -15,6 +15,7 @@ from mnemic.config import Settings
 from mnemic.errors import EmbedderFailed, InvalidConfig
 from mnemic.ports import Embedder, EmbedsQueries
 from mnemic.types import Vector
+from mnemic_eval.vectors import KeptEmbedder, TimedEmbedder
 from mnemic_onnx import ModelFolder, OnnxEmbedder
 from mnemic_onnx.folder import digest_of
 from mnemic_onnx.published import described
@@ -167,3 +168,15 @@ def test_the_files_of_sentence_transformers_are_followed(folder: Path) -> None:
 def test_it_is_an_embedder(folder: Path) -> None:
     embedder: Embedder = OnnxEmbedder(model_of(folder))
     assert embedder.space.dimension == DIMENSION
+
+
+async def test_an_evaluation_keeps_vectors_of_questions_apart(folder: Path, tmp_path: Path) -> None:
+    inner = OnnxEmbedder(model_of(folder, query_prefix="query: "))
+    for _ in range(2):
+        kept = KeptEmbedder(inner, tmp_path / "kept")
+        timed = TimedEmbedder(kept)
+        (asked,), (told,) = await timed.embed_queries(["cat"]), await timed.embed(["cat"])
+        assert [asked] == await inner.embed_queries(["cat"])
+        assert [told] == await inner.embed(["cat"])
+        kept._file.close()
+    await inner.close()

@@ -12,6 +12,12 @@ MOST = 1024
 """Sets of scopes of which is kept who spoke there last."""
 
 
+async def vectors_of_queries(embedder: Embedder, texts: Sequence[str], deadline: Deadline | None) -> list[Vector]:
+    """Return one vector per question, as `embedder` reads questions. Raises EmbedderFailed."""
+    embed = embedder.embed_queries if isinstance(embedder, EmbedsQueries) else embedder.embed
+    return await embed(texts, deadline=deadline)
+
+
 class Spoken:
     """Speakers in the scopes of the latest searches: a guess, which each search checks."""
 
@@ -51,9 +57,7 @@ class Embedding:
         """Begin to embed `texts`, in the place of what was begun before."""
         self.close()
         self._texts = list(texts)
-        one = self._embedder
-        embed = one.embed_queries if isinstance(one, EmbedsQueries) else one.embed
-        self._made = asyncio.ensure_future(embed(self._texts, deadline=self._deadline))
+        self._made = asyncio.ensure_future(vectors_of_queries(self._embedder, self._texts, self._deadline))
 
     async def of(self, texts: Sequence[str]) -> Sequence[Vector]:
         """Return the vectors of `texts`, those that were begun where they are the same. Raises EmbedderFailed."""

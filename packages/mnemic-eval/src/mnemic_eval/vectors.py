@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 
 from mnemic.errors import InvalidInput
-from mnemic.ports import Embedder
+from mnemic.ports import Embedder, EmbedsQueries
+from mnemic.retrieve.prefetch import vectors_of_queries
 from mnemic.types import Deadline, Vector, VectorSpace
 
 _DIGEST = 16
+_QUERY = "\0"
+"""Before a question that is kept: no text begins so."""
 
 
 def _digest(text: str) -> bytes:
@@ -65,9 +68,16 @@ class TimedEmbedder:
 
     async def embed(self, texts: Sequence[str], *, deadline: Deadline | None = None) -> list[Vector]:
         """Return what the embedder in charge answers; the time counts also when it fails."""
+        return await self._timed((self._stand_in or self.inner).embed(texts, deadline=deadline))
+
+    async def embed_queries(self, texts: Sequence[str], *, deadline: Deadline | None = None) -> list[Vector]:
+        """Return what the embedder in charge answers to questions."""
+        return await self._timed(vectors_of_queries(self._stand_in or self.inner, texts, deadline))
+
+    async def _timed(self, work: Awaitable[list[Vector]]) -> list[Vector]:
         began = time.perf_counter()
         try:
-            return await (self._stand_in or self.inner).embed(texts, deadline=deadline)
+            return await work
         finally:
             self.seconds += time.perf_counter() - began
 
@@ -126,11 +136,21 @@ class KeptEmbedder:
 
     async def embed(self, texts: Sequence[str], *, deadline: Deadline | None = None) -> list[Vector]:
         """One vector per text; those not yet kept are made in one call."""
-        new = [text for text in dict.fromkeys(texts) if _digest(text) not in self._vectors]
-        for text, vector in zip(new, await self.inner.embed(new, deadline=deadline) if new else (), strict=True):
-            self._vectors[_digest(text)] = vector
-            self._file.write(_digest(text) + vector)
-        return [self._vectors[_digest(text)] for text in texts]
+        return await self._kept(texts, "", lambda new: self.inner.embed(new, deadline=deadline))
+
+    async def embed_queries(self, texts: Sequence[str], *, deadline: Deadline | None = None) -> list[Vector]:
+        """One vector per question, kept apart from those of texts where the inner embedder tells them apart."""
+        mark = _QUERY if isinstance(self.inner, EmbedsQueries) else ""
+        return await self._kept(texts, mark, lambda new: vectors_of_queries(self.inner, new, deadline))
+
+    async def _kept(
+        self, texts: Sequence[str], mark: str, make: Callable[[list[str]], Awaitable[list[Vector]]]
+    ) -> list[Vector]:
+        new = [text for text in dict.fromkeys(texts) if _digest(mark + text) not in self._vectors]
+        for text, vector in zip(new, await make(new) if new else (), strict=True):
+            self._vectors[_digest(mark + text)] = vector
+            self._file.write(_digest(mark + text) + vector)
+        return [self._vectors[_digest(mark + text)] for text in texts]
 
     async def close(self) -> None:
         """Close the file and the inner embedder. May be called twice."""

@@ -1,4 +1,4 @@
-"""What the files that sentence-transformers publishes beside a model say of it."""
+"""Settings of a model that sentence-transformers publishes in files beside it."""
 
 from __future__ import annotations
 

@@ -191,7 +191,7 @@ class TextOfUser(Strict):
 
 
 class RulesOfExpiry(Strict):
-    """How a run of expiry differs from the usual one. Durations as ISO 8601 (`P30D`)."""
+    """Ways in which a run of expiry differs from the usual one. Durations as ISO 8601 (`P30D`)."""
 
     grace: Duration = None
     apart: Duration = None

@@ -22,7 +22,7 @@ PAGE = 200
 
 
 class RemoteReading(RemoteUpkeep[M]):
-    """What is found, shown and listed."""
+    """Results of searches, contexts and lists."""
 
     @verb
     async def search(

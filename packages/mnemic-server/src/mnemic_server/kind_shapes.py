@@ -210,7 +210,7 @@ class ExpiryWanted(Strict):
 
 
 class RulesOfConsolidation(Strict):
-    """How a consolidation differs from the usual one. Durations as ISO 8601 (`PT1H`)."""
+    """Ways in which a consolidation differs from the usual one. Durations as ISO 8601 (`PT1H`)."""
 
     by: Annotated[Literal["rules", "model"], Field(description="Whether a model writes the texts.")] = "rules"
     most: Annotated[int, Field(ge=1, le=10_000, description="How many texts one run writes.")] = 50

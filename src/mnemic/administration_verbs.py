@@ -17,7 +17,7 @@ from mnemic.types import SHARED, Actor, AuditEvent, CarriedOut, Level, MemoryReq
 
 if TYPE_CHECKING:
     from mnemic.maintain.erasure_receipt import ErasureReceipt
-    from mnemic.maintain.expire import ExpiryRules
+    from mnemic.maintain.expiry_job import ExpiryRules
     from mnemic.maintain.reports import AuditReport, Decided, MaintenanceReport, Revocation
     from mnemic.maintain.review import Waiting
     from mnemic.maintain.rotate import Rotation

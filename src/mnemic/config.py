@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any, Literal, Self
 from urllib.parse import urlsplit
 
-from mnemic.errors import InvalidConfig
-from mnemic.setting import (
+from mnemic.config_fields import (
     Secret,
     number,
     one_of,
@@ -29,6 +28,7 @@ from mnemic.setting import (
     whole,
     words,
 )
+from mnemic.errors import InvalidConfig
 
 SECRETS = ("store", "sessions", "graph", "api_key", "embedder_key", "reranker_key")
 """Settings that may contain a password or a key; `<name>_file` names a file to read each from."""

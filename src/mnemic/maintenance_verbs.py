@@ -15,7 +15,7 @@ from mnemic.types import Actor, Candidate, WriteReceipt
 if TYPE_CHECKING:
     from mnemic.maintain.archive import Archived
     from mnemic.maintain.consolidate import Consolidated, ConsolidationRules
-    from mnemic.maintain.expire import ExpiryReport, ExpiryRules
+    from mnemic.maintain.expiry_job import ExpiryReport, ExpiryRules
     from mnemic.maintain.health import Health
     from mnemic.maintain.reembed import Reembedded
     from mnemic.ports import Completer, Embedder
@@ -33,7 +33,7 @@ class UpkeepVerbs(ReadVerbs):
 
     async def expire(self, *, actor: Actor, rules: ExpiryRules | None = None, dry_run: bool = False) -> ExpiryReport:
         """Mark what has expired in the actor's tenant, purge what was marked a grace period ago; see
-        `mnemic.maintain.expire`.
+        `mnemic.maintain.expiry_job`.
         """
         request = Expire(dry_run=dry_run)
         if rules is not None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mnemic.kinds.structured import StructuredMemory
     from mnemic.kinds.working import WorkingMemory
     from mnemic.maintain.consolidate import Consolidated, ConsolidationRules
-    from mnemic.maintain.expire import ExpiryReport, ExpiryRules
+    from mnemic.maintain.expiry_job import ExpiryReport, ExpiryRules
     from mnemic.maintain.health import Health
     from mnemic.maintain.reports import MaintenanceReport
 

@@ -7,7 +7,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import NamedTuple
 
-from mnemic import setting
+from mnemic import config_fields
 from mnemic.config import Settings
 from mnemic_server.server import ServiceSettings
 
@@ -35,7 +35,7 @@ def rendered() -> str:
 def of_every_command() -> Iterator[Row]:
     """The settings that the command line and the library read."""
     for declared in fields(Settings):
-        yield Row(setting.variables(declared), declared.default, declared.metadata["description"])
+        yield Row(config_fields.variables(declared), declared.default, declared.metadata["description"])
 
 
 def of_the_service() -> Iterator[Row]:

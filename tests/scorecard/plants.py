@@ -156,7 +156,7 @@ PLANTS = (
     Plant(
         row="S31",
         defect="a memory that was refreshed meanwhile expires",
-        file="src/mnemic/maintain/expire.py",
+        file="src/mnemic/maintain/expiry_job.py",
         was="if present is not None and present.version == memory.version:",
         now="if present is not None:",
         tests=("tests/unit/maintain/test_expire.py::test_a_memory_that_is_refreshed_meanwhile_stays",),
@@ -247,7 +247,7 @@ PLANTS = (
         file="src/mnemic/config.py",
         was="if self.api_key is None or (theirs and elsewhere) else",
         now="if self.api_key is None else",
-        tests=("tests/unit/test_setting.py",),
+        tests=("tests/unit/test_config_fields.py",),
     ),
     Plant(
         row="S39",

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from mnemic.config import MAX_SECRET_BYTES, SECRETS, Settings, secret_named
+from mnemic.config_fields import Secret
 from mnemic.errors import InvalidConfig
-from mnemic.setting import Secret
 
 NAMES = {declared.name for declared in fields(Settings)}
 SECRET = "postgresql://mnemic:CANARYsecretQ7@db/mnemic"

@@ -27,7 +27,7 @@ from mnemic.guard.policy import Policy
 from mnemic.kinds.entity import Extracted
 from mnemic.kinds.episodic import Step
 from mnemic.maintain.consolidate import ConsolidationRules
-from mnemic.maintain.expire import ExpiryRules
+from mnemic.maintain.expiry_job import ExpiryRules
 from mnemic.maintain.graph import GraphProjection
 from mnemic.stores.graph import InProcessGraph
 from mnemic.stores.inprocess import InProcessStore

@@ -13,10 +13,10 @@ from mnemic.door import Call, Passed, Proposal
 from mnemic.errors import MemoryNotFound, NotSupported
 from mnemic.guard.redaction import RedactionRules
 from mnemic.handlers.reviewing import reach
-from mnemic.maintain import consent, erase, expire, rotate, vault
+from mnemic.maintain import consent, erase, expiry_job, rotate, vault
 from mnemic.maintain.consent import Limiter
 from mnemic.maintain.erasure_receipt import ErasureReceipt
-from mnemic.maintain.expire import ExpiryReport, ExpiryRules
+from mnemic.maintain.expiry_job import ExpiryReport, ExpiryRules
 from mnemic.maintain.forget import forget, require_person
 from mnemic.maintain.rotate import Rotation
 from mnemic.maintain.vault import Revealed
@@ -110,7 +110,7 @@ class Expiring(Stewarding):
             hard_kinds=defaults.hard_kinds if request.hard_kinds is None else request.hard_kinds,
         )
         store, clock = self.limiter.store, self.limiter.clock
-        report = await expire.expire(store, clock, actor=call.actor, rules=rules, dry_run=request.dry_run)
+        report = await expiry_job.expire(store, clock, actor=call.actor, rules=rules, dry_run=request.dry_run)
         if not request.dry_run:
             await self.pipeline.publisher.catch_up()
         return report

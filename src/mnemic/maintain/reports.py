@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mnemic.maintain.erasure_receipt import ErasureReceipt
-from mnemic.maintain.expire import ExpiryReport
+from mnemic.maintain.expiry_job import ExpiryReport
 from mnemic.maintain.project import DrainReport
 from mnemic.types import WriteReceipt
 

@@ -22,7 +22,7 @@ from mnemic.kinds.entity import EntityMemory
 from mnemic.kinds.seven import SevenKinds
 from mnemic.maintain.consolidate import Consolidated, ConsolidationRules
 from mnemic.maintain.derived import DERIVED, sources_of
-from mnemic.maintain.expire import ExpiryRules
+from mnemic.maintain.expiry_job import ExpiryRules
 from mnemic.providers.openai import OpenAICompleter
 from mnemic.stores.graph import InProcessGraph
 from mnemic.stores.sqlite import SqliteStore

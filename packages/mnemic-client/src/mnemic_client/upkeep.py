@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mnemic.maintain.consolidate import Consolidated, ConsolidationRules
-from mnemic.maintain.expire import ExpiryReport, ExpiryRules
+from mnemic.maintain.expiry_job import ExpiryReport, ExpiryRules
 from mnemic.maintain.health import Health
 from mnemic.maintain.reports import MaintenanceReport
 from mnemic.sync_facade import Face, Ground, M, awaited, verb

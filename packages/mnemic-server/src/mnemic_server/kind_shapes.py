@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field, JsonValue, StringConstraints, model_
 
 from mnemic.kinds.episodic import MAX_STEPS, Episode, Lesson
 from mnemic.maintain.consolidate import ConsolidationRules
-from mnemic.maintain.expire import ExpiryRules
+from mnemic.maintain.expiry_job import ExpiryRules
 from mnemic.types import Neighbour, Node, Relation, from_json
 from mnemic_server.shapes import Kinds, LowerOrigin, Moment, Name, Said, Strict, Text
 

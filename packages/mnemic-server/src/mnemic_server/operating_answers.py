@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import JsonValue
 
 from mnemic.maintain.consolidate import Consolidated
-from mnemic.maintain.expire import ExpiryReport
+from mnemic.maintain.expiry_job import ExpiryReport
 from mnemic.maintain.health import Health
 from mnemic.maintain.reports import AuditReport, MaintenanceReport
 from mnemic_server.answers import MemoryAnswer

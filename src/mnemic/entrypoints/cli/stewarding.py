@@ -350,7 +350,7 @@ async def _maintained(
     from datetime import timedelta
 
     from mnemic.maintain.consolidate import ConsolidationRules
-    from mnemic.maintain.expire import ExpiryRules
+    from mnemic.maintain.expiry_job import ExpiryRules
 
     dry_run = options["dry_run"]
     rules = ExpiryRules(grace=timedelta(days=options["grace_days"]), hard_kinds=engine.rules.limits.hard_kinds)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import MemoryNotFound
-from mnemic.maintain.expire import ExpiryRules, Readings
+from mnemic.maintain.expiry_job import ExpiryRules, Readings
 from mnemic.types import Actor, Kind, Memory, Status
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.record_store.setting import START

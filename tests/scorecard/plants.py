@@ -159,7 +159,7 @@ PLANTS = (
         file="src/mnemic/maintain/expiry_job.py",
         was="if present is not None and present.version == memory.version:",
         now="if present is not None:",
-        tests=("tests/unit/maintain/test_expire.py::test_a_memory_that_is_refreshed_meanwhile_stays",),
+        tests=("tests/unit/maintain/test_expiry_job.py::test_a_memory_that_is_refreshed_meanwhile_stays",),
     ),
     Plant(
         row="S32",

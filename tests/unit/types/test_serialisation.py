@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 import mnemic
 from mnemic import administration_verbs, types
 from mnemic.errors import InvalidInput
-from mnemic.maintain import consolidate, erase, expire, health, lineage, reembed, review, rotate, undo, vault
+from mnemic.maintain import consolidate, erase, expiry_job, health, lineage, reembed, review, rotate, undo, vault
 from mnemic.trace import RunReport, UseAudit
 from mnemic.types import (
     Candidate,
@@ -58,7 +58,7 @@ REPORTS = [
     administration_verbs.Revocation,
     consolidate.Consolidated,
     erase.ErasureReceipt,
-    expire.ExpiryReport,
+    expiry_job.ExpiryReport,
     health.Health,
     lineage.Lineage,
     lineage.Use,

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 from mnemic.config_fields import (
     Secret,
+    location,
     number,
     one_of,
     one_of_or_plugin,
@@ -57,6 +58,7 @@ class Settings:
         "or one whose scheme a plug-in offers. "
         "Copies beside it: ?copy=jsonl:///folder&copy=azure-search://:KEY@SERVICE.search.windows.net/INDEX. "
         "A standby of PostgreSQL that answers searches: ?replica=postgresql://...",
+        read=location,
         shown=False,
     )
     store_file: Path | None = setting(

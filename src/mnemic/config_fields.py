@@ -44,6 +44,10 @@ class Secret:
         return self._value
 
 
+IN_MEMORY = frozenset({":memory:", "file::memory:", "sqlite://", "sqlite:///:memory:"})
+"""Names under which SQLite and its tools know a database that is no file."""
+
+
 def setting(
     default: Any, description: str, *, read: Reader | None = None, names: Collection[str] = (), shown: bool = True
 ) -> Any:
@@ -76,6 +80,11 @@ def text(given: object) -> str:
     if not isinstance(given, str):
         raise ValueError("a text")
     return given
+
+
+def location(given: object) -> str:
+    """Return a path or a URL of a store; what SQLite calls a database in memory is one that ends with the process."""
+    return "memory:" if text(given) in IN_MEMORY else text(given)
 
 
 def path(given: object) -> Path:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from mnemic import MemoryManager
 from mnemic.config import MAX_SECRET_BYTES, SECRETS, Settings, secret_named
 from mnemic.config_fields import Secret
 from mnemic.errors import InvalidConfig
@@ -71,3 +72,14 @@ def test_a_secret_that_is_no_setting_stands_in_a_file_or_in_the_environment(
     (tmp_path / "token").write_text("of the file\n", encoding="utf-8")
     monkeypatch.setenv("MNEMIC_MCP_TOKEN_FILE", str(tmp_path / "token"))
     assert secret_named("MNEMIC_MCP_TOKEN") == "of the file"
+
+
+@pytest.mark.parametrize("spelled", [":memory:", "file::memory:", "sqlite://", "sqlite:///:memory:"])
+def test_what_sqlite_calls_memory_is_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spelled: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert Settings(store=spelled).store == Settings.load(store=spelled).store == "memory:"
+    with MemoryManager("ana", store=spelled) as memory:
+        memory.add("I like tea.")
+        assert memory.count() == 1
+    assert list(tmp_path.iterdir()) == []
+    assert Settings(store="./:memory:").store == "./:memory:"

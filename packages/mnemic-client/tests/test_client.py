@@ -426,6 +426,20 @@ def test_a_lower_origin_is_kept_wherever_it_is_named(memory: Any) -> None:
     assert memory.persona.learn("Speaks calmly.", origin=Origin.WEB).stored
 
 
+async def test_an_engine_over_a_service_takes_what_the_engine_takes(served: Served) -> None:
+    key = served.key("reader", "writer", user="sven")
+    async with AsyncMemoryManager("sven", store=served.address, api_key=key) as memory:
+        engine, actor = memory.engine, memory.actor
+        told = await engine.add("The harbour opens at nine.", actor=actor, origin=Origin.WEB, ttl="30d", deadline=None)
+        kept = await engine.get(told.memory_id or "", actor=actor)
+        assert (kept.trust, kept.expires_at is not None) == (Trust.LOW, True)
+        assert (await engine.add("I like tea.", actor=replace(actor, channel=Origin.TOOL_OUTPUT))).stored
+        assert {one.trust for one in await engine.list(actor=actor)} == {Trust.LOW}
+        assert (await engine.search("harbour", actor=actor, deadline=None)).hits
+        changed = await engine.update(told.memory_id or "", "It opens at ten.", actor=actor, origin=Origin.WEB)
+        assert changed.version == 2
+
+
 BOAT = {
     "type": "object",
     "properties": {"name": {"type": "string", "pattern": "^[A-Z]"}, "oars": {"$ref": "#/$defs/number"}},

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Literal, Self, cast
 
+from mnemic.catalog import kind_of
 from mnemic.clock import SystemClock
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, NotSupported
+from mnemic.guard.expiry import ttl_of
 from mnemic.guard.policy import Policy
 from mnemic.kinds.seven import SevenKinds
 from mnemic.maintain.erasure_receipt import ErasureReceipt
 from mnemic.maintain.review import Waiting
 from mnemic.sync_facade import Awaited, Ground, M
-from mnemic.types import Actor, AuditEvent, Memory, Message, WriteReceipt
+from mnemic.types import Actor, AuditEvent, Candidate, Kind, Memory, Message, Origin, Source, WriteReceipt
 from mnemic_client.governance import RemoteReviews
 from mnemic_client.memory import MemoryClient
 from mnemic_client.opening import AsyncClient
@@ -23,7 +25,6 @@ from mnemic_client.remote import Remote
 
 SAME = frozenset(
     {
-        "add",
         "add_many",
         "record",
         "capture",
@@ -85,9 +86,31 @@ class RemoteEngine:
             if name not in SAME:
                 raise NotSupported(f"{name}:remote")
             named.pop("actor", None)  # the credential says who asks
+            named.pop("deadline", None)  # the client's `timeout` says how long
             return await getattr(self.client, name)(*given, **named)
 
         return call
+
+    async def add(
+        self,
+        content: str | Candidate,
+        *,
+        actor: Actor,
+        kind: Kind | str = Kind.LONG_TERM,
+        origin: Origin | None = None,
+        ttl: timedelta | str | None = None,
+        data: Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
+        deadline: object = None,
+        **told: Any,
+    ) -> WriteReceipt:
+        """Remember one thing. The time that it may take is the client's `timeout`."""
+        if isinstance(content, str):
+            until = None if ttl is None else ttl_of(ttl)
+            source = Source(origin=actor.channel if origin is None else origin)
+            named = {name: value for name, value in told.items() if value is not None}
+            content = Candidate(content=content, kind=kind_of(kind), ttl=until, data=data or {}, source=source, **named)
+        return await self.client.add(content, idempotency_key=idempotency_key)
 
     async def list(self, *, actor: Actor, facets: object = (), **wanted: Any) -> Sequence[Memory]:
         """Return active memories, newest first. `facets` only say where a store need not look."""

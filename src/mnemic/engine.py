@@ -289,21 +289,30 @@ class MemoryEngine(StewardVerbs):
         """Remember what is worth it in several messages, in their order: one report for each of the user's own, None
         for the others, which only show what those mean. A language model reads up to twelve of a session in one call.
         """
-        from mnemic.extract.model import TURNS_BEFORE, windows
-        from mnemic.proposing import beside_known, read_messages
+        from mnemic.remembering import captured
 
-        keys = idempotency_keys if idempotency_keys is not None else [None] * len(messages)
-        extractor = self._turns.parts(self.gateway).extractor
-        reports: list[RunReport | None] = []
-        for places in windows(messages):  # one is written before the next is read, which may concern it
-            part = messages[places.start : places.stop]
-            before = [one for one in messages[: places.start] if one.session == part[0].session][-TURNS_BEFORE:]
-            read = await read_messages(self.gateway, extractor, actor, part, before=before)
-            for message, one, key in zip(part, read, keys[places.start : places.stop], strict=True):
-                turn = Run(message=message, idempotency_key=key)
-                told = await beside_known(self.gateway, extractor, actor, message, one)
-                reports.append(None if told is None else await self._turn(turn, actor, read=told))
-        return reports
+        return await captured(self, messages, actor=actor, idempotency_keys=idempotency_keys)
+
+    async def remember(
+        self,
+        messages: str | Message | Mapping[str, Any] | Sequence[str | Message | Mapping[str, Any]],
+        *,
+        actor: Actor,
+        infer: bool = True,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Sequence[WriteReceipt]:
+        """Remember a conversation as a program has it: a text, a dictionary with `role` and `content`, or a list of
+        them. `infer`: what is worth it in the user's own messages, else every message as it is. `metadata` becomes the
+        data of each memory. Returns a receipt for each; raises what the language model or a budget stopped with, after
+        what was remembered until then is written.
+        """
+        from mnemic.remembering import remember
+
+        return await remember(self, messages, actor=actor, infer=infer, metadata=metadata)
+
+    def turn_parts(self) -> TurnParts:
+        """Return the parts of a turn by the rules of this engine."""
+        return self._turns.parts(self.gateway)
 
     async def update(
         self,
@@ -361,9 +370,9 @@ class MemoryEngine(StewardVerbs):
                 raise InvalidInput(f"{name}:empty")
         said = Message(role="user", content=message, session=actor.session) if isinstance(message, str) else message
         turn = Run(message=said, goal=goal, context=context or {}, idempotency_key=idempotency_key)
-        return await self._turn(turn, actor, watch=watch)
+        return await self.run_turn(turn, actor, watch=watch)
 
-    async def _turn(
+    async def run_turn(
         self, turn: Run, actor: Actor, *, watch: Watch | None = None, read: Extraction | MnemicError | None = None
     ) -> RunReport:
         """Return the turn, through the middleware of the door: what it writes passes the door by itself."""
@@ -379,7 +388,7 @@ class MemoryEngine(StewardVerbs):
                 watch=watch,
                 read=read,
             )
-            return await run_turn(self._turns.parts(self.gateway), request)
+            return await run_turn(self.turn_parts(), request)
 
         call = Call(request=turn, actor=actor, rules=self.rules, engine=self)
         report: RunReport = await self.door.handle(call, proceed)

@@ -34,7 +34,7 @@ class _Alias(MetaPathFinder, Loader):
         module.__spec__ = self.spec
 
 
-def alias(old: str, new: str, distribution: str) -> None:
+def alias(old: str, new: str, distribution: str, *, for_good: bool = False) -> None:
     """Make `old` and its modules names of `new`. Raises MissingExtra (`missing_extra:<name>`) where the distribution
     is not installed.
     """
@@ -44,6 +44,7 @@ def alias(old: str, new: str, distribution: str) -> None:
         if missing.name not in (new, new.partition(".")[0]):
             raise
         raise MissingExtra(distribution.removeprefix("mnemic-"), hint=f"pip install {distribution}") from missing
-    warnings.warn(f"{old} has become {new}, of the package {distribution}", DeprecationWarning, stacklevel=3)
+    if not for_good:
+        warnings.warn(f"{old} has become {new}, of the package {distribution}", DeprecationWarning, stacklevel=3)
     sys.meta_path.insert(0, _Alias(old, new))
     sys.modules[old] = module

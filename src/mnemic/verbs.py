@@ -109,6 +109,19 @@ class MemoryVerbs(KindsAndUpkeep[M]):
         return await self.engine.capture_many(messages, actor=self.actor, idempotency_keys=idempotency_keys)
 
     @verb
+    async def remember(
+        self,
+        messages: str | Message | Mapping[str, Any] | Sequence[str | Message | Mapping[str, Any]],
+        *,
+        infer: bool = True,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Sequence[WriteReceipt]:
+        """Remember a conversation as a program has it: a text, a dictionary with `role` and `content`, or a list of
+        them; see `MemoryEngine.remember`.
+        """
+        return await self.engine.remember(messages, actor=self.actor, infer=infer, metadata=metadata)
+
+    @verb
     async def carry_out(self, request: MemoryRequest) -> CarriedOut:
         """Do what a message asked of memory, once its user has confirmed it; see `MemoryEngine.carry_out`."""
         return await self.engine.carry_out(request, actor=self.actor)

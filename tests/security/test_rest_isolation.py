@@ -114,6 +114,7 @@ def _of_the_kinds(draw: random.Random, memory_id: str, foreign: str) -> list[tup
         ("GET", "/v1/structured?whole=true", None),
         ("GET", "/v1/session/messages?limit=200", None),
         ("POST", "/v1/retrieve", {"query": CANARIES[foreign]}),
+        ("POST", "/v1/remember", {"messages": [{"content": "I live in Oslo."}]}),
         ("POST", "/v1/capture/batch", {"messages": [{"content": "I live in Oslo."}]}),
         ("GET", f"/v1/export/subject?subject={name}", None),
         ("POST", "/v1/expiry", {"dry_run": True}),

@@ -81,6 +81,7 @@ REST: dict[str, tuple[str, dict[str, str]]] = {
     "consolidate": ("post /v1/consolidations", {}),
     "expire": ("post /v1/expiry", {}),
     "capture_many": ("post /v1/capture/batch", {}),
+    "remember": ("post /v1/remember", {}),
     "retrieve": ("post /v1/retrieve", {}),
     "doctor": ("get /v1/doctor", {}),
 }
@@ -89,6 +90,7 @@ CLI = {
     "add_many": "`import`",
     "record": "`import` reads conversations",
     "capture_many": "`import`",
+    "remember": "`capture`; `import` reads conversations",
     "retrieve": "a command is one process: `search`",
     "expire": "`maintain`",
     "consolidate": "`maintain --consolidate`",
@@ -116,6 +118,7 @@ NOT_ON_MCP = {
     "lineage": "the resource of a memory has it",
     "add_many": "a model says one thing after the other",
     "record": "the host has the conversation, not the model",
+    "remember": "as `record`",
     "capture_many": "as `record`",
     "run": "the model that calls is the one that answers",
     "retrieve": "`search_memory`",

@@ -11,6 +11,7 @@ export type NewMemory = Partial<Schemas["NewMemory"]> & { content: string };
 export type Report = Schemas["ReportAnswer"];
 export type MemoryRequest = Partial<Schemas["MemoryRequested"]> & { kind: Schemas["MemoryRequested"]["kind"] };
 export type Said = Partial<Schemas["Said"]> & { content: string };
+export type Remembering = Partial<Schemas["RememberWanted"]>;
 export type Search = Partial<Schemas["Search"]>;
 export type Correction = Partial<Schemas["Correction"]> & { content: string };
 export type Kinds = NonNullable<Schemas["RetrieveWanted"]["kinds"]>;
@@ -128,6 +129,13 @@ export class Mnemic {
     const body = { messages, ...(idempotencyKeys === undefined ? {} : { idempotency_keys: idempotencyKeys }) };
     const { data } = await this.http.POST("/v1/capture/batch", { body: body as Schemas["CapturedMessages"] });
     return data!.reports;
+  }
+
+  /** Remember what is worth it in messages of a conversation, or with `infer` false keep them as they are. */
+  async remember(messages: Said[], { infer = true, metadata }: Remembering = {}): Promise<Receipt[]> {
+    const body = { messages, infer, metadata: metadata ?? null };
+    const { data } = await this.http.POST("/v1/remember", { body: body as Schemas["RememberWanted"] });
+    return data!.receipts;
   }
 
   /** The best across kinds, best first, with what did not answer in `errors`. */

@@ -29,6 +29,7 @@ SAME = frozenset(
         "record",
         "capture",
         "capture_many",
+        "remember",
         "forget",
         "carry_out",
         "rollback",

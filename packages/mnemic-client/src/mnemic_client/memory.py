@@ -12,6 +12,7 @@ from mnemic.catalog import CATALOG
 from mnemic.errors import MemoryNotFound
 from mnemic.maintain.export import plain
 from mnemic.maintain.undo import UndoReceipt
+from mnemic.remembering import Said, messages_of
 from mnemic.sync_facade import Ground, M, verb
 from mnemic.trace import RunReport
 from mnemic.types import (
@@ -139,6 +140,23 @@ class MemoryClient(RemoteReading[M]):
             told = await self._remote.call("POST", "/v1/capture/batch", body, repeatable=None not in part)
             reports += [None if one is None else report_of(one) for one in told["reports"]]
         return reports
+
+    @verb
+    async def remember(
+        self,
+        messages: Said | Sequence[Said],
+        *,
+        infer: bool = True,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Sequence[WriteReceipt]:
+        """Remember a conversation as a program has it; see `MemoryEngine.remember`. Sent in parts."""
+        said = [message_body(one) for one in messages_of(messages, session=None)]
+        told: list[WriteReceipt] = []
+        for start in range(0, len(said), TURNS):
+            about = None if metadata is None else dict(metadata)
+            body = {"messages": said[start : start + TURNS], "infer": infer, "metadata": about}
+            told += receipts(await self._remote.call("POST", "/v1/remember", body))
+        return told
 
     @verb
     async def update(

@@ -31,7 +31,15 @@ turn has a budget of its own."""
 COUNTED_APART = frozenset({"/v1/changes"})
 """They stay open for as long as somebody listens, and have separate limits."""
 MODEL_BOUND = frozenset(
-    {"/v1/capture", "/v1/capture/batch", "/v1/runs", "/v1/runs/stream", "/v1/imports", "/v1/maintenance"}
+    {
+        "/v1/capture",
+        "/v1/capture/batch",
+        "/v1/remember",
+        "/v1/runs",
+        "/v1/runs/stream",
+        "/v1/imports",
+        "/v1/maintenance",
+    }
     | {"/v1/consolidations", "/v1/entities/extract", "/v1/session/compaction"}
     | {"/v1/structured/extract", "/v1/structured/capture"}
 )

@@ -163,6 +163,14 @@ class CapturedMessages(Strict):
     idempotency_keys: Annotated[list[Name | None], Field(max_length=50)] | None = None
 
 
+class RememberWanted(Strict):
+    """Messages of a conversation to remember from, or with `infer` false to keep as they are."""
+
+    messages: Annotated[list[Said], Field(min_length=1, max_length=50)]
+    infer: bool = True
+    metadata: Annotated[dict[str, JsonValue], Field(max_length=100)] | None = None
+
+
 class Conversation(Strict):
     """Messages to keep as they are."""
 

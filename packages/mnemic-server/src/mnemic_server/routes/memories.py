@@ -40,6 +40,7 @@ from mnemic_server.shapes import (
     Name,
     NewMemories,
     NewMemory,
+    RememberWanted,
     Search,
     filter_of,
     page_dict,
@@ -98,6 +99,16 @@ async def capture_many(wanted: CapturedMessages, actor: Writing, service: TheSer
         raise InvalidInput("idempotency_keys", hint="one for each message, or null")
     reports = await service.engine.capture_many(messages, actor=actor, idempotency_keys=keys)
     return {"reports": [None if one is None else report_shown(one, actor) for one in reports]}
+
+
+@router.post("/remember", **answering(ReceiptsAnswer))
+async def remember(wanted: RememberWanted, actor: Writing, service: TheService) -> dict[str, Any]:
+    """Remember what is worth it in messages of a conversation, or keep them as they are; `metadata` becomes the data of
+    each memory.
+    """
+    told = [one.message(actor.session) for one in wanted.messages]
+    receipts = await service.engine.remember(told, actor=actor, infer=wanted.infer, metadata=wanted.metadata)
+    return {"receipts": [receipt_dict(receipt) for receipt in receipts]}
 
 
 @router.post("/search", **answering(SearchAnswer))

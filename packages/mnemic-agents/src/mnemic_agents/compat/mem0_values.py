@@ -1,0 +1,284 @@
+"""Values that pass through the facade of mem0: identifiers, filters, dates, and memories as its answers show them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from typing import Any
+
+from mnemic.conditions import meets
+from mnemic.errors import InvalidInput
+from mnemic.types import Actor, Memory, Message, Origin
+
+IDS = ("user_id", "agent_id", "run_id")
+_PROMOTED = ("agent_id", "run_id", "actor_id", "role", "expiration_date")
+_IDENTITY = frozenset({*IDS, "actor_id"})
+_OPERATORS = frozenset({"eq", "ne", "gt", "gte", "lt", "lte", "in", "nin", "contains", "icontains"})
+_LISTS = {"AND": "$and", "OR": "$or", "NOT": "$or"}
+
+
+class ValidationError(InvalidInput):
+    """A call that mem0 would refuse, too. `str()` begins with the reason."""
+
+
+def refused(name: str, hint: str) -> ValidationError:
+    """Return the error for an argument that cannot be used; its text says why."""
+    error = ValidationError(name, hint=hint)
+    error.args = (f"{error.reason}: {hint}",)
+    return error
+
+
+@dataclass(frozen=True, slots=True)
+class Ids:
+    """The identifiers under which something is remembered or looked for."""
+
+    user_id: str | None = None
+    agent_id: str | None = None
+    run_id: str | None = None
+
+    @classmethod
+    def of(cls, **given: object) -> Ids:
+        """Return them, trimmed, numbers as text. Raises ValidationError where one is empty or has white space."""
+        return cls(**{name: _identifier(name, value) for name, value in given.items()})
+
+    @property
+    def known(self) -> dict[str, str]:
+        """Those that are given."""
+        return {name: value for name in IDS if (value := getattr(self, name)) is not None}
+
+    def checked(self, hint: str) -> Ids:
+        """Return these. Raises ValidationError where none is given."""
+        if not self.known:
+            raise refused("ids", hint)
+        return self
+
+    @property
+    def owner(self) -> str:
+        """Whose memory it is: the user's, else that of the agent or the run alone."""
+        if self.user_id is not None:
+            return self.user_id
+        return f"agent:{self.agent_id}" if self.agent_id is not None else f"run:{self.run_id}"
+
+    def actor(self, tenant: str) -> Actor:
+        """Return the actor on whose behalf the engine is called."""
+        return Actor(tenant=tenant, user=self.owner, agent=self.agent_id or "default", session=self.run_id)
+
+    @property
+    def data(self) -> dict[str, str]:
+        """Return what is kept with a memory; its user is its owner."""
+        return {name: value for name, value in self.known.items() if name != "user_id"}
+
+
+def _identifier(name: str, value: object) -> str | None:
+    if value is None:
+        return None
+    text = str(value).strip()
+    if not text:
+        raise refused(name, f"Invalid {name}: cannot be empty or whitespace-only.")
+    if any(one.isspace() for one in text):
+        raise refused(name, f"Invalid {name}: cannot contain whitespace.")
+    return text
+
+
+# -- filters -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A filter, read: whose memories, and what their data must be (`mnemic.conditions`). `owner` None: anybody's."""
+
+    owner: Ids | None
+    where: dict[str, Any] = field(default_factory=dict)
+
+
+def wanted(filters: Mapping[str, Any] | None, *, show_expired: bool, today: date) -> Wanted:
+    """Read the filters of a search or a list. Raises ValidationError where they name no identifier."""
+    given = dict(filters or {})
+    for name in IDS:
+        if name in given and not isinstance(given[name], Mapping) and given[name] != "*":
+            given[name] = _identifier(name, given[name])
+    within = [one for one in given.get("AND", ()) if isinstance(one, Mapping)] if "AND" in given else []
+    if not any(name in one for name in IDS for one in (given, *within)):
+        hint = "filters must contain at least one of: user_id, agent_id, run_id. Example: filters={'user_id': 'u1'}"
+        raise refused("filters", hint)
+    user = given.get("user_id")
+    owner = None
+    if isinstance(user, str) and user != "*":
+        owner = Ids(user_id=user)
+        del given["user_id"]
+    where = condition(given)
+    if not show_expired:
+        live = {"$or": [{"expiration_date": None}, {"expiration_date": {"$gte": today.isoformat()}}]}
+        where = {"$and": [where, live]} if where else live
+    return Wanted(owner, where)
+
+
+def condition(filters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a filter of mem0 as one of mnemic. Raises ValidationError for an operator that nobody knows."""
+    parts = [_part(name, value) for name, value in filters.items()]
+    if len(parts) == 1:
+        return parts[0]
+    return {"$and": parts} if parts else {}
+
+
+def _part(name: str, value: Any) -> dict[str, Any]:
+    if name in _LISTS:
+        if not isinstance(value, list) or not value or not all(isinstance(one, Mapping) for one in value):
+            raise refused("filters", f"{name} operator requires a non-empty list of conditions")
+        joined = {_LISTS[name]: [condition(one) for one in value]}
+        return {"$not": joined} if name == "NOT" else joined
+    if value == "*":
+        return {name: {"$exists": True}}
+    if not isinstance(value, Mapping):
+        return {name: value}
+    unknown = next((one for one in value if one not in _OPERATORS), None)
+    if unknown is not None:
+        raise refused("filters", f"Unsupported metadata filter operator: {str(unknown)[:32]}")
+    return {name: {f"${operator}": operand for operator, operand in value.items()}}
+
+
+def of_user(where: Mapping[str, Any], user_id: str | None) -> dict[str, Any]:
+    """Return a filter of mnemic for the memories of one user, in whose data the user is not named."""
+    told = {} if user_id is None else {"user_id": user_id}
+    found: dict[str, Any] = {}
+    for name, value in where.items():
+        if name in ("$and", "$or"):
+            found[name] = [of_user(one, user_id) for one in value]
+        elif name == "$not":
+            found[name] = of_user(value, user_id)
+        elif name != "user_id":
+            found[name] = value
+        elif not meets(told, {name: value}):
+            return {"$not": {}}
+    return found
+
+
+def expiration(value: object) -> str | None:
+    """Return a date as `YYYY-MM-DD`. Raises ValidationError for what is none."""
+    if isinstance(value, datetime):
+        return value.date().isoformat()
+    if isinstance(value, date):
+        return value.isoformat()
+    if value is None:
+        return None
+    try:
+        return date.fromisoformat(value).isoformat()  # type: ignore[arg-type]  # what is no text is refused below
+    except (TypeError, ValueError):
+        raise refused("expiration_date", "expiration_date must be a date in YYYY-MM-DD format.") from None
+
+
+def own_metadata(metadata: object) -> dict[str, Any]:
+    """Return metadata without the names of identifiers: whose a memory is, the call says."""
+    if metadata is None:
+        return {}
+    if not isinstance(metadata, Mapping):
+        raise refused("metadata", "metadata must be a dict")
+    return {name: value for name, value in metadata.items() if name not in _IDENTITY}
+
+
+def moment(timestamp: object) -> datetime | None:
+    """Return a Unix time or a time in ISO 8601. Raises ValidationError for what is neither."""
+    if timestamp is None:
+        return None
+    try:
+        if isinstance(timestamp, int | float):
+            return datetime.fromtimestamp(timestamp, UTC)
+        told = timestamp if isinstance(timestamp, datetime) else datetime.fromisoformat(str(timestamp))
+    except (ValueError, OverflowError, OSError):
+        raise refused("timestamp", "timestamp must be a Unix time or a time in ISO 8601.") from None
+    return told if told.tzinfo else told.replace(tzinfo=UTC)
+
+
+# -- messages ----------------------------------------------------------------------------------------------------------
+
+
+def listed(messages: object) -> list[Mapping[str, Any]]:
+    """Return the messages as a list of objects; a text is something that the user said, and what is neither an object
+    nor has role and content is left out.
+    """
+    if isinstance(messages, str):
+        return [{"role": "user", "content": messages}]
+    if isinstance(messages, Mapping):
+        messages = [messages]
+    if not isinstance(messages, Sequence):
+        raise refused("messages", "messages must be str, dict, or list[dict]")
+    return [one for one in messages if isinstance(one, Mapping) and one.get("role") and one.get("content") is not None]
+
+
+def message_of(given: Mapping[str, Any], text: str, ids: Ids, sent_at: datetime | None) -> Message:
+    """Return a message of the conversation as mnemic's."""
+    role, name = str(given["role"]), given.get("name")
+    return Message(
+        role=role,
+        content=text,
+        session=ids.run_id,
+        speaker=name if isinstance(name, str) else None,
+        sent_at=sent_at,
+        origin=Origin.USER_STATED if role == "user" else Origin.AGENT_INFERRED,
+    )
+
+
+# -- answers -----------------------------------------------------------------------------------------------------------
+
+
+def payload(memory: Memory) -> dict[str, Any]:
+    """Return the data of a memory with its user: what a filter looks at."""
+    owner, data = memory.scope.owner, memory.data
+    alone = owner in (f"agent:{data.get('agent_id')}", f"run:{data.get('run_id')}")
+    return dict(data) if alone else {**data, "user_id": owner}
+
+
+def text_of(memory: Memory) -> str:
+    """Return what a memory says; a value with what it is a value of."""
+    return memory.content if memory.key is None else f"{memory.key.replace('_', ' ')}: {memory.content}"
+
+
+def item(memory: Memory, **more: Any) -> dict[str, Any]:
+    """Return a memory as mem0 shows it."""
+    told, text = payload(memory), text_of(memory)
+    rest = {name: value for name, value in told.items() if name not in (*_PROMOTED, "user_id")}
+    found: dict[str, Any] = {
+        "id": memory.memory_id,
+        "memory": text,
+        "hash": hashlib.md5(text.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest(),
+        "metadata": rest or None,
+        "score": None,
+        "created_at": memory.created_at.isoformat(),
+        "updated_at": memory.updated_at.isoformat(),
+    }
+    found |= {name: told[name] for name in ("user_id", *_PROMOTED) if told.get(name) is not None}
+    return found | more
+
+
+def change(memory: Memory, before: Memory | None) -> dict[str, Any]:
+    """Return one version of a memory as a row of its history."""
+    return {
+        "id": f"{memory.memory_id}:{memory.version}",
+        "memory_id": memory.memory_id,
+        "old_memory": None if before is None else text_of(before),
+        "new_memory": text_of(memory),
+        "event": "ADD" if before is None else "UPDATE",
+        "created_at": memory.created_at.isoformat(),
+        "updated_at": memory.updated_at.isoformat(),
+        "is_deleted": False,
+        "actor_id": memory.data.get("actor_id"),
+        "role": memory.data.get("role"),
+    }
+
+
+def deletion(memory_id: str, version: int, at: datetime) -> dict[str, Any]:
+    """Return the row of a history that says that the memory is deleted: what it said is gone."""
+    return {
+        "id": f"{memory_id}:{version}",
+        "memory_id": memory_id,
+        "old_memory": None,
+        "new_memory": None,
+        "event": "DELETE",
+        "created_at": at.isoformat(),
+        "updated_at": at.isoformat(),
+        "is_deleted": True,
+        "actor_id": None,
+        "role": None,
+    }

@@ -310,10 +310,6 @@ class MemoryEngine(StewardVerbs):
 
         return await remember(self, messages, actor=actor, infer=infer, metadata=metadata)
 
-    def turn_parts(self) -> TurnParts:
-        """Return the parts of a turn by the rules of this engine."""
-        return self._turns.parts(self.gateway)
-
     async def update(
         self,
         memory_id: str,
@@ -388,7 +384,7 @@ class MemoryEngine(StewardVerbs):
                 watch=watch,
                 read=read,
             )
-            return await run_turn(self.turn_parts(), request)
+            return await run_turn(self._turns.parts(self.gateway), request)
 
         call = Call(request=turn, actor=actor, rules=self.rules, engine=self)
         report: RunReport = await self.door.handle(call, proceed)

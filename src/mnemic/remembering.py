@@ -23,14 +23,13 @@ Said = str | Message | Mapping[str, Any]
 
 
 class Capturing(Protocol):
-    """The verbs of `MemoryEngine` that remembering is made of."""
+    """The parts of `MemoryEngine` that remembering is made of."""
+
+    _turns: Any
 
     @property
     def gateway(self) -> MemoryGateway:
         """What every write and every search passes."""
-
-    def turn_parts(self) -> Any:
-        """Return the parts of a turn."""
 
     async def run_turn(self, turn: Run, actor: Actor, *, read: Extraction | MnemicError | None = None) -> RunReport:
         """Run one turn, whose message is read already."""
@@ -103,7 +102,7 @@ async def captured(
 ) -> list[RunReport | None]:
     """Remember what is worth it in several messages; see `MemoryEngine.capture_many`. `data`: kept with each memory."""
     keys = idempotency_keys if idempotency_keys is not None else [None] * len(messages)
-    extractor = engine.turn_parts().extractor
+    extractor = engine._turns.parts(engine.gateway).extractor
     reports: list[RunReport | None] = []
     for places in windows(messages):  # one is written before the next is read, which may concern it
         part = messages[places.start : places.stop]

@@ -27,7 +27,8 @@ _SHOWN = pattern(
     r"^\W{0,3}(?:guess what\W{1,3})?(?:here's|here is|here are|here, look at|check out|look at|take a look at) "
     r"(?:a |an |my |the |some |this |another |one of my )?(?:\w+ ){0,2}"
     r"(?:pics?|pictures?|photos?|snaps?|selfies?|videos?|shots?)\b|"
-    r"^\W{0,3}(?:here's|here is|here are) (?:me|us)\b"
+    r"^\W{0,3}(?:here's|here is|here are) (?:me|us)\b|"
+    r"^\W{0,3}(?:that's|that is|these are|those are) (?:me|us|(?-i:my [a-z]+(?:,? and (?:my )?[a-z]+)*))\W*$"
 )
 """Something is only shown to the other: "Here's a pic from a hike last year"."""
 _CHEER = pattern(
@@ -119,9 +120,16 @@ _ME = pattern(r"\b(?:i|i'm|i've|i'd|i'll|me|my|mine|myself|gonna|im)\b")
 OWN = pattern(r"\b(?:i|i'm|i've|i'd|i'll|me|my|mine|we|we're|we've|us|our|ours)\b")
 """Words for the speaker, alone or with others."""
 _LASTS = pattern(
-    r"\b(?:always|never|from now on|in future|by default|whenever|every time|should|must|can|may|need to|have to|"
-    r"please|too)\b"
+    r"\b(?:always|never|from now on|in future|by default|whenever|every time|must|please|too)\b|"
+    r"\b(?:should|can|may|need to|have to) (?:just |only |also |simply )?(?:answer|reply|respond|write|speak|talk|use|"
+    r"keep|call|send|say|avoid|skip|stop|assume|ask|include|format|translate|switch|trust|check|be (?:brief|short|"
+    r"formal|direct|honest))\b"
 )
+_SAYING = pattern(
+    r"^\W{0,3}(?:every (?!\w*day\b|morning|evening|night|week|month|year|time|other)\w+|any \w+|anything|everything|"
+    r"everyone|everybody|nobody|no one|nothing) (?:\w+ ){0,3}?(?:is|has|can|takes|needs|matters|counts|becomes|helps)\b"
+)
+"""What is true for all of a sort: "Every problem has a solution"."""
 NAMED = Pattern(r"\d|(?<=[a-z,'] )[A-Z][a-z]")
 """A number, or a name that does not begin its sentence."""
 _EXCLAIMS = re.compile(r"!+\W*\Z")
@@ -163,7 +171,7 @@ def _is_general(said: str) -> bool:
     """
     if NAMED.search(said):
         return False
-    return bool(_MAXIM.search(said) or (_EXCLAIMS.search(said) and _PRAISE.search(said)))
+    return bool(_MAXIM.search(said) or _SAYING.search(said) or (_EXCLAIMS.search(said) and _PRAISE.search(said)))
 
 
 def _tells_nothing(said: str) -> bool:

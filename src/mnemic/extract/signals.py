@@ -16,6 +16,7 @@ HYPOTHETICAL = "hypothetical"
 QUOTED = "quoted"
 SARCASM = "sarcasm"
 NOT_DURABLE = "not_durable"
+NOT_UNDERSTOOD = "not_understood"
 MAX_SENTENCE_CHARS = 400
 
 STANDING = pattern(
@@ -129,6 +130,18 @@ _CHAT = pattern(
     r"nice|lol|haha|wow|yes|no|yeah|yep|nope|please|sorry|hola|gracias|adiós|vale|buenos días|buenas)\b\W{0,5}"
     r"(?:there|everyone|all|you|so much|again|a lot)?\W{0,5}$"
 )
+_UNNAMED = pattern(
+    r"\b(?:i|we) (?:\w+ ){0,2}?(?:love|like|enjoy|adore) (?:this|that|these|those)"
+    r"(?: (?:genre|place|song|book|game|movie|film|one|series|idea|thing|story|show|author|"
+    r"band|recipe|style|part|stuff))?"
+    r"\W*$|\bfan of (?:this|that|these|those)(?: \w+)?\W*$"
+)
+"""Likes what another has named."""
+_ANSWER = pattern(
+    r"^\W{0,3}(?:since|because|until) (?:[\w'-]+ ){1,6}[\w'-]+\W*$|"
+    r"^\W{0,3}(?-i:[A-Z][a-z]+(?:, [A-Z][a-z]+)*,? and [A-Z][a-z]+)\W*$"
+)
+"""As a whole sentence: answers a question in fewer words than tell what was asked ("Since I was nine")."""
 _PASSING = pattern(
     r"\bi(?:'m| am|'ve been| have been| feel)(?: (?:so|very|really|a bit|quite|just))? (?:hungry|tired|bored|"
     r"thirsty|sleepy|"
@@ -223,6 +236,8 @@ def left_out(clause: Clause, mood: Mood) -> str | None:
         return TRANSIENT
     if _PERHAPS.search(text) or others.PERHAPS.search(text):
         return HYPOTHETICAL
+    if _UNNAMED.search(text) or (clause.text == clause.sentence and _ANSWER.search(text)):
+        return NOT_UNDERSTOOD
     return NOT_DURABLE if others.LEANING.search(text) else None
 
 

@@ -15,7 +15,16 @@ from mnemic.extract.clauses import Clause
 from mnemic.extract.company import NAMED, OWN, is_company
 from mnemic.extract.passing import JOKE
 from mnemic.extract.remember import asked_to_remember, is_asked_afterwards
-from mnemic.extract.signals import HYPOTHETICAL, NOT_DURABLE, QUOTED, TRANSIENT, Mood, is_certain, left_out
+from mnemic.extract.signals import (
+    HYPOTHETICAL,
+    NOT_DURABLE,
+    NOT_UNDERSTOOD,
+    QUOTED,
+    TRANSIENT,
+    Mood,
+    is_certain,
+    left_out,
+)
 from mnemic.extract.tables import pattern
 from mnemic.text.pattern import Pattern
 
@@ -37,6 +46,8 @@ SOCIAL_FROM = 0.78
 people, most of which is forgotten, and not one with an assistant."""
 ALOOF_FROM = 0.9
 """The same there where a statement does not speak of its speaker."""
+PART_FROM = 0.8
+"""The same of a part of a short sentence that as a whole is not worth keeping ("I made it up, so I have no recipe")."""
 WORDS_KEEP_FROM = 0.55
 """The same where the words' model decides alone. It is less sure of everything ("I love tea": 0.65 instead of 0.9); of
 frames not seen it kept 49 % at 0.7 and 79 % here, with a precision of 93 and 79 %, when this was chosen."""
@@ -47,7 +58,6 @@ UNSURE_FROM = 0.35
 """Below it a statement is left out for what it is; from here to `KEEP_FROM` it was not understood."""
 WHOLE_WORDS = 18
 """A sentence of so many words is kept whole; of a longer one the parts that are worth it."""
-NOT_UNDERSTOOD = "not_understood"
 OPINION = "opinion"
 THIRD_PARTY = "third_party"
 _REASONS: Mapping[str, str] = MappingProxyType(
@@ -198,18 +208,33 @@ def decided(pieces: list[Piece], whole: Piece, before: Piece | None) -> Iterator
     """
     asked_afterwards = is_asked_afterwards(whole.text)
     for piece in pieces:
+        if piece.social and piece.asked and _is_a_saying(piece):
+            piece.asked, piece.reason = False, NOT_DURABLE
         _settle(piece, asked_afterwards)
     short = len(whole.text.split()) <= WHOLE_WORDS
     if short and not any(piece.ruled and piece.reason for piece in pieces):
         _settle(whole, asked_afterwards)
         kept = [piece for piece in pieces if piece.reason is None]
-        if whole.reason is not None and whole.keep < UNSURE_FROM and all(_LEANING.search(p.text) for p in kept):
+        if whole.reason is not None and whole.keep < UNSURE_FROM and all(map(_says_little_alone, kept)):
             for piece in kept:
                 piece.reason = whole.reason  # "It was full of memories, she loved it": nobody knows who
         elif whole.reason is None or kept:
             yield _statement([whole], pieces, before)
             return
     yield from _runs(pieces, before)
+
+
+def _is_a_saying(piece: Piece) -> bool:
+    """Return True if what a talk between people asks to remember is true for everybody: "Remember, it takes time!"."""
+    said = piece.text[max(0, piece.said_from - piece.start) :]
+    return piece.keep < UNSURE_FROM and not OWN.search(said) and not NAMED.search(said)
+
+
+def _says_little_alone(piece: Piece) -> bool:
+    """Return True if a part of a sentence that is not worth keeping is not kept for its own sake."""
+    if piece.asked or (piece.opinion is not None and piece.opinion.share("safety") >= SAFETY_FROM):
+        return False
+    return bool(_LEANING.search(piece.text)) or piece.keep < PART_FROM
 
 
 def _runs(pieces: list[Piece], before: Piece | None) -> Iterator[Statement | Piece]:

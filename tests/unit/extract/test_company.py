@@ -36,6 +36,12 @@ COMPANY = [
     "Here's us at the lake",
     "Nice one, Ana!",
     "I'll let you know when I hear more.",
+    "Every question has an answer.",
+    "Anything can happen with a bit of luck.",
+    "Nobody is born a baker.",
+    "That's my aunt and my hens.",
+    "You can only draw a card when it is red.",
+    "You should get as far as the bridge.",
 ]
 TOLD = [
     "Here's my new address",
@@ -64,6 +70,12 @@ TOLD = [
     "Evening flights are best",
     "Parking is behind the house",
     "The nanny can take the children",
+    "Every Tuesday is bin day",
+    "Everyone has a key to shed 4",
+    "That's my aunt Rosa",
+    "You should answer in Dutch",
+    "You can skip the greetings",
+    "These are my rules: no phones",
 ]
 
 

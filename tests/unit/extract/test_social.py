@@ -9,11 +9,12 @@ import pytest
 from mnemic.extract.classify.classifier import LABELS, Opinion
 from mnemic.extract.clauses import clauses
 from mnemic.extract.rules import Sentence, _mark_social
-from mnemic.extract.signals import mood_of
+from mnemic.extract.signals import left_out, mood_of
 from mnemic.extract.statements import (
     ALOOF_FROM,
     KEEP_FROM,
     NAMED_FROM,
+    PART_FROM,
     SOCIAL_FROM,
     Piece,
     Statement,
@@ -66,3 +67,44 @@ def test_praise_marks_its_whole_message() -> None:
 def test_remember_alone_says_nothing() -> None:
     assert not pieces("Remember!")[0].asked
     assert pieces("For the record, I keep bees.")[-1].asked
+
+
+def test_a_part_of_a_sentence_that_is_not_worth_keeping_needs_more() -> None:
+    whole = piece("I made it up, so I have no recipe", 0.1, social=False)
+    for share, expected in ((PART_FROM - 0.005, False), (PART_FROM + 0.005, True)):
+        part = piece("I have no recipe", share, social=False)
+        told = list(decided([part], whole, None))
+        assert isinstance(told[0], Statement) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "social", "expected"),
+    [
+        ("Remember: friendship takes time", True, False),
+        ("Remember: friendship takes time", False, True),
+        ("Remember: my sister hates lilies", True, True),
+        ("Remember: pick up Ana", True, True),
+    ],
+)
+def test_a_saying_is_not_asked_to_be_remembered(text: str, social: bool, expected: bool) -> None:
+    made = pieces(text)[0]
+    made.opinion, made.social = piece(text, 0.1, social=social).opinion, social
+    told = list(decided([made], made, None))
+    assert isinstance(told[0], Statement) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("I really love this genre!", True),
+        ("I'm a huge fan of that band.", True),
+        ("Since I was nine or so.", True),
+        ("Rosa and Paul.", True),
+        ("I love this city", False),
+        ("Since I was nine, I keep bees.", False),
+        ("Rosa and Paul are my cousins.", False),
+    ],
+)
+def test_what_another_has_named_is_not_understood(text: str, expected: bool) -> None:
+    (clause, *_) = clauses(text)
+    assert (left_out(clause, mood_of(text)) == "not_understood") is expected

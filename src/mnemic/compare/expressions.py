@@ -72,6 +72,7 @@ NOT_MEANT = re.compile(
     r"|\bgone (?:on|to|through|for|camping|fishing|swimming|hiking|skiing|shopping|diving|surfing|climbing|dancing)\b"
     r"|\b(?:you're|you are|they're|they are|he's|he is|she's|she is) (?:so |just |all |both )?wrong\b"
     r"|\bmix(?:ing)? (?:things|it|stuff) up\b|\bto switch off\b|\b(?:\w+ )for good (?:in|reason|measure|luck|health)\b"
+    r"|\b(?:ever )?since (?:i|we) (?:was|were)\b|\bsince (?:childhood|school|then)\b"
     r"|\bfrom scratch\b|\b(?:go|goes|going|gone|went) wrong\b|\bwrong with\b"
     r"|\b(?:nothing|something|anything|what's|what is)(?:'s| is| was)? wrong\b"
     r"|\bnot (?:right|true) that\b|\bmixed (?:feelings|emotions|media)\b|\bconfused (?:about|by|why|how)\b"

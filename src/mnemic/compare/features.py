@@ -197,14 +197,14 @@ def revalues(old: Frame, new: Frame) -> bool:
     shared, days = old.stems & new.stems, any(old.slots(one) and new.slots(one) - old.slots(one) for one in SLOTS)
     if not shared:
         return days and len(new.tokens) <= SHORT
-    named = bool(old.names and new.names - old.stems)
+    named = bool(old.names and new.names - old.stems) and not new.event
     if days or named or (old.numbers and new.numbers - old.numbers):
         return True
     if old.stems <= new.stems and old.negated == new.negated:
         return False
     if old.theme and old.theme <= new.stems:
         return True
-    if old.negated != new.negated and (len(shared) > 1 or len(new.stems) <= FEW_OTHERS):
+    if old.negated != new.negated and not new.event and (len(shared) > 1 or len(new.stems) <= FEW_OTHERS):
         return True
     return max(len(old.stems - shared), len(new.stems - shared)) <= FEW_OTHERS
 

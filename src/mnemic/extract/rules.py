@@ -28,8 +28,8 @@ from mnemic.extract.company import is_company
 from mnemic.extract.operations import source_of
 from mnemic.extract.passing import JOKE, takes_back_in_jest
 from mnemic.extract.pasted import data_spans, fiction_from, merged
-from mnemic.extract.signals import DENIES_SAYING, QUOTED, TRANSIENT, mood_of, payload_follows
-from mnemic.extract.statements import NOT_UNDERSTOOD, Piece, Statement, decided, pieces_of
+from mnemic.extract.signals import DENIES_SAYING, NOT_UNDERSTOOD, QUOTED, TRANSIENT, mood_of, payload_follows
+from mnemic.extract.statements import Piece, Statement, decided, pieces_of
 from mnemic.extract.tables import others, straight
 from mnemic.extract.typed import says_more, typed_facts
 from mnemic.extract.when import timed

@@ -16,6 +16,11 @@ TOPIC = [
     ("I never went sailing.", "I have never gone on a sailing trip before."),
     ("I love oat milk in my coffee.", "You can use oat cream instead of butter in that cake."),
     ("I spoke about reform of the school meals at the town hall.", "Recently, school reform and new buses."),
+    ("I'm fond of owls.", "I've always liked owls since I was a girl."),
+    (
+        "I haven't sailed with any club, but hope to.",
+        "We sailed around and built a raft with a club inspired by Moana.",
+    ),
 ]
 VALUES = [
     ("I live in Turin.", "So we're finally unpacked in Genoa."),

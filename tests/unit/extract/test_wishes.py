@@ -5,7 +5,8 @@ from __future__ import annotations
 from mnemic.extract.classify.classifier import LABELS, Opinion
 from mnemic.extract.clauses import clauses
 from mnemic.extract.signals import TRANSIENT, left_out, mood_of
-from mnemic.extract.statements import NOT_UNDERSTOOD, Piece, Statement, decided, pieces_of
+from mnemic.extract.signals import NOT_UNDERSTOOD
+from mnemic.extract.statements import Piece, Statement, decided, pieces_of
 
 
 def _opinion(keep: float, label: str) -> Opinion:

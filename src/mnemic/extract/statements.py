@@ -234,7 +234,9 @@ def _says_little_alone(piece: Piece) -> bool:
     """Return True if a part of a sentence that is not worth keeping is not kept for its own sake."""
     if piece.asked or (piece.opinion is not None and piece.opinion.share("safety") >= SAFETY_FROM):
         return False
-    return bool(_LEANING.search(piece.text)) or piece.keep < PART_FROM
+    if _LEANING.search(piece.text):
+        return True
+    return piece.keep < PART_FROM and not (_PREFERS.match(piece.text) or _LASTS.match(piece.text))
 
 
 def _runs(pieces: list[Piece], before: Piece | None) -> Iterator[Statement | Piece]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from mnemic.extract.classify.classifier import LABELS, Opinion
 from mnemic.extract.clauses import clauses
-from mnemic.extract.signals import TRANSIENT, left_out, mood_of
-from mnemic.extract.signals import NOT_UNDERSTOOD
+from mnemic.extract.signals import NOT_UNDERSTOOD, TRANSIENT, left_out, mood_of
 from mnemic.extract.statements import Piece, Statement, decided, pieces_of
 
 

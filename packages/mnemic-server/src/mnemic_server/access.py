@@ -212,7 +212,8 @@ async def _browsing(service: Service, request: HTTPConnection) -> Principal | No
     """Return the principal of a request without an Authorization header. What a browser adds by itself proves no will:
     such a request must come from a page of this service, and what changes anything must carry the session's CSRF token.
     """
-    session = None if service.open_to else await service.sessions.find(session_cookie(request))
+    cookie = session_cookie(request, secure=is_secure(request, service))
+    session = None if service.open_to else await service.sessions.find(cookie)
     if session is None and service.open_to is None:
         return None
     require_same_origin(request, service, loopback=service.open_to is not None)

@@ -133,9 +133,11 @@ class Sessions:
         await apply(self._store, Mutation(tenant=SERVICE_TENANT, marks=marks))
 
 
-def session_cookie(request: HTTPConnection) -> str:
-    """Return the cookie of a request; an empty text where there is none."""
-    return request.cookies.get(SECURE_COOKIE) or request.cookies.get(COOKIE, "")
+def session_cookie(request: HTTPConnection, *, secure: bool) -> str:
+    """Return the cookie of a request; an empty text where there is none. Over TLS only the name counts that no other
+    host of the domain can set: else a sister site could have its visitors use a session of its own.
+    """
+    return request.cookies.get(SECURE_COOKIE if secure else COOKIE, "")
 
 
 def _prefix(key_id: str) -> str:

@@ -26,7 +26,8 @@ from mnemic_server.credentials import Principal
 from mnemic_server.fetching import FetchFailed, fetched, require_fetchable
 from mnemic_server.tokens import Tokens
 
-COOKIE = "mnemic_sign_on"
+COOKIE, SECURE_COOKIE = "mnemic_sign_on", "__Host-mnemic_sign_on"
+"""The name of the cookie of a sign-in under way, and its name over TLS, which no other host of the domain can set."""
 PATH = "/console/sign-on"
 LASTS = timedelta(minutes=10)
 """Time that a person has to sign on at the provider."""

@@ -243,6 +243,24 @@ async def test_over_tls_the_cookie_is_the_hosts_own(running: Running) -> None:
     assert "Secure" in gone.headers["set-cookie"]
 
 
+async def test_over_tls_a_session_that_another_host_has_planted_is_none(running: Running) -> None:
+    """A page of a sister domain may set a cookie for all of the domain, and under any path, but none named `__Host-`:
+    whoever it signs in as somebody else would tell that person's memory everything.
+    """
+    app = create_app(running.engine, home="root", url="https://memory.example")
+    _, text = await running.keys.create(tenant="acme", roles=["reader"], user="mallory")
+    transport = httpx.ASGITransport(app=app)
+    async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:
+        answer = await client.post("/console/session", json={"api_key": text})
+        value = answer.headers["set-cookie"].partition("=")[2].partition(";")[0]
+        client.cookies.clear()
+        planted = {"Cookie": f"mnemic_session={value}"}
+        assert (await client.get("/console/session", headers=planted)).status_code == 401
+        assert (await client.get("/v1/memories", headers=planted)).status_code == 401
+        both = {"Cookie": f"mnemic_session=x; __Host-mnemic_session={value}"}
+        assert (await client.get("/console/session", headers=both)).status_code == 200
+
+
 async def test_no_address_is_led_elsewhere(running: Running) -> None:
     headers = await running.caller("reader")
     answer = await running.client.get("/v1/memories/", headers={**headers, "Host": "evil.example"})

@@ -19,7 +19,7 @@ from mnemic.maintain.tenants import SERVICE_TENANT, Tenants
 from mnemic.stores.inprocess import InProcessStore
 from mnemic_server.app import create_app
 from mnemic_server.sessions import LASTS as SESSION_LASTS
-from mnemic_server.sign_on import COOKIE, DESCRIPTION_LASTS, LASTS, LONGEST_HINT, PATH, RESTS, Client
+from mnemic_server.sign_on import COOKIE, DESCRIPTION_LASTS, LASTS, LONGEST_HINT, PATH, RESTS, SECURE_COOKIE, Client
 from mnemic_server.tokens import Provider
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
@@ -167,6 +167,28 @@ async def test_a_sign_in_is_finished_by_the_browser_that_began_it_and_in_time(de
     desk.clock.advance(LASTS)
     assert await desk.back(asked) == "/console?refused=sign_in_failed"
     assert desk.provider.refused == 0
+
+
+async def test_over_tls_a_sign_in_that_another_host_has_planted_is_finished_by_nobody(desk: Desk) -> None:
+    """A sister domain plants the cookie of a sign-in of its own, and leads the browser to where that ends: whoever uses
+    the browser would be signed in as the attacker.
+    """
+    desk.browser.base_url = httpx.URL("https://service")
+    away = await desk.browser.get(PATH)
+    begun = away.headers["set-cookie"]
+    assert begun.startswith(f"{SECURE_COOKIE}=")
+    assert {"Secure", "HttpOnly", "Path=/", "SameSite=lax"} <= set(begun.split("; "))
+    asked = {name: values[0] for name, values in parse_qs(urlsplit(away.headers["location"]).query).items()}
+    value = desk.browser.cookies[SECURE_COOKIE]
+    desk.browser.cookies.clear()
+    desk.browser.cookies.set(COOKIE, value, path=PATH)
+    assert await desk.back(asked) == "/console?refused=sign_in_failed"
+    assert (await desk.browser.get("/console/session")).status_code == 401
+    desk.browser.cookies.clear()
+    asked = await desk.sent()
+    assert await desk.back(asked) == "/console"
+    assert (await desk.browser.get("/console/session")).json()["user"] == "ana"
+    assert SECURE_COOKIE not in desk.browser.cookies
 
 
 async def test_a_session_ends_in_time_and_with_its_tenant(desk: Desk) -> None:

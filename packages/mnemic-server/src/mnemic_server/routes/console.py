@@ -68,7 +68,7 @@ async def front() -> str:
 async def who(request: Request, service: AnyService) -> dict[str, Any]:
     """Return the user this browser has signed in as, and the token that its changes must carry. Refuses with 401."""
     principal = await principal_of(request, service)
-    session = await service.sessions.find(session_cookie(request))
+    session = await service.sessions.find(session_cookie(request, secure=is_secure(request, service)))
     return _seen(principal, service, session.csrf_token if session else None, signed_in=session is not None)
 
 
@@ -111,7 +111,7 @@ async def sign_out(request: Request, service: AnyService) -> Response:
     with the address `there` that ends it; else 204.
     """
     await service.watch.signed(request, await principal_of(request, service), "signed_out")
-    id_token = await service.sessions.end(session_cookie(request))
+    id_token = await service.sessions.end(session_cookie(request, secure=is_secure(request, service)))
     there = None
     if service.sign_on is not None and id_token is not None:
         there = await service.sign_on.end(id_token, address_of(request, service) + "/console")

@@ -12,7 +12,7 @@ from mnemic.errors import MnemicError
 from mnemic_server.access import AnyService, Service, require_open, require_rate
 from mnemic_server.problems import Refused
 from mnemic_server.routes.console import address_of, set_session
-from mnemic_server.sign_on import COOKIE, LASTS, PATH, SignOnFailed
+from mnemic_server.sign_on import COOKIE, LASTS, PATH, SECURE_COOKIE, SignOnFailed
 
 router = APIRouter(include_in_schema=False)
 
@@ -28,20 +28,22 @@ async def begin(request: Request, service: AnyService) -> Response:
     """Send the browser to the provider."""
     if service.sign_on is None:
         raise Refused(HTTPStatus.NOT_FOUND, "not_found")
+    redirect_uri = _redirect_uri(request, service)
+    secure = redirect_uri.startswith("https:")
     try:
-        address, cookie = await service.sign_on.begin(_redirect_uri(request, service))
+        address, cookie = await service.sign_on.begin(redirect_uri)
     except SignOnFailed as failure:
-        return _refused(failure.reason)
+        return _refused(failure.reason, secure=secure)
     away = RedirectResponse(address, HTTPStatus.SEE_OTHER)
     # Lax: the provider's page leads back here, and the cookie has to come along.
     away.set_cookie(
-        COOKIE,
+        _name(secure=secure),
         cookie,
         max_age=int(LASTS.total_seconds()),
-        path=PATH,
+        path=_path(secure=secure),
         httponly=True,
         samesite="lax",
-        secure=_redirect_uri(request, service).startswith("https:"),
+        secure=secure,
     )
     return away
 
@@ -52,25 +54,40 @@ async def callback(request: Request, service: AnyService) -> Response:
     if service.sign_on is None:
         raise Refused(HTTPStatus.NOT_FOUND, "not_found")
     redirect_uri = _redirect_uri(request, service)
+    secure = redirect_uri.startswith("https:")
     try:
-        answer = dict(request.query_params)
-        principal, id_token = await service.sign_on.finish(request.cookies.get(COOKIE, ""), answer, redirect_uri)
+        answer, begun = dict(request.query_params), request.cookies.get(_name(secure=secure), "")
+        principal, id_token = await service.sign_on.finish(begun, answer, redirect_uri)
         require_rate(principal, request, service)
         await require_open(principal, service)
         cookie, _ = await service.sessions.begin_for(principal, id_token)
         await service.watch.signed(request, principal, "signed_in")
     except (SignOnFailed, Refused, MnemicError) as failure:
-        return _refused(failure.reason)
+        return _refused(failure.reason, secure=secure)
     home = RedirectResponse("/console", HTTPStatus.SEE_OTHER)
-    home.delete_cookie(COOKIE, path=PATH, httponly=True, samesite="lax")
-    set_session(home, cookie, secure=redirect_uri.startswith("https:"))
+    _end(home, secure=secure)
+    set_session(home, cookie, secure=secure)
     return home
 
 
-def _refused(reason: str) -> Response:
+def _refused(reason: str, *, secure: bool) -> Response:
     back = RedirectResponse(f"/console?refused={reason}", HTTPStatus.SEE_OTHER)
-    back.delete_cookie(COOKIE, path=PATH, httponly=True, samesite="lax")
+    _end(back, secure=secure)
     return back
+
+
+def _end(response: Response, *, secure: bool) -> None:
+    name, path = _name(secure=secure), _path(secure=secure)
+    response.delete_cookie(name, path=path, httponly=True, samesite="lax", secure=secure)
+
+
+def _name(*, secure: bool) -> str:
+    return SECURE_COOKIE if secure else COOKIE
+
+
+def _path(*, secure: bool) -> str:
+    """Return the path of the cookie: `__Host-` wants the whole host."""
+    return "/" if secure else PATH
 
 
 def _redirect_uri(request: Request, service: Service) -> str:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Literal
 
-from mnemic.errors import InvalidInput, MemoryNotFound, MnemicError, StoreFailed
+from mnemic.errors import InvalidInput, KeyFailed, MemoryNotFound, MnemicError, StoreCorrupt, StoreFailed
 from mnemic.guard.redaction import RedactionRules
 from mnemic.maintain import consent
 from mnemic.maintain.consent import subject_token
@@ -227,6 +227,7 @@ class StewardVerbs(UpkeepVerbs):
         from mnemic.background_capture import read_waiting
         from mnemic.maintain import project, vault
         from mnemic.maintain.reports import MaintenanceReport
+        from mnemic.maintain.signatures import remember_signed
         from mnemic.write.unembedded import embed_left
 
         captured = await read_waiting(self, actor.tenant, dry_run=dry_run)  # type: ignore[arg-type]
@@ -236,6 +237,9 @@ class StewardVerbs(UpkeepVerbs):
         embedded, unembedded = await embed_left(self.store, embedder, actor=actor, now=self.clock.now())
         outbox = await project.drain(self.store, self._feeds, dry_run=dry_run)
         swept = 0 if dry_run else await vault.sweep(self.store, actor.tenant)
+        if not dry_run and self.vault is not None:
+            with suppress(StoreCorrupt, KeyFailed):  # `verify_audit` tells of either
+                await remember_signed(self.store, actor.tenant, self.vault.keyring)
         freed = 0 if dry_run else await self.store.tidy(whole=whole)
         return MaintenanceReport(
             expiry=expiry,

@@ -30,5 +30,17 @@ async def verified(store: RecordStore, tenant: str, keyring: object) -> AuditRep
         signed=len(signed),
         signed_to=max(signed, default=0),
         signatures_checked=isinstance(keyring, Signing),
-        unsigned_at=None if since is None else next((line for line in unsigned if line > since), None),
+        unsigned_at=None if since is None else next((line for line in unsigned if line >= since), None),
     )
+
+
+async def remember_signed(store: RecordStore, tenant: str, keyring: object) -> None:
+    """See to it that the key folder remembers from which line on the tenant's audit is signed: from then on signatures
+    that are taken away are told of. Raises KeyFailed, StoreFailed.
+    """
+    if not isinstance(keyring, Fencing) or await to_thread(keyring.signed_since, tenant, None) is not None:
+        return
+    async for event in audit_of(store, tenant):
+        if event.signed:
+            await to_thread(keyring.signed_since, tenant, event.sequence)
+            return

@@ -88,8 +88,31 @@ async def test_a_chain_that_was_made_new_without_signatures_is_told_of(tmp_path:
     rewritten(tmp_path / "m.db")
     async with engine(tmp_path, ring(tmp_path)) as opened:
         report = await opened.verify_audit(actor=ANA)
-    assert (report.signed, report.signed_to, report.broken_at, report.unsigned_at) == (0, 0, None, 2)
+    assert (report.signed, report.signed_to, report.broken_at, report.unsigned_at) == (0, 0, None, 1)
     async with engine(tmp_path, None) as opened:
+        assert (await opened.verify_audit(actor=ANA)).unsigned_at is None
+
+
+async def test_maintenance_is_enough_for_the_key_folder_to_remember(tmp_path: Path) -> None:
+    """Nobody has checked the lines yet when they are made new, and there is one alone."""
+    await said(tmp_path, ring(tmp_path), "Kim")
+    async with engine(tmp_path, ring(tmp_path)) as opened:
+        await opened.maintain(actor=ANA, dry_run=True)
+        assert ring(tmp_path).signed_since("acme", None) is None
+        await opened.maintain(actor=ANA)
+        assert ring(tmp_path).signed_since("acme", None) == 1
+        await opened.maintain(actor=ANA)
+    rewritten(tmp_path / "m.db")
+    async with engine(tmp_path, ring(tmp_path)) as opened:
+        assert (await opened.verify_audit(actor=ANA)).unsigned_at == 1
+
+
+async def test_maintenance_of_an_audit_without_a_signature_remembers_nothing(tmp_path: Path) -> None:
+    await said(tmp_path, None, "Kim")
+    async with engine(tmp_path, None) as opened:
+        await opened.maintain(actor=ANA)
+    rewritten(tmp_path / "m.db")
+    async with engine(tmp_path, ring(tmp_path)) as opened:
         assert (await opened.verify_audit(actor=ANA)).unsigned_at is None
 
 

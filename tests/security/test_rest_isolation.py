@@ -116,7 +116,7 @@ def _of_the_kinds(draw: random.Random, memory_id: str, foreign: str) -> list[tup
         ("POST", "/v1/retrieve", {"query": CANARIES[foreign]}),
         ("POST", "/v1/remember", {"messages": [{"content": "I live in Oslo."}]}),
         ("POST", "/v1/capture/batch", {"messages": [{"content": "I live in Oslo."}]}),
-        ("GET", f"/v1/export/subject?subject={name}", None),
+        ("GET", f"/v1/export/subject?subject={draw.choice(['ana', foreign])}", None),
         ("POST", "/v1/expiry", {"dry_run": True}),
         ("POST", "/v1/structured/FlightReservation/query", {"where": {}, "limit": 500}),
         ("GET", "/v1/persona", None),

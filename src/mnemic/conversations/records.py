@@ -97,6 +97,17 @@ def _lines(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
             yield number, line
 
 
+def text_lines(stream: BinaryIO) -> Iterator[tuple[int, str]]:
+    """Yield the numbered lines of a text. Raises InvalidInput (`file:encoding`)."""
+    number = 0
+    while line := _read_line(stream):
+        number += 1
+        try:
+            yield number, line.removeprefix(_BOM if number == 1 else b"").decode("utf-8")
+        except UnicodeDecodeError:
+            raise InvalidInput("file:encoding", hint=f"line {number}: not UTF-8") from None
+
+
 def _read_line(stream: BinaryIO) -> bytes:
     try:
         line = stream.readline(MAX_DOCUMENT_BYTES + 1)

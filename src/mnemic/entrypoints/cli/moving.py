@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mnemic.administration_verbs import Form
+    from mnemic.conversations import Item
     from mnemic.engine import MemoryEngine
     from mnemic.entrypoints.cli.importing import Summary
     from mnemic.types import Actor
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 FORMATS = (
     *("auto", "mnemic", "archive", "chat", "locomo", "longmemeval", "beam", "realtalk"),
     *("chatgpt", "claude", "sharegpt", "telegram", "mem0"),
+    *("gemini", "slack", "letta", "graphiti", "langmem", "whatsapp", "markdown"),
 )
 SHOWN_FAILURES = 20
 
@@ -131,11 +133,20 @@ def _destination(output: str | None, force: bool) -> Iterator[IO[str] | None]:
 @click.option("--strict", is_flag=True, help="Stop at the first line that cannot be used.")
 @click.option("--own", is_flag=True, help="An archive of your own: believe what it says of origin, trust and author.")
 @click.option("--again", is_flag=True, help="Take in again what was imported before, forgotten memories included.")
+@click.option("--dry-run", is_flag=True, help="Only count what the file holds; nothing is taken in.")
 @click.pass_obj
 def import_(
-    given: Given, /, file: str, file_format: str, conversation: str | None, no_extract: bool, **options: bool
+    given: Given,
+    /,
+    file: str,
+    file_format: str,
+    conversation: str | None,
+    no_extract: bool,
+    dry_run: bool,
+    **options: bool,
 ) -> int:
-    r"""Take in a conversation, or what `mnemic export` wrote. FILE may be gzipped; "-" is standard input.
+    r"""Take in a conversation, or what `mnemic export` wrote. FILE may be gzipped, a zip or a folder; "-" is standard
+    input.
 
     \b
       chat         one message a line: {"role": "user", "content": "...", "timestamp"?, "speaker"?, "id"?, "session"?},
@@ -151,12 +162,21 @@ def import_(
       telegram     result.json of Telegram Desktop
       sharegpt     {"conversations": [{"from": "human", "value": "..."}]}
       mem0         what get_all() answers; "history" beside "results" keeps the earlier values
+      gemini       MyActivity.json of Google Takeout
+      slack        an export: the zip, its folder, or one file of a channel
+      whatsapp     a chat exported as text
+      markdown     notes: a file, or a folder of them
+      letta        an agent file (.af)
+      graphiti     facts as edges, of Graphiti or Zep
+      langmem      items of a LangGraph store
 
     A line that cannot be used is reported with its number and stops no other. Importing a file twice changes nothing.
     """
     from mnemic.conversations import read_conversation
     from mnemic.entrypoints.cli.importing import Intake, Summary
 
+    if dry_run:
+        return _rehearsed(given, read_conversation(file, file_format, conversation))
     summary = Summary()
     progress = Progress("read")
 
@@ -185,11 +205,41 @@ def import_(
     return Exit.INPUT if summary.failed else Exit.OK
 
 
+def _rehearsed(given: Given, items: Iterator[Item]) -> int:
+    """Show what a file holds, and what of it cannot be used."""
+    from collections import Counter
+
+    from mnemic.types import Message
+
+    found: Counter[str] = Counter()
+    skipped: Counter[str] = Counter()
+    failed: list[tuple[str, str]] = []
+    for item in items:
+        if item.problem is not None:
+            failed.append((item.place, item.problem.reason))
+        elif item.skipped is not None:
+            skipped[item.skipped] += 1
+        else:
+            found["messages" if isinstance(item.content, Message) else "memories"] += 1
+    told = {
+        **{name: found[name] for name in ("messages", "memories")},
+        "skipped": dict(skipped),
+        "failed": [{"place": place, "reason": reason} for place, reason in failed],
+        "dry_run": True,
+    }
+    rows = {**found, "skipped": _counted(skipped), "failed": len(failed) or None}
+    given.show(told, lambda: pairs(rows) or "nothing that could be imported")
+    for place, reason in failed[:SHOWN_FAILURES]:
+        complain(reason, place)
+    return Exit.INPUT if failed else Exit.OK
+
+
 def _require_file(file: str) -> None:
     """Raise InvalidInput before anything is opened, so that a typing error leaves no empty memory file behind."""
+    from mnemic.conversations.packed import packed
     from mnemic.conversations.records import open_file
 
-    if file != "-":
+    if file != "-" and packed(file) is None:
         with open_file(file):
             pass
 

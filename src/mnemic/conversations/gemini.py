@@ -1,0 +1,100 @@
+"""Google Takeout of Gemini: `MyActivity.json` of "Gemini Apps", a list of what was asked and answered.
+
+It names no conversations: those of one day make one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from html.parser import HTMLParser
+from typing import Any
+
+from mnemic.conversations.entries import entry, left_out, mapping, read
+from mnemic.conversations.item import Item
+from mnemic.conversations.records import Record
+from mnemic.conversations.times import moment
+from mnemic.types import Message, Origin
+
+_PRODUCTS = frozenset({"Gemini Apps", "Gemini", "Bard"})
+_ASKED = ("Prompted ", "Asked ", "Said ")
+_BLOCKS = frozenset({"p", "br", "li", "div", "tr", "h1", "h2", "h3", "h4", "pre"})
+
+
+def recognises(value: Mapping[str, Any]) -> bool:
+    """Return True if `value` is an activity of Gemini."""
+    products = value.get("products")
+    named = isinstance(products, list) and not _PRODUCTS.isdisjoint(one for one in products if isinstance(one, str))
+    return "time" in value and "title" in value and (value.get("header") in _PRODUCTS or named)
+
+
+def items(found: Iterator[Record], name: str) -> Iterator[Item]:
+    """Yield question and answer of each activity, oldest first."""
+    told: list[Record] = []
+    for record in read(found, name, recognises, "expected MyActivity.json of Gemini Apps"):
+        if isinstance(record, Item):
+            yield record
+        else:
+            told.append(record)
+    for record in sorted(told, key=lambda one: str(one.value.get("time"))):
+        conversation = f"gemini-{str(record.value.get('time'))[:10]}"
+        asked = _asked(record.value)
+        if asked is None:
+            yield left_out(record.place, conversation, "system_message")
+            continue
+        yield entry(record.place, conversation, partial(_message, record.value, "user", asked, conversation))
+        answer = _answered(record.value)
+        if answer:
+            yield entry(record.place, conversation, partial(_message, record.value, "assistant", answer, conversation))
+
+
+def _asked(value: Mapping[str, Any]) -> str | None:
+    """Return what was asked; None for another activity, such as a setting that was changed."""
+    title = value.get("title")
+    if not isinstance(title, str):
+        return None
+    verb = next((one for one in _ASKED if title.startswith(one)), None)
+    if verb is not None:
+        return title.removeprefix(verb)
+    return title if _answered(value) else None
+
+
+def _answered(value: Mapping[str, Any]) -> str:
+    parts = value.get("safeHtmlItem")
+    html = [one.get("html") for one in parts if isinstance(one, Mapping)] if isinstance(parts, list) else []
+    return "\n".join(filter(None, (_plain(one) for one in html if isinstance(one, str))))
+
+
+def _message(value: Any, role: str, content: str, conversation: str) -> Message:
+    return Message(
+        role=role,
+        content=content,
+        session=conversation,
+        sent_at=moment(mapping(value, "message").get("time"), "message:time"),
+        origin=Origin.IMPORT,
+    )
+
+
+class _Text(HTMLParser):
+    """Collects the words of HTML, a line for each block."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.words: list[str] = []
+
+    def handle_data(self, data: str) -> None:
+        """Note words."""
+        self.words.append(data)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Begin a line at a block."""
+        if tag in _BLOCKS:
+            self.words.append("\n")
+
+
+def _plain(html: str) -> str:
+    reader = _Text()
+    reader.feed(html)
+    reader.close()
+    lines = (" ".join(line.split()) for line in "".join(reader.words).splitlines())
+    return "\n".join(line for line in lines if line)

@@ -1,0 +1,69 @@
+"""Facts of Graphiti or Zep: `{"edges": [{"uuid", "fact", "created_at", "valid_at", "invalid_at"}]}`, or an edge
+a line.
+
+When a fact was true is kept: what is no longer true comes as superseded, for questions about that time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any
+
+from mnemic.conversations.entries import entry, mapping
+from mnemic.conversations.fields import text
+from mnemic.conversations.foreign_memory import brought, told_at
+from mnemic.conversations.item import Item
+from mnemic.conversations.records import Record
+from mnemic.errors import InvalidInput
+from mnemic.maintain.archive import ArchivedMemory
+
+
+def recognises(value: Mapping[str, Any]) -> bool:
+    """Return True if `value` is a fact, or holds edges that are."""
+    if _is_fact(value):
+        return True
+    edges = value.get("edges")
+    return isinstance(edges, list) and any(map(_is_fact, edges))
+
+
+def _is_fact(value: Any) -> bool:
+    return isinstance(value, Mapping) and isinstance(value.get("fact"), str) and "uuid" in value
+
+
+def items(found: Iterator[Record], name: str) -> Iterator[Item]:
+    """Yield a memory for each fact."""
+    for record in found:
+        value = record.value
+        if record.problem is not None:
+            yield Item(place=record.place, conversation=name, problem=record.problem)
+        elif isinstance(value, Mapping) and isinstance(value.get("edges"), list):
+            for at, edge in enumerate(value["edges"], start=1):
+                yield entry(f"{record.place}, fact {at}", _whose(edge, name), partial(_memory, edge))
+        else:
+            yield entry(record.place, _whose(value, name), partial(_memory, value))
+
+
+def _whose(value: Any, name: str) -> str:
+    group = value.get("group_id") if isinstance(value, Mapping) else None
+    return group if isinstance(group, str) and group else name
+
+
+def _memory(value: Any) -> ArchivedMemory:
+    edge = mapping(value, "memory")
+    fact, given = text(edge, "fact"), text(edge, "uuid")
+    if not fact or not fact.strip() or given is None:
+        raise InvalidInput("memory:fact", hint="expected an object with uuid and fact")
+    about = {"id": given}
+    for name in ("name", "group_id", "source_node_uuid", "target_node_uuid"):
+        if isinstance(edge.get(name), str) and edge[name]:
+            about[name] = edge[name]
+    attributes = edge.get("attributes")
+    return brought(
+        given,
+        fact,
+        created=told_at(edge, "created_at"),
+        data={**(attributes if isinstance(attributes, Mapping) else {}), "graphiti": about},
+        valid_from=told_at(edge, "valid_at"),
+        valid_to=told_at(edge, "invalid_at", "expired_at"),
+    )

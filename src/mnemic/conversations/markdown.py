@@ -1,0 +1,56 @@
+"""Notes in Markdown: each section under a heading, or each paragraph where there are no headings, is a memory.
+
+The heading is kept with what stands under it; front matter between `---` is left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from mnemic.conversations.entries import left_out
+from mnemic.conversations.item import Item
+from mnemic.guard.contract import MAX_CONTENT_CHARS
+from mnemic.types import Candidate, Origin, Source
+
+_HEADING = re.compile(r"#{1,6} ")
+
+
+def recognises(line: str) -> bool:
+    """Return True if a file that begins with this line is taken as notes: a heading, or front matter."""
+    return _HEADING.match(line) is not None or line.strip() == "---"
+
+
+def items(lines: Iterator[tuple[int, str]], name: str) -> Iterator[Item]:
+    """Yield a memory for each paragraph, with its heading as context."""
+    words: list[str] = []
+    heading, first = "", 0
+    for number, line in [*_body(lines), (0, "")]:
+        told = line.rstrip()
+        if _HEADING.match(told) or not told.strip():
+            if words:
+                yield _item(f"line {first}", heading, "\n".join(words), name)
+                words = []
+            heading = told.lstrip("# ").strip() if told.strip() else heading
+        else:
+            first = first if words else number
+            words.append(told)
+
+
+def _body(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """Yield the lines after the front matter."""
+    inside = False
+    for position, (number, line) in enumerate(lines):
+        if line.strip() == "---" and (position == 0 or inside):
+            inside = not inside
+        elif not inside:
+            yield number, line
+
+
+def _item(place: str, heading: str, words: str, name: str) -> Item:
+    if not re.search(r"\w", words):
+        return left_out(place, name, "empty")
+    source = Source(origin=Origin.IMPORT, ref=f"{name}:{place}")
+    data = {"note": name, **({"heading": heading} if heading else {})}
+    kept = Candidate(content=words[:MAX_CONTENT_CHARS], context=heading, category="note", data=data, source=source)
+    return Item(place=place, conversation=name, content=kept)

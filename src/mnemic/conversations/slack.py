@@ -1,0 +1,94 @@
+"""Slack's export: a folder for each channel with a file for each day, and `users.json`; or one such file.
+
+Nobody is known to be the user: all are participants. Mentions are written as names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any
+
+from mnemic.conversations.entries import entry, left_out, mapping
+from mnemic.conversations.fields import text
+from mnemic.conversations.item import Item
+from mnemic.conversations.records import Record
+from mnemic.conversations.times import moment
+from mnemic.errors import InvalidInput
+from mnemic.types import Message, Origin
+
+_MARKED = re.compile(r"<([^<>|]{1,2000})(?:\|([^<>]{0,2000}))?>")
+_SPOKEN = frozenset({None, "thread_broadcast", "me_message", "file_share", "bot_message"})
+
+
+def recognises(value: Mapping[str, Any]) -> bool:
+    """Return True if `value` is a message of Slack."""
+    return value.get("type") == "message" and isinstance(value.get("ts"), str)
+
+
+def items(found: Iterator[Record], name: str, people: Mapping[str, str] | None = None) -> Iterator[Item]:
+    """Yield the messages of a file in their order; joins, topics and the like are left out. `people`: names by id."""
+    for record in found:
+        value = record.value
+        if record.problem is not None:
+            yield Item(place=record.place, conversation=name, problem=record.problem)
+        elif isinstance(value, Mapping) and value.get("subtype") not in _SPOKEN:
+            yield left_out(record.place, name, "system_message")
+        else:
+            yield entry(record.place, name, partial(_message, value, name, people or {}))
+
+
+def people_in(users: Any) -> dict[str, str]:
+    """Return the names of an export's `users.json` by id."""
+    named: dict[str, str] = {}
+    for one in users if isinstance(users, list) else []:
+        if isinstance(one, Mapping) and isinstance(one.get("id"), str):
+            profile = one.get("profile")
+            told = [profile.get("display_name"), profile.get("real_name")] if isinstance(profile, Mapping) else []
+            known = (name for name in (*told, one.get("real_name"), one.get("name")) if isinstance(name, str) and name)
+            named[one["id"]] = next(known, one["id"])
+    return named
+
+
+def _message(value: Any, channel: str, people: Mapping[str, str]) -> Message:
+    said = mapping(value, "message")
+    sent = text(said, "ts")
+    try:
+        at = moment(float(sent or ""), "message:ts")
+    except ValueError:
+        raise InvalidInput("message:ts", hint="expected seconds since 1970, as text") from None
+    thread = text(said, "thread_ts")
+    return Message(
+        role="participant",
+        content=_plain(text(said, "text") or "", people),
+        message_id=f"{channel}:{sent}",
+        session=channel if thread is None else f"{channel}:{thread}",
+        speaker=_speaker(said, people),
+        sent_at=at,
+        origin=Origin.IMPORT,
+    )
+
+
+def _speaker(said: Mapping[str, Any], people: Mapping[str, str]) -> str | None:
+    user = text(said, "user")
+    if user in people:
+        return people[user or ""]
+    profile = said.get("user_profile")
+    told = profile.get("real_name") if isinstance(profile, Mapping) else None
+    return told if isinstance(told, str) and told else user or text(said, "username")
+
+
+def _plain(words: str, people: Mapping[str, str]) -> str:
+    """Return the words with names in the place of mentions, and the texts of links."""
+
+    def told(mark: re.Match[str]) -> str:
+        target, label = mark[1], mark[2]
+        if target.startswith("@"):
+            return "@" + (label or people.get(target[1:], target[1:]))
+        if target.startswith(("#", "!")):
+            return target[0].replace("!", "@") + (label or target[1:])
+        return label or target
+
+    plain = _MARKED.sub(told, words)
+    return plain.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")

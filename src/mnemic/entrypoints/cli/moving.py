@@ -19,7 +19,7 @@ from mnemic.errors import InvalidInput, MnemicError
 
 if TYPE_CHECKING:
     from collections import Counter
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from mnemic.administration_verbs import Form
     from mnemic.conversations import Item
@@ -194,11 +194,7 @@ def import_(
         raise
     progress.end()
     given.show(summary.as_dict(), lambda: summary_text(summary))
-    told = [(place, reason) for place, reason in summary.failed if reason != summary.stopped]
-    for place, reason in told[:SHOWN_FAILURES]:
-        complain(reason, place)
-    if len(told) > SHOWN_FAILURES:
-        complain(f"and {len(told) - SHOWN_FAILURES} more", "--json lists them all")
+    _complain_of([one for one in summary.failed if one[1] != summary.stopped])
     if summary.stopped is not None:
         complain(summary.stopped, "the import stopped; the same command goes on from there")
         return exit_code_of_run(summary.stopped)
@@ -229,9 +225,16 @@ def _rehearsed(given: Given, items: Iterator[Item]) -> int:
     }
     rows = {**found, "skipped": _counted(skipped), "failed": len(failed) or None}
     given.show(told, lambda: pairs(rows) or "nothing that could be imported")
+    _complain_of(failed)
+    return Exit.INPUT if failed else Exit.OK
+
+
+def _complain_of(failed: Sequence[tuple[str, str]]) -> None:
+    """Tell what could not be used: the first of it by its place."""
     for place, reason in failed[:SHOWN_FAILURES]:
         complain(reason, place)
-    return Exit.INPUT if failed else Exit.OK
+    if len(failed) > SHOWN_FAILURES:
+        complain(f"and {len(failed) - SHOWN_FAILURES} more", "--json lists them all")
 
 
 def _require_file(file: str) -> None:

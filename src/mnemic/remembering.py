@@ -29,7 +29,7 @@ class Capturing(Protocol):
 
     @property
     def gateway(self) -> MemoryGateway:
-        """What every write and every search passes."""
+        """The gateway that every write and every search passes."""
 
     async def run_turn(self, turn: Run, actor: Actor, *, read: Extraction | MnemicError | None = None) -> RunReport:
         """Run one turn, whose message is read already."""

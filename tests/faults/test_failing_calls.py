@@ -152,7 +152,8 @@ async def test_run(moment: Moment, which: str) -> None:
         one.embedder.heal()
         await receipts_are_true(one, report)
         if getattr(one, which).failed not in (None, *HINTS):
-            assert report.status is not RunStatus.OK or report.errors
+            degraded = any(receipt.degraded for receipt in report.receipts)
+            assert report.status is not RunStatus.OK or report.errors or degraded
         else:
             assert len(report.receipts) == len([receipt for receipt in report.receipts if receipt.stored]) > 1
             assert report.status is RunStatus.OK

@@ -131,7 +131,17 @@ async def test_nothing_has_an_argument_for_whose_memories(engine: MemoryEngine) 
         arguments = {name for tool in tools.values() for name in tool.input_schema["properties"]}
         templates = [one.uri_template for one in (await client.list_resource_templates()).resource_templates]
         prompts = (await client.list_prompts()).prompts
-    assert arguments == {"query", "max_results", "limit", "message", "content", "memory_id", "request", "dry_run"}
+    assert arguments == {
+        "query",
+        "max_results",
+        "limit",
+        "message",
+        "content",
+        "memory_id",
+        "request",
+        "dry_run",
+        "where",
+    }
     assert templates == ["memory://memories/{memory_id}"]
     assert [[argument.name for argument in prompt.arguments or []] for prompt in prompts] == [["question"]]
 

@@ -84,7 +84,7 @@ def test_closing_twice_is_fine_and_a_bad_file_leaves_no_thread(tmp_path: Path) -
     assert threading.active_count() == before
 
 
-@pytest.mark.parametrize("location", ["oracle://somewhere", "sqlite://", "mysql://x/y"])
+@pytest.mark.parametrize("location", ["oracle://somewhere", "sqlite+aio://x", "mysql://x/y"])
 def test_an_unknown_store_is_a_clear_error(location: str) -> None:
     with pytest.raises(InvalidConfig) as refused:
         build_engine(Settings.load(store=location))

@@ -129,7 +129,7 @@ _SAYING = pattern(
     r"^\W{0,3}(?:every (?!\w*day\b|morning|evening|night|week|month|year|time|other)\w+|any \w+|anything|everything|"
     r"everyone|everybody|nobody|no one|nothing) (?:\w+ ){0,3}?(?:is|has|can|takes|needs|matters|counts|becomes|helps)\b"
 )
-"""What is true for all of a sort: "Every problem has a solution"."""
+"""A statement that is true for all of a sort: "Every problem has a solution"."""
 NAMED = Pattern(r"\d|(?<=[a-z,'] )[A-Z][a-z]")
 """A number, or a name that does not begin its sentence."""
 _EXCLAIMS = re.compile(r"!+\W*\Z")

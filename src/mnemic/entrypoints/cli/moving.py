@@ -189,8 +189,9 @@ def import_(
         given.with_engine(work, creates=True)
     except MnemicError:
         progress.end()
-        given.show(summary.as_dict(), lambda: summary_text(summary))
-        note("what is counted above stays; the same command goes on from there")
+        if summary != Summary():
+            given.show(summary.as_dict(), lambda: summary_text(summary))
+            note("what is counted above stays; the same command goes on from there")
         raise
     progress.end()
     given.show(summary.as_dict(), lambda: summary_text(summary))

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from mnemic.stores.session import InProcessSessions
 from mnemic_server.app import routes
 from mnemic_server.credentials import Role
 from tests.faults.scale import FULL
@@ -114,6 +115,7 @@ async def answered(running: Running, headers: dict[str, str], method: str, path:
 async def test_a_pumped_text_is_answered_in_time_that_grows_with_it(
     running: Running, method: str, path: str, schema: dict[str, Any], place: Place, longest: int
 ) -> None:
+    running.engine.sessions = InProcessSessions(running.clock)
     headers = await running.caller(*Role)
     whole = least(schema)
     slow = []

@@ -56,7 +56,7 @@ class Ids:
 
     @property
     def owner(self) -> str:
-        """Whose memory it is: the user's, else that of the agent or the run alone."""
+        """Owner of the memory: the user, else the agent or the run alone."""
         if self.user_id is not None:
             return self.user_id
         return f"agent:{self.agent_id}" if self.agent_id is not None else f"run:{self.run_id}"

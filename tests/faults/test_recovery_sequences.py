@@ -35,7 +35,7 @@ def test_whatever_is_killed_can_be_recovered(tmp_path: Path, say: Callable[[str]
 
 
 def wanting(seen: dict[str, int]) -> dict[str, int]:
-    """What is there that must not be, and what is missing."""
+    """Return statements that must not be there, and those that are missing."""
     return {name: count for name, count in seen.items() if count and not _counts(name)}
 
 

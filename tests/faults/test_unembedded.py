@@ -69,7 +69,7 @@ async def the(engine: MemoryEngine, memory_id: str | None, actor: Actor = ANA) -
 
 
 async def near(engine: MemoryEngine, query: str, actor: Actor = ANA) -> list[str]:
-    """What the vectors alone find."""
+    """Return the statements that the vectors alone find."""
     vector = WordEmbedder().vector(query)
     scored = await engine.store.nearest(Where(scopes=actor.scopes([Level.USER])), vector, limit=5)
     return [one.memory_id for one in scored]

@@ -1,4 +1,4 @@
-"""What a mask shows of a text."""
+"""Parts of a text that a mask shows."""
 
 from __future__ import annotations
 

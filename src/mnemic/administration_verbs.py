@@ -13,7 +13,7 @@ from mnemic.maintain import consent
 from mnemic.maintain.consent import subject_token
 from mnemic.maintenance_verbs import UpkeepVerbs
 from mnemic.requests import Approve, Consent, Erase, EraseKey, Forget, Reject, Reveal, Rollback, RotateDataKeys, Undo
-from mnemic.types import SHARED, Actor, AuditEvent, CarriedOut, Level, MemoryRequest, Scope, Status, Where, WriteReceipt
+from mnemic.types import SHARED, Actor, AuditEvent, Level, Scope, Status, WriteReceipt
 
 if TYPE_CHECKING:
     from mnemic.maintain.erasure_receipt import ErasureReceipt
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from mnemic.maintain.undo import UndoReceipt
     from mnemic.maintain.vault import Revealed
     from mnemic.ports import SessionStore
+    from mnemic.types import CarriedOut, MemoryRequest
 
 Form = Literal["json", "html"]
 _PAGE = 200
@@ -185,6 +186,7 @@ class StewardVerbs(UpkeepVerbs):
         they hold under it is erased as well. Raises InvalidInput.
         """
         from mnemic.maintain.reports import Revocation
+        from mnemic.types import Where
 
         name = await self.handle(Consent(key=key, granted=False), actor=actor)
         where = Where(scopes=(actor.scope(Level.USER),), keys=frozenset({name}), statuses=frozenset(Status))
@@ -275,6 +277,8 @@ class StewardVerbs(UpkeepVerbs):
 
         What is gone already counts as done. Raises InvalidInput (`memory_request`), StoreFailed.
         """
+        from mnemic.types import CarriedOut, MemoryRequest
+
         if not isinstance(request, MemoryRequest):
             raise InvalidInput("memory_request")
         if request.kind == "forget_all":

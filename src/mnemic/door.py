@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from mnemic.errors import RunStopped
 from mnemic.guard.budget import Budget
@@ -28,8 +28,11 @@ from mnemic.guard.limits import LimitCheck, Limits
 from mnemic.guard.policy import Policy
 from mnemic.maintain.consent import Limiter
 from mnemic.requests import Request
-from mnemic.types import Actor, Candidate, Deadline, Scope, SearchResult, WriteReceipt
+from mnemic.types import Actor, Candidate, Deadline, Scope, WriteReceipt
 from mnemic.write.commit import blocked_receipt
+
+if TYPE_CHECKING:
+    from mnemic.types import SearchResult
 
 T = TypeVar("T")
 

@@ -14,23 +14,8 @@ from mnemic.door import Call, Door, Rules, Watchers
 from mnemic.errors import MemoryNotFound
 from mnemic.guard.execution import admit_intent
 from mnemic.requests import Request
-from mnemic.types import (
-    Actor,
-    ContextBlock,
-    Deadline,
-    Intent,
-    JsonValue,
-    Kind,
-    Memory,
-    Recalled,
-    RecallRequest,
-    Scope,
-    SearchResult,
-    Status,
-    Where,
-    aware,
-)
-from mnemic.types.recalling import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
+from mnemic.types import Actor, Deadline, JsonValue, Kind, Memory, Scope, Status, aware
+from mnemic.types.defaults import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
 from mnemic.write.pipeline import MemoryWritePipeline
 
 if TYPE_CHECKING:
@@ -40,6 +25,7 @@ if TYPE_CHECKING:
     from mnemic.ports import Clock, Embedder, RecordStore, Snapshot
     from mnemic.ports.projections import Projection
     from mnemic.retrieve.search import Searcher
+    from mnemic.types import ContextBlock, Intent, Recalled, RecallRequest, SearchResult, Where
     from mnemic.write.vault import Vault
 
 T = TypeVar("T")
@@ -197,6 +183,7 @@ class ReadVerbs:
         """
         self.load()
         from mnemic.inject import InjectionConfig, injector_for
+        from mnemic.types import ContextBlock
 
         injector = injector_for(self, actor, InjectionConfig(max_entries=top_k, max_tokens=max_tokens))
         injection = await injector.inject([{"role": "user", "content": query}])
@@ -336,6 +323,8 @@ class ReadVerbs:
         return exported(self.store, everything(self._where(actor, None)))
 
     def _where(self, actor: Actor, kinds: Sequence[Kind | str] | None) -> Where:
+        from mnemic.types import Where
+
         chosen = frozenset(kind_of(kind) for kind in kinds) if kinds is not None else None
         return Where(scopes=self.reach(actor), kinds=chosen, live_at=self.clock.now())
 

@@ -10,21 +10,8 @@ from typing import TYPE_CHECKING, Any
 from mnemic.engine import MemoryEngine
 from mnemic.kinds.seven import Retrieved, SevenKinds
 from mnemic.sync_facade import Ground, M, verb
-from mnemic.types import (
-    Actor,
-    AuditEvent,
-    Candidate,
-    CarriedOut,
-    ContextBlock,
-    Kind,
-    Level,
-    Memory,
-    MemoryRequest,
-    Message,
-    SearchResult,
-    WriteReceipt,
-)
-from mnemic.types.recalling import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
+from mnemic.types import Actor, AuditEvent, Candidate, Kind, Level, Memory, Message, WriteReceipt
+from mnemic.types.defaults import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
 from mnemic.upkeep_verbs import KindsAndUpkeep
 
 if TYPE_CHECKING:
@@ -32,6 +19,7 @@ if TYPE_CHECKING:
     from mnemic.maintain.lineage import Lineage, Use
     from mnemic.maintain.undo import UndoReceipt
     from mnemic.trace import RunReport
+    from mnemic.types import CarriedOut, ContextBlock, MemoryRequest, SearchResult
 
 _ADD: Any = SevenKinds.add.function
 _RETRIEVE: Any = SevenKinds.retrieve.function

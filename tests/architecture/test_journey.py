@@ -15,9 +15,9 @@ LIMITS = {
     "way_files": 25,
     "way_functions": 98,
     "files": 53,
-    "functions": 221,
-    "loaded_modules": 100,
-    "loaded_lines": 13_400,
+    "functions": 220,
+    "loaded_modules": 98,
+    "loaded_lines": 13_000,
 }
 
 

@@ -27,13 +27,8 @@ from mnemic.inject.render import Rendered, render
 from mnemic.inject.tokens import TokenCount, estimated_tokens
 from mnemic.ports import Clock
 from mnemic.types import Deadline
-from mnemic.types.recalling import (
-    DEFAULT_LEAST_RELEVANCE,
-    DEFAULT_MAX_ENTRIES,
-    DEFAULT_MAX_TOKENS,
-    DEFAULT_STANDING_SHARE,
-    shortened,
-)
+from mnemic.types.defaults import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
+from mnemic.types.recalling import DEFAULT_LEAST_RELEVANCE, DEFAULT_STANDING_SHARE, shortened
 
 logger = logging.getLogger(__name__)
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from mnemic.requests import Request, _Holding
 from mnemic.types import ContextBlock, JsonValue, Kind, Memory, SearchResult
-from mnemic.types.recalling import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
+from mnemic.types.defaults import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

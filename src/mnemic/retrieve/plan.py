@@ -12,7 +12,7 @@ from mnemic.ports import Clock, Completer
 from mnemic.ports.metering import metered
 from mnemic.prompts import intent_prompt
 from mnemic.types import Deadline
-from mnemic.types.recalling import DEFAULT_MAX_ENTRIES
+from mnemic.types.defaults import DEFAULT_MAX_ENTRIES
 
 
 class Planner(Protocol):

@@ -7,10 +7,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar
 
-from mnemic.types import Memory, Scope, Scored, Signals, Vector, VectorSpace, Where
-
 if TYPE_CHECKING:
     from mnemic.ports import Snapshot
+    from mnemic.types import Memory, Scope, Scored, Signals, Vector, VectorSpace, Where
 
 T = TypeVar("T")
 

@@ -9,21 +9,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from mnemic.types.measures import Cues, Usage, VectorSpace
 from mnemic.types.memory import PASTED, ROLES, Candidate, Memory, Message, Source
-from mnemic.types.models import Completion, Cost, Prompt, VectorSpace
-from mnemic.types.reading import (
-    Cues,
-    Hit,
-    Hottest,
-    Intent,
-    Rank,
-    Scored,
-    SearchPlan,
-    SearchResult,
-    Signals,
-    Usage,
-    Where,
-)
 from mnemic.types.scope import Actor, Scope, subject_of
 from mnemic.types.serialisation import Serialisable, from_json, to_json
 from mnemic.types.values import (
@@ -53,27 +40,42 @@ if TYPE_CHECKING:
         PutDocument,
     )
     from mnemic.types.graph import Fragment, Neighbour, Node, Relation
+    from mnemic.types.models import Completion, Cost, Prompt
+    from mnemic.types.reading import Hottest, Scored, Signals, Where
     from mnemic.types.recalling import ContextBlock, Recalled, RecallRequest
+    from mnemic.types.searching import Hit, Intent, Rank, SearchPlan, SearchResult
 
 _LATE = {
     "CarriedOut": "asking",
+    "Completion": "models",
     "ContextBlock": "recalling",
+    "Cost": "models",
     "Document": "documents",
     "DocumentAnswer": "documents",
     "DocumentOperation": "documents",
     "FindDocuments": "documents",
     "Fragment": "graph",
     "GetDocument": "documents",
+    "Hit": "searching",
+    "Hottest": "reading",
+    "Intent": "searching",
     "ListNamespaces": "documents",
     "MemoryRequest": "asking",
     "MemoryRequestKind": "asking",
     "Namespace": "documents",
     "Neighbour": "graph",
     "Node": "graph",
+    "Prompt": "models",
     "PutDocument": "documents",
+    "Rank": "searching",
     "RecallRequest": "recalling",
     "Recalled": "recalling",
     "Relation": "graph",
+    "Scored": "reading",
+    "SearchPlan": "searching",
+    "SearchResult": "searching",
+    "Signals": "reading",
+    "Where": "reading",
 }
 """Names that are loaded when they are first used, with the module each is in: most programs need none of them."""
 

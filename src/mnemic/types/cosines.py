@@ -10,7 +10,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 
-from mnemic.types.models import VectorSpace
+from mnemic.types.measures import VectorSpace
 
 
 def read(space: VectorSpace, cosine: float) -> float:

@@ -1,4 +1,4 @@
-"""Inputs and outputs of embedders and language models."""
+"""Inputs and outputs of language models."""
 
 from __future__ import annotations
 
@@ -7,17 +7,6 @@ from dataclasses import dataclass, field
 
 from mnemic.types.serialisation import Serialisable
 from mnemic.types.values import JsonValue
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VectorSpace(Serialisable):
-    """The model that made the vectors and the number of their dimensions. Vectors of two spaces are never compared.
-    `scale`: see `mnemic.types.cosines`; the embedder brings it, no store keeps it.
-    """
-
-    model: str
-    dimension: int
-    scale: tuple[tuple[float, float], ...] = field(default=(), compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

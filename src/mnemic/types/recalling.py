@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from mnemic.types.reading import Hit, Intent, SearchResult
+from mnemic.types.defaults import DEFAULT_MAX_TOKENS
+from mnemic.types.searching import Hit, Intent, SearchResult
 
-DEFAULT_MAX_ENTRIES = 5
 MAX_QUESTION_CHARS = 2_000
 """Characters of a request that are searched by; the rest of a longer one is not read."""
-DEFAULT_MAX_TOKENS = 1_500
 DEFAULT_STANDING_SHARE = 0.4
 DEFAULT_LEAST_RELEVANCE = 0.1
 """At 0.1 one answerable question in a hundred of LoCoMo's dev half loses its evidence, none of BEAM's and of

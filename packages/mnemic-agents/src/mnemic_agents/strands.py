@@ -21,7 +21,7 @@ from mnemic.inject.messages import is_user_turn, role_of, text_of
 from mnemic.inject.text import RenderContent
 from mnemic.retrieve.search import MAX_TOP_K
 from mnemic.types import Actor, Candidate, Deadline, Hit, Origin, Source
-from mnemic.types.recalling import DEFAULT_MAX_ENTRIES
+from mnemic.types.defaults import DEFAULT_MAX_ENTRIES
 from mnemic_agents.turns import TurnMemory, captured, said_by_user, shown_for
 
 with brought_by("strands"):

@@ -25,7 +25,7 @@ from mnemic.types import (
     from_json,
 )
 from mnemic.types import Step as WriteStep
-from mnemic.types.reading import Rank
+from mnemic.types.searching import Rank
 
 Json = Mapping[str, Any]
 STOPPED_ON = ("raw_intent", "invalid_used_memory_keys", "retrieved_keys")

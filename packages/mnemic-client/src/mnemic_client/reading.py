@@ -12,7 +12,7 @@ from mnemic.maintain.export import from_dict
 from mnemic.maintain.lineage import Lineage, Use
 from mnemic.sync_facade import M, verb
 from mnemic.types import Kind, Memory
-from mnemic.types.recalling import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
+from mnemic.types.defaults import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
 from mnemic_client.answers import hit_of, kind_hit_of
 from mnemic_client.bodies import Context, Found, at, found_in, iso, memories, names, use
 from mnemic_client.upkeep import RemoteUpkeep

@@ -15,7 +15,7 @@ from mnemic.guard.expiry import ttl_of
 from mnemic.guard.limits import Quota
 from mnemic.guard.strict_json import NotStrictJson, loads
 from mnemic.types import Candidate, Kind, Memory, MemoryRequest, Message, Origin, Source
-from mnemic.types.recalling import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
+from mnemic.types.defaults import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
 
 MAX_BATCH = 500
 MAX_TEXT = 32_768

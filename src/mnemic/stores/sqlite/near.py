@@ -13,7 +13,7 @@ import apsw
 
 from mnemic.stores.codec import blob_check, cosines
 from mnemic.stores.sqlite.rows import GET_MANY, Rows, fetch, find_place, place, wanted_memories
-from mnemic.types import Memory, Scope, Status, Vector, Where
+from mnemic.types import Memory, Scope, Status, Vector
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -81,6 +81,8 @@ def _compared(
 def _indexed(
     connection: apsw.Connection, indexes: ScopeIndexes, scope: Scope, vector: Vector, limit: int, at_least: float
 ) -> dict[str, float]:
+    from mnemic.types import Where
+
     found_at = find_place(connection, scope)
     if found_at is None:
         return {}

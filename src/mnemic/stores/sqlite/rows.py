@@ -7,7 +7,7 @@ from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import apsw
 
@@ -26,8 +26,11 @@ from mnemic.stores.codec import (
 )
 from mnemic.stores.sealing import NOTHING, Sealer, Searched
 from mnemic.text.analyse import Analysis, analyse
-from mnemic.types import Memory, Scope, VectorSpace, Where
+from mnemic.types import Memory, Scope, VectorSpace
 from mnemic.types.scope import scope_named
+
+if TYPE_CHECKING:
+    from mnemic.types import Where
 
 _FIRST = to_micros(datetime(1, 1, 1, tzinfo=UTC)) or 0
 _LAST = to_micros(datetime(9999, 12, 31, tzinfo=UTC)) or 0

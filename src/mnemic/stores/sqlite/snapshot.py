@@ -33,12 +33,13 @@ from mnemic.stores.sqlite.rows import (
     wanted_memories,
 )
 from mnemic.text.analyse import parse_query
-from mnemic.types import Memory, Scope, Scored, Signals, Vector, VectorSpace, Where
+from mnemic.types import Memory, Scope, Vector, VectorSpace
 
 if TYPE_CHECKING:
     from mnemic.ports import Snapshot
     from mnemic.stores.scope_index import ScopeIndex
     from mnemic.stores.sqlite.indexes import ScopeIndexes
+    from mnemic.types import Scored, Signals, Where
 
 _VERSIONS = """
     SELECT version, CAST(body AS BLOB), checksum FROM memory_version WHERE tenant = ? AND memory_id = ? ORDER BY version

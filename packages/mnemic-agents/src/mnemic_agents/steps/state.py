@@ -10,7 +10,7 @@ from typing import Any, Literal, TypedDict
 from mnemic.errors import InvalidConfig
 from mnemic.text.special import TOPICS
 from mnemic.types import Candidate, Kind, Origin, Source
-from mnemic.types.recalling import DEFAULT_MAX_ENTRIES
+from mnemic.types.defaults import DEFAULT_MAX_ENTRIES
 
 OK, NEEDS_REVIEW, FAILED = "ok", "needs_review", "failed"
 REVIEW = "needs_review:"

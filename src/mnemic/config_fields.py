@@ -84,14 +84,19 @@ def text(given: object) -> str:
 
 def location(given: object) -> str:
     """Return a path or a URL of a store; what SQLite calls a database in memory is one that ends with the process."""
-    return "memory:" if text(given) in IN_MEMORY else text(given)
+    return "memory:" if text(given) in IN_MEMORY else _from_home(text(given))
 
 
 def path(given: object) -> Path:
     """Path of a file or a folder."""
     if not isinstance(given, str | os.PathLike):
         raise ValueError("a path")
-    return Path(given)
+    return Path(_from_home(os.fspath(given)))
+
+
+def _from_home(place: str) -> str:
+    """Return a path with the home folder in the place of `~`: programs that start others expand nothing."""
+    return os.path.expanduser(place) if place == "~" or place.startswith(("~/", "~\\")) else place
 
 
 def secret(given: object) -> Secret:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -71,6 +73,15 @@ async def call(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
     return result.structured_content
 
 
+async def refused(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
+    """The answer of a tool that failed: an error by the protocol, with its reason in the text and beside it."""
+    result = await client.call_tool(tool, arguments)
+    assert result.is_error, result.structured_content
+    assert isinstance(result.structured_content, dict)
+    assert json.loads(result.content[0].text) == result.structured_content  # type: ignore[union-attr]
+    return result.structured_content
+
+
 @pytest.mark.parametrize("transport", ["stdio", "http"])
 async def test_a_client_remembers_finds_corrects_and_forgets(transport: str, address: str, tmp_path: Path) -> None:
     async with over_http(address) if transport == "http" else over_stdio(tmp_path) as client:
@@ -98,7 +109,7 @@ async def test_a_client_remembers_finds_corrects_and_forgets(transport: str, add
         assert await call(client, "forget_memory", memory_id=memory_id, dry_run=False) == {"forgotten": True}
         newest = json.loads((await client.read_resource("memory://newest")).contents[0].text)
         assert [one["content"] for one in newest["memories"]] == ["Ana travels with a cat."]
-        assert await call(client, "forget_memory", memory_id=memory_id) == {"error": "memory_not_found"}
+        assert await refused(client, "forget_memory", memory_id=memory_id) == {"error": "memory_not_found"}
 
 
 async def test_a_filter_on_data_narrows_what_a_model_finds(engine: MemoryEngine) -> None:
@@ -109,7 +120,7 @@ async def test_a_filter_on_data_narrows_what_a_model_finds(engine: MemoryEngine)
         for tool, given in (("list_memories", {}), ("search_memory", {"query": "train to Turin"})):
             found = await call(client, tool, where={"year": {"$lt": 2026}}, **given)
             assert [one["content"] for one in found["memories"]] == ["Ana took the train to Turin."]
-            assert (await call(client, tool, where={"$like": 1}, **given))["error"] == "invalid_input:operator"
+            assert (await refused(client, tool, where={"$like": 1}, **given))["error"] == "invalid_input:operator"
 
 
 async def test_only_the_bearer_of_the_token_is_served(address: str) -> None:
@@ -120,6 +131,31 @@ async def test_only_the_bearer_of_the_token_is_served(address: str) -> None:
             assert (answer.status_code, answer.content) == (401, b"")
         rebound = {"Authorization": f"Bearer {TOKEN}", "Host": "evil.example"}
         assert (await http.post(address, json=ping, headers=rebound)).status_code == 421
+
+
+@pytest.mark.parametrize(
+    ("host", "servers"),
+    [("claude-desktop", "mcpServers"), ("claude-code", "mcpServers"), ("cursor", "mcpServers"), ("vscode", "servers")],
+)
+async def test_the_settings_for_a_host_start_the_server_from_any_folder_and_path(
+    host: str, servers: str, tmp_path: Path
+) -> None:
+    home, elsewhere = tmp_path / "home", tmp_path / "elsewhere"
+    home.mkdir()
+    elsewhere.mkdir()
+    words = ["-m", "mnemic", "--store", "~/memory.db", "--user", "ana", "mcp", "--print-config", host]
+    printed = partial(subprocess.run, env={**environment(), "HOME": str(home)}, capture_output=True, check=True)
+    told = await asyncio.to_thread(printed, [sys.executable, *words])
+    server = json.loads(told.stdout)[servers]["memory"]
+    assert Path(server["command"]).is_absolute()
+    assert server.get("type", "stdio") == "stdio"
+
+    bare = {"PATH": "/nowhere", "HOME": str(tmp_path)}
+    parameters = StdioServerParameters(command=server["command"], args=server["args"], env=bare, cwd=elsewhere)
+    async with Client(stdio_client(parameters)) as client:
+        assert (await call(client, "add_memory", content="Ana travels with a cat."))["stored"]
+    assert (home / "memory.db").exists()
+    assert list(elsewhere.iterdir()) == []
 
 
 # -- what it offers ----------------------------------------------------------------------------------------------------
@@ -146,6 +182,33 @@ async def test_nothing_has_an_argument_for_whose_memories(engine: MemoryEngine) 
     assert [[argument.name for argument in prompt.arguments or []] for prompt in prompts] == [["question"]]
 
 
+async def test_every_tool_says_what_it_takes_and_what_it_answers(engine: MemoryEngine) -> None:
+    async with Client(memory_server(engine, ANA)) as client:
+        tools = (await client.list_tools()).tools
+    for tool in tools:
+        assert tool.title, tool.name
+        assert tool.description, tool.name
+        for name, told in tool.input_schema["properties"].items():
+            kinds = {told.get("type"), *(one.get("type") for one in told.get("anyOf", ()))}
+            bounds = {"integer": ("minimum", "maximum"), "string": ("maxLength",)}
+            assert told.get("description"), f"{tool.name}.{name}"
+            assert all(bound in told for kind in kinds for bound in bounds.get(kind, ())), f"{tool.name}.{name}"
+        answer = tool.output_schema or {}
+        shapes = [answer, *answer.get("$defs", {}).values()]
+        fields = [field for shape in shapes for field in shape.get("properties", {}).values()]
+        assert fields, tool.name
+        assert all(field.get("description") for field in fields), tool.name
+
+
+async def test_what_the_policy_refuses_is_an_error_and_what_waits_for_a_person_is_not(engine: MemoryEngine) -> None:
+    await engine.open()
+    async with Client(memory_server(engine, ANA)) as client:
+        told = await refused(client, "add_memory", content="")
+        assert told["reason"] == "invalid_memory_candidates:value"
+        assert (await refused(client, "carry_out", request={"kind": "burn"}))["error"].startswith("invalid_input")
+        assert (await call(client, "add_memory", content="Ana travels with a cat."))["stored"]
+
+
 async def test_what_destroys_says_so(engine: MemoryEngine) -> None:
     async with Client(memory_server(engine, ANA)) as client:
         hints = {tool.name: tool.annotations for tool in (await client.list_tools()).tools}
@@ -162,7 +225,7 @@ async def test_somebody_elses_memory_is_not_there(engine: MemoryEngine) -> None:
         assert (await call(client, "search_memory", query="seat"))["memories"] == []
         for tool in ("forget_memory", "update_memory"):
             extra = {"content": "aisle"} if tool == "update_memory" else {}
-            answer = await call(client, tool, memory_id=receipt.memory_id, dry_run=False, **extra)
+            answer = await refused(client, tool, memory_id=receipt.memory_id, dry_run=False, **extra)
             assert answer == {"error": "memory_not_found"}
         held = await client.read_resource(f"memory://memories/{receipt.memory_id}")
         assert json.loads(held.contents[0].text) == {"error": "memory_not_found"}
@@ -203,8 +266,8 @@ async def test_everything_is_erased_on_the_users_word_alone(engine: MemoryEngine
     await engine.add("window", key="seat", actor=ANA)
     everything = {"kind": "forget_all", "memory_ids": []}
     async with Client(memory_server(engine, ANA)) as client:
-        refused = await call(client, "carry_out", request=everything, dry_run=False)
-    assert refused == {"error": "write_blocked:lower_trust"}
+        told = await refused(client, "carry_out", request=everything, dry_run=False)
+    assert told == {"error": "write_blocked:lower_trust"}
     assert await engine.count(actor=ANA) == 1
     async with Client(memory_server(engine, ANA), elicitation_callback=agreed) as client:
         assert (await call(client, "carry_out", request=everything, dry_run=False))["erased"] is True
@@ -217,8 +280,8 @@ async def test_a_client_that_cannot_ask_deletes_what_a_model_wrote_and_more_only
     await engine.open()
     memory_id = (await engine.add("window", key="seat", actor=ANA)).memory_id
     async with Client(memory_server(engine, ANA)) as client:
-        refused = await call(client, "forget_memory", memory_id=memory_id, dry_run=False)
-        assert refused == {"error": "write_blocked:lower_trust"}
+        told = await refused(client, "forget_memory", memory_id=memory_id, dry_run=False)
+        assert told == {"error": "write_blocked:lower_trust"}
         inferred = (await call(client, "add_memory", content="Ana travels with a cat."))["memory_id"]
         assert await call(client, "forget_memory", memory_id=inferred, dry_run=False) == {"forgotten": True}
     assert (await engine.get(str(memory_id), actor=ANA)).content == "window"
@@ -228,9 +291,9 @@ async def test_a_client_that_cannot_ask_deletes_what_a_model_wrote_and_more_only
 
 async def test_an_outage_is_an_answer(broken: MemoryEngine) -> None:
     async with Client(memory_server(broken, ANA)) as client:
-        assert (await call(client, "search_memory", query="seat"))["error"].startswith("store_")
-        assert (await call(client, "capture", message="I prefer aisle seats."))["error"].startswith("store_")
-        assert (await call(client, "add_memory", content="I prefer aisle seats."))["reason"].startswith("store_")
+        assert (await refused(client, "search_memory", query="seat"))["error"].startswith("store_")
+        assert (await refused(client, "capture", message="I prefer aisle seats."))["error"].startswith("store_")
+        assert (await refused(client, "add_memory", content="I prefer aisle seats."))["reason"].startswith("store_")
         prompt = await client.get_prompt("ask_with_memory", {"question": "Which seat?"})
         assert prompt.messages[0].content.text == "Which seat?"
 

@@ -209,3 +209,10 @@ def test_other_values_are_checked_and_count_as_named(monkeypatch: pytest.MonkeyP
     assert settings.conflict == 0.85
     with pytest.raises(InvalidConfig, match="invalid_config:conflict"):
         settings.with_values(conflict=2)
+
+
+def test_a_tilde_is_the_home_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    settings = Settings.load(store="~/memory.db", policy="~/policy.toml")
+    assert (settings.store, settings.policy) == (str(tmp_path / "memory.db"), tmp_path / "policy.toml")
+    assert Settings.load(store="~memory.db").store == "~memory.db"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 import socket
 from functools import partial
@@ -12,8 +13,10 @@ import click
 from mnemic.entrypoints.cli.failures import Exit
 from mnemic.entrypoints.cli.frame import Command
 from mnemic.entrypoints.cli.given import Given
+from mnemic.entrypoints.cli.terminal import note
 from mnemic.entrypoints.log_lines import configure
 from mnemic.errors import InvalidConfig
+from mnemic_agents.mcp_hosts import HOSTS, started_by
 
 if TYPE_CHECKING:
     from mnemic.engine import MemoryEngine
@@ -29,8 +32,14 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Delete what the user said without asking them: the client shows them each call.",
 )
+@click.option(
+    "--print-config",
+    "host",
+    type=click.Choice(HOSTS),
+    help="Print what this program takes in its settings to start this server, and stop.",
+)
 @click.pass_obj
-def mcp_(given: Given, port: int | None, host_confirms: bool) -> int:
+def mcp_(given: Given, port: int | None, host_confirms: bool, host: str | None) -> int:
     r"""Serve one user's memory to MCP clients, over standard input and output.
 
     Tools, resources and prompts reach the memories of --user, and nobody else's: no tool has an argument for whom.
@@ -38,6 +47,7 @@ def mcp_(given: Given, port: int | None, host_confirms: bool) -> int:
     \b
       mnemic --store memory.db --user ana mcp
       MNEMIC_MCP_TOKEN=... mnemic mcp --http 8765
+      mnemic --store ~/memory.db --user ana mcp --print-config claude-desktop
 
     What the user said is deleted only once they say so: a client that can ask them (elicitation) is made to ask. Others
     are refused, unless --host-confirms.
@@ -47,6 +57,10 @@ def mcp_(given: Given, port: int | None, host_confirms: bool) -> int:
     """
     from mnemic.config import secret_named
 
+    if host is not None:
+        click.echo(json.dumps(started_by(host, given, host_confirms=host_confirms), indent=2, ensure_ascii=False))
+        note(f"goes into {HOSTS[host]}")
+        return Exit.OK
     token = secret_named("MNEMIC_MCP_TOKEN")
     if port is not None and token is not None and len(token) < 16:
         raise InvalidConfig("mcp_token", hint="MNEMIC_MCP_TOKEN needs 16 characters or more")

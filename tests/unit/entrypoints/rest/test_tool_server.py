@@ -33,8 +33,9 @@ async def test_each_caller_reaches_its_own_memories_and_both_doors_lead_to_them(
     found = await call(running, ana, "search_memory", query="aisle seats")
     assert [one["memory_id"] for one in found["memories"]] == [kept["memory_id"]]
     assert (await call(running, ben, "list_memories"))["memories"] == []
-    foreign = await call(running, ben, "forget_memory", memory_id=kept["memory_id"], dry_run=False)
-    assert foreign == {"error": "memory_not_found"}
+    arguments = {"memory_id": kept["memory_id"], "dry_run": False}
+    foreign = (await rpc(running, ben, "tools/call", name="forget_memory", arguments=arguments))["result"]
+    assert (foreign["isError"], foreign["structuredContent"]) == (True, {"error": "memory_not_found"})
 
 
 async def test_writes_and_searches_are_counted_by_whichever_door_they_came(running: Running) -> None:

@@ -21,7 +21,7 @@ from typing import Any
 from mnemic.bootstrap import build_engine
 from mnemic.config import Settings
 from mnemic.kinds.seven import SevenKinds
-from mnemic.sync_facade import awaited
+from mnemic.runtime.sync_facade import awaited
 from mnemic.types import Actor
 from mnemic_eval.metrics import percentiles
 from tests.bolt_servers import Neo4jServer, has_neo4j

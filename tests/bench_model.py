@@ -21,12 +21,12 @@ from pathlib import Path
 from typing import Any
 
 from mnemic.bootstrap import build_completer, build_embedder
-from mnemic.clock import SystemClock
 from mnemic.config import Settings
 from mnemic.kinds.entity import EntityMemory
 from mnemic.maintain.consolidate import ConsolidationRules
 from mnemic.maintain.derived import DERIVED
-from mnemic.sync_facade import awaited
+from mnemic.runtime.clock import SystemClock
+from mnemic.runtime.sync_facade import awaited
 from mnemic.types import Actor, Message
 from mnemic_eval.locomo import conversations
 from mnemic_eval.progress import silent

@@ -12,20 +12,22 @@ Names load when they are first used, so that `import mnemic` costs nothing.
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from importlib.machinery import ModuleSpec
+
     from mnemic.bootstrap import build_engine
     from mnemic.config import Settings
+    from mnemic.door.gateway import MemoryGateway
     from mnemic.engine import MemoryEngine
     from mnemic.errors import MnemicError
-    from mnemic.gateway import MemoryGateway
+    from mnemic.facade.manager import AsyncMemoryManager, MemoryManager
     from mnemic.guard.budget import Budget
     from mnemic.guard.execution import Grant
     from mnemic.guard.policy import KeyRule, Policy
-    from mnemic.manager import AsyncMemoryManager, MemoryManager
-    from mnemic.trace import RunReport
     from mnemic.types import (
         Actor,
         Candidate,
@@ -38,11 +40,12 @@ if TYPE_CHECKING:
         SearchResult,
         WriteReceipt,
     )
+    from mnemic.types.trace import RunReport
     from mnemic.write.pipeline import MemoryWritePipeline
 
 _HOMES = {
     "Actor": "types",
-    "AsyncMemoryManager": "manager",
+    "AsyncMemoryManager": "facade.manager",
     "Budget": "guard.budget",
     "Candidate": "types",
     "Grant": "guard.execution",
@@ -51,14 +54,14 @@ _HOMES = {
     "Kind": "types",
     "Memory": "types",
     "MemoryEngine": "engine",
-    "MemoryGateway": "gateway",
-    "MemoryManager": "manager",
+    "MemoryGateway": "door.gateway",
+    "MemoryManager": "facade.manager",
     "MemoryWritePipeline": "write.pipeline",
     "Message": "types",
     "MnemicError": "errors",
     "Outcome": "types",
     "Policy": "guard.policy",
-    "RunReport": "trace",
+    "RunReport": "types.trace",
     "Scope": "types",
     "SearchResult": "types",
     "Settings": "config",
@@ -67,30 +70,23 @@ _HOMES = {
 }
 
 __all__ = [
-    "Actor",
-    "AsyncMemoryManager",
-    "Budget",
-    "Candidate",
-    "Grant",
-    "Hit",
-    "KeyRule",
-    "Kind",
-    "Memory",
-    "MemoryEngine",
-    "MemoryGateway",
-    "MemoryManager",
-    "MemoryWritePipeline",
-    "Message",
-    "MnemicError",
-    "Outcome",
-    "Policy",
-    "RunReport",
-    "Scope",
-    "SearchResult",
-    "Settings",
-    "WriteReceipt",
-    "build_engine",
-]
+    "Actor", "AsyncMemoryManager", "Budget", "Candidate", "Grant", "Hit", "KeyRule", "Kind", "Memory",
+    "MemoryEngine", "MemoryGateway", "MemoryManager", "MemoryWritePipeline", "Message", "MnemicError",
+    "Outcome", "Policy", "RunReport", "Scope", "SearchResult", "Settings", "WriteReceipt", "build_engine",
+]  # fmt: skip
+
+
+class _OldNames:
+    """Finder of modules that moved (`mnemic.moved`), asked for those that nothing else has."""
+
+    def find_spec(self, name: str, path: object, target: object = None) -> ModuleSpec | None:
+        if not name.startswith("mnemic."):
+            return None
+        found: ModuleSpec | None = import_module("mnemic.moved").spec_of(name)
+        return found
+
+
+sys.meta_path.append(_OldNames())
 
 
 def __getattr__(name: str) -> Any:

@@ -1,4 +1,7 @@
-"""Old import names of what became a package beside the core; each is an alias for one release."""
+"""Old import names of what moved within the package or became a package beside it; each is an alias for one release.
+
+It is loaded when a module `mnemic.<name>` is imported that the package does not have (`mnemic._OldNames`).
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,66 @@ import sys
 import warnings
 from collections.abc import Sequence
 from importlib import import_module
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
+from typing import TYPE_CHECKING
 
-from mnemic.errors import MissingExtra
+if TYPE_CHECKING:
+    from importlib.abc import Loader
+else:
+    Loader = object
+
+MOVED = {
+    "mnemic.administration_verbs": "mnemic.engine.administration_verbs",
+    "mnemic.background_capture": "mnemic.engine.background_capture",
+    "mnemic.catalog": "mnemic.types.catalog",
+    "mnemic.changing": "mnemic.engine.changing",
+    "mnemic.circuit_breaker": "mnemic.runtime.circuit_breaker",
+    "mnemic.clock": "mnemic.runtime.clock",
+    "mnemic.conditions": "mnemic.types.conditions",
+    "mnemic.config_fields": "mnemic.config.declarations",
+    "mnemic.entity_noticing": "mnemic.engine.entity_noticing",
+    "mnemic.extras": "mnemic.plugins.extras",
+    "mnemic.forked": "mnemic.runtime.forked",
+    "mnemic.gateway": "mnemic.door.gateway",
+    "mnemic.governance": "mnemic.facade.governance",
+    "mnemic.handlers": "mnemic.door.handlers",
+    "mnemic.identity": "mnemic.types.identity",
+    "mnemic.maintenance_verbs": "mnemic.engine.maintenance_verbs",
+    "mnemic.manager": "mnemic.facade.manager",
+    "mnemic.message_requests": "mnemic.engine.message_requests",
+    "mnemic.portal": "mnemic.runtime.portal",
+    "mnemic.proposing": "mnemic.engine.proposing",
+    "mnemic.read_verbs": "mnemic.engine.read_verbs",
+    "mnemic.recall": "mnemic.engine.recall",
+    "mnemic.remembering": "mnemic.engine.remembering",
+    "mnemic.sync_facade": "mnemic.runtime.sync_facade",
+    "mnemic.tenancy": "mnemic.engine.tenancy",
+    "mnemic.trace": "mnemic.types.trace",
+    "mnemic.turn": "mnemic.engine.turn",
+    "mnemic.upkeep_verbs": "mnemic.facade.upkeep_verbs",
+    "mnemic.verbs": "mnemic.facade.verbs",
+    "mnemic.client": "mnemic_client",
+    "mnemic.compat": "mnemic_agents.compat",
+    "mnemic.entrypoints.rest": "mnemic_server",
+    "mnemic.evaluate": "mnemic_eval",
+    "mnemic.extract.travel": "mnemic_travel",
+    "mnemic.integrations": "mnemic_agents",
+    "mnemic.keys": "mnemic_keys",
+    "mnemic.steps": "mnemic_agents.steps",
+    "mnemic.stores.azure_search": "mnemic_azure",
+    "mnemic.stores.neo4j": "mnemic_neo4j",
+    "mnemic.stores.postgres": "mnemic_postgres",
+    "mnemic.stores.redis": "mnemic_redis",
+    "mnemic.testing": "mnemic_testing",
+}
+"""The new name of each module that has an old one."""
+
+FOR_GOOD = frozenset({"mnemic.compat"})
+"""Names that stay, without a warning."""
 
 
-class _Alias(MetaPathFinder, Loader):
+class _Modules(Loader):
     """Finder of `<old>.<name>` that returns the module `<new>.<name>` itself, so that no class exists twice."""
 
     def __init__(self, old: str, new: str) -> None:
@@ -34,17 +89,27 @@ class _Alias(MetaPathFinder, Loader):
         module.__spec__ = self.spec
 
 
-def alias(old: str, new: str, distribution: str, *, for_good: bool = False) -> None:
-    """Make `old` and its modules names of `new`. Raises MissingExtra (`missing_extra:<name>`) where the distribution
-    is not installed.
+def spec_of(name: str) -> ModuleSpec | None:
+    """Return the spec of the module that has the old name `name`; None where it is no old name."""
+    return ModuleSpec(name, alias(name, MOVED[name])) if name in MOVED else None
+
+
+def alias(old: str, new: str) -> _Modules:
+    """Make `old` and its modules names of `new`, and return their finder. Raises MissingExtra
+    (`missing_extra:<name>`) where the distribution of `new` is not installed.
     """
+    package = new.partition(".")[0]
     try:
-        module = import_module(new)
+        import_module(new)
     except ModuleNotFoundError as missing:
-        if missing.name not in (new, new.partition(".")[0]):
+        if missing.name not in (new, package):
             raise
-        raise MissingExtra(distribution.removeprefix("mnemic-"), hint=f"pip install {distribution}") from missing
-    if not for_good:
-        warnings.warn(f"{old} has become {new}, of the package {distribution}", DeprecationWarning, stacklevel=3)
-    sys.meta_path.insert(0, _Alias(old, new))
-    sys.modules[old] = module
+        errors = import_module("mnemic.errors")
+        distribution = package.replace("_", "-")
+        raise errors.MissingExtra(distribution.removeprefix("mnemic-"), hint=f"pip install {distribution}") from missing
+    if old not in FOR_GOOD:
+        of = "" if package == "mnemic" else f", of the package {package.replace('_', '-')}"
+        warnings.warn(f"{old} has become {new}{of}", DeprecationWarning, stacklevel=3)
+    finder = _Modules(old, new)
+    sys.meta_path.insert(0, finder)
+    return finder

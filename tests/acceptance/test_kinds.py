@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 
 from mnemic import MemoryManager
-from mnemic.catalog import CATALOG
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, MemoryNotFound
 from mnemic.kinds.profile import Profile
@@ -23,6 +22,7 @@ from mnemic.stores.session import InProcessSessions
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.stores.sqlite.graph import SqliteGraph
 from mnemic.types import Actor, Kind, Origin, Outcome
+from mnemic.types.catalog import CATALOG
 from mnemic_testing.clock import ManualClock
 
 pytestmark = pytest.mark.acceptance

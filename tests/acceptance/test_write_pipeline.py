@@ -15,11 +15,11 @@ from typing import Any
 
 import pytest
 
-from mnemic.clock import SystemClock
 from mnemic.errors import StoreFull
 from mnemic.guard.policy import Policy
 from mnemic.ports import RecordStore
 from mnemic.providers.minilm import MiniLmEmbedder
+from mnemic.runtime.clock import SystemClock
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Candidate, Memory, Outcome, Status, Where, WriteReceipt
 from mnemic.write.pipeline import MemoryWritePipeline

@@ -30,18 +30,7 @@ DRIVERS = {
     "mnemic_server",
 }
 # Rooms with many verbs, most of which a program never calls: each loads what only some of them need (decision 0037).
-VERBS = {
-    "engine",
-    "administration_verbs",
-    "maintenance_verbs",
-    "read_verbs",
-    "handlers",
-    "kinds",
-    "manager",
-    "verbs",
-    "write",
-    "types",
-}
+VERBS = {"engine", "door", "facade", "kinds", "write", "types"}
 # Packages that a program uses with texts of which most need nothing of what they would load.
 PLUGGED = {"mnemic_redact"}
 LATE_IMPORTS = DRIVERS | VERBS | PLUGGED

@@ -8,12 +8,12 @@ from hashlib import sha256
 from types import SimpleNamespace
 from typing import Any
 
-from mnemic.clock import SystemClock
 from mnemic.engine import MemoryEngine
 from mnemic.inject.fold import fold
 from mnemic.inject.injector import InjectionContext
 from mnemic.inject.messages import is_user_turn
 from mnemic.ports import RecordStore
+from mnemic.runtime.clock import SystemClock
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Origin
 from mnemic_agents import strands as ours

@@ -14,9 +14,9 @@ import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis.checks import CHECKS
 
-from mnemic.clock import SystemClock
 from mnemic.engine import MemoryEngine
 from mnemic.maintain.graph import GraphProjection
+from mnemic.runtime.clock import SystemClock
 from mnemic.stores.graph import InProcessGraph
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.session import InProcessSessions

@@ -24,10 +24,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from mnemic.bootstrap import restore_store
-from mnemic.clock import SystemClock
 from mnemic.engine import MemoryEngine
 from mnemic.errors import MnemicError
 from mnemic.maintain.reembed import reembed
+from mnemic.runtime.clock import SystemClock
 from mnemic.stores import backups, parts
 from mnemic.stores.sqlite import SqliteStore, backup
 from mnemic.stores.sqlite.inspection import inspect

@@ -16,7 +16,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import CommitUnknown, MemoryNotFound, MnemicError
 from mnemic.ports import RecordStore
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.trace import RunReport, RunStatus
+from mnemic.types.trace import RunReport, RunStatus
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.faults.calls import FailingEmbedder, FailingStore, Moment, NthCall
 from mnemic_testing.faults.oracle import ADA

@@ -14,7 +14,7 @@ import pytest
 from mnemic import MemoryManager
 from mnemic.engine import MemoryEngine
 from mnemic.errors import StoreUnavailable
-from mnemic.portal import Portal
+from mnemic.runtime.portal import Portal
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.stores.sqlite.documents import SqliteDocuments
 from mnemic.types import Actor, GetDocument

@@ -18,10 +18,10 @@ import pytest
 
 from mnemic import MemoryManager
 from mnemic.bootstrap import restore_store
-from mnemic.clock import SystemClock
 from mnemic.engine import MemoryEngine
 from mnemic.errors import MnemicError
 from mnemic.maintain import erase
+from mnemic.runtime.clock import SystemClock
 from mnemic.stores import parts
 from mnemic.stores.backups import Manifest
 from mnemic.stores.sqlite import SqliteStore, backup

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from mnemic.bootstrap import restore_store
-from mnemic.clock import SystemClock
 from mnemic.engine import MemoryEngine
+from mnemic.runtime.clock import SystemClock
 from mnemic.stores.backups import manifest_in
 from mnemic.types import Actor
 from mnemic_postgres import PostgresStore

@@ -8,7 +8,6 @@ from datetime import timedelta
 
 import pytest
 
-from mnemic.clock import SystemClock
 from mnemic.extract import Extraction
 from mnemic.extract.fallback import FallbackExtractor
 from mnemic.extract.model import ModelExtractor
@@ -16,6 +15,7 @@ from mnemic.guard.budget import Budget
 from mnemic.guard.policy import Policy
 from mnemic.prompts import intent_prompt
 from mnemic.providers.openai import OpenAICompleter
+from mnemic.runtime.clock import SystemClock
 from mnemic.types import Deadline, Message
 from tests.model.local import LocalModel
 from tests.processes import running

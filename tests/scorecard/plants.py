@@ -164,7 +164,7 @@ PLANTS = (
     Plant(
         row="S32",
         defect="what holds after a request is not compared with the policy",
-        file="src/mnemic/door.py",
+        file="src/mnemic/door/__init__.py",
         was="candidate = check_candidate(one.candidate, call.rules.policy, call.rules.budget)",
         now="candidate = one.candidate",
         tests=("tests/security/test_door.py",),
@@ -188,7 +188,7 @@ PLANTS = (
     Plant(
         row="S33",
         defect="what was opened before a fork is used after it",
-        file="src/mnemic/forked.py",
+        file="src/mnemic/runtime/forked.py",
         was="        if os.getpid() != self._process:\n",
         now="        if False:\n",
         tests=("tests/faults/test_forks.py::test_documents_say_so",),
@@ -244,7 +244,7 @@ PLANTS = (
     Plant(
         row="S39",
         defect="OpenAI's key goes to any address",
-        file="src/mnemic/config.py",
+        file="src/mnemic/config/__init__.py",
         was="if self.api_key is None or (theirs and elsewhere) else",
         now="if self.api_key is None else",
         tests=("tests/unit/test_config_fields.py",),

@@ -11,11 +11,11 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-from mnemic.clock import SystemClock
 from mnemic.engine import MemoryEngine
 from mnemic.errors import KeyFailed, NotSupported, StoreFailed
 from mnemic.guard.redaction import RedactionRules
 from mnemic.maintain.rotate import rotate_data_keys
+from mnemic.runtime.clock import SystemClock
 from mnemic.stores.sealing import ERASED, Sealer
 from mnemic.types import Actor, Candidate, Memory, Origin, Source
 from mnemic.write.vault import Vault

@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import assert_type
 
-from mnemic.clock import SystemClock
 from mnemic.engine import MemoryEngine
 from mnemic.errors import MnemicError, StoreFull
 from mnemic.ports import Clock, Completer, Embedder, RecordStore
-from mnemic.trace import RunReport
+from mnemic.runtime.clock import SystemClock
 from mnemic.types import (
     Actor,
     Completion,
@@ -26,6 +25,7 @@ from mnemic.types import (
     VectorSpace,
     WriteReceipt,
 )
+from mnemic.types.trace import RunReport
 
 
 class OwnEmbedder:

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from mnemic.background_capture import BackgroundCapture
 from mnemic.engine import MemoryEngine
+from mnemic.engine.background_capture import BackgroundCapture
 from mnemic.extract.fallback import FallbackExtractor
 from mnemic.extract.model import ModelExtractor
 from mnemic.extract.small_talk import is_small_talk

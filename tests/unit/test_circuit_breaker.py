@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from mnemic.circuit_breaker import CircuitBreaker
+from mnemic.runtime.circuit_breaker import CircuitBreaker
 from mnemic_testing.clock import ManualClock
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from mnemic import MemoryManager
 from mnemic.config import MAX_SECRET_BYTES, SECRETS, Settings, secret_named
-from mnemic.config_fields import Secret
+from mnemic.config.declarations import Secret
 from mnemic.errors import InvalidConfig
 
 NAMES = {declared.name for declared in fields(Settings)}

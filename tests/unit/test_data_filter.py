@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from mnemic.conditions import DEEPEST, MOST_CONDITIONS, MOST_VALUES, checked_filter, meets
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput
 from mnemic.ports import RecordStore, Transaction
@@ -18,6 +17,7 @@ from mnemic.requests import List, Search
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Kind, Level, Memory, from_json, to_json
+from mnemic.types.conditions import DEEPEST, MOST_CONDITIONS, MOST_VALUES, checked_filter, meets
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 

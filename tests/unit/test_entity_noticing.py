@@ -12,16 +12,16 @@ from mnemic.bootstrap import build_engine
 from mnemic.config import Settings
 from mnemic.door import Watchers
 from mnemic.engine import MemoryEngine
-from mnemic.entity_noticing import EntityNoticing
+from mnemic.engine.entity_noticing import EntityNoticing
 from mnemic.errors import InvalidConfig, ModelUnavailable
 from mnemic.extract.entities import EntityReading
 from mnemic.extract.entities.rules import RuleEntityReader
 from mnemic.kinds.entity import EntityMemory
+from mnemic.runtime.sync_facade import Awaited, awaited
 from mnemic.stores.graph import InProcessGraph
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.stores.sqlite.graph import SqliteGraph
-from mnemic.sync_facade import Awaited, awaited
 from mnemic.types import Actor, Candidate, Deadline, Kind, Message, Origin, Outcome, Status
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder

@@ -12,7 +12,7 @@ from mnemic import MemoryManager
 from mnemic.bootstrap import build_keyring
 from mnemic.config import Settings
 from mnemic.errors import InvalidConfig, MissingExtra
-from mnemic.extras import brought_by
+from mnemic.plugins.extras import brought_by
 
 NEEDED = {
     "mnemic_client": ("client", "httpx"),

@@ -13,19 +13,19 @@ import click
 import httpx
 import pytest
 
-from mnemic import governance
 from mnemic.engine import MemoryEngine
 from mnemic.entrypoints.cli import cli
+from mnemic.facade import governance
+from mnemic.facade.manager import AsyncMemoryManager, MemoryManager
+from mnemic.facade.verbs import MemoryVerbs
 from mnemic.kinds.entity import EntityMemory
 from mnemic.kinds.episodic import EpisodicMemory
 from mnemic.kinds.persona import PersonaMemory
 from mnemic.kinds.short_term import ShortTermMemory
 from mnemic.kinds.structured import StructuredMemory
-from mnemic.manager import AsyncMemoryManager, MemoryManager
+from mnemic.runtime.sync_facade import verb
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.sync_facade import verb
 from mnemic.types import Actor, ContextBlock, SearchResult
-from mnemic.verbs import MemoryVerbs
 from mnemic_agents.mcp import memory_server
 from mnemic_client import governance as remote
 from mnemic_client.bodies import Context, Found

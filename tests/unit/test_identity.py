@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from mnemic import identity
-from mnemic.identity import first_id, new_id, token_of
+from mnemic.types import identity
+from mnemic.types.identity import first_id, new_id, token_of
 
 NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
 MILLISECOND = timedelta(milliseconds=1)

@@ -7,14 +7,20 @@ import sys
 
 import pytest
 
-from mnemic import administration_verbs, bootstrap, requests
-from mnemic.engine import MemoryEngine
-from mnemic.handlers.writing import Adding
+from mnemic import bootstrap, requests
+from mnemic.door.handlers.writing import Adding
+from mnemic.engine import MemoryEngine, administration_verbs
 from mnemic.maintain import reports
 from mnemic.stores.inprocess import InProcessStore
 from mnemic_testing.embedder import WordEmbedder
 
-HEAVY = ("mnemic.gateway", "mnemic.turn", "mnemic.extract.rules", "mnemic.retrieve.search", "mnemic_redact.detectors")
+HEAVY = (
+    "mnemic.door.gateway",
+    "mnemic.engine.turn",
+    "mnemic.extract.rules",
+    "mnemic.retrieve.search",
+    "mnemic_redact.detectors",
+)
 
 
 def engine() -> MemoryEngine:
@@ -62,7 +68,7 @@ def test_what_has_a_deadline_is_loaded_before() -> None:
         "import sys; from mnemic.engine import MemoryEngine; from mnemic.stores.inprocess import InProcessStore;"
         "from mnemic_testing.embedder import WordEmbedder;"
         "MemoryEngine(store=InProcessStore(), embedder=WordEmbedder()).load();"
-        "print([name for name in ('mnemic.recall', 'mnemic.retrieve.search') if name not in sys.modules])"
+        "print([name for name in ('mnemic.engine.recall', 'mnemic.retrieve.search') if name not in sys.modules])"
     )
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
     assert run.stdout.strip() == "[]"

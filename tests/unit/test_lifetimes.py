@@ -17,10 +17,10 @@ from mnemic.errors import InvalidInput
 from mnemic.guard.expiry import FOREVER
 from mnemic.guard.limits import Limits, Retention
 from mnemic.guard.policy import KeyRule, Policy
-from mnemic.identity import new_id
 from mnemic.maintain.archive import ArchivedMemory
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.types import Actor, Candidate, Kind, Memory, Message, Origin, Outcome, Status
+from mnemic.types.identity import new_id
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 

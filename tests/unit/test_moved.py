@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib import import_module
 
 import pytest
 
 from mnemic.errors import MissingExtra
-from mnemic.moved import alias
+from mnemic.moved import MOVED, alias
 
 TRIED = """
 import warnings
@@ -21,7 +22,7 @@ import {new}.{module} as module
 assert by_old_name is {name}
 assert old_module is module
 assert module.__spec__.name == "{new}.{module}", module.__spec__
-assert [str(one.message) for one in noticed] == ["{old} has become {new}, of the package {package}"]
+assert [str(one.message) for one in noticed] == ["{old} has become {new}{of}"]
 """
 
 
@@ -40,20 +41,37 @@ assert [str(one.message) for one in noticed] == ["{old} has become {new}, of the
         ("mnemic.stores.postgres", "mnemic_postgres", "mnemic-postgres", "store", "PostgresStore"),
         ("mnemic.stores.redis", "mnemic_redis", "mnemic-redis", "link", "RedisLink"),
         ("mnemic.steps", "mnemic_agents.steps", "mnemic-agents", "state", "TurnRules"),
+        ("mnemic.handlers", "mnemic.door.handlers", "mnemic", "writing", "Adding"),
         ("mnemic.extract.travel", "mnemic_travel", "mnemic-travel", "read", "reservations"),
     ],
 )
 def test_an_old_name_is_the_same_module(old: str, new: str, package: str, module: str, name: str) -> None:
-    program = TRIED.format(old=old, new=new, package=package, module=module, name=name)
+    of = f", of the package {package}" if package != "mnemic" else ""
+    program = TRIED.format(old=old, new=new, of=of, module=module, name=name)
 
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
 
     assert run.returncode == 0, run.stderr
 
 
+@pytest.mark.parametrize("old", sorted(MOVED))
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_every_old_name_is_found(old: str) -> None:
+    assert import_module(old) is import_module(MOVED[old])
+
+
+def test_a_module_that_moved_within_the_package_says_where_it_is() -> None:
+    program = "import warnings; warnings.simplefilter('error'); from mnemic.identity import new_id"
+
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+
+    assert "mnemic.identity has become mnemic.types.identity" in run.stderr
+    assert 'File "<string>", line 1' in run.stderr
+
+
 def test_a_package_that_is_not_installed_is_named() -> None:
     with pytest.raises(MissingExtra, match="pip install mnemic-absent") as raised:
-        alias("mnemic.absent", "mnemic_absent", "mnemic-absent")
+        alias("mnemic.absent", "mnemic_absent")
     assert raised.value.reason == "missing_extra:absent"
 
 
@@ -65,5 +83,5 @@ def test_a_failure_inside_the_package_is_no_missing_package(
     monkeypatch.syspath_prepend(str(folder))
 
     with pytest.raises(ModuleNotFoundError, match="a_package_that_is_not_there") as raised:
-        alias("mnemic.broken", "mnemic_broken", "mnemic-broken")
+        alias("mnemic.broken", "mnemic_broken")
     assert not isinstance(raised.value, MissingExtra)

@@ -30,7 +30,6 @@ from mnemic.bootstrap import (
 )
 from mnemic.bootstrap.copies import build_copies
 from mnemic.bootstrap.models import build_reranker
-from mnemic.clock import SystemClock
 from mnemic.config import Settings
 from mnemic.conversations import read_conversation
 from mnemic.entrypoints.cli import cli
@@ -38,6 +37,7 @@ from mnemic.entrypoints.cli.inputs import Word
 from mnemic.errors import InvalidConfig, InvalidInput
 from mnemic.extract.rules import RuleExtractor
 from mnemic.guard.redaction import RedactionRules
+from mnemic.runtime.clock import SystemClock
 from mnemic.stores.graph import InProcessGraph
 from mnemic.types import Actor, Message
 

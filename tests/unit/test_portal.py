@@ -12,7 +12,7 @@ from types import FrameType
 
 import pytest
 
-from mnemic.portal import Portal, PortalOwner
+from mnemic.runtime.portal import Portal, PortalOwner
 
 AMONG = contextvars.ContextVar("AMONG", default="nobody")
 

@@ -11,7 +11,7 @@ from mnemic.bootstrap import build_profile, load_profile
 from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig
-from mnemic.manager import MemoryManager
+from mnemic.facade.manager import MemoryManager
 from mnemic.stores.inprocess import InProcessStore
 from mnemic_testing.embedder import WordEmbedder
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from mnemic.engine import MemoryEngine
+from mnemic.engine.remembering import messages_of
 from mnemic.errors import BudgetSpent, InvalidInput, ModelTimeout, RunStopped
 from mnemic.extract import Extraction
-from mnemic.manager import AsyncMemoryManager
-from mnemic.remembering import messages_of
+from mnemic.facade.manager import AsyncMemoryManager
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.types import Actor, Kind, Message, Origin, Outcome
 from mnemic_testing.clock import ManualClock

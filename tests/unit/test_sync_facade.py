@@ -6,8 +6,8 @@ import inspect
 
 import pytest
 
-from mnemic.portal import Portal
-from mnemic.sync_facade import Face, M, awaited, blocking, verb
+from mnemic.runtime.portal import Portal
+from mnemic.runtime.sync_facade import Face, M, awaited, blocking, verb
 
 
 class Doubler(Face[M]):

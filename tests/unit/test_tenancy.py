@@ -8,11 +8,11 @@ from datetime import timedelta
 import pytest
 
 from mnemic.engine import MemoryEngine
+from mnemic.engine.tenancy import LASTS, Tenancy
 from mnemic.errors import StoreUnavailable
 from mnemic.guard.limits import Limits, Quota
 from mnemic.maintain.tenants import SERVICE_TENANT
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.tenancy import LASTS, Tenancy
 from mnemic.types import Actor, Outcome
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder

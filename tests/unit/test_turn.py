@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from mnemic.clock import SystemClock
 from mnemic.compose.model import ModelComposer
 from mnemic.engine import MemoryEngine
 from mnemic.errors import StoreUnavailable
@@ -24,9 +23,10 @@ from mnemic.ports import Snapshot
 from mnemic.providers.openai import OpenAICompleter
 from mnemic.providers.retrying import RetryingCompleter
 from mnemic.retrieve.plan import ModelPlanner
+from mnemic.runtime.clock import SystemClock
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.trace import RunReport
 from mnemic.types import Actor, Message
+from mnemic.types.trace import RunReport
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.scripted_model import Fault, ModelRequest, Reply, ScriptedModelServer
 

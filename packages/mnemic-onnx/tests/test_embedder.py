@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from mnemic.bootstrap import build_embedder
-from mnemic.clock import SystemClock
 from mnemic.config import Settings
 from mnemic.errors import EmbedderFailed, InvalidConfig
 from mnemic.ports import Embedder, EmbedsQueries
+from mnemic.runtime.clock import SystemClock
 from mnemic.types import Vector
 from mnemic_eval.vectors import KeptEmbedder, TimedEmbedder
 from mnemic_onnx import ModelFolder, OnnxEmbedder

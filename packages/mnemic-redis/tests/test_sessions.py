@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mnemic.bootstrap import build_sessions
-from mnemic.clock import SystemClock
 from mnemic.errors import InvalidConfig, StoreFull, StoreUnavailable
+from mnemic.runtime.clock import SystemClock
 from mnemic.types import Level, Message, Scope
 from mnemic_redis import RedisLink, RedisSessions
 from mnemic_redis.link import digest_of

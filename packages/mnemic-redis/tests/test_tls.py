@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from mnemic.bootstrap import build_sessions
-from mnemic.clock import SystemClock
 from mnemic.engine import MemoryEngine
 from mnemic.errors import StoreFailed
+from mnemic.runtime.clock import SystemClock
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.types import Actor, Level, Message, Scope
 from mnemic_redis import RedisLink, RedisSessions

@@ -28,7 +28,6 @@ from mnemic.bootstrap.stores import (
     sqlite_path,
     store_file,
 )
-from mnemic.clock import SystemClock
 from mnemic.config import Settings
 from mnemic.door import Middleware
 from mnemic.engine import MemoryEngine
@@ -36,6 +35,7 @@ from mnemic.guard.budget import Budget
 from mnemic.guard.execution import Grant
 from mnemic.guard.parts import GuardFile
 from mnemic.guard.policy import Policy
+from mnemic.runtime.clock import SystemClock
 from mnemic.write.pipeline import WriteRules
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ def build_middleware(guard: GuardFile, completer: Completer | None) -> tuple[Mid
     """Build what the policy file asks for around every request: entities that are noticed in ordinary texts."""
     if guard.entities is None:
         return ()
-    from mnemic.entity_noticing import EntityNoticing
+    from mnemic.engine.entity_noticing import EntityNoticing
 
     return (EntityNoticing(build_entity_reader(guard.entities, completer)),)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mnemic.config import Settings
-from mnemic.extras import brought_by
+from mnemic.plugins.extras import brought_by
 
 if TYPE_CHECKING:
     from mnemic.ports import Keyring

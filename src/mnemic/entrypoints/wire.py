@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from mnemic.trace import RunReport
     from mnemic.types import Hit, Kind, Memory, SearchResult, Usage, WriteReceipt
+    from mnemic.types.trace import RunReport
 
 
 def memory_dict(memory: Memory) -> dict[str, Any]:

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
-from mnemic.catalog import TRUST
 from mnemic.errors import InvalidInput, RunStopped
 from mnemic.extract.around import Around, known_key
 from mnemic.extract.classify.classifier import weights
@@ -26,6 +25,7 @@ from mnemic.guard.contract import check_candidate, check_candidates
 from mnemic.guard.policy import Policy
 from mnemic.text.normalise import canonical_key
 from mnemic.types import Candidate, Memory, Message, Origin, Skipped, Source, Trust, lowered
+from mnemic.types.catalog import TRUST
 
 UNKNOWN_MEMORY = "unknown_memory"
 """The reason where an operation names no memory that was shown."""

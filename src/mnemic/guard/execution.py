@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from mnemic.catalog import CATALOG
 from mnemic.errors import BudgetSpent, InvalidConfig, InvalidInput, ScopeDenied, escape_detail
 from mnemic.guard.budget import MAX_CAPTURE_ITEMS, Budget
 from mnemic.guard.policy import Policy, checked_levels
 from mnemic.text.normalise import canonical_key
 from mnemic.types import Actor, Blocked, Candidate, Level
+from mnemic.types.catalog import CATALOG
 
 if TYPE_CHECKING:
     from mnemic.types import Intent

@@ -12,10 +12,10 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from mnemic.catalog import CATALOG
 from mnemic.errors import InvalidInput
 from mnemic.guard.policy import MAX_TTL_DAYS, Policy
 from mnemic.types import Candidate, Kind, Memory
+from mnemic.types.catalog import CATALOG
 from mnemic.types.values import duration_of
 
 FOREVER = timedelta(days=999_999_999)

@@ -9,11 +9,11 @@ from datetime import timedelta
 from functools import cached_property
 from typing import Any, Literal, get_args
 
-from mnemic.catalog import DURABLE_KINDS
 from mnemic.errors import InvalidConfig, InvalidInput
 from mnemic.text.normalise import canonical_key, canonical_value
 from mnemic.text.pattern import Pattern
 from mnemic.types import FrozenDict, Kind, Level
+from mnemic.types.catalog import DURABLE_KINDS
 
 MAX_TTL_DAYS = 36_500
 MAX_WORD_CHARS = 100

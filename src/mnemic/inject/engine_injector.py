@@ -34,9 +34,9 @@ class PartialSearch(Exception):
 
 
 class ActorMemories:
-    """The memories of one actor, as the source of an injector: what `mnemic.recall` decides to show, within `config`.
-    What is neither pinned, nor shares a word with the query, nor comes near it (`min_similarity`), is left out.
-    `standing=0` leaves out what is pinned, too.
+    """The memories of one actor, as the source of an injector: what `mnemic.engine.recall` decides to show, within
+    `config`. What is neither pinned, nor shares a word with the query, nor comes near it (`min_similarity`), is
+    left out. `standing=0` leaves out what is pinned, too.
     """
 
     def __init__(

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any, Literal, Protocol, get_args
 
-from mnemic.clock import SystemClock
 from mnemic.errors import InjectionFailed, InvalidConfig
 from mnemic.inject.carry import Carried, carry, words_in
 from mnemic.inject.entry import Entry, MemorySource, Offer, fair_cut, standing_cut
@@ -26,6 +25,7 @@ from mnemic.inject.messages import default_query, has_tool_result, is_user_turn,
 from mnemic.inject.render import Rendered, render
 from mnemic.inject.tokens import TokenCount, estimated_tokens
 from mnemic.ports import Clock
+from mnemic.runtime.clock import SystemClock
 from mnemic.types import Deadline
 from mnemic.types.defaults import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
 from mnemic.types.recalling import DEFAULT_LEAST_RELEVANCE, DEFAULT_STANDING_SHARE, shortened

@@ -7,12 +7,12 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 from typing import Any, Protocol
 
-from mnemic.clock import SystemClock
 from mnemic.inject.fail_open import guarded, within
 from mnemic.inject.fold import SEPARATOR, Placement, fold
 from mnemic.inject.injection import Injection, Skip
 from mnemic.inject.injector import DEFAULT_TIMEOUT, InjectionConfig, InjectionContext, Trigger, context_of, fires, tell
 from mnemic.ports import Clock
+from mnemic.runtime.clock import SystemClock
 from mnemic.types import Deadline
 
 

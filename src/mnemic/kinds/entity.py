@@ -37,7 +37,7 @@ from mnemic.kinds.entity_resolution import Same
 from mnemic.kinds.view import KindView
 from mnemic.kinds.walks import Walks
 from mnemic.ports.graph import GraphStore
-from mnemic.sync_facade import Ground, M, verb
+from mnemic.runtime.sync_facade import Ground, M, verb
 from mnemic.types import (
     Actor,
     Candidate,

@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 
 from mnemic.errors import InvalidInput, MemoryNotFound, NotSupported
 from mnemic.kinds.view import KindView
-from mnemic.sync_facade import M, verb
+from mnemic.runtime.sync_facade import M, verb
 from mnemic.types import Candidate, Kind, Level, Memory, Neighbour, Origin, Source, WriteReceipt
 from mnemic.types.graph import MAX_NAME_CHARS, episode_node
 from mnemic.types.memory import EPISODE

@@ -8,7 +8,7 @@ from typing import Any
 
 from mnemic.guard.expiry import ttl_of
 from mnemic.kinds.view import KindView
-from mnemic.sync_facade import M, verb
+from mnemic.runtime.sync_facade import M, verb
 from mnemic.types import Hit, Kind, WriteReceipt
 
 

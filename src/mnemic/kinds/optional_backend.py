@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TypeVar
 
-from mnemic.circuit_breaker import REST, CircuitBreaker
 from mnemic.errors import StoreBusy
 from mnemic.ports import Clock
+from mnemic.runtime.circuit_breaker import REST, CircuitBreaker
 from mnemic.types import Deadline
 
 T = TypeVar("T")

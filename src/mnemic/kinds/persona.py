@@ -10,7 +10,7 @@ from mnemic.inject.render import escape, new_nonce, visible
 from mnemic.kinds.engine_verbs import EngineVerbs
 from mnemic.kinds.profile import Profile
 from mnemic.kinds.view import KindView
-from mnemic.sync_facade import Ground, M, verb
+from mnemic.runtime.sync_facade import Ground, M, verb
 from mnemic.types import Actor, Candidate, Kind, Level, Memory, Origin, Scope, Source, Where, WriteReceipt
 
 TRAIT = "trait"

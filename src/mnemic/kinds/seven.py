@@ -9,12 +9,12 @@ from datetime import datetime, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from mnemic.catalog import CATALOG, DURABLE_KINDS, Home, kind_of
 from mnemic.errors import EmbedderFailed, InvalidInput, MnemicError, StoreFailed
-from mnemic.identity import new_id
 from mnemic.kinds.view import KindView
-from mnemic.sync_facade import Ground, M, awaited, verb
+from mnemic.runtime.sync_facade import Ground, M, awaited, verb
 from mnemic.types import Actor, Candidate, Kind, Level, Memory, Message, Outcome, WriteReceipt
+from mnemic.types.catalog import CATALOG, DURABLE_KINDS, Home, kind_of
+from mnemic.types.identity import new_id
 
 if TYPE_CHECKING:
     from mnemic.kinds.engine_verbs import EngineVerbs

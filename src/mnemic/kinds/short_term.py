@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import timedelta
 
-from mnemic.catalog import CATALOG
 from mnemic.errors import InvalidInput, NotSupported
-from mnemic.identity import new_id
 from mnemic.kinds.compaction import Compaction, lineage, split, tokens_of
 from mnemic.kinds.view import KindView
 from mnemic.maintain.summarise import SUMMARY, shortened
 from mnemic.ports import SessionStore
-from mnemic.sync_facade import M, verb
+from mnemic.runtime.sync_facade import M, verb
 from mnemic.types import ROLES, Deadline, Kind, Level, Message, Origin, Scope
+from mnemic.types.catalog import CATALOG
+from mnemic.types.identity import new_id
 
 _CHANNELS = {"user": Origin.USER_STATED, "assistant": Origin.AGENT_INFERRED, "tool": Origin.TOOL_OUTPUT}
 KEEP = 200

@@ -15,7 +15,7 @@ from mnemic.extract.structured.schema import Schema
 from mnemic.extract.structured.shape import Shape
 from mnemic.kinds.engine_verbs import EngineVerbs
 from mnemic.kinds.view import KindView
-from mnemic.sync_facade import Ground, M, verb
+from mnemic.runtime.sync_facade import Ground, M, verb
 from mnemic.types import Actor, Candidate, Deadline, Kind, Memory, Origin, Source, WriteReceipt
 
 PAGE = 500
@@ -77,7 +77,7 @@ class StructuredMemory(KindView[M]):
     @verb
     async def query(self, name: str, where: Mapping[str, Any] | None = None, *, limit: int = 50) -> Sequence[Memory]:
         """Return the newest `limit` (1 to 500) memories called `name` whose fields are as `where` wants them: a value,
-        or operators such as `{"$gte": low, "$lt": high}`; see `mnemic.conditions`. Times are compared as times.
+        or operators such as `{"$gte": low, "$lt": high}`; see `mnemic.types.conditions`. Times are compared as times.
 
         Raises InvalidInput (`invalid_input:shape`, `:field:<name>`, `:operator`, `:limit`).
         """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mnemic.sync_facade import Face, Ground, M
+from mnemic.runtime.sync_facade import Face, Ground, M
 from mnemic.types import Actor
 
 if TYPE_CHECKING:

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from mnemic.catalog import TRUST
 from mnemic.errors import InvalidInput, VersionConflict
 from mnemic.guard.policy import Policy
 from mnemic.maintain.archive_seal import Seal, seal_of, sealed
@@ -35,6 +34,7 @@ from mnemic.types import (
     aware,
     lowered,
 )
+from mnemic.types.catalog import TRUST
 from mnemic.unit_of_work import Mutation, Unit, commit
 from mnemic.write.commit import Gate, Refused, blocked_receipt, keep, receipt_of
 from mnemic.write.draft import Draft

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 from mnemic.guard.execution import consent_required, retention_denied
 from mnemic.guard.limits import ERASED, MINUTE, Consents, LimitCheck, Limits, Per, makes_room
 from mnemic.guard.policy import Policy
-from mnemic.identity import token_of
 from mnemic.maintain.eviction import room_in
 from mnemic.text.normalise import canonical_key
 from mnemic.types import Actor, Candidate, Kind, Level, Memory, Scope, Usage
+from mnemic.types.identity import token_of
 from mnemic.unit_of_work import Mutation, Unit, commit
 from mnemic.write.pipeline import MemoryWritePipeline
 

@@ -16,7 +16,6 @@ from functools import partial
 from typing import Any
 
 from mnemic.errors import StoreFailed, StoreFull
-from mnemic.identity import new_id
 from mnemic.maintain.bulk_import import import_prefix
 from mnemic.maintain.capture_queue import waiting_prefix
 from mnemic.maintain.consent import consent_prefix, subject_token, tombstone
@@ -29,6 +28,7 @@ from mnemic.ports import Clock, Keyring, RecordStore, SessionStore
 from mnemic.ports.offers import Vacuumed
 from mnemic.ports.projections import Scanned
 from mnemic.types import Actor, Level, Memory, Scope, Status, Where, checked_name
+from mnemic.types.identity import new_id
 from mnemic.unit_of_work import Disowned, Mutation, Unit, apply, commit
 from mnemic.write.outbox_consumer import Feed
 from mnemic.write.unembedded import left_prefix

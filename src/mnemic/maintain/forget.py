@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from mnemic.catalog import TRUST
 from mnemic.errors import MemoryNotFound, WriteBlocked
 from mnemic.maintain.derived import derived_from, remove, take_away
 from mnemic.maintain.rollback import LOWER_TRUST
 from mnemic.maintain.vault import sweep
 from mnemic.ports import Clock, RecordStore
 from mnemic.types import SHARED, Actor, Memory, Origin, Scope, Trust, subject_of
+from mnemic.types.catalog import TRUST
 from mnemic.unit_of_work import Unit, commit
 
 

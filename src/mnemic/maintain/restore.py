@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from mnemic.identity import token_of
 from mnemic.maintain.erase import erase
 from mnemic.maintain.erasure_receipt import ErasureReceipt
 from mnemic.maintain.subject_data import audit_of
 from mnemic.ports import Clock, RecordStore
 from mnemic.types import Actor, Level, Status
+from mnemic.types.identity import token_of
 
 PAGE = 500
 _SUBJECT, _ERASED = "subject/", "/erased"

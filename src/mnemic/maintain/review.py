@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from mnemic.catalog import CATALOG
 from mnemic.errors import MemoryNotFound, ReviewDenied, VersionConflict
 from mnemic.guard.expiry import bounded
 from mnemic.guard.policy import Policy
@@ -31,6 +30,7 @@ from mnemic.types import (
     Where,
     WriteReceipt,
 )
+from mnemic.types.catalog import CATALOG
 from mnemic.unit_of_work import Unit, commit
 from mnemic.write.commit import Gate, Refused, keep, receipt_of
 from mnemic.write.draft import Draft, starts_at

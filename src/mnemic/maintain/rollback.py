@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from mnemic.catalog import TRUST
 from mnemic.errors import InvalidInput, MemoryNotFound, VersionConflict
 from mnemic.maintain.export import accepted
 from mnemic.ports import Clock, RecordStore
 from mnemic.types import Actor, Memory, Outcome, Scope, Status, Where, WriteReceipt
+from mnemic.types.catalog import TRUST
 from mnemic.unit_of_work import Mutation, Unit, commit
 from mnemic.write.commit import Gate, Refused, receipt_of
 from mnemic.write.draft import Draft

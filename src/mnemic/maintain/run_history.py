@@ -11,8 +11,8 @@ from typing import Any
 
 from mnemic.maintain.trail import latest
 from mnemic.ports import Clock, RecordStore
-from mnemic.trace import RunReport, UseAudit
 from mnemic.types import Actor, AuditEvent, JsonValue
+from mnemic.types.trace import RunReport, UseAudit
 from mnemic.unit_of_work import Mutation, apply
 
 RAN = "run"

@@ -16,7 +16,6 @@ from typing import Any
 
 from mnemic.errors import NotSupported, RevealDenied
 from mnemic.guard.limits import MINUTE, Quota
-from mnemic.identity import token_of
 from mnemic.inject.injection_log import INJECTED, injected_in
 from mnemic.maintain.consent import consent_prefix, tombstone
 from mnemic.maintain.erase import made_of
@@ -24,6 +23,7 @@ from mnemic.maintain.export import as_dict, plain
 from mnemic.maintain.subject_data import PAGE, conversation, touched_elsewhere, written_elsewhere
 from mnemic.ports import Clock, RecordStore, SessionStore
 from mnemic.types import Actor, AuditEvent, Kind, Level, Memory, Message, Scope, Status, Usage, checked_name
+from mnemic.types.identity import token_of
 from mnemic.unit_of_work import Mutation, apply
 from mnemic.write.fingerprint import request_owner
 from mnemic.write.vault import Vault, marker_of, vault_prefix

@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 from datetime import timedelta
 
-from mnemic.catalog import CATALOG
 from mnemic.errors import InvalidInput
 from mnemic.ports import RecordStore, SessionStore
 from mnemic.types import AuditEvent, Kind, Level, Memory, Scope, Status
+from mnemic.types.catalog import CATALOG
 
 PAGE = 500
 CONVERSATION = 200

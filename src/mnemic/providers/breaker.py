@@ -9,10 +9,10 @@ import asyncio
 from collections.abc import Sequence
 from datetime import timedelta
 
-from mnemic.circuit_breaker import CircuitBreaker
 from mnemic.errors import EmbedderFailed, MnemicError, ModelFailed, ModelTimeout, ModelUnavailable
 from mnemic.ports import Clock, Completer, Embedder
 from mnemic.ports.metering import metered
+from mnemic.runtime.circuit_breaker import CircuitBreaker
 from mnemic.types import Completion, Deadline, Prompt, Vector, VectorSpace
 
 FEW = 8

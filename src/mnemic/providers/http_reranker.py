@@ -8,10 +8,10 @@ from datetime import timedelta
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
-from mnemic.circuit_breaker import CircuitBreaker
 from mnemic.errors import InvalidInput, RerankerFailed
 from mnemic.ports import Clock
 from mnemic.providers.openai_client import CallFailed, OpenAIClient, Trouble
+from mnemic.runtime.circuit_breaker import CircuitBreaker
 from mnemic.types import Deadline
 
 if TYPE_CHECKING:
@@ -53,8 +53,8 @@ class HttpReranker:
     """Scores from a server. `base_url` is the address to which `/rerank` is added (Cohere: https://api.cohere.com/v2).
 
     A call takes at most `timeout`, and a server that does not answer is not asked again for a while
-    (`mnemic.circuit_breaker`). Raises InvalidConfig (`invalid_config:openai`) where the `openai` package is absent;
-    calls raise RerankerFailed, never a partial list.
+    (`mnemic.runtime.circuit_breaker`). Raises InvalidConfig (`invalid_config:openai`) where the `openai` package is
+    absent; calls raise RerankerFailed, never a partial list.
     """
 
     def __init__(

@@ -7,7 +7,7 @@ an engine is built, so that what cannot be had is said then.
 from __future__ import annotations
 
 from mnemic.errors import InvalidConfig
-from mnemic.extras import brought_by
+from mnemic.plugins.extras import brought_by
 
 with brought_by("tokens"):
     import tiktoken

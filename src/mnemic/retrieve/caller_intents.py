@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TypeVar
 
-from mnemic.catalog import kind_of
-from mnemic.conditions import checked_filter
 from mnemic.errors import InvalidInput
 from mnemic.retrieve.search import MAX_TOP_K
 from mnemic.types import Intent, JsonValue, Kind, aware
+from mnemic.types.catalog import kind_of
+from mnemic.types.conditions import checked_filter
 
 T = TypeVar("T")
 

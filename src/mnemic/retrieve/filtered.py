@@ -10,9 +10,9 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from mnemic.conditions import checked_filter, meets
 from mnemic.ports import Snapshot
 from mnemic.types import Memory, Status, Where
+from mnemic.types.conditions import checked_filter, meets
 
 PAGE = 500
 """Memories that are read at a time."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from mnemic.clock import SystemClock
 from mnemic.guard.budget import Budget
 from mnemic.guard.contract import parse_json
 from mnemic.ports import Clock, Completer
 from mnemic.ports.metering import metered
 from mnemic.prompts import intent_prompt
+from mnemic.runtime.clock import SystemClock
 from mnemic.types import Deadline
 from mnemic.types.defaults import DEFAULT_MAX_ENTRIES
 

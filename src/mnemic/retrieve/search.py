@@ -98,7 +98,7 @@ class Searcher:
         rules. `named`: only those that the query names (`mnemic.retrieve.named`). With `known_at` they are searched as
         they stood then. `asked_at` gives "last week" its meaning. `hidden` reads the keys of which nothing may be
         found, in the place of those of `where`: embedding need not wait for it. `data`: a filter on the data of
-        memories, which every list keeps to (`mnemic.conditions`).
+        memories, which every list keeps to (`mnemic.types.conditions`).
 
         Raises MnemicError if every list fails.
         """

@@ -1,5 +1,5 @@
 """Order in which a query puts documents, and the namespaces that a listing names: one meaning for every document store.
-`mnemic.conditions` says which documents a filter accepts.
+`mnemic.types.conditions` says which documents a filter accepts.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from mnemic.conditions import accepts, check_conditions, equal
 from mnemic.text.keywords import keyword_scores
 from mnemic.types import ListNamespaces, Namespace, Vector
+from mnemic.types.conditions import accepts, check_conditions, equal
 
 __all__ = ["accepts", "best_first", "check_conditions", "cosines", "equal", "keyword_scores", "listed", "texts_in"]
 

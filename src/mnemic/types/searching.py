@@ -20,7 +20,7 @@ class Intent(Serialisable):
 
     `as_of`: what was true then. `known_at`: what was believed then. Together: what was believed then of that time.
     `parts`: what `query` asks about, each looked for by itself, too; empty leaves it to the rules. `where`: a filter on
-    the data of memories (`mnemic.conditions`).
+    the data of memories (`mnemic.types.conditions`).
     """
 
     query: str = field(repr=False)

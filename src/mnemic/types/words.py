@@ -6,7 +6,7 @@ from enum import IntEnum, StrEnum
 
 
 class Kind(StrEnum):
-    """The seven kinds of memory; `mnemic.catalog` says what each promises."""
+    """The seven kinds of memory; `mnemic.types.catalog` says what each promises."""
 
     WORKING = "working"
     SHORT_TERM = "short_term"

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from mnemic.catalog import CATALOG, TRUST, KindSpec
 from mnemic.compare import LEAST_COSINE
 from mnemic.errors import InvalidConfig
 from mnemic.guard.expiry import bounded, end_of
@@ -27,6 +26,7 @@ from mnemic.types import (
     VectorSpace,
     subject_of,
 )
+from mnemic.types.catalog import CATALOG, TRUST, KindSpec
 
 if TYPE_CHECKING:
     from mnemic.ports import Clock

@@ -14,10 +14,10 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from mnemic.catalog import CATALOG
 from mnemic.errors import InvalidInput
 from mnemic.text.normalise import nfkc
 from mnemic.types import Candidate, Kind, Scope
+from mnemic.types.catalog import CATALOG
 from mnemic.write.draft import Draft
 
 MAX_IDEMPOTENCY_KEY_CHARS = 512

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 from mnemic.errors import BudgetSpent, EmbedderFailed, InvalidConfig, InvalidInput, SpaceMismatch, StoreFailed
 from mnemic.guard.execution import Grant
 from mnemic.guard.policy import Policy
-from mnemic.identity import new_id
 from mnemic.types import (
     Actor,
     Candidate,
@@ -28,6 +27,7 @@ from mnemic.types import (
     Scope,
     WriteReceipt,
 )
+from mnemic.types.identity import new_id
 from mnemic.unit_of_work import Unit, commit
 from mnemic.write.calibration import calibrated
 from mnemic.write.commit import Gate, Refused, Request, Settled, blocked_receipt, passed, readied

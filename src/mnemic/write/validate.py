@@ -13,12 +13,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
 
-from mnemic.catalog import CATALOG
 from mnemic.errors import InvalidInput
 from mnemic.guard.candidate import MAX_CONTENT_CHARS
 from mnemic.guard.expiry import FOREVER, LONGEST_TTL, lifetime
 from mnemic.text.normalise import canonical_key, clean_content
 from mnemic.types import Candidate, JsonValue, Kind, Origin, Source
+from mnemic.types.catalog import CATALOG
 from mnemic.write.draft import MAX_CONTENT_BYTES, Draft
 
 MAX_RAW_CHARS = 64 * 1024

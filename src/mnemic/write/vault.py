@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mnemic.errors import KeyFailed
-from mnemic.identity import token_of
 from mnemic.types import Scope
+from mnemic.types.identity import token_of
 
 if TYPE_CHECKING:
     from mnemic.ports import Keyring

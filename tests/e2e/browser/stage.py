@@ -23,7 +23,7 @@ from mnemic.kinds.entity import EntityMemory
 from mnemic.kinds.episodic import EpisodicMemory, Step
 from mnemic.maintain.run_history import record_run
 from mnemic.maintain.tenants import Tenants
-from mnemic.sync_facade import awaited
+from mnemic.runtime.sync_facade import awaited
 from mnemic.types import Actor, Candidate, Kind, Origin, Source
 from mnemic_server.app import create_app
 from mnemic_server.credentials import ApiKeys, Role

@@ -19,8 +19,8 @@ from mnemic.extract.model import ModelExtractor
 from mnemic.guard.policy import KeyRule, Policy
 from mnemic.providers.openai import OpenAICompleter
 from mnemic.stores.sqlite import SqliteStore
-from mnemic.trace import RunReport
 from mnemic.types import Actor, Kind, Memory, Message, Origin, Scope, Trust
+from mnemic.types.trace import RunReport
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.scripted_model import ModelRequest, Reply, ScriptedModelServer

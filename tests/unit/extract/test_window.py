@@ -18,8 +18,8 @@ from mnemic.extract.model import WINDOW_CHARS, ModelExtractor, windows
 from mnemic.guard.policy import KeyRule, Policy
 from mnemic.providers.openai import OpenAICompleter
 from mnemic.stores.sqlite import SqliteStore
-from mnemic.trace import RunReport
 from mnemic.types import Actor, Message
+from mnemic.types.trace import RunReport
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.scripted_model import Fault, Reply, ScriptedModelServer

@@ -15,10 +15,10 @@ from mnemic.errors import InvalidInput, NotSupported, StoreUnavailable
 from mnemic.kinds.entity import EntityMemory
 from mnemic.kinds.entity_names import SAME
 from mnemic.kinds.seven import SevenKinds
+from mnemic.runtime.sync_facade import Awaited, awaited
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.stores.sqlite.graph import SqliteGraph
-from mnemic.sync_facade import Awaited, awaited
 from mnemic.types import Actor, Fragment, Kind, Level, Neighbour, Node, Outcome, Relation
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder

@@ -14,9 +14,9 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import IdempotencyConflict, InvalidInput, MemoryNotFound, NotSupported
 from mnemic.kinds.episodic import Step
 from mnemic.kinds.seven import SevenKinds
+from mnemic.runtime.sync_facade import awaited
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.stores.sqlite.graph import SqliteGraph
-from mnemic.sync_facade import awaited
 from mnemic.types import Kind, Level, Memory, Outcome
 from mnemic.types.graph import episode_node, fragment_of
 from mnemic_testing.clock import ManualClock

@@ -20,11 +20,11 @@ from mnemic.kinds.entity import EntityMemory
 from mnemic.kinds.graph_search import MOST_REACHED, MOST_UNSAID, GraphSurroundings
 from mnemic.kinds.optional_backend import OptionalBackend
 from mnemic.retrieve.relevance import RELATED
+from mnemic.runtime.sync_facade import Awaited, awaited
 from mnemic.stores.graph import InProcessGraph
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.stores.sqlite.graph import SqliteGraph
-from mnemic.sync_facade import Awaited, awaited
 from mnemic.types import Actor, Deadline, Kind, Level, SearchResult, Where
 from mnemic.types.graph import fragment_of
 from mnemic_testing.clock import ManualClock

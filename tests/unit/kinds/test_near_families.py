@@ -9,7 +9,6 @@ from datetime import timedelta
 from pathlib import Path
 
 from mnemic.bootstrap import build_embedder
-from mnemic.clock import SystemClock
 from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
 from mnemic.kinds.entity import EntityMemory
@@ -17,9 +16,10 @@ from mnemic.kinds.graph_search import GraphSurroundings
 from mnemic.kinds.optional_backend import OptionalBackend
 from mnemic.ports import Embedder
 from mnemic.retrieve.fuse import Weights
+from mnemic.runtime.clock import SystemClock
+from mnemic.runtime.sync_facade import awaited
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.stores.sqlite.graph import SqliteGraph
-from mnemic.sync_facade import awaited
 from mnemic.types import Actor
 
 ANA = Actor(user="ana")

@@ -7,7 +7,7 @@ import pytest
 from mnemic.errors import InvalidConfig, MemoryNotFound
 from mnemic.kinds.persona import PersonaMemory
 from mnemic.kinds.profile import Profile
-from mnemic.sync_facade import awaited
+from mnemic.runtime.sync_facade import awaited
 from mnemic.types import Actor, Outcome
 from tests.unit.kinds.conftest import ANA, BEN, House
 

@@ -11,9 +11,9 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, NotSupported, StoreUnavailable
 from mnemic.kinds.seven import SevenKinds
 from mnemic.ports import Snapshot
+from mnemic.runtime.sync_facade import awaited
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.session import InProcessSessions
-from mnemic.sync_facade import awaited
 from mnemic.types import Candidate, Kind, Message, Outcome, Scope
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder

@@ -15,7 +15,7 @@ from mnemic.extract.structured.schema import Schema
 from mnemic.extract.structured.shape import Shape
 from mnemic.kinds.structured import StructuredMemory
 from mnemic.providers.openai import OpenAICompleter
-from mnemic.sync_facade import awaited
+from mnemic.runtime.sync_facade import awaited
 from mnemic.types import Origin, Outcome
 from mnemic_testing.scripted_model import ScriptedModelServer
 from tests.unit.kinds.conftest import ANA, BEN, House

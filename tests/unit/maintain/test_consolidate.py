@@ -24,9 +24,9 @@ from mnemic.maintain.consolidate import Consolidated, ConsolidationRules
 from mnemic.maintain.derived import DERIVED, sources_of
 from mnemic.maintain.expiry_job import ExpiryRules
 from mnemic.providers.openai import OpenAICompleter
+from mnemic.runtime.sync_facade import awaited
 from mnemic.stores.graph import InProcessGraph
 from mnemic.stores.sqlite import SqliteStore
-from mnemic.sync_facade import awaited
 from mnemic.types import Actor, Candidate, Deadline, Kind, Memory, Message, Origin, Source, Status, Trust
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder

@@ -19,10 +19,10 @@ from mnemic.guard.execution import Grant
 from mnemic.kinds.short_term import ShortTermMemory
 from mnemic.maintain import erase
 from mnemic.maintain.erasure_receipt import ErasureReceipt
+from mnemic.runtime.sync_facade import awaited
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.session import InProcessSessions
 from mnemic.stores.sqlite import SqliteStore
-from mnemic.sync_facade import awaited
 from mnemic.types import Actor, Candidate, Level, Message, Origin, Outcome, Source
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder

@@ -9,9 +9,9 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import StoreUnavailable
 from mnemic.kinds.entity import EntityMemory
 from mnemic.maintain.graph import GraphProjection
+from mnemic.runtime.sync_facade import Awaited, awaited
 from mnemic.stores.graph import InProcessGraph
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.sync_facade import Awaited, awaited
 from mnemic.types import Actor, Deadline, Fragment, Outcome, Scope
 from mnemic.write.outbox_consumer import Feed
 from mnemic_testing.clock import ManualClock

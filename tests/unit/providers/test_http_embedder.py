@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from mnemic.clock import SystemClock
 from mnemic.errors import EmbedderFailed, InvalidConfig, InvalidInput
 from mnemic.ports import Embedder
 from mnemic.providers.http_embedder import HttpEmbedder
+from mnemic.runtime.clock import SystemClock
 from mnemic.types import Deadline, VectorSpace
 from mnemic_testing.scripted_model import Fault, Reply, Script, Scripted, ScriptedModelServer
 

@@ -17,12 +17,12 @@ from typing import Any
 
 import pytest
 
-from mnemic.clock import SystemClock
 from mnemic.errors import InvalidConfig, MnemicError, ModelEmpty, ModelFailed, ModelTimeout, ModelUnavailable
 from mnemic.maintain.prompts import reflection_prompt
 from mnemic.ports import Completer
 from mnemic.providers import openai_client
 from mnemic.providers.openai import OpenAICompleter
+from mnemic.runtime.clock import SystemClock
 from mnemic.types import Deadline, Prompt
 from mnemic_testing.scripted_model import Fault, ModelRequest, Reply, Script, Scripted, ScriptedModelServer
 

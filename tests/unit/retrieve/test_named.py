@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemic.clock import SystemClock
 from mnemic.retrieve.named import Naming, names_of, one_slip
+from mnemic.runtime.clock import SystemClock
 from mnemic.types import Actor, Kind, Level, Memory
 
 NOW = SystemClock().now()

@@ -13,9 +13,9 @@ import pytest
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig, StoreCorrupt, StoreUnavailable
 from mnemic.kinds.episodic import EpisodicMemory
+from mnemic.runtime.sync_facade import awaited
 from mnemic.stores.episode_log import EpisodeLog
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.sync_facade import awaited
 from mnemic.types import Actor, Change, Kind, Memory, OutboxEntry
 from mnemic.write.outbox_consumer import Feed
 from mnemic_testing.clock import ManualClock

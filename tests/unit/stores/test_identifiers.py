@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemic.identity import new_id
 from mnemic.stores import scope_index as module
 from mnemic.stores.scope_index import Identifiers
+from mnemic.types.identity import new_id
 
 _NAMES = st.one_of(
     st.uuids(version=4).map(str),

@@ -13,9 +13,9 @@ from typing import Any
 import apsw
 import pytest
 
-from mnemic.clock import SystemClock
 from mnemic.errors import StoreBusy, StoreFull, VersionConflict
 from mnemic.ports import Expecting, Transaction
+from mnemic.runtime.clock import SystemClock
 from mnemic.stores.sqlite import SqliteStore, threads
 from mnemic.types import Deadline, Where
 from mnemic_testing.record_store import EMBEDDER, memory, remember, scope

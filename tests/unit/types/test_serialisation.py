@@ -18,10 +18,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import mnemic
-from mnemic import administration_verbs, types
+from mnemic import types
+from mnemic.engine import administration_verbs
 from mnemic.errors import InvalidInput
 from mnemic.maintain import consolidate, erase, expiry_job, health, lineage, reembed, review, rotate, undo, vault
-from mnemic.trace import RunReport, UseAudit
 from mnemic.types import (
     Candidate,
     Fragment,
@@ -44,6 +44,7 @@ from mnemic.types import (
     to_json,
 )
 from mnemic.types.serialisation import Serialisable
+from mnemic.types.trace import RunReport, UseAudit
 from mnemic.types.values import duration_of
 
 WITHOUT_JSON = {"Deadline", "Detector", "FrozenDict", "Serialisable"}

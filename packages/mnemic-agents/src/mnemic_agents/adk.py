@@ -10,8 +10,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from mnemic.engine import MemoryEngine
-from mnemic.extras import brought_by
 from mnemic.inject import Injection, InjectionConfig
+from mnemic.plugins.extras import brought_by
 from mnemic.types import Actor, Origin
 from mnemic.types.defaults import DEFAULT_MAX_ENTRIES
 from mnemic_agents.turns import TurnMemory, shown, shown_for

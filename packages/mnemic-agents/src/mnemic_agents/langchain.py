@@ -10,8 +10,8 @@ from functools import wraps
 from typing import Any
 
 from mnemic.engine import MemoryEngine
-from mnemic.extras import brought_by
 from mnemic.inject import Injection, InjectionConfig, MemorySource
+from mnemic.plugins.extras import brought_by
 from mnemic.types import Actor
 from mnemic_agents.turns import TurnMemory, asked
 

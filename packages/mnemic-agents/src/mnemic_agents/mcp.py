@@ -18,9 +18,9 @@ from typing import Annotated, Any, cast, get_type_hints
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, MnemicError, NotSupported
-from mnemic.extras import brought_by
 from mnemic.inject import InjectionConfig
 from mnemic.inject.messages import text_of
+from mnemic.plugins.extras import brought_by
 from mnemic.types import Actor, MemoryRequest
 from mnemic_agents.turns import TurnMemory, settled, shown
 

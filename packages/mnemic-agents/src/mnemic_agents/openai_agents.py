@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mnemic.engine import MemoryEngine
-from mnemic.extras import brought_by
 from mnemic.inject import InjectionConfig, MemorySource
 from mnemic.inject.messages import ASSISTANT
+from mnemic.plugins.extras import brought_by
 from mnemic.types import Actor
 from mnemic_agents.turns import TurnMemory, asked
 

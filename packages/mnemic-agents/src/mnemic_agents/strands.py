@@ -15,10 +15,10 @@ from typing import Any
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig, InvalidInput, MnemicError
-from mnemic.extras import brought_by
 from mnemic.inject import Entry, Injection, InjectionConfig, InjectionContext, MemorySource, TextInjector
 from mnemic.inject.messages import is_user_turn, role_of, text_of
 from mnemic.inject.text import RenderContent
+from mnemic.plugins.extras import brought_by
 from mnemic.retrieve.search import MAX_TOP_K
 from mnemic.types import Actor, Candidate, Deadline, Hit, Origin, Source
 from mnemic.types.defaults import DEFAULT_MAX_ENTRIES
@@ -85,8 +85,8 @@ class MnemicMemoryStore:
                 self._open = True
 
     async def search(self, query: str, options: SearchOptions | None = None) -> list[MemoryEntry]:
-        """Return what a model that is asked `query` is shown (`mnemic.recall`); none for a query without words. Raises
-        MnemicError where nothing could be searched, which Strands logs and reports.
+        """Return what a model that is asked `query` is shown (`mnemic.engine.recall`); none for a query without words.
+        Raises MnemicError where nothing could be searched, which Strands logs and reports.
         """
         if not any(character.isalnum() for character in query):
             return []

@@ -12,16 +12,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, ParamSpec, TypeVar
 
-from mnemic.background_capture import BackgroundCapture, is_kept
-from mnemic.conditions import checked_filter
 from mnemic.engine import MemoryEngine
+from mnemic.engine.background_capture import BackgroundCapture, is_kept
 from mnemic.errors import InvalidInput, MnemicError
 from mnemic.extract.about_memory import asked_of_memory
 from mnemic.inject import Entry, Injection, InjectionConfig, InjectionRun, MemorySource, account_for, injector_for
 from mnemic.inject.escape import defused, visible
 from mnemic.inject.messages import has_tool_result, is_user_turn, text_of
-from mnemic.portal import Portal
-from mnemic.trace import RunStatus
+from mnemic.runtime.portal import Portal
 from mnemic.types import (
     Actor,
     Deadline,
@@ -36,6 +34,8 @@ from mnemic.types import (
     WriteReceipt,
     lowered,
 )
+from mnemic.types.conditions import checked_filter
+from mnemic.types.trace import RunStatus
 
 logger = logging.getLogger(__name__)
 

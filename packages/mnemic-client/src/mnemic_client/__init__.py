@@ -12,7 +12,7 @@
 
 from __future__ import annotations
 
-from mnemic.extras import brought_by
+from mnemic.plugins.extras import brought_by
 
 with brought_by("client"):
     from mnemic_client.bodies import Context, Found, ImportState

@@ -9,7 +9,6 @@ from typing import Any
 from mnemic.kinds.episodic import Episode, Lesson, Step
 from mnemic.kinds.seven import KindHit
 from mnemic.maintain.export import from_dict
-from mnemic.trace import RunReport, RunStatus, UseAudit
 from mnemic.types import (
     Blocked,
     Cost,
@@ -26,6 +25,7 @@ from mnemic.types import (
 )
 from mnemic.types import Step as WriteStep
 from mnemic.types.searching import Rank
+from mnemic.types.trace import RunReport, RunStatus, UseAudit
 
 Json = Mapping[str, Any]
 STOPPED_ON = ("raw_intent", "invalid_used_memory_keys", "retrieved_keys")

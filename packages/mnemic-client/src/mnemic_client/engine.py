@@ -7,8 +7,6 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequenc
 from datetime import datetime, timedelta
 from typing import Any, Literal, Self, cast
 
-from mnemic.catalog import kind_of
-from mnemic.clock import SystemClock
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, NotSupported
 from mnemic.guard.expiry import ttl_of
@@ -16,8 +14,10 @@ from mnemic.guard.policy import Policy
 from mnemic.kinds.seven import SevenKinds
 from mnemic.maintain.erasure_receipt import ErasureReceipt
 from mnemic.maintain.review import Waiting
-from mnemic.sync_facade import Awaited, Ground, M
+from mnemic.runtime.clock import SystemClock
+from mnemic.runtime.sync_facade import Awaited, Ground, M
 from mnemic.types import Actor, AuditEvent, Candidate, Kind, Memory, Message, Origin, Source, WriteReceipt
+from mnemic.types.catalog import kind_of
 from mnemic_client.governance import RemoteReviews
 from mnemic_client.memory import MemoryClient
 from mnemic_client.opening import AsyncClient

@@ -1,5 +1,5 @@
 """The governance of a memory that a service keeps: the review queue, consent, privacy, the audit; see
-`mnemic.governance`.
+`mnemic.facade.governance`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from mnemic.maintain.erasure_receipt import ErasureReceipt
 from mnemic.maintain.export import from_dict
 from mnemic.maintain.reports import AuditReport, Decided, Revocation
 from mnemic.maintain.review import Waiting
-from mnemic.sync_facade import Face, Ground, M, verb
+from mnemic.runtime.sync_facade import Face, Ground, M, verb
 from mnemic.types import AuditEvent, CarriedOut, Level, Scope, WriteReceipt
 from mnemic_client.answers import receipt_of
 from mnemic_client.bodies import memories

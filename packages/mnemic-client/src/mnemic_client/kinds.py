@@ -11,7 +11,7 @@ from urllib.parse import quote
 from mnemic.kinds.entity import Extracted
 from mnemic.kinds.episodic import Ending, Episode, Lesson, Step
 from mnemic.maintain.export import from_dict
-from mnemic.sync_facade import Face, Ground, M, verb
+from mnemic.runtime.sync_facade import Face, Ground, M, verb
 from mnemic.types import Memory, Message, Neighbour, Node, Origin, Relation, WriteReceipt, lowered
 from mnemic_client.answers import episode_of, lesson_of, neighbour_of, node_of, receipt_of, relation_of
 from mnemic_client.bodies import iso, message_body, receipts

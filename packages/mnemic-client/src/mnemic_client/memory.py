@@ -8,13 +8,11 @@ from itertools import islice
 from typing import Any, TypeVar
 from urllib.parse import quote, urlencode
 
-from mnemic.catalog import CATALOG
+from mnemic.engine.remembering import Said, messages_of
 from mnemic.errors import MemoryNotFound
 from mnemic.maintain.export import plain
 from mnemic.maintain.undo import UndoReceipt
-from mnemic.remembering import Said, messages_of
-from mnemic.sync_facade import Ground, M, verb
-from mnemic.trace import RunReport
+from mnemic.runtime.sync_facade import Ground, M, verb
 from mnemic.types import (
     Candidate,
     CarriedOut,
@@ -26,6 +24,8 @@ from mnemic.types import (
     WriteReceipt,
     from_json,
 )
+from mnemic.types.catalog import CATALOG
+from mnemic.types.trace import RunReport
 from mnemic_client.answers import receipt_of, report_of
 from mnemic_client.bodies import (
     ImportState,

@@ -8,9 +8,9 @@ from typing import Any, Self
 
 import httpx
 
-from mnemic.administration_verbs import Form
-from mnemic.portal import Portal, PortalOwner
-from mnemic.sync_facade import Awaited, Blocking, awaited, blocking
+from mnemic.engine.administration_verbs import Form
+from mnemic.runtime.portal import Portal, PortalOwner
+from mnemic.runtime.sync_facade import Awaited, Blocking, awaited, blocking
 from mnemic_client.memory import MemoryClient
 from mnemic_client.remote import Remote
 

@@ -10,7 +10,7 @@ from typing import Any
 from mnemic.kinds.seven import Retrieved
 from mnemic.maintain.export import from_dict
 from mnemic.maintain.lineage import Lineage, Use
-from mnemic.sync_facade import M, verb
+from mnemic.runtime.sync_facade import M, verb
 from mnemic.types import Kind, Memory
 from mnemic.types.defaults import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
 from mnemic_client.answers import hit_of, kind_hit_of

@@ -8,8 +8,8 @@ from typing import Any, cast
 from mnemic.extract.structured.schema import Schema
 from mnemic.extract.structured.shape import Shape
 from mnemic.kinds.structured import StructuredMemory
-from mnemic.portal import Portal
-from mnemic.sync_facade import Awaited, awaited
+from mnemic.runtime.portal import Portal
+from mnemic.runtime.sync_facade import Awaited, awaited
 from mnemic.types import Actor
 from mnemic_client.engine import RemoteEngine
 from mnemic_client.opening import AsyncClient

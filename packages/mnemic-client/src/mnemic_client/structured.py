@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
 from mnemic.maintain.export import from_dict
-from mnemic.sync_facade import Awaited, M, verb
+from mnemic.runtime.sync_facade import Awaited, M, verb
 from mnemic.types import Memory, Origin, WriteReceipt
 from mnemic_client.bodies import at as place_of
 from mnemic_client.bodies import iso, lower, memories, receipts

@@ -8,7 +8,7 @@ from mnemic.maintain.consolidate import Consolidated, ConsolidationRules
 from mnemic.maintain.expiry_job import ExpiryReport, ExpiryRules
 from mnemic.maintain.health import Health
 from mnemic.maintain.reports import MaintenanceReport
-from mnemic.sync_facade import Face, Ground, M, awaited, verb
+from mnemic.runtime.sync_facade import Face, Ground, M, awaited, verb
 from mnemic.types import from_json, to_json
 from mnemic_client.governance import RemoteAudit, RemoteConsents, RemotePrivacy, RemoteReviews
 from mnemic_client.remote import Remote

@@ -16,9 +16,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from mnemic.bootstrap import build_embedder, build_graph
-from mnemic.clock import SystemClock
 from mnemic.config import Settings
 from mnemic.ports import Embedder
+from mnemic.runtime.clock import SystemClock
 from mnemic.types import Actor, Kind
 from mnemic_eval.conditions import conditions, file_system, load
 from mnemic_eval.floors import UNDER, WARM, embedding_alone, scan, times_floor

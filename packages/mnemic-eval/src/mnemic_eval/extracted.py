@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from mnemic.clock import SystemClock
 from mnemic.extract import Extraction, Extractor
 from mnemic.extract.fallback import FallbackExtractor
 from mnemic.extract.model import ModelExtractor
@@ -14,6 +13,7 @@ from mnemic.guard.budget import Budget
 from mnemic.guard.policy import Policy
 from mnemic.ports import Clock, Completer, Embedder
 from mnemic.providers.minilm import MiniLmEmbedder
+from mnemic.runtime.clock import SystemClock
 from mnemic.types import Deadline, Message
 
 _POLICY = Policy(on_model_failure="rules")

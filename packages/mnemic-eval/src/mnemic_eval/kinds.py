@@ -7,11 +7,11 @@ from collections.abc import Awaitable, Callable, Iterator
 from itertools import count
 from typing import Any
 
-from mnemic.catalog import CATALOG
 from mnemic.engine import MemoryEngine
 from mnemic.kinds.seven import SevenKinds
-from mnemic.sync_facade import Awaited, awaited
+from mnemic.runtime.sync_facade import Awaited, awaited
 from mnemic.types import Actor, Kind
+from mnemic.types.catalog import CATALOG
 from mnemic_eval.floors import WARM
 from mnemic_eval.latency import Bench
 from mnemic_eval.metrics import percentiles

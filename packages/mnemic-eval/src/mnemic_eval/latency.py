@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from mnemic.bootstrap import build_graph, build_sessions, build_store, keeps_graph
-from mnemic.clock import SystemClock
 from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
 from mnemic.inject import InjectionConfig, Injector
@@ -20,6 +19,7 @@ from mnemic.inject.engine_injector import ActorMemories, injector_for
 from mnemic.inject.entry import Entry
 from mnemic.maintain.graph import GraphProjection
 from mnemic.ports import Embedder
+from mnemic.runtime.clock import SystemClock
 from mnemic.types import Actor, Candidate, Deadline, Kind
 from mnemic_eval.floors import WARM
 from mnemic_eval.metrics import percentiles

@@ -16,12 +16,12 @@ from datetime import timedelta
 from typing import Any
 
 from mnemic.bootstrap import build_completer
-from mnemic.clock import SystemClock
 from mnemic.config import Settings
 from mnemic.errors import InvalidConfig, RunStopped
 from mnemic.extract import Extraction
 from mnemic.extract.fallback import MODELS_SHARE
 from mnemic.ports import Completer
+from mnemic.runtime.clock import SystemClock
 from mnemic.types import Cost
 from mnemic_eval.extracted import Reader
 from mnemic_eval.metrics import percentiles

@@ -15,12 +15,12 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from mnemic.bootstrap import build_embedder, build_store
-from mnemic.clock import SystemClock
 from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
 from mnemic.extract import Extractor
 from mnemic.extract.messages import in_parts, message_candidates
 from mnemic.ports import Completer, Embedder
+from mnemic.runtime.clock import SystemClock
 from mnemic.types import Actor, Message, SearchResult
 from mnemic_eval.metrics import percentiles
 from mnemic_eval.progress import Progress

@@ -24,9 +24,9 @@ from threading import Thread
 from typing import IO, Any
 
 from mnemic.bootstrap import build_embedder
-from mnemic.clock import SystemClock
 from mnemic.config import Settings
 from mnemic.errors import StoreFailed
+from mnemic.runtime.clock import SystemClock
 from mnemic_client.remote import Remote
 from mnemic_eval.conditions import conditions
 from mnemic_eval.floors import WARM, embedding_alone

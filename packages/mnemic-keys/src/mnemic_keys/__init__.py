@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mnemic.extras import brought_by
+from mnemic.plugins.extras import brought_by
 
 with brought_by("keys"):
     from mnemic_keys.folder import KeyFolder

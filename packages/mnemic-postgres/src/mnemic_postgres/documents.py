@@ -10,9 +10,9 @@ from datetime import timedelta
 from functools import partial
 from typing import Any, Literal, TypeVar
 
-from mnemic.clock import SystemClock
 from mnemic.errors import StoreUnavailable
 from mnemic.ports import Clock
+from mnemic.runtime.clock import SystemClock
 from mnemic.stores.codec import to_micros
 from mnemic.stores.documents import check_batch, last_puts, path_of
 from mnemic.stores.relational.documents import DocumentReads, Page

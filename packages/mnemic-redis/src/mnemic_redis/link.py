@@ -26,8 +26,8 @@ from redis.exceptions import (
 )
 from redis.exceptions import TimeoutError as RedisTimeout
 
-from mnemic.circuit_breaker import CircuitBreaker
 from mnemic.errors import InvalidConfig, StoreBusy, StoreFailed, StoreFull, StoreUnavailable
+from mnemic.runtime.circuit_breaker import CircuitBreaker
 from mnemic.types import Scope
 
 T = TypeVar("T")

@@ -15,9 +15,9 @@ from fastapi.security import HTTPBearer
 from starlette.requests import HTTPConnection
 
 from mnemic.engine import MemoryEngine
+from mnemic.engine.tenancy import Tenancy
 from mnemic.kinds.profile import Profile
 from mnemic.ports import Clock
-from mnemic.tenancy import Tenancy
 from mnemic.types import Actor, Level, Origin
 from mnemic_server.addresses import is_loopback
 from mnemic_server.credentials import ApiKeys, Principal, Role

@@ -22,11 +22,11 @@ from enum import StrEnum
 from typing import Any
 
 from mnemic.errors import InvalidInput, MemoryNotFound, NotSupported, StoreFailed
-from mnemic.identity import new_id
 from mnemic.maintain.consent import subject_token
 from mnemic.maintain.tenants import SERVICE_TENANT, noted
 from mnemic.ports import Clock, RecordStore
 from mnemic.types import Actor
+from mnemic.types.identity import new_id
 from mnemic.unit_of_work import Mutation, Unit, apply, commit
 
 COMMAND_LINE = "command line"

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from mnemic.entrypoints.wire import hit_dict, report_dict
-from mnemic.trace import RunReport
 from mnemic.types import Actor, Hit, Level, Memory, SearchResult, to_json
+from mnemic.types.trace import RunReport
 
 _ONES_OWN = frozenset({Level.USER, Level.SESSION})
 

@@ -14,10 +14,10 @@ from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from mnemic.bootstrap import build_engine, build_profile
-from mnemic.clock import SystemClock
 from mnemic.config import ENV_FILE, Settings
 from mnemic.entrypoints.log_lines import configure
 from mnemic.errors import InvalidConfig
+from mnemic.runtime.clock import SystemClock
 from mnemic_server.addresses import is_loopback
 from mnemic_server.app import create_app
 from mnemic_server.connections import Connections, Timeouts, place_of

@@ -33,7 +33,7 @@ def backup_(given: Given, folder: Path) -> int:
       mnemic restore tuesday --to postgresql://db/again --erasures postgresql://db/memories
     """
     from mnemic.bootstrap import backup_store
-    from mnemic.clock import SystemClock
+    from mnemic.runtime.clock import SystemClock
 
     settings = given.settings()
     require_store(settings.store)
@@ -57,8 +57,8 @@ def restore_(given: Given, /, folder: Path, target: str, erasures: str | None, r
     Nobody comes back who was erased after the backup was made, if you name where that is known.
     """
     from mnemic.bootstrap import build_keyring, restore_store
-    from mnemic.clock import SystemClock
     from mnemic.maintain.erasure_receipt import ErasureReceipt
+    from mnemic.runtime.clock import SystemClock
 
     known = [ErasureReceipt.from_dict(json_file(file)) for file in receipts]
     restored, erased = restore_store(
@@ -96,7 +96,7 @@ def move_(given: Given, /, target: str, tenants: tuple[str, ...]) -> int:
       mnemic move --to postgresql://db/memories
     """
     from mnemic.bootstrap import build_keyring, move_store
-    from mnemic.clock import SystemClock
+    from mnemic.runtime.clock import SystemClock
 
     settings = given.settings()
     require_store(settings.store)

@@ -17,8 +17,8 @@ from mnemic.entrypoints.cli.views import capture_text, label, report_dict
 
 if TYPE_CHECKING:
     from mnemic.engine import MemoryEngine
-    from mnemic.trace import RunReport
     from mnemic.types import Actor, ContextBlock
+    from mnemic.types.trace import RunReport
 
 REMEMBERED_TURNS = 10
 """Turns of the conversation that the model sees again; what is older it has from memory alone."""

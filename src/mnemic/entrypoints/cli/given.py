@@ -130,7 +130,7 @@ class Given:
         if in_force is None and (known is None or known.quotas is None):
             return engine
         # What reads a policy takes longer to load than most commands take.
-        from mnemic.tenancy import Tenancy
+        from mnemic.engine.tenancy import Tenancy
 
         return (await Tenancy(engine).of(tenant)).engine
 

@@ -248,8 +248,8 @@ def _remembered(settings: Settings, space: VectorSpace) -> Iterator[Finding]:
 async def _examined(store: RecordStore, settings: Settings, space: VectorSpace) -> Health:
     """Return what the engine would find with the thresholds it decides writes by."""
     from mnemic.bootstrap import build_write_rules
-    from mnemic.clock import SystemClock
     from mnemic.maintain.health import examine
+    from mnemic.runtime.clock import SystemClock
     from mnemic.write.calibration import calibrated
 
     rules = await calibrated(store, space, build_write_rules(settings))
@@ -288,8 +288,8 @@ def _served(settings: Settings) -> _Served:
     import asyncio
 
     from mnemic.bootstrap import build_keyring, build_store
-    from mnemic.clock import SystemClock
     from mnemic.ports.offers import Examined
+    from mnemic.runtime.clock import SystemClock
     from mnemic.unit_of_work import commit
 
     async def looked() -> _Served:
@@ -343,7 +343,7 @@ def _embedder(settings: Settings, expected: VectorSpace | None) -> Finding:
     import asyncio
 
     from mnemic.bootstrap import build_embedder
-    from mnemic.clock import SystemClock
+    from mnemic.runtime.clock import SystemClock
 
     async def tried() -> VectorSpace:
         embedder = build_embedder(settings, SystemClock())

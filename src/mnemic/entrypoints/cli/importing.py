@@ -19,8 +19,8 @@ from mnemic.entrypoints.cli.failures import Exit, exit_code_of_run
 from mnemic.errors import InvalidInput, MnemicError
 from mnemic.extract.messages import in_parts, message_candidates
 from mnemic.maintain.archive import Archived, ArchivedConsent, ArchivedMemory
-from mnemic.trace import RunReport
 from mnemic.types import Actor, Candidate, Cost, Message, Outcome, WriteReceipt
+from mnemic.types.trace import RunReport
 
 BATCH = 32
 _DENIALS = ("key_denied_execution", "scope_denied_execution", "consent_required", "quota_exceeded", "retention_denied")

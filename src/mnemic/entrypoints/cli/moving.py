@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Iterator, Sequence
 
-    from mnemic.administration_verbs import Form
     from mnemic.conversations import Item
     from mnemic.engine import MemoryEngine
+    from mnemic.engine.administration_verbs import Form
     from mnemic.entrypoints.cli.importing import Summary
     from mnemic.types import Actor
 

@@ -385,7 +385,7 @@ def _reembedded(given: Given) -> int:
     import asyncio
 
     from mnemic.bootstrap import reembed_store
-    from mnemic.clock import SystemClock
+    from mnemic.runtime.clock import SystemClock
 
     settings = given.settings()
     require_store(settings.store)

@@ -14,8 +14,8 @@ from mnemic.entrypoints.cli.views import report_dict, report_text
 
 if TYPE_CHECKING:
     from mnemic.engine import MemoryEngine
-    from mnemic.trace import RunReport
     from mnemic.types import Actor
+    from mnemic.types.trace import RunReport
 
 
 @click.command("run", cls=Command)

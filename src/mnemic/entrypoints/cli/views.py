@@ -11,8 +11,8 @@ from mnemic.entrypoints.wire import hit_dict, memory_dict, receipt_dict, result_
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from mnemic.trace import RunReport
     from mnemic.types import Hit, Memory, WriteReceipt
+    from mnemic.types.trace import RunReport
 
 CONTENT_WIDTH = 160
 

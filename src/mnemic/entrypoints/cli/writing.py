@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from mnemic.engine import MemoryEngine
     from mnemic.maintain.undo import UndoReceipt
-    from mnemic.trace import RunReport
     from mnemic.types import Actor, Memory, WriteReceipt
+    from mnemic.types.trace import RunReport
 
 
 @click.command("add", cls=Command)

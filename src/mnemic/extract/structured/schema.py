@@ -15,7 +15,7 @@ from datetime import date, datetime, time
 from typing import Any
 
 from mnemic.errors import InvalidConfig, InvalidInput
-from mnemic.extras import brought_by
+from mnemic.plugins.extras import brought_by
 
 with brought_by("structured"):
     from jsonschema import Draft202012Validator, FormatChecker

@@ -10,12 +10,12 @@ from datetime import date, datetime, timedelta
 from itertools import product
 from typing import Any
 
-from mnemic.conditions import accepts, check_conditions
 from mnemic.errors import InvalidInput
 from mnemic.extract.structured.merge import merge
 from mnemic.extract.structured.moments import comparable
 from mnemic.extract.structured.persons import may_be_one, person_words
 from mnemic.extract.structured.schema import Schema
+from mnemic.types.conditions import accepts, check_conditions
 from mnemic.types.facets import day_facet, undated_facet, value_facet
 
 MOST_DAYS = 62
@@ -160,7 +160,7 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """One field and what is wanted of it; see `mnemic.conditions`. Times are compared as times."""
+    """One field and what is wanted of it; see `mnemic.types.conditions`. Times are compared as times."""
 
     path: tuple[str, ...]
     wanted: Any = field(repr=False)

@@ -9,7 +9,6 @@ from datetime import datetime
 from typing import Any, cast
 
 from mnemic.errors import VersionConflict
-from mnemic.identity import first_id
 from mnemic.ports import Transaction
 from mnemic.ports.rows import RowChange, RowReads
 from mnemic.stores.codec import DAMAGED, checked_vector, damaged, encode_event, is_message, moment_of
@@ -18,6 +17,7 @@ from mnemic.stores.layered import sides, trail
 from mnemic.stores.layered.memories import Scopes, earlier_of, home_of, key_of, place_of, places_of, stored
 from mnemic.stores.layered.tables import EARLIER, MEMORY, NEXT_VECTOR, PLACE, SCOPE, SPACE, USAGE, EarlierRow, MemoryRow
 from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, Scope, Status, Usage, Vector, VectorSpace
+from mnemic.types.identity import first_id
 
 
 class _Over:

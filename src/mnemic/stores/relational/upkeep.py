@@ -7,10 +7,10 @@ from collections.abc import Collection
 from datetime import datetime
 from typing import Any
 
-from mnemic.identity import first_id
 from mnemic.stores.codec import decode_event, moment_of, to_micros
 from mnemic.stores.relational.statements import Ask
 from mnemic.types import AuditEvent, KeptRequest, Kind, Scope, Usage
+from mnemic.types.identity import first_id
 
 _PLACES = ("memory", "memory_version", "outbox", "request", "graph", "facet")
 

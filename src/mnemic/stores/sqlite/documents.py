@@ -13,10 +13,10 @@ from typing import Any
 
 import apsw
 
-from mnemic.clock import SystemClock
 from mnemic.errors import StoreUnavailable
-from mnemic.forked import OneProcess
 from mnemic.ports import Clock
+from mnemic.runtime.clock import SystemClock
+from mnemic.runtime.forked import OneProcess
 from mnemic.stores.atomic import run_through
 from mnemic.stores.codec import dump, to_micros
 from mnemic.stores.documents import check_batch, last_puts, path_of

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import apsw
 
 from mnemic.errors import InvalidConfig, NotSupported, StoreUnavailable
-from mnemic.forked import OneProcess
+from mnemic.runtime.forked import OneProcess
 from mnemic.stores.atomic import run_through
 from mnemic.stores.codec import EXACT_UP_TO, adopted
 from mnemic.stores.jobs import Jobs

@@ -9,8 +9,8 @@ from click.testing import CliRunner, Result
 
 from mnemic.bootstrap import build_engine
 from mnemic.config import Settings
+from mnemic.engine.tenancy import Tenancy
 from mnemic.entrypoints.cli import cli
-from mnemic.tenancy import Tenancy
 from mnemic_server.credentials import ApiKeys
 from mnemic_testing.embedder import WordEmbedder
 from tests.servers import in_thread

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mnemic.tenancy import LASTS
+from mnemic.engine.tenancy import LASTS
 from tests.unit.entrypoints.rest.conftest import Running
 
 ROLES = ("reader", "writer", "reviewer", "subject", "operator")

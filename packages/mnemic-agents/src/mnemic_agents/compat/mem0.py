@@ -16,14 +16,14 @@ from types import TracebackType
 from typing import Any, Self
 
 from mnemic.bootstrap import build_engine
-from mnemic.conditions import checked_filter, meets
 from mnemic.engine import MemoryEngine
 from mnemic.errors import MemoryNotFound, NotSupported
 from mnemic.inject.messages import text_of as said_in
-from mnemic.portal import Portal, PortalOwner
-from mnemic.sync_facade import Awaited, Blocking, Face, Ground, M, awaited, blocking, verb
+from mnemic.runtime.portal import Portal, PortalOwner
+from mnemic.runtime.sync_facade import Awaited, Blocking, Face, Ground, M, awaited, blocking, verb
 from mnemic.types import Actor, Hit, Message, Outcome, Status
 from mnemic.types import Memory as Kept
+from mnemic.types.conditions import checked_filter, meets
 from mnemic_agents.compat.mem0_settings import settings_of
 from mnemic_agents.compat.mem0_values import (
     Ids,

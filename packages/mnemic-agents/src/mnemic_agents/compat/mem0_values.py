@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from typing import Any
 
-from mnemic.conditions import meets
 from mnemic.errors import InvalidInput
 from mnemic.types import Actor, Memory, Message, Origin
+from mnemic.types.conditions import meets
 
 IDS = ("user_id", "agent_id", "run_id")
 _PROMOTED = ("agent_id", "run_id", "actor_id", "role", "expiration_date")
@@ -87,7 +87,9 @@ def _identifier(name: str, value: object) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A filter, read: whose memories, and what their data must be (`mnemic.conditions`). `owner` None: anybody's."""
+    """A filter, read: whose memories, and what their data must be (`mnemic.types.conditions`). `owner` None means
+    anybody's.
+    """
 
     owner: Ids | None
     where: dict[str, Any] = field(default_factory=dict)

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from mnemic.extras import brought_by
+from mnemic.plugins.extras import brought_by
 
 with brought_by("langgraph"):
     from mnemic_agents.langgraph.graph import MemoryGraph, memory_graph

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
+from mnemic.door.gateway import MemoryGateway
+from mnemic.engine.recall import recall
 from mnemic.extract.messages import in_parts, message_candidates
-from mnemic.gateway import MemoryGateway
 from mnemic.guard.contract import MAX_CONTENT_CHARS
 from mnemic.guard.policy import KeyRule, Policy
 from mnemic.inject.entry import is_trusted, said_by
 from mnemic.inject.injection_log import record_injection
-from mnemic.recall import recall
 from mnemic.text.normalise import canonical_value
 from mnemic.types import Actor, Candidate, Hit, Intent, Memory, Message, Outcome, RecallRequest, Where
 from mnemic.write.pipeline import shown
@@ -107,7 +107,7 @@ class GatewayMemory:
         return [user_id, candidate.category or self._collection], key
 
     async def search(self, user_id: str, query: str, *, limit: int) -> Recall:
-        """Return what `mnemic.recall` shows of the user's memories within the grant."""
+        """Return what `mnemic.engine.recall` shows of the user's memories within the grant."""
         budget = self._gateway.budget
         intent = Intent(query=query, top_k=min(limit, budget.max_retrieve_top_k))
         request = RecallRequest(intent=intent, preference_bias=self._bias)

@@ -11,7 +11,6 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
-from mnemic.clock import SystemClock
 from mnemic.errors import InvalidInput
 from mnemic.extract import Extractor
 from mnemic.extract.messages import is_recorded
@@ -22,6 +21,7 @@ from mnemic.inject.injection_log import digest_of
 from mnemic.inject.render import render
 from mnemic.inject.tokens import TokenCount, estimated_tokens
 from mnemic.ports import Clock
+from mnemic.runtime.clock import SystemClock
 from mnemic.types import Deadline, Message, Skipped, checked_name
 from mnemic.types.recalling import shortened
 from mnemic_agents.steps.attempt import attempt, awaited

@@ -80,8 +80,8 @@ def _changed(
     quotas: Sequence[Quota], limits: dict[str, int | None], kind: str | None, soft: float | None
 ) -> list[Quota]:
     """`quotas` with what is named on the line. Raises InvalidInput (`kind`)."""
-    from mnemic.catalog import kind_of
     from mnemic.maintain.tenants import with_limits
+    from mnemic.types.catalog import kind_of
 
     chosen = None if kind is None else kind_of(kind)
     for_all = {name: limits[name] for name in _LIMITS if name in limits}

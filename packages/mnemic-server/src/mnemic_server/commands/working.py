@@ -14,7 +14,7 @@ from mnemic.entrypoints.cli.terminal import note
 
 if TYPE_CHECKING:
     from mnemic.engine import MemoryEngine
-    from mnemic.tenancy import Tenancy
+    from mnemic.engine.tenancy import Tenancy
     from mnemic.types import Actor
 
 
@@ -41,7 +41,7 @@ def work_(given: Given, /, *, every: int, consolidate: str | None, once: bool) -
         import asyncio
         import signal
 
-        from mnemic.tenancy import Tenancy
+        from mnemic.engine.tenancy import Tenancy
 
         stop, tenancy = asyncio.Event(), Tenancy(engine)
         for name in (signal.SIGTERM, signal.SIGINT):

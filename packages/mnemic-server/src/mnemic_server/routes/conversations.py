@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query
 from mnemic.entrypoints.wire import memory_dict
 from mnemic.kinds.seven import KindHit, SevenKinds
 from mnemic.kinds.short_term import MAX_TAIL, ShortTermMemory
-from mnemic.sync_facade import Awaited, awaited
+from mnemic.runtime.sync_facade import Awaited, awaited
 from mnemic.types import Actor, Kind, Origin, to_json
 from mnemic_server.access import Reading, TheService, Writing
 from mnemic_server.answers import answering

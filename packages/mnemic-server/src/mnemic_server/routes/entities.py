@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query
 
 from mnemic.entrypoints.wire import receipt_dict
 from mnemic.kinds.entity import EntityMemory
-from mnemic.sync_facade import Awaited, awaited
+from mnemic.runtime.sync_facade import Awaited, awaited
 from mnemic.types import Actor
 from mnemic_server import access
 from mnemic_server.access import TheService, Writing

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Response
 
 from mnemic.entrypoints.wire import receipt_dict
 from mnemic.kinds.episodic import EpisodicMemory, Step
-from mnemic.sync_facade import awaited
+from mnemic.runtime.sync_facade import awaited
 from mnemic_server.access import Reading, TheService, Writing
 from mnemic_server.answers import EpisodeAnswer, EpisodePageAnswer, NeighboursAnswer, ReceiptAnswer, answering
 from mnemic_server.kind_answers import LessonsAnswer

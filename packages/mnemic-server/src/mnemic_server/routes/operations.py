@@ -8,11 +8,11 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends
 
-from mnemic.catalog import CATALOG
 from mnemic.engine import MemoryEngine
 from mnemic.entrypoints.wire import usage_dict
 from mnemic.guard.limits import MINUTE, Quota
 from mnemic.types import Kind, Level, Scope, Usage
+from mnemic.types.catalog import CATALOG
 from mnemic_server.access import Operating, Reading, TheService, principal_of
 from mnemic_server.answers import answering
 from mnemic_server.credentials import Principal

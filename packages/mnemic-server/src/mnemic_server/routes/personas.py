@@ -9,7 +9,7 @@ from fastapi import APIRouter, Path, Query
 from mnemic.entrypoints.wire import memory_dict, receipt_dict
 from mnemic.errors import MemoryNotFound
 from mnemic.kinds.persona import PersonaMemory
-from mnemic.sync_facade import Awaited, awaited
+from mnemic.runtime.sync_facade import Awaited, awaited
 from mnemic.types import Actor, Origin, Status
 from mnemic_server.access import Reading, TheService, Writing
 from mnemic_server.answers import HistoryAnswer, ReceiptAnswer, answering

@@ -8,11 +8,11 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Response
 
+from mnemic.engine.tenancy import guard_of
 from mnemic.errors import MemoryNotFound, VersionConflict
 from mnemic.guard.policy_file import guard_data, read_guard
 from mnemic.maintain.policies import PolicyVersion
 from mnemic.maintain.policy_dry_run import tried
-from mnemic.tenancy import guard_of
 from mnemic_server.access import Operating, TheService
 from mnemic_server.answers import answering
 from mnemic_server.operating_answers import (

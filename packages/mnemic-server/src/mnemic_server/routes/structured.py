@@ -13,7 +13,7 @@ from mnemic.errors import InvalidInput
 from mnemic.extract.structured.schema import Problem, Schema
 from mnemic.extract.structured.shape import Shape
 from mnemic.kinds.structured import StructuredMemory
-from mnemic.sync_facade import Awaited, awaited
+from mnemic.runtime.sync_facade import Awaited, awaited
 from mnemic.types import Actor, Origin
 from mnemic_server.access import Reading, TheService, Writing
 from mnemic_server.answers import MemoriesAnswer, ReceiptsAnswer, answering

@@ -16,10 +16,10 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from mnemic.bootstrap.stores import build_sessions, build_store
-from mnemic.clock import SystemClock
 from mnemic.engine import MemoryEngine
 from mnemic.errors import MnemicError, VersionConflict
 from mnemic.guard.limits import Limits, Quota
+from mnemic.runtime.clock import SystemClock
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor
 from mnemic_testing.embedder import WordEmbedder

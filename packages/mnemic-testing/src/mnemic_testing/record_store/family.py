@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
-from mnemic.clock import SystemClock
 from mnemic.kinds.entity_names import ME_NODE, name_key
 from mnemic.kinds.graph_search import GraphSurroundings
 from mnemic.kinds.optional_backend import OptionalBackend
@@ -14,6 +13,7 @@ from mnemic.ports import RecordStore
 from mnemic.ports.graph import GraphStore
 from mnemic.retrieve.fuse import Weights
 from mnemic.retrieve.search import Searcher
+from mnemic.runtime.clock import SystemClock
 from mnemic.types import Kind, Memory, SearchResult, Where
 from mnemic.types.graph import fragment_of
 from mnemic_testing.record_store.setting import EMBEDDER, memory, remember

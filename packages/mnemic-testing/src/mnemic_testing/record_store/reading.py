@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from mnemic.identity import new_id
 from mnemic.ports import RecordStore, Snapshot
 from mnemic.types import Kind, Level, Memory, Status, Where
 from mnemic.types.facets import MOST_FACETS, value_facet
+from mnemic.types.identity import new_id
 from mnemic_testing.record_store.setting import (
     EMBEDDER,
     START,

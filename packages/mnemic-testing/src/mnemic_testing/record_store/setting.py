@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from mnemic.identity import new_id
 from mnemic.ports import RecordStore, Transaction
 from mnemic.types import Kind, Level, Memory, Scope, Scored, Where
+from mnemic.types.identity import new_id
 from mnemic_testing.embedder import WordEmbedder
 
 EMBEDDER = WordEmbedder(64)

@@ -1,0 +1,391 @@
+"""The engine: every verb a program needs, for any number of actors, asynchronous."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import replace
+from datetime import datetime, timedelta
+from functools import cached_property
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from mnemic.door import Call, Door, Middleware, Rules, Watchers, Written
+from mnemic.door.handlers import Handlers
+from mnemic.engine.administration_verbs import StewardVerbs
+from mnemic.errors import InvalidInput, MnemicError
+from mnemic.guard.budget import Budget
+from mnemic.guard.execution import Grant
+from mnemic.guard.expiry import ttl_of
+from mnemic.guard.limits import Limits
+from mnemic.guard.policy import EntityReading, Policy
+from mnemic.guard.redaction import RedactionRules
+from mnemic.maintain.consent import Limiter
+from mnemic.requests import Add, AddMany, Forget, Record, Run, Update
+from mnemic.runtime.clock import SystemClock
+from mnemic.types import (
+    Actor,
+    Candidate,
+    Deadline,
+    Kind,
+    Level,
+    Message,
+    Origin,
+    Source,
+    WriteReceipt,
+)
+from mnemic.types.catalog import kind_of
+from mnemic.write.pipeline import MemoryWritePipeline, WriteRules, vault_of
+from mnemic.write.redact import Redactor
+
+if TYPE_CHECKING:
+    from mnemic.compose import Composer
+    from mnemic.door.gateway import MemoryGateway
+    from mnemic.engine.turn import TurnParts
+    from mnemic.extract import Extraction, Extractor
+    from mnemic.inject.usage import UsageAudit
+    from mnemic.maintain.project import Drainer
+    from mnemic.ports import Clock, Completer, Embedder, Keyring, RecordStore, Reranker, SessionStore
+    from mnemic.ports.graph import GraphStore
+    from mnemic.ports.projections import Projection
+    from mnemic.retrieve.plan import Planner
+    from mnemic.types.trace import RunReport, Watch
+    from mnemic.write.judge import Judge
+
+
+class _Turns:
+    """Parts that turns work with: rules and templates where nobody else was named, loaded with the first turn."""
+
+    def __init__(
+        self, embedder: Embedder, proposers: Mapping[str, Any], *, preference_bias: bool, max_tokens: int | None
+    ) -> None:
+        self._embedder, self._proposers = embedder, proposers
+        self._settings = _given(preference_bias=preference_bias, max_tokens=max_tokens)
+
+    def parts(self, gateway: MemoryGateway) -> TurnParts:
+        """Return the parts of a turn that passes this gateway."""
+        from mnemic.engine.turn import TurnParts
+
+        return TurnParts(gateway=gateway, **self._made, **self._settings)
+
+    @cached_property
+    def _made(self) -> dict[str, Any]:
+        from mnemic.compose.offline import OfflineComposer
+        from mnemic.extract.rules import RuleExtractor
+        from mnemic.inject.usage import UsageAudit
+        from mnemic.retrieve.plan import RulePlanner
+
+        given = self._proposers
+        return {
+            "extractor": given["extractor"] or RuleExtractor(self._embedder),
+            "planner": given["planner"] or RulePlanner(),
+            "composer": given["composer"] or OfflineComposer(),
+            "usage": given["usage"] or UsageAudit(),
+        }
+
+
+def _given(**named: Any) -> dict[str, Any]:
+    """Return the arguments that are not None."""
+    return {name: value for name, value in named.items() if value is not None}
+
+
+class MemoryEngine(StewardVerbs):
+    """Memory for many actors on one store.
+
+    Every verb takes the `actor` on whose behalf it is called and reaches only that actor's scopes at the granted
+    levels. Use it as an async context manager, or call `open` and `close`. Errors are those of `mnemic.errors`; none of
+    them leaves a write half done.
+    """
+
+    background = False
+    """True where adapters capture in the background (`mnemic.engine.background_capture`)."""
+    _drainer: Drainer | None = None
+
+    def __init__(
+        self,
+        *,
+        store: RecordStore,
+        embedder: Embedder,
+        clock: Clock | None = None,
+        policy: Policy | None = None,
+        grant: Grant | None = None,
+        budget: Budget | None = None,
+        extractor: Extractor | None = None,
+        planner: Planner | None = None,
+        composer: Composer | None = None,
+        sessions: SessionStore | None = None,
+        completer: Completer | None = None,
+        graph: GraphStore | None = None,
+        usage: UsageAudit | None = None,
+        rules: WriteRules | None = None,
+        limits: Limits | None = None,
+        redaction: RedactionRules | None = None,
+        keyring: Keyring | None = None,
+        judge: Judge | None = None,
+        middleware: Sequence[Middleware] = (),
+        reads: EntityReading | None = None,
+        preference_bias: bool = False,
+        max_tokens: int | None = None,
+        tokenizer: Any = None,
+        reranker: Reranker | None = None,
+        projections: Sequence[Projection] = (),
+    ) -> None:
+        self.store, self.embedder, self.sessions, self.completer = store, embedder, sessions, completer
+        self.graph, self.reads, self.clock = graph, reads, clock or SystemClock()
+        self.redaction, self.vault = redaction or RedactionRules(), vault_of(keyring)
+        parts: dict[str, Any] = {"vault": self.vault, "judge": judge, "redactor": Redactor.under(self.redaction)}
+        self._pipeline = MemoryWritePipeline(store, embedder, self.clock, rules, projections=projections, **parts)
+        self._projections, self._tokenizer, self.reranker = tuple(projections), tokenizer, reranker
+        self.rules = Rules(**_given(policy=policy, grant=grant, budget=budget, limits=limits))
+        self.watchers = Watchers()
+        self.door = self._made_door((*middleware, self.watchers))
+        proposers: dict[str, Any] = {"extractor": extractor, "planner": planner, "composer": composer, "usage": usage}
+        self._turns = _Turns(embedder, proposers, preference_bias=preference_bias, max_tokens=max_tokens)
+
+    def _made_door(self, middleware: Sequence[Middleware]) -> Door:
+        limiter = Limiter(store=self.store, clock=self.clock, pipeline=self._pipeline)
+        handlers = Handlers(
+            pipeline=self._pipeline,
+            limiter=limiter,
+            sessions=self.sessions,
+            vault=self.vault,
+            redaction=self.redaction,
+            forgotten=self._forgotten,
+        )
+        return Door(limiter=limiter, handlers=handlers, middleware=middleware)
+
+    def _forgotten(self) -> None:
+        """After an erasure: who speaks in a scope is looked up again."""
+        self.searcher.spoken.forget()
+
+    def _beside(self) -> dict[str, Any]:
+        """Return what a search finds beside the lists of the store: by walking the graph, and by a search service."""
+        from mnemic.kinds.graph_search import GraphSurroundings
+        from mnemic.kinds.optional_backend import OptionalBackend
+        from mnemic.kinds.search_service import IndexedElsewhere
+
+        near = None if self.graph is None else GraphSurroundings(self.graph, OptionalBackend(self.clock))
+        elsewhere = IndexedElsewhere.among(self._projections, self.clock)
+        return {"surroundings": near, "elsewhere": elsewhere, "reranker": self.reranker}
+
+    async def open(self) -> Self:
+        """Open the store, and take over the thresholds that were calibrated for its embedder. Raises StoreNewer,
+        StoreCorrupt, StoreUnavailable or SpaceMismatch.
+        """
+        await self.store.open(self.embedder.space)
+        if self.graph is not None:
+            await self.graph.open()
+        await self._pipeline.use(self.embedder)
+        if self._feeds:
+            from mnemic.maintain.project import Drainer
+
+            self._drainer = self._drainer or Drainer(self._feeds)
+            self._drainer.start()
+        return self
+
+    async def close(self) -> None:
+        """Release store, embedder, sessions, projections and the language model. May be called twice."""
+        if self._drainer is not None:
+            await self._drainer.stop()
+        for feed in self._pipeline.publisher.feeds:
+            await feed.projection.close()
+        await self.store.close()
+        await self.embedder.close()
+        for other in (self.graph, self.sessions, self.completer, self.reranker):
+            if other is not None:
+                await other.close()
+
+    async def __aenter__(self) -> Self:
+        return await self.open()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    def under(self, *, policy: Policy, grant: Grant, budget: Budget, limits: Limits) -> Self:
+        """Return this engine by other rules; all else, what is open too, is the same. It is this one that is closed."""
+        gateway = self.gateway  # made now, so that the view shares what it is made of
+        view = copy(self)
+        view.rules = Rules(policy=policy, grant=grant, budget=budget, limits=limits)
+        view.gateway = replace(gateway, policy=policy, grant=grant, budget=budget, limits=limits)
+        return view
+
+    @property
+    def policy(self) -> Policy:
+        """Policy on what may be proposed."""
+        return self.rules.policy
+
+    # -- writing ------------------------------------------------------------------------------------------------------
+
+    async def add(
+        self,
+        content: str | Candidate,
+        *,
+        actor: Actor,
+        kind: Kind | str = Kind.LONG_TERM,
+        key: str | None = None,
+        level: Level | str = Level.USER,
+        category: str | None = None,
+        data: Mapping[str, Any] | None = None,
+        ttl: timedelta | str | None = None,
+        confidence: float = 0.8,
+        origin: Origin | None = None,
+        occurred_at: datetime | None = None,
+        idempotency_key: str | None = None,
+        deadline: Deadline | None = None,
+    ) -> WriteReceipt:
+        """Remember one thing and return once it is durable.
+
+        A ready `Candidate` is taken as it is and the other arguments but `idempotency_key` and `deadline` are ignored.
+        What the runtime does not grant gives a receipt with outcome `blocked`. Raises InvalidInput, or KeyNotAllowed,
+        ScopeNotAllowed, InvalidCandidates for what the policy forbids; EmbedderFailed and StoreFailed leave nothing
+        behind.
+        """
+        if isinstance(content, Candidate):
+            return await self.handle(
+                Add(candidate=content, idempotency_key=idempotency_key), actor=actor, deadline=deadline
+            )
+        candidate = Candidate(
+            content=content,
+            kind=kind_of(kind),
+            key=key,
+            level=str(level),
+            category=category,
+            data=data or {},
+            ttl=None if ttl is None else ttl_of(ttl),
+            confidence=confidence,
+            source=Source(origin=actor.channel if origin is None else origin, session=actor.session),
+            occurred_at=occurred_at,
+        )
+        return await self.handle(
+            Add(candidate=candidate, idempotency_key=idempotency_key), actor=actor, deadline=deadline
+        )
+
+    async def add_many(
+        self, candidates: Sequence[Candidate], *, actor: Actor, idempotency_keys: Sequence[str | None] | None = None
+    ) -> Sequence[WriteReceipt]:
+        """Remember many things; one receipt each, in order. A bad one is `blocked` with a reason and stops no other."""
+        keys = None if idempotency_keys is None else tuple(idempotency_keys)
+        request = AddMany(candidates=tuple(candidates), idempotency_keys=keys)
+        written: Written = await self.handle(request, actor=actor)
+        return written.receipts
+
+    async def record(self, messages: Sequence[Message], *, actor: Actor) -> Sequence[WriteReceipt]:
+        """Keep the messages of a conversation themselves, as episodic memories; one receipt for each that has text.
+
+        A message that was recorded before (same text, time and session) is only refreshed. One that is too long for a
+        memory is redacted as a whole and kept in parts, with a receipt for each.
+        """
+        return await self.handle(Record(messages=tuple(messages)), actor=actor)
+
+    async def capture(self, message: str | Message, *, actor: Actor, idempotency_key: str | None = None) -> RunReport:
+        """Remember what is worth it in what the user said; the report says what was written, blocked, skipped."""
+        return await self.run(actor=actor, message=message, idempotency_key=idempotency_key)
+
+    async def capture_many(
+        self, messages: Sequence[Message], *, actor: Actor, idempotency_keys: Sequence[str | None] | None = None
+    ) -> Sequence[RunReport | None]:
+        """Remember what is worth it in several messages, in their order: one report for each of the user's own, None
+        for the others, which only show what those mean. A language model reads up to twelve of a session in one call.
+        """
+        from mnemic.engine.remembering import captured
+
+        return await captured(self, messages, actor=actor, idempotency_keys=idempotency_keys)
+
+    async def remember(
+        self,
+        messages: str | Message | Mapping[str, Any] | Sequence[str | Message | Mapping[str, Any]],
+        *,
+        actor: Actor,
+        infer: bool = True,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Sequence[WriteReceipt]:
+        """Remember a conversation as a program has it: a text, a dictionary with `role` and `content`, or a list of
+        them. `infer`: what is worth it in the user's own messages, else every message as it is. `metadata` becomes the
+        data of each memory. Returns a receipt for each; raises what the language model or a budget stopped with, after
+        what was remembered until then is written.
+        """
+        from mnemic.engine.remembering import remember
+
+        return await remember(self, messages, actor=actor, infer=infer, metadata=metadata)
+
+    async def update(
+        self,
+        memory_id: str,
+        content: str,
+        *,
+        actor: Actor,
+        data: Mapping[str, Any] | None = None,
+        context: str | None = None,
+        expected_version: int | None = None,
+        origin: Origin | None = None,
+    ) -> WriteReceipt:
+        """Correct a memory: the same memory_id in its next version, the old one kept in the history. `data` and
+        `context` stay as they were where they are not given. `origin` is the channel the words came through: lower
+        trust corrects no higher one.
+
+        Consent and quotas hold as for a new memory. Raises MemoryNotFound, InvalidInput, or VersionConflict when it is
+        no longer at `expected_version`.
+        """
+        request = Update(
+            memory_id=memory_id,
+            content=content,
+            data=data,
+            context=context,
+            expected_version=expected_version,
+            origin=origin,
+        )
+        return await self.handle(request, actor=actor)
+
+    async def forget(self, memory_id: str, *, actor: Actor) -> None:
+        """Delete a memory with all its versions. Raises MemoryNotFound."""
+        await self.handle(Forget(memory_id=memory_id), actor=actor)
+
+    # -- a whole turn -------------------------------------------------------------------------------------------------
+
+    async def run(
+        self,
+        *,
+        actor: Actor,
+        message: str | Message | None = None,
+        goal: str | None = None,
+        context: Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
+        watch: Watch | None = None,
+    ) -> RunReport:
+        """One memory-augmented turn: remember from `message`, answer `goal` with what is remembered, audit the answer.
+
+        Either may be left out; `watch` is shown each step as it ends. Never raises for what the run itself meets; the
+        report carries status and stop_reason.
+        """
+        if message is None and goal is None:
+            raise InvalidInput("run", hint="give a message, a goal or both")
+        for name, text in (("message", message.content if isinstance(message, Message) else message), ("goal", goal)):
+            if text is not None and (not isinstance(text, str) or not text.strip()):
+                raise InvalidInput(f"{name}:empty")
+        said = Message(role="user", content=message, session=actor.session) if isinstance(message, str) else message
+        turn = Run(message=said, goal=goal, context=context or {}, idempotency_key=idempotency_key)
+        return await self.run_turn(turn, actor, watch=watch)
+
+    async def run_turn(
+        self, turn: Run, actor: Actor, *, watch: Watch | None = None, read: Extraction | MnemicError | None = None
+    ) -> RunReport:
+        """Return the turn, through the middleware of the door: what it writes passes the door by itself."""
+        from mnemic.engine.turn import TurnRequest, run_turn
+
+        async def proceed(_: Call) -> RunReport:
+            request = TurnRequest(
+                actor=actor,
+                message=turn.message,
+                goal=turn.goal,
+                context=turn.context,
+                idempotency_key=turn.idempotency_key,
+                watch=watch,
+                read=read,
+            )
+            return await run_turn(self._turns.parts(self.gateway), request)
+
+        call = Call(request=turn, actor=actor, rules=self.rules, engine=self)
+        report: RunReport = await self.door.handle(call, proceed)
+        return report

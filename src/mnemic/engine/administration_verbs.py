@@ -1,0 +1,331 @@
+"""Verbs for whoever looks after what is remembered: review, consent, expiry, erasure, projections, audit."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Literal
+
+from mnemic.engine.maintenance_verbs import UpkeepVerbs
+from mnemic.errors import InvalidInput, KeyFailed, MemoryNotFound, MnemicError, StoreCorrupt, StoreFailed
+from mnemic.guard.redaction import RedactionRules
+from mnemic.maintain import consent
+from mnemic.maintain.consent import subject_token
+from mnemic.requests import Approve, Consent, Erase, EraseKey, Forget, Reject, Reveal, Rollback, RotateDataKeys, Undo
+from mnemic.types import SHARED, Actor, AuditEvent, Level, Scope, Status, WriteReceipt
+
+if TYPE_CHECKING:
+    from mnemic.maintain.erasure_receipt import ErasureReceipt
+    from mnemic.maintain.expiry_job import ExpiryRules
+    from mnemic.maintain.reports import AuditReport, Decided, MaintenanceReport, Revocation
+    from mnemic.maintain.review import Waiting
+    from mnemic.maintain.rotate import Rotation
+    from mnemic.maintain.undo import UndoReceipt
+    from mnemic.maintain.vault import Revealed
+    from mnemic.ports import SessionStore
+    from mnemic.types import CarriedOut, MemoryRequest
+
+Form = Literal["json", "html"]
+_PAGE = 200
+"""Waiting memories that are looked at together."""
+
+_REPORTS = frozenset({"AuditReport", "Decided", "MaintenanceReport", "Revocation"})
+
+
+def __getattr__(name: str) -> Any:
+    """Return the reports under the names by which programs know them (`mnemic.maintain.reports`)."""
+    if name not in _REPORTS:
+        raise AttributeError(f"module 'mnemic.engine.administration_verbs' has no attribute {name!r}")
+    from mnemic.maintain import reports
+
+    return getattr(reports, name)
+
+
+class StewardVerbs(UpkeepVerbs):
+    """Verbs that `MemoryEngine` takes over. `whole_tenant` is the embedding program's word that the actor may see what
+    others proposed; without it they reach only the actor's own scopes at the granted levels.
+    """
+
+    sessions: SessionStore | None
+    redaction: RedactionRules
+
+    def _reach(self, actor: Actor, whole_tenant: bool) -> tuple[Scope, ...] | None:
+        return None if whole_tenant else self.reach(actor)
+
+    async def rollback(self, memory_id: str, version: int, *, actor: Actor) -> WriteReceipt:
+        """Make a memory say again what it said in `version`, as its next version; what had taken its place ends.
+
+        Only a version that was in force can come back, so this needs no review. Raises MemoryNotFound, InvalidInput
+        (`version`), VersionConflict, EmbedderFailed.
+        """
+        return await self.handle(Rollback(memory_id=memory_id, version=version), actor=actor)
+
+    # -- review -------------------------------------------------------------------------------------------------------
+
+    async def reviews(
+        self,
+        *,
+        actor: Actor,
+        whole_tenant: bool = False,
+        limit: int = 50,
+        after: str | None = None,
+        older_than: timedelta | None = None,
+        shared: bool = False,
+    ) -> Sequence[Waiting]:
+        """Return what waits for a person, oldest first, with what it contradicts; `after` ends the previous page.
+        `shared`: what others wrote at the actor's shared levels, is read already and not yet trusted, as well.
+        """
+        from mnemic.maintain.review import waiting
+
+        unapproved = [scope for scope in self.reach(actor) if scope.level in SHARED] if shared else ()
+        return await waiting(
+            self.store,
+            self.clock,
+            tenant=actor.tenant,
+            scopes=self._reach(actor, whole_tenant),
+            shared=unapproved,
+            limit=limit,
+            after=after,
+            older_than=older_than,
+        )
+
+    async def approve(
+        self,
+        memory_id: str,
+        *,
+        actor: Actor,
+        content: str | None = None,
+        merge_with: Sequence[str] = (),
+        whole_tenant: bool = False,
+        expected_version: int | None = None,
+    ) -> WriteReceipt:
+        """Let a waiting memory in, and close what it stood against. With `content` it says that instead; with
+        `merge_with` it takes the place of these memories of its scope too.
+
+        What a person said about themself they may settle alone; of anything else the proposer cannot approve. What it
+        will say passes policy, grant and limits as if it were added now. Raises ReviewDenied
+        (`review_denied:proposer`), MemoryNotFound, VersionConflict, InvalidInput, and the breaches of policy.
+        """
+        request = Approve(
+            memory_id=memory_id,
+            content=content,
+            merge_with=tuple(merge_with),
+            whole_tenant=whole_tenant,
+            expected_version=expected_version,
+        )
+        return await self.handle(request, actor=actor)
+
+    async def reject(self, memory_id: str, *, actor: Actor, whole_tenant: bool = False) -> WriteReceipt:
+        """Turn a waiting memory down; it is kept, unread, as `rejected` until it expires. Raises MemoryNotFound."""
+        return await self.handle(Reject(memory_id=memory_id, whole_tenant=whole_tenant), actor=actor)
+
+    async def decide(
+        self,
+        memory_ids: Sequence[str],
+        action: Literal["approve", "reject"],
+        *,
+        actor: Actor,
+        whole_tenant: bool = False,
+    ) -> Sequence[Decided]:
+        """Return the same decision about many waiting memories; one that cannot be decided says why and stops no other.
+
+        Raises StoreFailed; what was decided before stays.
+        """
+        from mnemic.maintain.reports import Decided
+
+        done = []
+        for memory_id in memory_ids:
+            verb = self.approve if action == "approve" else self.reject
+            try:
+                receipt = await verb(memory_id, actor=actor, whole_tenant=whole_tenant)
+            except StoreFailed:
+                raise
+            except MnemicError as error:
+                done.append(Decided(memory_id=memory_id, reason=error.reason))
+            else:
+                done.append(Decided(memory_id=memory_id, receipt=receipt, reason=receipt.reason))
+        return done
+
+    async def reject_older(
+        self, older_than: timedelta, *, actor: Actor, whole_tenant: bool = False
+    ) -> Sequence[WriteReceipt]:
+        """Turn down everything pending for so long, so that the queue does not rot; one receipt each."""
+        receipts: list[WriteReceipt] = []
+        after = None
+        while page := await self.reviews(actor=actor, whole_tenant=whole_tenant, limit=_PAGE, after=after):
+            after = page[-1].memory.memory_id
+            aged = [one.memory for one in page if one.age >= older_than]
+            for memory in aged:
+                request = Reject(memory_id=memory.memory_id, whole_tenant=whole_tenant, reason="aged")
+                receipts.append(await self.handle(request, actor=actor))
+        return receipts
+
+    async def undo(self, memory_id: str, *, actor: Actor) -> UndoReceipt:
+        """Take back what a memory replaced: a merge, a new value under a key, an approval; see `mnemic.maintain.undo`.
+
+        Raises MemoryNotFound, InvalidInput (`undo:nothing_replaced`), VersionConflict, or WriteBlocked and the breaches
+        of policy where what would hold again may not be written now.
+        """
+        receipt: UndoReceipt = await self.handle(Undo(memory_id=memory_id), actor=actor)
+        return receipt
+
+    # -- consent ------------------------------------------------------------------------------------------------------
+
+    async def consents(self, *, actor: Actor) -> dict[str, bool]:
+        """Return the user's decisions, by key."""
+        token = await subject_token(self.store, actor.tenant, actor.user)
+        return dict((await consent.consents(self.store, token, actor.tenant)).decided)
+
+    async def grant_consent(self, key: str, *, actor: Actor) -> None:
+        """From now on the user's memories under `key` may be written and found. Raises InvalidInput."""
+        await self.handle(Consent(key=key, granted=True), actor=actor)
+
+    async def revoke_consent(self, key: str, *, actor: Actor, erase_held: bool = False) -> Revocation:
+        """From now on nothing is written or found under `key` for this user, in any process; with `erase_held` what
+        they hold under it is erased as well. Raises InvalidInput.
+        """
+        from mnemic.maintain.reports import Revocation
+        from mnemic.types import Where
+
+        name = await self.handle(Consent(key=key, granted=False), actor=actor)
+        where = Where(scopes=(actor.scope(Level.USER),), keys=frozenset({name}), statuses=frozenset(Status))
+        hidden = await self.store.count(where)
+        erased = None
+        if erase_held:
+            erased = await self.handle(EraseKey(key=name), actor=actor)
+        return Revocation(key=name, hidden=0 if erased else hidden, erased=erased)
+
+    # -- what stands behind markers ----------------------------------------------------------------------------------
+
+    async def reveal(self, memory_id: str, *, actor: Actor, role: str, whole_tenant: bool = False) -> Revealed:
+        """Return the values that a memory's markers replace. `role` is the embedding program's word that the actor has
+        it; it must be one that the policy names. Each call leaves a line in the audit, also when it is denied.
+
+        Raises MemoryNotFound, RevealDenied (`reveal_denied:role`), NotSupported without a key file, KeyFailed.
+        """
+        request = Reveal(memory_id=memory_id, role=role, whole_tenant=whole_tenant)
+        revealed: Revealed = await self.handle(request, actor=actor)
+        return revealed
+
+    async def rotate_data_keys(self, *, actor: Actor, subject: str | None = None, keep_old: bool = False) -> Rotation:
+        """Another data key for the user `subject`, or for everybody for whom something is sealed in the actor's tenant;
+        what the old ones sealed is sealed anew while the store is used, and they are destroyed once nothing needs them;
+        see `mnemic.maintain.rotate`. With `keep_old` they stay, for another store that is sealed with them.
+
+        Raises NotSupported (`rotate`) without a key file, InvalidInput, KeyFailed, StoreFailed: a further call goes on.
+        """
+        rotation: Rotation = await self.handle(RotateDataKeys(subject=subject, keep_old=keep_old), actor=actor)
+        return rotation
+
+    # -- expiry, erasure, audit ---------------------------------------------------------------------------------------
+
+    async def maintain(
+        self, *, actor: Actor, rules: ExpiryRules | None = None, whole: bool = False, dry_run: bool = False
+    ) -> MaintenanceReport:
+        """Every job, one after the other: what waits to be captured, expiry and purge, the outbox, the file (`whole`:
+        written anew).
+        """
+        from mnemic.engine.background_capture import read_waiting
+        from mnemic.maintain import project, vault
+        from mnemic.maintain.reports import MaintenanceReport
+        from mnemic.maintain.signatures import remember_signed
+        from mnemic.write.unembedded import embed_left
+
+        captured = await read_waiting(self, actor.tenant, dry_run=dry_run)  # type: ignore[arg-type]
+        expiry = await self.expire(actor=actor, rules=rules, dry_run=dry_run)
+        aged = await self._age(actor, dry_run)
+        embedder = None if dry_run else self.embedder
+        embedded, unembedded = await embed_left(self.store, embedder, actor=actor, now=self.clock.now())
+        outbox = await project.drain(self.store, self._feeds, dry_run=dry_run)
+        swept = 0 if dry_run else await vault.sweep(self.store, actor.tenant)
+        if not dry_run and self.vault is not None:
+            with suppress(StoreCorrupt, KeyFailed):  # `verify_audit` tells of either
+                await remember_signed(self.store, actor.tenant, self.vault.keyring)
+        freed = 0 if dry_run else await self.store.tidy(whole=whole)
+        return MaintenanceReport(
+            expiry=expiry,
+            aged=aged,
+            outbox=outbox,
+            freed_bytes=freed,
+            swept=swept,
+            captured=captured,
+            embedded=embedded,
+            unembedded=unembedded,
+            dry_run=dry_run,
+        )
+
+    async def _age(self, actor: Actor, dry_run: bool) -> int:
+        """Turn down what has waited for review longer than the limits allow; how many."""
+        longest = self.rules.limits.review_longest
+        if longest is None:
+            return 0
+        if dry_run:
+            return len(await self.reviews(actor=actor, whole_tenant=True, limit=100_000, older_than=longest))
+        return len(await self.reject_older(longest, actor=actor, whole_tenant=True))
+
+    async def erase(self, subject: str, *, actor: Actor, block: bool = False) -> ErasureReceipt:
+        """Erase everything about the user `subject` of the actor's tenant; see `mnemic.maintain.erase`. With `block`
+        nothing is learnt about them again. Calling it again goes on where it stopped.
+        """
+        receipt: ErasureReceipt = await self.handle(Erase(subject=subject, block=block), actor=actor)
+        return receipt
+
+    async def carry_out(self, request: MemoryRequest, *, actor: Actor) -> CarriedOut:
+        """Do what a message asked of memory (`RunReport.asked`), once its user has confirmed it: forget the memories
+        that it names, erase everything about the user, or read what is to be shown.
+
+        What is gone already counts as done. Raises InvalidInput (`memory_request`), StoreFailed.
+        """
+        from mnemic.types import CarriedOut, MemoryRequest
+
+        if not isinstance(request, MemoryRequest):
+            raise InvalidInput("memory_request")
+        if request.kind == "forget_all":
+            return CarriedOut(erasure=(await self.erase(actor.user, actor=actor)).as_dict())
+        if request.kind == "show":
+            found = await self.store.get_many(request.memory_ids, scopes=self.reach(actor))
+            live = [one for name in request.memory_ids if (one := found.get(name)) and one.status is Status.ACTIVE]
+            return CarriedOut(memories=tuple(live))
+        forgotten = []
+        for memory_id in request.memory_ids:
+            with suppress(MemoryNotFound):
+                await self.handle(Forget(memory_id=memory_id), actor=actor)
+                forgotten.append(memory_id)
+        return CarriedOut(forgotten=tuple(forgotten))
+
+    async def export_subject(
+        self, subject: str, *, actor: Actor, form: Form = "json", values: bool = False
+    ) -> AsyncIterator[str]:
+        """Everything held about the user `subject` of the actor's tenant, and nothing of anybody else, as the chunks of
+        one JSON document or of one HTML page for people. `values` opens what is sealed, for the subject alone.
+        Raises InvalidInput (`subject`, `form`), RevealDenied (`reveal_denied:subject`), NotSupported (`reveal`).
+        """
+        from mnemic.maintain.subject import json_chunks, opened
+        from mnemic.maintain.subject_page import page_chunks
+
+        forms = {"json": json_chunks, "html": page_chunks}
+        if form not in forms:
+            raise InvalidInput("form", hint=f"one of {', '.join(forms)}")
+        given: Any = {"sessions": self.sessions, "vault": self.vault, "quotas": self.rules.limits.quotas}
+        holdings = await opened(self.store, self.clock, subject, actor=actor, values=values, **given)
+        async for chunk in forms[form](holdings):
+            yield chunk
+
+    async def verify_erasure(self, receipt: ErasureReceipt) -> dict[str, int]:
+        """Scan for what was erased and return what is found, by place: only zeros where the receipt is right."""
+        from mnemic.maintain.erase import verify
+
+        return await verify(self.store, receipt, feeds=self._feeds)
+
+    async def audit(
+        self, *, actor: Actor, after: int = 0, before: int | None = None, limit: int = 1000
+    ) -> Sequence[AuditEvent]:
+        """Return the tenant's audit after sequence `after`; with `before` the last `limit` lines before that."""
+        return await self.store.audit(actor.tenant, after=after, before=before, limit=limit)
+
+    async def verify_audit(self, *, actor: Actor) -> AuditReport:
+        """Check every line of the tenant's audit."""
+        from mnemic.maintain.signatures import verified
+
+        return await verified(self.store, actor.tenant, None if self.vault is None else self.vault.keyring)

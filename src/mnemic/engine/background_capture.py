@@ -1,0 +1,187 @@
+"""Capture in the background: a chat turn records its messages and goes on; an extractor reads them afterwards.
+
+What is recorded waits in the store until it is read, so a crash loses nothing: what was read and not yet taken out of
+the queue is read again, and changes nothing then. Several turns of a session are read in one call of a language model,
+and small talk in none. Once read, a message of the user's stays where it would have been recorded beside a capture
+(`is_recorded`): what only asks, shows somebody else's words, or tells what policy or consent leave out is forgotten.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import suppress
+from itertools import groupby
+from typing import Protocol
+
+from mnemic.errors import MemoryNotFound, MnemicError
+from mnemic.extract import is_users_own
+from mnemic.extract.messages import is_recorded
+from mnemic.extract.model import windows
+from mnemic.extract.small_talk import is_small_talk
+from mnemic.maintain.capture_queue import Lease, Waiting, enqueue, messages_of, take_out, waiting
+from mnemic.ports import Clock, RecordStore
+from mnemic.types import Actor, Message, WriteReceipt
+from mnemic.types.trace import RunReport, RunStatus
+
+logger = logging.getLogger("mnemic.engine.background_capture")
+
+PASSING = ("store_", "commit_", "embedder_", "llm_timeout", "llm_unavailable", "max_seconds")
+"""Prefixes of the reasons of failures that may be over at the next try."""
+CONSENT = "consent_required:"
+"""Prefix of the reason for which something is not kept that its user has not consented to."""
+GATHERING_SECONDS = 2.0
+"""Seconds for which the background reader waits for more turns before it reads."""
+
+
+class Engine(Protocol):
+    """Parts of the engine that a background reader works with."""
+
+    store: RecordStore
+    clock: Clock
+
+    async def record(self, messages: Sequence[Message], *, actor: Actor) -> Sequence[WriteReceipt]:
+        """Keep the messages themselves."""
+
+    async def capture_many(
+        self, messages: Sequence[Message], *, actor: Actor, idempotency_keys: Sequence[str | None] | None = None
+    ) -> Sequence[RunReport | None]:
+        """Remember what is worth it in the messages."""
+
+    async def forget(self, memory_id: str, *, actor: Actor) -> None:
+        """Delete a memory."""
+
+
+class BackgroundCapture:
+    """Captures for one engine in the background. `counts`: messages that were read, skipped as small talk or failed,
+    by reason.
+    """
+
+    def __init__(self, engine: Engine, *, gathering_seconds: float = GATHERING_SECONDS) -> None:
+        self._engine = engine
+        self._gathering = gathering_seconds
+        self._task: asyncio.Task[None] | None = None
+        self._tenants: set[str] = set()
+        self.counts: Counter[str] = Counter()
+
+    async def put(self, *messages: Message, actor: Actor) -> Sequence[WriteReceipt]:
+        """Record `messages` and leave the user's own for the reader; durable on return, and read in the background.
+
+        Raises StoreFailed; then they are to be put again. What was recorded before waits, too: a crash may have come
+        before it was left for the reader, and what was read already changes nothing.
+        """
+        receipts = await self._engine.record(messages, actor=actor)
+        recorded = [one.memory_id for one in receipts if one.stored and one.memory_id]
+        if recorded:
+            await enqueue(self._engine.store, recorded, actor=actor)
+            self._wake(actor.tenant)
+        return receipts
+
+    async def read(self, tenant: str = "default") -> int:
+        """Read what waits in the tenant, now; how many messages were taken out of the queue.
+
+        Nothing where somebody else reads it. What fails for a passing reason waits on. Raises StoreFailed.
+        """
+        lease = Lease(self._engine.store, self._engine.clock, tenant)
+        if not await lease.take():
+            return 0
+        done = 0
+        try:
+            for _, group in groupby(await waiting(self._engine.store, tenant), key=lambda one: one.actor):
+                done += await self._read_user(list(group), lease)
+        finally:
+            await lease.give_back()
+        return done
+
+    async def settled(self) -> None:
+        """Wait until the reader that was woken has finished."""
+        while self._task is not None and not self._task.done():
+            await asyncio.wait([self._task])
+
+    async def stop(self) -> None:
+        """End the background reader; what it has not read waits. May be called twice."""
+        task, self._task = self._task, None
+        if task is not None:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+
+    def _wake(self, tenant: str) -> None:
+        self._tenants.add(tenant)
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._run(), name="mnemic-background-capture")
+
+    async def _run(self) -> None:
+        while self._tenants:
+            await asyncio.sleep(self._gathering)
+            tenant = self._tenants.pop()
+            try:
+                await self.read(tenant)
+            except MnemicError as failure:
+                self.counts[f"failed:{failure.reason}"] += 1
+                logger.warning("reason=<%s> | background capture failed | it will be tried again", failure.reason)
+
+    async def _read_user(self, entries: list[Waiting], lease: Lease) -> int:
+        """Read one user's messages window by window, in order, up to the first that fails for a passing reason."""
+        store, tenant = self._engine.store, lease.tenant
+        found = await messages_of(store, entries)
+        gone = [one for one in entries if one.memory_id not in found]
+        kept = [one for one in entries if one.memory_id in found]
+        if gone:
+            await take_out(store, tenant, gone)
+        done = len(gone)
+        for places in windows([found[one.memory_id] for one in kept]):
+            part = kept[places.start : places.stop]
+            if not await lease.take():
+                return done
+            reason = await self._read_window(part, [found[one.memory_id] for one in part])
+            if reason is not None:
+                self.counts[f"failed:{reason}"] += 1
+                return done
+            await take_out(store, tenant, part)
+            done += len(part)
+        return done
+
+    async def _read_window(self, part: Sequence[Waiting], messages: Sequence[Message]) -> str | None:
+        """Capture one window; the passing reason for which it is to be read again, or None."""
+        if all(not is_users_own(one) or is_small_talk(one.content) for one in messages):
+            self.counts["small_talk"] += len(messages)
+            return None
+        keys = [f"waiting:{one.memory_id}" for one in part]
+        reports = await self._engine.capture_many(messages, actor=part[0].actor, idempotency_keys=keys)
+        reason = next((why for one in reports if one is not None and (why := _passing(one)) is not None), None)
+        if reason is None:
+            for one, report in zip(part, reports, strict=True):
+                if report is not None and not is_kept(report):
+                    with suppress(MemoryNotFound):  # another forgot it meanwhile
+                        await self._engine.forget(one.memory_id, actor=one.actor)
+            self.counts["read"] += len(messages)
+        return reason
+
+
+def is_kept(report: RunReport) -> bool:
+    """Return True if the message that was captured is itself kept beside what was found in it. What could not be read
+    at all is kept, too.
+    """
+    if report.status is not RunStatus.OK:
+        return True
+    if any(one.reason.startswith(CONSENT) for one in report.blocked) or not all(one.stored for one in report.receipts):
+        return False
+    return is_recorded([one.reason for one in report.skipped], stored=bool(report.receipts))
+
+
+async def read_waiting(engine: Engine, tenant: str, *, dry_run: bool = False) -> int:
+    """Read what waits in the tenant, as after a crash of the process that was to read it; how many messages were read,
+    or with `dry_run` wait. Raises StoreFailed.
+    """
+    found = await waiting(engine.store, tenant)
+    return len(found) if dry_run or not found else await BackgroundCapture(engine).read(tenant)
+
+
+def _passing(report: RunReport) -> str | None:
+    reasons = [receipt.reason or "" for receipt in report.receipts if not receipt.stored]
+    if report.status is not RunStatus.OK:
+        reasons.append(report.stop_reason)
+    return next((reason for reason in reasons if reason.startswith(PASSING)), None)

@@ -1,0 +1,131 @@
+"""Middleware that notices who and what ordinary writes name, and keeps that too, as entities."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, replace
+from typing import Any
+
+from mnemic.door import Call, Proceed, Written
+from mnemic.errors import MnemicError
+from mnemic.extract import is_users_own
+from mnemic.extract.entities import EntityReader
+from mnemic.extract.messages import MESSAGE_CATEGORY
+from mnemic.kinds.entity import EntityMemory
+from mnemic.maintain.export import accepted, everything
+from mnemic.requests import Add, AddMany, Forget, Run, Update
+from mnemic.runtime.sync_facade import awaited
+from mnemic.types import Candidate, Kind, Level, Message, Outcome, Where, WriteReceipt
+from mnemic.types.trace import RunReport
+
+ENTITIES = "entities"
+"""Stands in `WriteReceipt.degraded` and `RunReport.errors` where a text could not be read."""
+
+_READ_KINDS = frozenset({Kind.LONG_TERM, Kind.EPISODIC})
+_NEW = frozenset({Outcome.CREATED, Outcome.MERGED, Outcome.SUPERSEDED})
+_log = logging.getLogger("mnemic.engine.entity_noticing")
+
+
+@dataclass(frozen=True, slots=True)
+class EntityNoticing:
+    """Reads what the user says, by whichever request, with `reader`, and keeps names and relations as
+    `EntityMemory.extract` does.
+
+    Read are sentences of the user's own (memories without a key at level `user`; recorded messages that name no other
+    speaker), once they are stored; nothing that waits for review is read. The write is kept whatever becomes of the
+    reading: where it fails, the receipt's `degraded` names `entities`. What was read from a memory is forgotten with
+    it.
+    """
+
+    reader: EntityReader
+
+    async def __call__(self, call: Call, *, proceed: Proceed) -> Any:
+        """Return the answer to the request, once what was stored has been read."""
+        request = call.request
+        if isinstance(request, Forget):
+            return await self._forgotten(call, proceed)
+        answer = await proceed(call)
+        if isinstance(request, Add):
+            return await self._noticed(request.candidate, answer, call)
+        if isinstance(request, AddMany) and not request.captured:
+            pairs = zip(request.candidates, answer.receipts, strict=True)
+            return Written(
+                receipts=[await self._noticed(one, receipt, call) for one, receipt in pairs], denied=answer.denied
+            )
+        if isinstance(request, Update):
+            return await self._corrected(answer, call)
+        if isinstance(request, Run) and request.message is not None:
+            return await self._turn(request.message, answer, call)
+        return answer
+
+    async def _turn(self, said: Message, report: RunReport, call: Call) -> RunReport:
+        missed = await self._missed(said, call)
+        return replace(report, errors=(*report.errors, f"{ENTITIES}: {missed}")) if missed else report
+
+    async def _corrected(self, receipt: WriteReceipt, call: Call) -> WriteReceipt:
+        """Read a correction as if it had been said now; what the old words named goes."""
+        if receipt.outcome not in _NEW or receipt.memory_id is None:
+            return receipt
+        await self._forget_read(receipt.memory_id, call)
+        known = await call.engine.store.get(receipt.memory_id, scopes=call.scopes)
+        if known is None:
+            return receipt
+        candidate = Candidate(
+            content=known.content,
+            key=known.key,
+            kind=known.kind,
+            level=known.scope.level,
+            category=known.category,
+            source=known.source,
+            occurred_at=known.occurred_at,
+        )
+        return await self._noticed(candidate, receipt, call)
+
+    async def _forgotten(self, call: Call, proceed: Proceed) -> Any:
+        answer = await proceed(call)
+        await self._forget_read(call.request.memory_id, call)
+        return answer
+
+    async def _forget_read(self, memory_id: str, call: Call) -> None:
+        """Forget the entities that were read from the memory, whether or not they are still in force."""
+        engine = call.engine
+        where = everything(Where(scopes=call.scopes, kinds=frozenset({Kind.ENTITY})))
+        for read in [one.memory_id async for one in accepted(engine.store, where) if one.source.ref == memory_id]:
+            await engine.forget(read, actor=call.actor)
+
+    async def _noticed(self, candidate: Candidate, receipt: WriteReceipt, call: Call) -> WriteReceipt:
+        """Return the receipt, once what was stored has been read."""
+        ordinary = candidate.kind in _READ_KINDS and candidate.key is None and candidate.level == Level.USER
+        if not ordinary or receipt.outcome not in _NEW:
+            return receipt
+        said = Message(
+            role=_role(candidate),
+            content=candidate.content,
+            message_id=receipt.memory_id,
+            session=candidate.source.session,
+            sent_at=candidate.occurred_at,
+            origin=candidate.source.origin,
+        )
+        missed = await self._missed(said, call)
+        return replace(receipt, degraded=(*receipt.degraded, ENTITIES)) if missed else receipt
+
+    async def _missed(self, said: Message, call: Call) -> str | None:
+        """Return the reason that the message could not be read; None where it was, or contains nothing of the user's
+        own.
+        """
+        if not is_users_own(said):
+            return None
+        engine, actor = call.engine, call.actor
+        try:
+            text = await engine.gateway.pipeline.redacted(said.content, tenant=actor.tenant)
+            await EntityMemory(engine, actor, awaited(), reader=self.reader).extract(replace(said, content=text))
+        except MnemicError as error:
+            _log.warning("a text could not be read for entities: %s", error.reason)
+            return error.reason
+        return None
+
+
+def _role(candidate: Candidate) -> str:
+    """Return who said it: a recorded message names its speaker or role, everything else is the user's."""
+    recorded = candidate.category == MESSAGE_CATEGORY
+    return candidate.source.speaker or "user" if recorded else "user"

@@ -1,0 +1,124 @@
+"""Verbs that keep a store in order: expiry, what is drawn together from memories, what stands beside the rows, another
+embedder, what an archive brings back, a look at what is held.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import TYPE_CHECKING
+
+from mnemic.engine.read_verbs import ReadVerbs
+from mnemic.errors import InvalidInput
+from mnemic.requests import Derive, Expire, Restore, RestoreConsent
+from mnemic.types import Actor, Candidate, WriteReceipt
+
+if TYPE_CHECKING:
+    from mnemic.maintain.archive import Archived
+    from mnemic.maintain.consolidate import Consolidated, ConsolidationRules
+    from mnemic.maintain.expiry_job import ExpiryReport, ExpiryRules
+    from mnemic.maintain.health import Health
+    from mnemic.maintain.reembed import Reembedded
+    from mnemic.ports import Completer, Embedder
+    from mnemic.write.outbox_consumer import Feed
+
+
+class UpkeepVerbs(ReadVerbs):
+    """Verbs that `MemoryEngine` takes over."""
+
+    completer: Completer | None
+
+    @property
+    def _feeds(self) -> Sequence[Feed]:
+        return self._pipeline.publisher.feeds
+
+    async def expire(self, *, actor: Actor, rules: ExpiryRules | None = None, dry_run: bool = False) -> ExpiryReport:
+        """Mark what has expired in the actor's tenant, purge what was marked a grace period ago; see
+        `mnemic.maintain.expiry_job`.
+        """
+        request = Expire(dry_run=dry_run)
+        if rules is not None:
+            request = Expire(grace=rules.grace, apart=rules.apart, hard_kinds=rules.hard_kinds, dry_run=dry_run)
+        report: ExpiryReport = await self.handle(request, actor=actor)
+        return report
+
+    async def consolidate(
+        self, *, actor: Actor, rules: ConsolidationRules | None = None, dry_run: bool = False
+    ) -> Consolidated:
+        """Draw together what the users of the actor's tenant said: summaries, profiles, reflections; see
+        `mnemic.maintain.consolidate`. Without `rules` no model is asked. Raises StoreFailed, EmbedderFailed.
+        """
+        from mnemic.maintain.consolidate import ConsolidationRules, consolidate
+
+        done = await consolidate(
+            self.store,
+            self.clock,
+            actor=actor,
+            rules=rules or ConsolidationRules(),
+            write=self._derive,
+            hidden=self.gateway.hidden_keys,
+            completer=self.completer,
+            dry_run=dry_run,
+        )
+        if not dry_run:
+            await self._pipeline.publisher.catch_up()
+        return done
+
+    async def _derive(self, candidate: Candidate, actor: Actor, sources: Collection[str]) -> WriteReceipt:
+        """Write what was derived, if its sources are there when it is committed."""
+        return await self.handle(Derive(candidate=candidate, sources=tuple(sources)), actor=actor)
+
+    async def restore(self, line: Archived, *, actor: Actor, own: bool = False) -> WriteReceipt:
+        """Bring back what an archive holds, in every version and state, into the actor's scopes; `refreshed` where it
+        is there already. `own`: the program's word that origin, trust and author can be believed; see
+        `mnemic.maintain.archive`; with a key file it takes the seal of the line too. Raises InvalidInput (also
+        `archive:seal`), VersionConflict, ScopeDenied, EmbedderFailed, KeyFailed, StoreFailed.
+        """
+        from mnemic.maintain.archive import ArchivedMemory
+        from mnemic.maintain.archive_seal import require_sealed
+
+        if own:
+            require_sealed(line.seal, self.vault and self.vault.keyring)
+        if isinstance(line, ArchivedMemory):
+            return await self.handle(Restore(versions=line.versions, own=own), actor=actor)
+        return await self.handle(RestoreConsent(key=line.key, granted=line.granted, at=line.at), actor=actor)
+
+    async def doctor(self, *, actor: Actor, limit: int = 2000) -> Health:
+        """Find duplicates, contradictions, junk, unused memories and memories without a vector among the `limit` newest
+        active memories of the actor's tenant, and how long review waits. Nothing is changed. Raises StoreFailed.
+        """
+        from mnemic.maintain.health import examine
+
+        near = self._pipeline.rules.nominate
+        return await examine(self.store, actor.tenant, self.clock.now(), near=near, limit=limit)
+
+    async def reembed(self, embedder: Embedder, *, on_progress: Callable[[int], None] | None = None) -> Reembedded:
+        """Change the whole store, every tenant's memories, to another embedder while it is used; see
+        `mnemic.maintain.reembed`. This engine goes on with it, and closes the one it had; other processes find by words
+        until they are started with the new one. Raises EmbedderFailed, StoreFailed: a further call goes on.
+        """
+        from mnemic.maintain.reembed import reembed
+
+        before = self.embedder
+
+        async def adopt() -> None:
+            await self._pipeline.use(embedder)
+            self.embedder = self.searcher.embedder = embedder
+
+        self._pipeline.successor = embedder
+        try:
+            return await reembed(self.store, embedder, adopt=adopt, on_progress=on_progress)
+        finally:
+            self._pipeline.successor = None
+            if self.embedder is not before:
+                await before.close()
+
+    async def rebuild(self, projection: str, *, actor: Actor) -> int:
+        """Build a projection anew for the actor's tenant; how many memories it took. Raises InvalidInput for one that
+        this engine does not feed, StoreFailed.
+        """
+        feeds = {feed.name: feed for feed in self._feeds}
+        if projection not in feeds:
+            raise InvalidInput(
+                "projection", hint=f"one of {', '.join(sorted(feeds))}" if feeds else "this store feeds no copy"
+            )
+        return await feeds[projection].rebuild(actor.tenant)

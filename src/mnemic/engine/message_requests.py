@@ -1,0 +1,85 @@
+"""Requests about memory in a message, with the memories they concern, and what is left of the message without them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from mnemic.compare.frame import Frame
+from mnemic.door.gateway import MemoryGateway
+from mnemic.extract import Extraction, is_users_own
+from mnemic.extract.about_memory import MEMORY_REQUEST, Asked, asked_of_memory
+from mnemic.types import Actor, Deadline, Intent, Kind, Level, Memory, MemoryRequest, Message, Skipped, Where
+
+MOST_NAMED = 20
+"""Memories that a request about one subject names."""
+MOST = 1_000
+"""The same of a request about everything."""
+ABOUT_FROM = 0.5
+"""The relevance from which a memory is about a subject whose words it does not have."""
+
+
+async def requests_in(
+    gateway: MemoryGateway, actor: Actor, message: Message, *, deadline: Deadline
+) -> tuple[tuple[MemoryRequest, ...], tuple[Asked, ...]]:
+    """Find what the message asks of memory, and where. Raises MnemicError where the memories cannot be looked for."""
+    asked = tuple(asked_of_memory(message.content)) if is_users_own(message) else ()
+    found = [
+        (
+            MemoryRequest(
+                kind=one.kind, subject=one.subject, memory_ids=await _concerned(gateway, actor, one, message, deadline)
+            ),
+            one,
+        )
+        for one in asked
+    ]
+    # A question about the world begins like one about memory: it is one where something is known.
+    meant = [(made, one) for made, one in found if made.memory_ids or one.kind != "show" or not one.subject]
+    return tuple(made for made, _ in meant), tuple(one for _, one in meant)
+
+
+def without(extraction: Extraction, asked: Sequence[Asked]) -> Extraction:
+    """Return the extraction without what was taken from a request about memory."""
+    if not asked:
+        return extraction
+    spans = [one.span for one in asked]
+    kept = tuple(one for one in extraction.candidates if not _touches(one.source.span, spans))
+    skipped = tuple(one for one in extraction.skipped if not _touches(one.span, spans))
+    return replace(
+        extraction, candidates=kept, skipped=(*skipped, *(Skipped(reason=MEMORY_REQUEST, span=span) for span in spans))
+    )
+
+
+def _touches(span: tuple[int, int] | None, spans: Sequence[tuple[int, int]]) -> bool:
+    return span is not None and any(start < span[1] and end > span[0] for start, end in spans)
+
+
+async def _concerned(
+    gateway: MemoryGateway, actor: Actor, asked: Asked, message: Message, deadline: Deadline
+) -> tuple[str, ...]:
+    if asked.subject:
+        intent = Intent(query=asked.subject, top_k=min(MOST_NAMED, gateway.budget.max_retrieve_top_k))
+        result = await gateway.retrieve(intent, actor=actor, deadline=deadline)
+        wanted = Frame(asked.subject).stems
+        return tuple(
+            hit.memory.memory_id
+            for hit in result.hits
+            if hit.memory.content != message.content
+            and (wanted & _stems(hit.memory) or (hit.relevance or 0.0) >= ABOUT_FROM)
+        )
+    live = await _newest(gateway, actor, MOST)
+    if asked.kind == "wrong":
+        told = [one for one in live if one.kind is Kind.LONG_TERM]
+        here = [one for one in told if message.session and one.source.session == message.session]
+        return tuple(one.memory_id for one in (here or told)[:1])
+    return tuple(one.memory_id for one in live)
+
+
+async def _newest(gateway: MemoryGateway, actor: Actor, limit: int) -> list[Memory]:
+    hidden = await gateway.hidden_keys(actor)
+    where = Where(scopes=actor.scopes([Level.USER]), live_at=gateway.clock.now(), hidden_keys=hidden)
+    return await gateway.searcher.store.newest(where, limit=limit)
+
+
+def _stems(memory: Memory) -> frozenset[str]:
+    return Frame(f"{(memory.key or '').replace('_', ' ')}: {memory.content}").stems

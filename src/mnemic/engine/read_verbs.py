@@ -1,0 +1,356 @@
+"""The engine's verbs that change nothing: search, get, list, count, history, export."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import fields, replace
+from datetime import datetime
+from functools import cached_property, partial
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from mnemic.door import Call, Door, Rules, Watchers
+from mnemic.errors import MemoryNotFound
+from mnemic.guard.execution import admit_intent
+from mnemic.requests import Request
+from mnemic.types import Actor, Deadline, JsonValue, Kind, Memory, Scope, Status, aware
+from mnemic.types.catalog import kind_of
+from mnemic.types.defaults import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
+from mnemic.write.pipeline import MemoryWritePipeline
+
+if TYPE_CHECKING:
+    from mnemic.door.gateway import MemoryGateway
+    from mnemic.inject.tokens import TokenCount
+    from mnemic.maintain.lineage import Lineage, Use
+    from mnemic.ports import Clock, Embedder, RecordStore, Snapshot
+    from mnemic.ports.projections import Projection
+    from mnemic.retrieve.search import Searcher
+    from mnemic.types import ContextBlock, Intent, Recalled, RecallRequest, SearchResult, Where
+    from mnemic.write.vault import Vault
+
+T = TypeVar("T")
+
+
+class ReadVerbs:
+    """Verbs that `MemoryEngine` takes over. What only reading needs is loaded with the first read."""
+
+    store: RecordStore
+    embedder: Embedder
+    clock: Clock
+    door: Door
+    rules: Rules
+    vault: Vault | None
+    watchers: Watchers
+    _projections: Sequence[Projection]
+    _tokenizer: Any
+    _pipeline: MemoryWritePipeline
+
+    @cached_property
+    def searcher(self) -> Searcher:
+        """Searcher of the store; one for all views of an engine."""
+        from mnemic.retrieve.ranker import LEARNED_RANKER
+        from mnemic.retrieve.search import Searcher
+
+        return Searcher(self.store, self.embedder, ranker=LEARNED_RANKER, **self._beside())
+
+    def _beside(self) -> dict[str, Any]:
+        """Return what a search finds beside the lists of the store."""
+        return {}
+
+    @cached_property
+    def gateway(self) -> MemoryGateway:
+        """Gateway that turns and searches pass, by the rules of this view."""
+        from mnemic.door.gateway import MemoryGateway
+
+        return MemoryGateway(
+            pipeline=self._pipeline,
+            searcher=self.searcher,
+            clock=self.clock,
+            policy=self.rules.policy,
+            grant=self.rules.grant,
+            budget=self.rules.budget,
+            limits=self.rules.limits,
+            watchers=self.watchers,
+            door=self.door,
+            token_count=self.token_count,
+        )
+
+    def load(self) -> None:
+        """Load what searches and model calls need, so that the first of them, which has a deadline, need not wait."""
+        for name in (
+            "mnemic.inject",
+            "mnemic.engine.recall",
+            "mnemic.inject.compact",
+            "mnemic.retrieve.caller_intents",
+        ):
+            import_module(name)
+        _ = self.gateway
+
+    @cached_property
+    def token_count(self) -> TokenCount:
+        """Counter of the tokens that a text costs, by the tokenizer that was given, else estimated from above. Raises
+        InvalidConfig (`invalid_config:tokenizer`).
+        """
+        from mnemic.inject.tokens import counter_of
+
+        return counter_of(self._tokenizer)
+
+    async def handle(self, request: Request[T], *, actor: Actor, deadline: Deadline | None = None) -> T:
+        """Answer a request (`mnemic.requests`): through the door (`mnemic.door`) where it changes memory, by the method
+        that it names where it reads or takes a whole turn.
+        """
+        if request.verb is not None:
+            given = {one.name: getattr(request, one.name) for one in fields(request)}
+            answered: T = await getattr(self, request.verb)(**given, actor=actor)
+            return answered
+        call = Call(request=request, actor=actor, rules=self.rules, engine=self, deadline=deadline)
+        answer: T = await self.door.handle(call)
+        return answer
+
+    def reach(self, actor: Actor) -> tuple[Scope, ...]:
+        """Return the scopes that the actor's calls reach: theirs at every granted level."""
+        return self.rules.scopes(actor)
+
+    async def search(
+        self,
+        query: str,
+        *,
+        actor: Actor,
+        top_k: int = 10,
+        levels: Sequence[str] | None = None,
+        kinds: Sequence[Kind | str] | None = None,
+        categories: Sequence[str] | None = None,
+        keys: Sequence[str] | None = None,
+        where: Mapping[str, JsonValue] | None = None,
+        happened_from: datetime | None = None,
+        happened_to: datetime | None = None,
+        as_of: datetime | None = None,
+        known_at: datetime | None = None,
+        asked_at: datetime | None = None,
+        min_score: float = 0.0,
+        max_tokens: int | None = None,
+        preference_bias: bool = False,
+        standing: int = 0,
+        named: bool = False,
+        deadline: Deadline | None = None,
+    ) -> SearchResult:
+        """Return the best `top_k` (1 to 100) memories for `query`, cut to `max_tokens` where given; an empty query
+        lists the newest.
+
+        `as_of`: what was true then; `known_at`: what was believed then, whatever has been learnt, corrected or closed
+        since; both together: what was believed then of that time. What was forgotten or has expired stays unseen.
+        `asked_at`: the day by which "two weeks ago" is read, now where it is not given; what was told then is lifted.
+
+        `where`: only memories whose data meets this filter, wherever they would rank (`mnemic.types.conditions`). Every
+        memory of the scopes is looked at.
+
+        `standing` (0 to 100): as many of what policy calls standing, and of the preferences, come before these,
+        whether or not they are like the query; the most relevant where there are more. `named`: only memories that the
+        query names, by their key or by one of `data["names"]`, standing ones too; where there are none, none are found
+        (`mnemic.retrieve.named`). Lists that failed are named in `errors`; if all failed, the first failure is raised.
+        Raises ScopeDenied for a level that is not granted.
+        """
+        times = (happened_from, happened_to, as_of, known_at)
+        intent = _intent_of(query, top_k, levels, kinds, categories, keys, times, min_score, where)
+        result = await self.gateway.searcher.search(
+            await self._pipeline.redacted(intent.query, tenant=actor.tenant),
+            self.gateway.where(admit_intent(intent, self.gateway.grant, actor), actor),
+            top_k=top_k,
+            bias=self.gateway.beside(preference_bias, standing),
+            min_score=min_score,
+            named=named,
+            known_at=intent.known_at,
+            asked_at=_moment(asked_at, "asked_at") or self.clock.now(),
+            deadline=deadline,
+            hidden=partial(self.gateway.hidden_keys, actor),
+            data=intent.where,
+        )
+        return _cut(self.gateway.watchers.searched(result), max_tokens, self.token_count)
+
+    async def recall(self, request: RecallRequest, *, actor: Actor, deadline: Deadline | None = None) -> Recalled:
+        """Return the memories that a model call is shown: what policy pins, preferences that the request could depend
+        on, and what is relevant, within the budget; see `mnemic.engine.recall`. Nothing is logged. Raises as
+        `search` does.
+        """
+        from mnemic.engine.recall import recall
+
+        return await recall(self.gateway, request, actor=actor, deadline=deadline)
+
+    async def context(
+        self,
+        query: str,
+        *,
+        actor: Actor,
+        top_k: int = DEFAULT_MAX_ENTRIES,
+        max_tokens: int = DEFAULT_MAX_TOKENS,
+    ) -> ContextBlock:
+        """Return what a model that is asked `query` is shown, as a block of data for its input; it is logged as
+        injected. Never raises for an outage: `degraded` and `reason` say so.
+        """
+        self.load()
+        from mnemic.inject import InjectionConfig, injector_for
+        from mnemic.types import ContextBlock
+
+        injector = injector_for(self, actor, InjectionConfig(max_entries=top_k, max_tokens=max_tokens))
+        injection = await injector.inject([{"role": "user", "content": query}])
+        return ContextBlock(
+            text=injection.text,
+            hits=tuple(entry.hit for entry in injection.entries if entry.hit is not None),
+            reason=injection.reason,
+            degraded=injection.degraded,
+            abstained=injection.abstained,
+            digest=injection.digest,
+        )
+
+    async def redacted(self, text: str, *, actor: Actor) -> str:
+        """`text` as it may be kept outside the store or shown. Raises InvalidInput (`redaction`)."""
+        return await self._pipeline.redacted(text, tenant=actor.tenant)
+
+    async def hot(self, *, actor: Actor, kinds: Sequence[Kind | str] | None = None, limit: int = 10) -> SearchResult:
+        """Return the newest memories by when they happened, for the head of a prompt: through the hot set where there
+        is one, whose failure is named in `errors`. What another process has written may come a moment late.
+        """
+        from mnemic.retrieve.hot_set import HotReader
+
+        where = replace(self._where(actor, kinds), hidden_keys=await self.gateway.hidden_keys(actor))
+        return await HotReader.among(self._projections, self.store).newest(where, limit=limit)
+
+    async def get(
+        self, memory_id: str, *, actor: Actor, as_of: datetime | None = None, known_at: datetime | None = None
+    ) -> Memory:
+        """One memory in its current version, or in the one of `known_at`. Raises MemoryNotFound, also for somebody
+        else's, for what awaits review, and with `as_of` for what was not true then.
+        """
+        scopes = self.reach(actor)
+        if as_of is None and known_at is None:
+            memory = await self.store.get(memory_id, scopes=scopes)
+            if memory is None or memory.status is Status.PENDING_REVIEW:
+                raise MemoryNotFound()
+            return memory
+        memory = (await self.history(memory_id, actor=actor, known_at=known_at))[-1]
+        as_of = _moment(as_of, "as_of")
+        if as_of is not None and not memory.was_true_at(as_of):
+            raise MemoryNotFound()
+        return memory
+
+    async def list(
+        self,
+        *,
+        actor: Actor,
+        kinds: Sequence[Kind | str] | None = None,
+        categories: Sequence[str] | None = None,
+        keys: Sequence[str] | None = None,
+        where: Mapping[str, JsonValue] | None = None,
+        as_of: datetime | None = None,
+        known_at: datetime | None = None,
+        facets: Sequence[frozenset[str]] = (),
+        limit: int = 50,
+        before: str | None = None,
+    ) -> Sequence[Memory]:
+        """Active memories, newest first; `before` is the memory_id that ended the previous page. `where`, `as_of` and
+        `known_at` as in `search`, `facets` as in `Snapshot.newest`.
+        """
+        asked = replace(
+            self._where(actor, kinds),
+            categories=None if categories is None else frozenset(categories),
+            keys=None if keys is None else frozenset(keys),
+            hidden_keys=await self.gateway.hidden_keys(actor),
+            as_of=_moment(as_of, "as_of"),
+        )
+        then, asked = await self._then(asked, known_at)
+        if where is None:
+            return await then.newest(asked, limit=limit, before=before, facets=facets)
+        from mnemic.retrieve.filtered import first_meeting
+
+        return await first_meeting(then, asked, where, limit=limit, before=before)
+
+    async def count(self, *, actor: Actor, as_of: datetime | None = None, known_at: datetime | None = None) -> int:
+        """Return the number of active memories that the actor can read. `as_of` and `known_at` as in `search`."""
+        hidden = await self.gateway.hidden_keys(actor)
+        where = replace(self._where(actor, None), hidden_keys=hidden, as_of=_moment(as_of, "as_of"))
+        then, where = await self._then(where, known_at)
+        return await then.count(where)
+
+    async def _then(self, where: Where, known_at: datetime | None) -> tuple[Snapshot, Where]:
+        """Return the store, or what was believed in it at `known_at`, and the filter for it."""
+        known_at = _moment(known_at, "known_at")
+        if known_at is None:
+            return self.store, where
+        past = await self.store.believed(where.scopes, known_at, live_at=where.live_at)
+        return past, replace(where, live_at=known_at)
+
+    async def history(
+        self, memory_id: str, *, actor: Actor, as_of: datetime | None = None, known_at: datetime | None = None
+    ) -> Sequence[Memory]:
+        """All versions of a memory, or of all values of a key that is given in its place, oldest first: with `known_at`
+        those written by then, with `as_of` those by which it was true then. Raises MemoryNotFound where there is none,
+        and for what awaits review.
+        """
+        from mnemic.maintain import lineage
+
+        as_of, known_at = _moment(as_of, "as_of"), _moment(known_at, "known_at")
+        scopes = self.reach(actor)
+        versions = await self.store.versions(memory_id, scopes=scopes)
+        if versions and versions[-1].status is Status.PENDING_REVIEW:
+            raise MemoryNotFound()
+        versions = versions or await lineage.values(self.store, memory_id, scopes=scopes)
+        known = [one for one in versions if known_at is None or one.updated_at <= known_at]
+        found = [one for one in known if as_of is None or one.was_true_at(as_of)]
+        if not found or (found[-1].status is Status.PENDING_REVIEW):
+            raise MemoryNotFound()
+        return found
+
+    async def lineage(self, memory_id: str, *, actor: Actor) -> Lineage:
+        """Return what a memory took the place of, and what took its place. Raises MemoryNotFound."""
+        from mnemic.maintain import lineage
+
+        return await lineage.lineage(self.store, memory_id, scopes=self.reach(actor))
+
+    async def uses(
+        self, memory_id: str, *, actor: Actor, before: int | None = None, limit: int = 50
+    ) -> tuple[Sequence[Use], int | None]:
+        """Return the uses of a memory: changed, put into whose prompt; newest first, and where the next page begins.
+        Raises MemoryNotFound.
+        """
+        from mnemic.maintain import lineage
+
+        await self.get(memory_id, actor=actor)
+        return await lineage.uses(self.store, actor.tenant, memory_id, before=before, limit=limit)
+
+    def export(self, *, actor: Actor, archive: bool = False) -> AsyncIterator[dict[str, Any]]:
+        """Everything held in the actor's scopes, whatever its status, as JSON data: as it stands now, newest first, or
+        as an `archive` with every version, oldest first, and the actor's consents, which `restore` takes back.
+        """
+        from mnemic.maintain.archive import archived
+        from mnemic.maintain.export import everything, exported
+
+        if archive:
+            return archived(self.store, self.reach(actor), actor.user, self.vault and self.vault.keyring)
+        return exported(self.store, everything(self._where(actor, None)))
+
+    def _where(self, actor: Actor, kinds: Sequence[Kind | str] | None) -> Where:
+        from mnemic.types import Where
+
+        chosen = frozenset(kind_of(kind) for kind in kinds) if kinds is not None else None
+        return Where(scopes=self.reach(actor), kinds=chosen, live_at=self.clock.now())
+
+
+def _intent_of(*asked: Any) -> Intent:
+    """Return the intent that the arguments of a search spell; what reads them is loaded by the first search."""
+    from mnemic.retrieve.caller_intents import intent_of
+
+    return intent_of(*asked)
+
+
+def _moment(given: datetime | None, name: str) -> datetime | None:
+    """`given` in UTC. Raises InvalidInput (`invalid_input:<name>`) where it names no time zone."""
+    return None if given is None else aware(given, name)
+
+
+def _cut(result: SearchResult, max_tokens: int | None, count: TokenCount) -> SearchResult:
+    """Return the result with as many of its hits as `max_tokens` have room for."""
+    if max_tokens is None:
+        return result
+    from mnemic.inject.compact import within_tokens
+
+    return replace(result, hits=within_tokens(result.hits, max_tokens, count=count))

@@ -1,0 +1,202 @@
+"""Recall: the one decision about which memories a model call is shown.
+
+The injector, `run`, the graph, the frameworks' stores, the tools of MCP, REST `/context`, the adapters and the console
+all ask here, so that the same request is shown the same memories on every path. A search finds; this decides:
+
+1. What policy pins (standing keys, kinds and categories) is shown whatever the request is.
+2. A preference, a constraint, or who somebody is, is shown where the answer could depend on it.
+3. The rest is shown where it is relevant, and nothing of it where the search probably knows nothing about the query, or
+   the request is small talk.
+4. All of it is cut: to the number that was asked for, to one memory from untrusted channels, to the tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+from dataclasses import replace
+from functools import partial
+
+from mnemic.door.gateway import PREFERENCE, MemoryGateway
+from mnemic.extract.messages import MESSAGE_CATEGORY
+from mnemic.guard.execution import admit_intent
+from mnemic.guard.policy import Policy
+from mnemic.inject.compact import within_tokens
+from mnemic.inject.entry import is_trusted
+from mnemic.inject.tokens import TokenCount, estimated_tokens
+from mnemic.retrieve.bias import PREFERENCE_BIAS, RELEVANCE, STANDING, Bias
+from mnemic.retrieve.dependence import Ask
+from mnemic.retrieve.topics import KEYS
+from mnemic.types import Actor, Deadline, Hit, Memory, Recalled, RecallRequest, SearchResult, Status
+from mnemic.types.recalling import shortened
+
+MAX_STANDING = 40
+"""Pinned memories and preferences that one search may bring; how many of them are shown is a matter of tokens."""
+IDENTITY = "identity"
+"""The category under which the extractors keep who somebody is."""
+OF_A_MESSAGE = 0.3
+"""Of the least relevance, the part that is asked of a message: several of a conversation answer a question together. On
+LoCoMo's test half 0.03 loses one evidence message in 20 of the best five, and leaves out nine in ten of what other
+conversations' questions find there."""
+TOLD_BY_FACTS = 0.4
+"""The part of a message that facts made from it quote, from which on it is left out beside them."""
+AMONG = 20
+"""Hits among which a statement is looked for that the messages of a long chat have passed in the ranking."""
+JUDGED = frozenset({PREFERENCE, IDENTITY, "constraint"})
+"""Categories that are shown where the request could depend on them."""
+
+
+async def recall(
+    gateway: MemoryGateway, request: RecallRequest, *, actor: Actor, deadline: Deadline | None = None
+) -> Recalled:
+    """Return what a model call that asks `request` on behalf of the actor is shown. Nothing is logged: who shows it
+    says so.
+
+    Raises ScopeDenied for a level that is not granted, and MnemicError if every list of the search fails.
+    """
+    granted = admit_intent(request.intent, gateway.grant, actor)
+    result = await gateway.searcher.search(
+        await gateway.pipeline.redacted(shortened(granted.query), tenant=actor.tenant),
+        gateway.where(granted, actor),
+        top_k=max(granted.top_k, AMONG),
+        parts=[await gateway.pipeline.redacted(part, tenant=actor.tenant) for part in granted.parts],
+        bias=_bias(gateway, request),
+        min_score=granted.min_score,
+        known_at=granted.known_at,
+        asked_at=gateway.clock.now(),
+        deadline=deadline,
+        hidden=partial(gateway.hidden_keys, actor),
+        data=granted.where,
+    )
+    gateway.watchers.searched(result)
+    return choose(result, request, gateway.policy, actor, gateway.token_count)
+
+
+def _bias(gateway: MemoryGateway, request: RecallRequest) -> Bias:
+    """Beside the best hits: what policy pins, and what is judged by whether the request could depend on it."""
+    bias = gateway.bias(request.preference_bias)
+    if not request.standing_share:
+        return replace(bias, beside=0)
+    return replace(
+        bias,
+        standing_keys=bias.standing_keys | _preferred(gateway.policy) | KEYS,
+        standing_categories=bias.standing_categories | JUDGED,
+        beside=MAX_STANDING,
+    )
+
+
+def _preferred(policy: Policy) -> frozenset[str]:
+    return frozenset(rule.key for rule in (policy.keys or {}).values() if rule.preference)
+
+
+def choose(
+    result: SearchResult,
+    request: RecallRequest,
+    policy: Policy,
+    reader: Actor,
+    count: TokenCount = estimated_tokens,
+) -> Recalled:
+    """Return the hits of `result` that are shown to a model that serves `reader`."""
+    ask = Ask.of(shortened(request.asked or request.intent.query))
+    standing = [hit for hit in result.hits if _is_judged(hit) and is_trusted(hit.memory, reader)]
+    standing.sort(key=lambda hit: hit.memory.status is not Status.SUPERSEDED)  # what was true then comes first
+    asked = {hit.memory.memory_id for hit in standing if ask.depends_on(hit)}
+    shown = [hit for hit in standing if _is_pinned(hit.memory, policy) or hit.memory.memory_id in asked]
+    shown.sort(key=lambda hit: hit.memory.memory_id not in asked)  # what is only pinned is cut first
+    beside = _within_share(shown, int(request.max_tokens * request.standing_share), count)
+    known = {hit.memory.memory_id for hit in beside}
+    biased = _preferred(policy) if request.preference_bias else frozenset()
+    rest = _in_order([hit for hit in result.hits if hit.memory.memory_id not in known], biased)
+    near = [] if ask.is_small_talk else _near(rest, request)
+    facts = [hit.memory for hit in (*beside, *near) if hit.memory.category != MESSAGE_CATEGORY]
+    near = [hit for hit in near if not _is_told(hit.memory, facts)]
+    relevant = [hit for hit in near if hit.reason == PREFERENCE_BIAS or not _abstains(result, request)]
+    chosen = [*beside, *_trusted_first(relevant, request.max_untrusted, reader)]
+    hits = within_tokens(chosen, request.max_tokens, count=count)
+    within = {hit.memory.memory_id for hit in hits}
+    without = {hit.memory.memory_id: hit for hit in (*shown, *chosen) if hit.memory.memory_id not in within}
+    return Recalled(hits=hits, cut=tuple(without.values()), found=result, abstained=bool(near) and not relevant)
+
+
+def _is_judged(hit: Hit) -> bool:
+    """Return True if it is shown where the request could depend on it, or answers a question about the past."""
+    return hit.standing or hit.memory.status is Status.SUPERSEDED
+
+
+def _is_told(message: Memory, facts: Sequence[Memory]) -> bool:
+    """Return True if it is a message that these facts, made from it, say for the most part: the same is not said twice.
+    A long message of which a fact is a small part says more.
+    """
+    if message.category != MESSAGE_CATEGORY:
+        return False
+    quoted = {
+        fact.source.quote for fact in facts if fact.source.quote and fact.source.session == message.source.session
+    }
+    told = sum(len(quote) for quote in quoted if quote in message.content)
+    return told >= TOLD_BY_FACTS * len(message.content)
+
+
+def _in_order(hits: Sequence[Hit], biased: Set[str]) -> list[Hit]:
+    """Return the hits that compete for the places: those that came beside the others take the place of their score. The
+    others keep their order, which is not that of their scores alone. A key among `biased` competes whatever the query.
+    """
+    order = [hit for hit in hits if not hit.standing]
+    for hit in (replace(hit, reason=_reason(hit, biased)) for hit in hits if hit.standing):
+        place = next((at for at, other in enumerate(order) if other.score < hit.score), len(order))
+        order.insert(place, hit)
+    return order
+
+
+def _reason(hit: Hit, biased: Set[str]) -> str:
+    return PREFERENCE_BIAS if hit.memory.key in biased else RELEVANCE
+
+
+def _is_pinned(memory: Memory, policy: Policy) -> bool:
+    """Return True if policy shows the memory whatever is asked."""
+    rule = policy.rule(memory.key) if memory.key is not None else None
+    return (
+        (rule is not None and rule.standing)
+        or memory.kind in policy.standing_kinds
+        or memory.category in policy.standing_categories
+    )
+
+
+def _within_share(hits: Sequence[Hit], max_tokens: int, count: TokenCount) -> tuple[Hit, ...]:
+    return tuple(replace(hit, reason=STANDING) for hit in within_tokens(hits, max_tokens, count=count))
+
+
+def _abstains(result: SearchResult, request: RecallRequest) -> bool:
+    return result.relevance is not None and result.relevance < request.least_relevance
+
+
+def _near(hits: Sequence[Hit], request: RecallRequest) -> list[Hit]:
+    """Return the first hits that are near: messages among the first `top_k` of all, statements wherever they are."""
+    most = request.intent.top_k
+    meant = (hit for place, hit in enumerate(hits) if place < most or hit.memory.category != MESSAGE_CATEGORY)
+    return [hit for hit in meant if _is_near(hit, request)][:most]
+
+
+def _is_near(hit: Hit, request: RecallRequest) -> bool:
+    """Return True if the hit shares a word or a key with the query, or comes near it, and is likely enough about it. A
+    message of a conversation says little by itself, so that less is asked of it.
+    """
+    if hit.reason == PREFERENCE_BIAS:
+        return True
+    least = request.least_relevance * (OF_A_MESSAGE if hit.memory.category == MESSAGE_CATEGORY else 1)
+    if hit.relevance is not None and hit.relevance < least:
+        return False
+    near = hit.ranks.get("vector")
+    close = near is not None and near.score >= request.min_similarity
+    return close or not {"keyword", "key"}.isdisjoint(hit.ranks)
+
+
+def _trusted_first(hits: Sequence[Hit], most: int | None, reader: Actor) -> list[Hit]:
+    """Return the hits in their order, with at most `most` that came through an untrusted channel."""
+    kept: list[Hit] = []
+    untrusted = 0
+    for hit in hits:
+        if is_trusted(hit.memory, reader):
+            kept.append(hit)
+        elif most is None or untrusted < most:
+            kept.append(hit)
+            untrusted += 1
+    return kept

@@ -1,0 +1,399 @@
+"""One memory-augmented turn: capture, plan, retrieve, apply, audit.
+
+Each phase proposes through a model or a rule, passes policy and grant, and leaves a step in the trace and a line in the
+history. A turn that has to stop says why, and still reports everything that was committed before.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+from mnemic.compose import Basis, Composer
+from mnemic.door.gateway import GatewayWrite, MemoryGateway
+from mnemic.engine.message_requests import requests_in, without
+from mnemic.engine.proposing import as_shown, read_message
+from mnemic.engine.recall import recall
+from mnemic.errors import (
+    EmbedderFailed,
+    InvalidAnswer,
+    InvalidIntent,
+    MnemicError,
+    ModelTimeout,
+    RunStopped,
+    ScopeDenied,
+    StoreBusy,
+    escape_detail,
+)
+from mnemic.extract import Extraction, Extractor
+from mnemic.guard.budget import MAX_SECONDS, check_answer_length, check_time
+from mnemic.guard.contract import Answer, check_answer
+from mnemic.guard.echo import echoed
+from mnemic.guard.intent import check_intent
+from mnemic.inject.compact import within_tokens
+from mnemic.inject.injection_log import record_injection
+from mnemic.inject.references import applied_entry, memory_item, referenced
+from mnemic.inject.usage import UsageAudit, Verdict
+from mnemic.ports.metering import counting
+from mnemic.retrieve.plan import Planner, RulePlanner
+from mnemic.retrieve.state import memory_state
+from mnemic.types import (
+    Actor,
+    Cost,
+    Deadline,
+    Hit,
+    Intent,
+    JsonValue,
+    MemoryRequest,
+    Message,
+    Recalled,
+    RecallRequest,
+    SearchResult,
+    Skipped,
+)
+from mnemic.types.trace import RunReport, RunStatus, Trace, UseAudit, Watch, clipped
+
+MAX_TOKENS = 1000
+"""Estimated tokens of the memories put into one model call, unless the settings say otherwise."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnParts:
+    """Parts that propose, decide and check in a turn."""
+
+    gateway: MemoryGateway
+    extractor: Extractor
+    planner: Planner
+    composer: Composer
+    usage: UsageAudit = field(default_factory=UsageAudit)
+    preference_bias: bool = False
+    max_tokens: int = MAX_TOKENS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnRequest:
+    """Request for one turn. `message` is something the user said, to be remembered from; `goal` something to answer.
+
+    `context` is what the application knows and the answer may use; it is never remembered. `watch` sees the steps.
+    `read`: what the message gives, or why the run must stop, where it was read before.
+    """
+
+    actor: Actor
+    message: Message | None = None
+    goal: str | None = None
+    context: Mapping[str, Any] = field(default_factory=dict)
+    idempotency_key: str | None = None
+    watch: Watch | None = None
+    read: Extraction | MnemicError | None = None
+
+
+@dataclass(slots=True)
+class _Run:
+    """Progress of a run: what has happened so far."""
+
+    deadline: Deadline
+    run_id: str = field(default_factory=lambda: str(uuid.uuid4()))
+    phase: str = "start"
+    trace: Trace = field(default_factory=Trace)
+    write: GatewayWrite = field(default_factory=GatewayWrite)
+    skipped: tuple[Skipped, ...] = ()
+    cost: Cost = Cost()
+    hits: dict[str, Hit] = field(default_factory=dict)
+    asked: tuple[MemoryRequest, ...] = ()
+    errors: list[str] = field(default_factory=list)
+    stopped_on: dict[str, JsonValue] = field(default_factory=dict)
+    answer: Answer | None = None
+    basis: Basis = Basis.MODEL
+    audit: UseAudit = UseAudit()
+    started: float = 0.0
+
+    def enter(self, phase: str) -> None:
+        """Begin a phase, unless the time is up."""
+        self.phase = phase
+        check_time(self.deadline)
+        self.started = self.deadline.monotonic()
+
+    @property
+    def ms(self) -> float:
+        return (self.deadline.monotonic() - self.started) * 1000
+
+
+async def run_turn(parts: TurnParts, request: TurnRequest) -> RunReport:
+    """One turn, reported. Never raises for what the run itself met: the report carries status and stop_reason."""
+    clock = parts.gateway.clock
+    run = _Run(parts.gateway.budget.deadline(clock.monotonic), trace=Trace(watch=request.watch))
+    with counting() as meter:
+        status, reason = await _phases(parts, request, run)
+    run.cost += meter.cost
+    return await _report(parts, request, run, status, reason)
+
+
+async def _phases(parts: TurnParts, request: TurnRequest, run: _Run) -> tuple[RunStatus, str]:
+    """Run the phases, and return how the run ends and why."""
+    status, reason = RunStatus.OK, "success"
+    try:
+        if request.message is not None:
+            await _capture(parts, request, request.message, run)
+        if request.goal is not None:
+            result = await _retrieve(parts, request, request.goal, run)
+            await _apply(parts, request, request.goal, result, run)
+        elif run.write.failed and not any(receipt.stored for receipt in run.write.receipts):
+            status, reason = RunStatus.FAILED, run.write.failed[0].reason or "store_failed"
+        check_time(run.deadline)
+    except MnemicError as failure:
+        if isinstance(failure, RunStopped):
+            status, reason = RunStatus.STOPPED, failure.reason
+        else:
+            status, reason = RunStatus.FAILED, failure.reason
+        if run.deadline.expired and isinstance(failure, ModelTimeout | EmbedderFailed | StoreBusy):
+            # It was given what was left of the run's time, which says nothing against it.
+            status, reason = RunStatus.STOPPED, MAX_SECONDS
+        if reason != failure.reason or status is RunStatus.FAILED:
+            run.errors.append(f"{run.phase}: {failure.reason}")
+    return status, reason
+
+
+async def _capture(parts: TurnParts, request: TurnRequest, message: Message, run: _Run) -> None:
+    run.enter("capture_store")
+    gateway = parts.gateway
+    extraction = request.read or await _extracted(parts, request, message, run)
+    if isinstance(extraction, MnemicError):
+        raise extraction
+    extraction = await _without_requests(parts, request, message, extraction, run)
+    run.skipped = extraction.skipped
+    if request.read is not None:
+        run.cost = extraction.cost
+    if extraction.degraded is not None:
+        run.errors.append(f"extract:model: {extraction.degraded}")
+    run.write = await gateway.write_captured(
+        extraction.candidates, actor=request.actor, idempotency_key=request.idempotency_key, deadline=run.deadline
+    )
+    written, refreshed = run.write.keys(refreshed=False), run.write.keys(refreshed=True)
+    run.errors += [f"write:{receipt.key or 'memory'}: {receipt.reason}" for receipt in run.write.failed]
+    run.trace.record(
+        run.phase,
+        ms=run.ms,
+        ok=not run.write.failed,
+        candidates=len(extraction.candidates),
+        written=len(written),
+        refreshed=len(refreshed),
+        blocked=len(run.write.blocked),
+        skipped=len(extraction.skipped),
+        **({"tokens": extraction.cost.input_tokens + extraction.cost.output_tokens} if extraction.cost.calls else {}),
+    )
+    run.trace.tell(
+        session=request.actor.session,
+        message=await gateway.pipeline.redacted(message.content, tenant=request.actor.tenant),
+        written_keys=written,
+        refreshed_keys=refreshed,
+        blocked=[_blocked_entry(entry.key, entry.level, entry.reason) for entry in run.write.blocked],
+        skipped=[{"key": entry.key, "reason": entry.reason} for entry in extraction.skipped],
+    )
+
+
+async def _without_requests(
+    parts: TurnParts, request: TurnRequest, message: Message, extraction: Extraction, run: _Run
+) -> Extraction:
+    """Return the extraction without what the message asks of memory, which the report tells."""
+    try:
+        run.asked, asked = await requests_in(parts.gateway, request.actor, message, deadline=run.deadline)
+    except MnemicError as failure:
+        run.errors.append(f"capture:asked: {failure.reason}")
+        return extraction
+    return without(extraction, asked)
+
+
+async def _extracted(parts: TurnParts, request: TurnRequest, message: Message, run: _Run) -> Extraction:
+    found, unknown = await read_message(parts.gateway, parts.extractor, request.actor, message, deadline=run.deadline)
+    if unknown is not None:
+        run.errors.append(f"capture:known: {unknown}")
+    return found
+
+
+def _blocked_entry(key: str | None, level: str, reason: str) -> dict[str, Any]:
+    return {"key": key, **({"scope": level} if reason.startswith("scope") else {}), "reason": reason}
+
+
+async def _found(parts: TurnParts, request: TurnRequest, goal: str, run: _Run) -> tuple[Intent, Recalled]:
+    """Return the intent that is proposed for `goal`, once it has passed policy, and what it finds under the grant."""
+    gateway = parts.gateway
+    asked = await as_shown(parts.gateway, request.actor, parts.planner, goal)
+    raw = await parts.planner.plan(
+        asked, levels=sorted(gateway.policy.levels), budget=gateway.budget, deadline=run.deadline
+    )
+    try:
+        intent = check_intent(raw, gateway.policy, gateway.budget)
+        run.enter("retrieve")
+        # A model's query keeps the budget; the goal itself is shortened as on every other path.
+        whole = replace(intent, query=goal) if isinstance(parts.planner, RulePlanner) else intent
+        wanted = RecallRequest(
+            intent=whole, asked=goal, max_tokens=parts.max_tokens, preference_bias=parts.preference_bias
+        )
+        return intent, await recall(gateway, wanted, actor=request.actor, deadline=run.deadline)
+    except (InvalidIntent, ScopeDenied):
+        run.stopped_on["raw_intent"] = await echoed(raw, _redacting(parts, request.actor))
+        raise
+
+
+async def _retrieve(parts: TurnParts, request: TurnRequest, goal: str, run: _Run) -> SearchResult:
+    run.enter("retrieve_plan")
+    intent, recalled = await _found(parts, request, goal, run)
+    result = replace(recalled.found, hits=(*recalled.hits, *recalled.cut))
+    run.hits = referenced(within_tokens(recalled.hits, parts.max_tokens, as_json=True, count=parts.gateway.token_count))
+    run.errors += [f"retrieve:{name}: {why}" for name, why in result.errors.items()]
+    scopes = [scope.level.value for scope in result.where.scopes]
+    run.trace.record(
+        run.phase,
+        ms=run.ms,
+        ok=not result.errors,
+        query=result.query,
+        requested_scopes=scopes,
+        include_preference_keys=parts.preference_bias,
+        memory_hits=len(result.hits),
+        injected=len(run.hits),
+    )
+    run.trace.tell(
+        session=request.actor.session,
+        intent=_intent_entry(replace(intent, query=result.query)),
+        resolved_scopes=scopes,
+        plan=result.plan.as_dict(),
+        relevance=result.relevance,
+        abstains=recalled.abstained,
+        include_preference_keys=parts.preference_bias,
+        retrieved_keys=list(referenced(result.hits)),
+        reasons={ref: hit.reason for ref, hit in run.hits.items()},
+    )
+    return result
+
+
+def _intent_entry(intent: Intent) -> dict[str, Any]:
+    entry: dict[str, Any] = {"kind": "retrieve_memory", "query": intent.query, "top_k": intent.top_k}
+    if intent.levels:
+        entry["scopes"] = list(intent.levels)
+    if intent.kinds:
+        entry["kinds"] = list(intent.kinds)
+    times = {name: getattr(intent, name) for name in ("happened_from", "happened_to", "as_of")}
+    return entry | {name: at.isoformat() for name, at in times.items() if at is not None}
+
+
+async def _apply(parts: TurnParts, request: TurnRequest, goal: str, result: SearchResult, run: _Run) -> None:
+    run.enter("apply")
+    injected = [memory_item(ref, hit) for ref, hit in run.hits.items()]
+    run.audit = UseAudit(
+        retrieved=tuple(hit.memory.memory_id for hit in result.hits),
+        injected=tuple(hit.memory.memory_id for hit in run.hits.values()),
+    )
+    await record_injection(
+        parts.gateway.searcher.store, parts.gateway.clock, request.actor, run.run_id, list(run.hits.values())
+    )
+    asked = await as_shown(parts.gateway, request.actor, parts.composer, goal)
+    raw = await parts.composer.compose(asked, request.context, injected, deadline=run.deadline)
+    answer, run.basis = check_answer(raw), Basis.of(parts.composer, raw)
+    _judge(parts, answer, run)
+    run.answer = answer
+    run.trace.record(
+        run.phase,
+        ms=run.ms,
+        used_memory_keys=list(answer.used_memory_keys),
+        applied_memory_count=len(answer.used_memory_keys),
+        verified=len(run.audit.verified),
+        unverifiable=len(run.audit.unverifiable),
+        refuted=len(run.audit.refuted),
+    )
+    run.trace.tell(
+        action="compose_memory_augmented_answer",
+        used_memory_keys=list(answer.used_memory_keys),
+        answer=clipped(await parts.gateway.pipeline.redacted(answer.answer, tenant=request.actor.tenant)),
+    )
+
+
+def _judge(parts: TurnParts, answer: Answer, run: _Run) -> None:
+    """Hold the answer to what was injected. Raises InvalidAnswer."""
+    invalid = sorted(ref for ref in answer.used_memory_keys if ref not in run.hits)
+    if invalid:
+        run.stopped_on |= {
+            "invalid_used_memory_keys": [escape_detail(ref) for ref in invalid],
+            "retrieved_keys": sorted(run.hits),
+        }
+        raise InvalidAnswer("memory_keys_out_of_context")
+    check_answer_length(answer.answer, parts.gateway.budget)
+    proves = run.basis in (Basis.MODEL, Basis.TEMPLATE)
+    cited = {ref: run.hits[ref] for ref in answer.used_memory_keys}
+    verdicts = {
+        # What only repeats a value would pass any check for it.
+        ref: parts.usage.judge(hit, _verifier(parts, hit.memory.key) if proves else None, answer.answer)
+        for ref, hit in cited.items()
+    }
+    found = {
+        verdict: tuple(cited[ref].memory.memory_id for ref, seen in verdicts.items() if seen is verdict)
+        for verdict in Verdict
+    }
+    run.audit = replace(
+        run.audit,
+        cited=tuple(hit.memory.memory_id for hit in cited.values()),
+        **{verdict.value: named for verdict, named in found.items()},
+    )
+    refuted = bool(found[Verdict.REFUTED])
+    if refuted and (parts.gateway.policy.on_refuted == "stop" or not found[Verdict.VERIFIED]):
+        run.stopped_on |= {
+            "used_memory_keys": list(cited),
+            "applied_memory": [applied_entry(hit) for hit in cited.values()],
+        }
+        raise InvalidAnswer("memory_declared_but_not_applied")
+
+
+def _verifier(parts: TurnParts, key: str | None) -> str | None:
+    return None if key is None else parts.gateway.policy.rule(key).verifier
+
+
+async def _report(parts: TurnParts, request: TurnRequest, run: _Run, status: RunStatus, reason: str) -> RunReport:
+    used = run.answer.used_memory_keys if run.answer and status is RunStatus.OK else ()
+    return RunReport(
+        run_id=run.run_id,
+        status=status,
+        stop_reason=reason,
+        phase=None if status is RunStatus.OK else run.phase,
+        outcome=_outcome(request, run, used) if status is RunStatus.OK else None,
+        answer=run.answer.answer if run.answer and status is RunStatus.OK else None,
+        used_memory_keys=tuple(used),
+        basis=run.basis.value if run.answer and status is RunStatus.OK else None,
+        applied_memory=tuple(applied_entry(run.hits[ref]) for ref in used),
+        memory_state=await _state(parts, request.actor, run),
+        receipts=run.write.receipts,
+        blocked=run.write.blocked,
+        skipped=run.skipped,
+        cost=run.cost,
+        hits=tuple(run.hits.values()),
+        audit=run.audit,
+        stopped_on=run.stopped_on,
+        asked=run.asked,
+        errors=tuple(run.errors),
+        trace=tuple(run.trace.steps),
+        history=tuple(run.trace.history),
+    )
+
+
+def _outcome(request: TurnRequest, run: _Run, used: Sequence[str]) -> str:
+    if request.goal is None:
+        return "memory_captured" if any(receipt.stored for receipt in run.write.receipts) else "nothing_captured"
+    return "memory_applied" if used and run.basis in (Basis.MODEL, Basis.TEMPLATE) else "context_only"
+
+
+async def _state(parts: TurnParts, actor: Actor, run: _Run) -> tuple[dict[str, Any], ...]:
+    """Return the actor's live memories; the error is reported where they cannot be read."""
+    gateway = parts.gateway
+    try:
+        hidden = await gateway.hidden_keys(actor)
+        return await memory_state(
+            gateway.searcher.store, actor, frozenset(gateway.grant.levels), now=gateway.clock.now(), hidden=hidden
+        )
+    except MnemicError as failure:
+        run.errors.append(f"memory_state: {failure.reason}")
+        return ()
+
+
+def _redacting(parts: TurnParts, actor: Actor) -> Callable[[str], Awaitable[str]]:
+    return partial(parts.gateway.pipeline.redacted, tenant=actor.tenant)

@@ -1,0 +1,1 @@
+"""THE FACES OF A PROGRAM: `MemoryManager` and its asynchronous twin."""

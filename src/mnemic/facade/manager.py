@@ -1,0 +1,203 @@
+"""The face most programs meet: one user's memory, open in one line, for callers who wait and for callers who await."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import AsyncIterator, Iterator
+from importlib import import_module
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, cast
+
+from mnemic import bootstrap
+from mnemic.config import Settings
+from mnemic.engine import MemoryEngine
+from mnemic.engine.administration_verbs import Form
+from mnemic.facade.verbs import MemoryVerbs
+from mnemic.guard.policy import Policy
+from mnemic.kinds.seven import SevenKinds
+from mnemic.runtime.portal import Portal, PortalOwner
+from mnemic.runtime.sync_facade import Awaited, Blocking, Ground, M, awaited, blocking
+from mnemic.types import Actor, AuditEvent
+
+if TYPE_CHECKING:
+    from mnemic.kinds.profile import Profile
+
+SERVICES = ("http://", "https://")
+
+
+class MemoryManager(MemoryVerbs[Blocking], PortalOwner):
+    """One user's memory with one agent.
+
+        with MemoryManager("ana") as memory:
+            memory.capture("I am vegetarian and I prefer aisle seats.")
+            print(memory.search("what should I order for dinner?").hits)
+
+    Opens at once: the file named by `store`, by MNEMIC_STORE, or `mnemic.db`. Threads may share a manager. `engine`
+    gives an engine that is already built; it is opened and closed here all the same. `profile` is what the agent's
+    makers say of it, else what the folder of personas in the settings holds.
+
+    Where `store` is the address of a service (`https://...`), the same verbs ask that service, with `api_key`: the key
+    of the user, or that of an application, which is exchanged for a token of the user's. Needs `mnemic[client]`.
+
+    The seven kinds are `working`, `short_term`, `long_term`, `persona`, `episodic`, `entity` and `structured`; `add`
+    and `retrieve` go across them.
+    """
+
+    def __init__(
+        self,
+        user_id: str,
+        agent_id: str = "default",
+        *,
+        store: str | Path | None = None,
+        api_key: str | None = None,
+        tenant: str | None = None,
+        workspace: str | None = None,
+        session: str | None = None,
+        policy: Policy | None = None,
+        settings: Settings | None = None,
+        engine: MemoryEngine | None = None,
+        profile: Profile | None = None,
+    ) -> None:
+        self._portal = Portal()
+        try:
+            settings = settings or Settings.load(store=str(store) if store is not None else None)
+            actor = _actor(settings, user_id, agent_id, tenant=tenant, workspace=workspace, session=session)
+            ground = blocking(self._portal.call)
+            given = _Parts(settings, actor, policy=policy, engine=engine, profile=profile, api_key=api_key)
+            super().__init__(ground, given.engine, actor, given.kinds(ground))
+            self._portal.call(self.engine.open)
+        except BaseException:
+            self._portal.close()
+            raise
+
+    async def _release(self) -> None:
+        await self.engine.close()
+
+    def export(self) -> Iterator[dict[str, Any]]:
+        """Everything held in this user's scopes, as JSON data, one memory at a time."""
+        return self._portal.iterate(self.engine.export(actor=self.actor))
+
+    def export_subject(self, subject: str | None = None, *, form: Form = "json", values: bool = False) -> Iterator[str]:
+        """Everything held about this user, or about `subject` of the tenant, as the chunks of one document; see
+        `MemoryEngine.export_subject`.
+        """
+        wanted = self.actor.user if subject is None else subject
+        return self._portal.iterate(self.engine.export_subject(wanted, actor=self.actor, form=form, values=values))
+
+    def changes(self, *, after: int | None = None) -> Iterator[AuditEvent]:
+        """Each change of this user's memories as it comes, from after sequence `after` (now). Never any content."""
+        return self._portal.iterate(self._changes(after))
+
+
+class AsyncMemoryManager(MemoryVerbs[Awaited]):
+    """The same, for callers with an event loop: every verb is awaited.
+
+    async with AsyncMemoryManager("ana") as memory:
+        await memory.capture("I am vegetarian and I prefer aisle seats.")
+    """
+
+    def __init__(
+        self,
+        user_id: str,
+        agent_id: str = "default",
+        *,
+        store: str | Path | None = None,
+        api_key: str | None = None,
+        tenant: str | None = None,
+        workspace: str | None = None,
+        session: str | None = None,
+        policy: Policy | None = None,
+        settings: Settings | None = None,
+        engine: MemoryEngine | None = None,
+        profile: Profile | None = None,
+    ) -> None:
+        settings = settings or Settings.load(store=str(store) if store is not None else None)
+        actor = _actor(settings, user_id, agent_id, tenant=tenant, workspace=workspace, session=session)
+        given = _Parts(settings, actor, policy=policy, engine=engine, profile=profile, api_key=api_key)
+        super().__init__(awaited(), given.engine, actor, given.kinds(awaited()))
+
+    async def open(self) -> Self:
+        """Open the store. `async with` does so, too."""
+        await self.engine.open()
+        return self
+
+    async def close(self) -> None:
+        """Release what is held. May be called twice."""
+        await self.engine.close()
+
+    async def __aenter__(self) -> Self:
+        return await self.open()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    def export(self) -> AsyncIterator[dict[str, Any]]:
+        """Everything held in this user's scopes, as JSON data, one memory at a time."""
+        return self.engine.export(actor=self.actor)
+
+    def export_subject(
+        self, subject: str | None = None, *, form: Form = "json", values: bool = False
+    ) -> AsyncIterator[str]:
+        """Everything held about this user, or about `subject` of the tenant, as the chunks of one document."""
+        wanted = self.actor.user if subject is None else subject
+        return self.engine.export_subject(wanted, actor=self.actor, form=form, values=values)
+
+    def changes(self, *, after: int | None = None) -> AsyncIterator[AuditEvent]:
+        """Each change of this user's memories as it comes, from after sequence `after` (now). Never any content."""
+        return self._changes(after)
+
+
+class _Parts:
+    """The engine and the kinds that the arguments of a manager ask for: in this process, or of a service."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        actor: Actor,
+        *,
+        policy: Policy | None,
+        engine: MemoryEngine | None,
+        profile: Profile | None,
+        api_key: str | None,
+    ) -> None:
+        self._settings, self._actor, self._profile = settings, actor, profile
+        self._remote = engine is None and settings.store.startswith(SERVICES)
+        self.engine = engine or (
+            self._served(api_key, policy) if self._remote else bootstrap.build_engine(settings, policy=policy)
+        )
+
+    def _served(self, api_key: str | None, policy: Policy | None) -> MemoryEngine:
+        remote = _client().RemoteEngine.at(self._settings.store, self._actor, api_key=api_key, policy=policy)
+        return cast(MemoryEngine, remote)
+
+    def kinds(self, ground: Ground[M]) -> SevenKinds[M]:
+        """Return the seven kinds, called as `ground` says."""
+        if self._remote:
+            return cast(SevenKinds[M], _client().RemoteKinds(self.engine, self._actor, ground))
+        profile = self._profile
+        if profile is None and self._settings.personas is not None:
+            profile = bootstrap.build_profile(self._settings, self._actor.agent)
+        return SevenKinds(self.engine, self._actor, ground, profile=profile)
+
+
+def _client() -> Any:
+    """Return the client of a service, which needs `mnemic[client]`: loaded where a service is asked, and only there."""
+    from mnemic.plugins.extras import brought_by
+
+    with brought_by("client"):
+        return import_module("mnemic_client.engine")
+
+
+def _actor(
+    settings: Settings, user: str, agent: str, *, tenant: str | None, workspace: str | None, session: str | None
+) -> Actor:
+    return Actor(
+        tenant=tenant or settings.tenant,
+        user=user,
+        agent=agent,
+        workspace=workspace,
+        session=session or f"session-{uuid.uuid4().hex[:12]}",
+    )

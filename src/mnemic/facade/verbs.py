@@ -1,0 +1,320 @@
+"""Everything that can be asked of one user's memory, written once: for callers who wait and for callers who await."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from mnemic.engine import MemoryEngine
+from mnemic.facade.upkeep_verbs import KindsAndUpkeep
+from mnemic.kinds.seven import Retrieved, SevenKinds
+from mnemic.runtime.sync_facade import Ground, M, verb
+from mnemic.types import Actor, AuditEvent, Candidate, Kind, Level, Memory, Message, WriteReceipt
+from mnemic.types.defaults import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
+
+if TYPE_CHECKING:
+    from mnemic.facade.governance import AuditTrail, ConsentBook, Privacy, ReviewQueue
+    from mnemic.maintain.lineage import Lineage, Use
+    from mnemic.maintain.undo import UndoReceipt
+    from mnemic.types import CarriedOut, ContextBlock, MemoryRequest, SearchResult
+    from mnemic.types.trace import RunReport
+
+_ADD: Any = SevenKinds.add.function
+_RETRIEVE: Any = SevenKinds.retrieve.function
+"""The verbs of the kinds as coroutine functions, whichever way the kinds themselves are called."""
+POLL_SECONDS = 0.5
+"""Seconds between two looks of `changes` for new lines of the audit."""
+
+
+class MemoryVerbs(KindsAndUpkeep[M]):
+    """The verbs of one user's memory. Each does what the engine's verb of the same name does for the actor."""
+
+    def __init__(self, ground: Ground[M], engine: MemoryEngine, actor: Actor, kinds: SevenKinds[M]) -> None:
+        super().__init__(ground)
+        self.engine = engine
+        self.actor = actor
+        self._kinds = kinds
+
+    # -- writing ------------------------------------------------------------------------------------------------------
+
+    @verb
+    async def add(
+        self,
+        content: str | Candidate,
+        kind: Kind | str = Kind.LONG_TERM,
+        *,
+        key: str | None = None,
+        level: Level | str | None = None,
+        category: str | None = None,
+        data: Mapping[str, Any] | None = None,
+        ttl: timedelta | str | None = None,
+        confidence: float = 0.8,
+        occurred_at: datetime | None = None,
+        idempotency_key: str | None = None,
+    ) -> WriteReceipt:
+        """Remember one thing where its kind lives; see `SevenKinds.add`. `ttl`: how long, as a duration or as `30d`,
+        `10y`, `never`.
+        """
+        receipt: WriteReceipt = await _ADD(
+            self._kinds,
+            content,
+            kind,
+            key=key,
+            level=level,
+            category=category,
+            data=data,
+            ttl=ttl,
+            confidence=confidence,
+            occurred_at=occurred_at,
+            idempotency_key=idempotency_key,
+        )
+        return receipt
+
+    @verb
+    async def add_many(
+        self, candidates: Sequence[Candidate], *, idempotency_keys: Sequence[str | None] | None = None
+    ) -> Sequence[WriteReceipt]:
+        """Remember many things; one receipt each, in order."""
+        return await self.engine.add_many(candidates, actor=self.actor, idempotency_keys=idempotency_keys)
+
+    @verb
+    async def record(self, messages: Sequence[Message]) -> Sequence[WriteReceipt]:
+        """Keep the messages of a conversation as episodic memories; one receipt for each that has text."""
+        return await self.engine.record(messages, actor=self.actor)
+
+    @verb
+    async def capture(self, message: str | Message, *, idempotency_key: str | None = None) -> RunReport:
+        """Remember what is worth it in what the user said; the report says what was written, blocked, skipped."""
+        return await self.engine.capture(message, actor=self.actor, idempotency_key=idempotency_key)
+
+    @verb
+    async def capture_many(
+        self, messages: Sequence[Message], *, idempotency_keys: Sequence[str | None] | None = None
+    ) -> Sequence[RunReport | None]:
+        """Remember what is worth it in several messages; see `MemoryEngine.capture_many`."""
+        return await self.engine.capture_many(messages, actor=self.actor, idempotency_keys=idempotency_keys)
+
+    @verb
+    async def remember(
+        self,
+        messages: str | Message | Mapping[str, Any] | Sequence[str | Message | Mapping[str, Any]],
+        *,
+        infer: bool = True,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Sequence[WriteReceipt]:
+        """Remember a conversation as a program has it: a text, a dictionary with `role` and `content`, or a list of
+        them; see `MemoryEngine.remember`.
+        """
+        return await self.engine.remember(messages, actor=self.actor, infer=infer, metadata=metadata)
+
+    @verb
+    async def carry_out(self, request: MemoryRequest) -> CarriedOut:
+        """Do what a message asked of memory, once its user has confirmed it; see `MemoryEngine.carry_out`."""
+        return await self.engine.carry_out(request, actor=self.actor)
+
+    @verb
+    async def update(
+        self,
+        memory_id: str,
+        content: str,
+        *,
+        data: Mapping[str, Any] | None = None,
+        context: str | None = None,
+        expected_version: int | None = None,
+    ) -> WriteReceipt:
+        """Correct a memory; its old version stays in the history. Raises MemoryNotFound, VersionConflict."""
+        return await self.engine.update(
+            memory_id, content, actor=self.actor, data=data, context=context, expected_version=expected_version
+        )
+
+    @verb
+    async def forget(self, memory_id: str) -> None:
+        """Delete a memory with all its versions. Raises MemoryNotFound."""
+        await self.engine.forget(memory_id, actor=self.actor)
+
+    @verb
+    async def rollback(self, memory_id: str, version: int) -> WriteReceipt:
+        """Make a memory say again what it said in `version`. Raises MemoryNotFound, InvalidInput, VersionConflict."""
+        return await self.engine.rollback(memory_id, version, actor=self.actor)
+
+    @verb
+    async def undo(self, memory_id: str) -> UndoReceipt:
+        """Take back what a memory replaced: a merge, a new value under a key, an approval. Raises MemoryNotFound,
+        InvalidInput (`undo:nothing_replaced`), VersionConflict.
+        """
+        return await self.engine.undo(memory_id, actor=self.actor)
+
+    @verb
+    async def run(
+        self,
+        *,
+        message: str | Message | None = None,
+        goal: str | None = None,
+        context: Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
+    ) -> RunReport:
+        """Run one memory-augmented turn; see `MemoryEngine.run`."""
+        return await self.engine.run(
+            actor=self.actor, message=message, goal=goal, context=context, idempotency_key=idempotency_key
+        )
+
+    # -- reading ------------------------------------------------------------------------------------------------------
+
+    @verb
+    async def search(
+        self,
+        query: str,
+        *,
+        top_k: int = 10,
+        levels: Sequence[str] | None = None,
+        kinds: Sequence[Kind | str] | None = None,
+        categories: Sequence[str] | None = None,
+        keys: Sequence[str] | None = None,
+        where: Mapping[str, Any] | None = None,
+        happened_from: datetime | None = None,
+        happened_to: datetime | None = None,
+        as_of: datetime | None = None,
+        known_at: datetime | None = None,
+        min_score: float = 0.0,
+        max_tokens: int | None = None,
+        preference_bias: bool = False,
+    ) -> SearchResult:
+        """Find the best memories for `query`; see `MemoryEngine.search`."""
+        return await self.engine.search(
+            query,
+            actor=self.actor,
+            top_k=top_k,
+            levels=levels,
+            kinds=kinds,
+            categories=categories,
+            keys=keys,
+            where=where,
+            happened_from=happened_from,
+            happened_to=happened_to,
+            as_of=as_of,
+            known_at=known_at,
+            min_score=min_score,
+            max_tokens=max_tokens,
+            preference_bias=preference_bias,
+        )
+
+    @verb
+    async def context(
+        self, query: str, *, top_k: int = DEFAULT_MAX_ENTRIES, max_tokens: int = DEFAULT_MAX_TOKENS
+    ) -> ContextBlock:
+        """Return what a model that is asked `query` is shown, as a block of data; see `MemoryEngine.context`."""
+        return await self.engine.context(query, actor=self.actor, top_k=top_k, max_tokens=max_tokens)
+
+    @verb
+    async def retrieve(self, query: str, kinds: Sequence[Kind | str] | None = None, *, top_k: int = 10) -> Retrieved:
+        """Find the best for `query` across kinds (None: all seven), best first, with what failed in `errors`; see
+        `SevenKinds.retrieve`.
+        """
+        found: Retrieved = await _RETRIEVE(self._kinds, query, kinds, top_k=top_k)
+        return found
+
+    @verb
+    async def get(self, memory_id: str, *, as_of: datetime | None = None, known_at: datetime | None = None) -> Memory:
+        """Return one memory, with `known_at` as it was known then. Raises MemoryNotFound."""
+        return await self.engine.get(memory_id, actor=self.actor, as_of=as_of, known_at=known_at)
+
+    @verb
+    async def list(
+        self,
+        *,
+        kinds: Sequence[Kind | str] | None = None,
+        categories: Sequence[str] | None = None,
+        keys: Sequence[str] | None = None,
+        where: Mapping[str, Any] | None = None,
+        as_of: datetime | None = None,
+        known_at: datetime | None = None,
+        limit: int = 50,
+        before: str | None = None,
+    ) -> Sequence[Memory]:
+        """Return active memories, newest first; `before` is the memory_id that ended the previous page."""
+        return await self.engine.list(
+            actor=self.actor,
+            kinds=kinds,
+            categories=categories,
+            keys=keys,
+            where=where,
+            as_of=as_of,
+            known_at=known_at,
+            limit=limit,
+            before=before,
+        )
+
+    @verb
+    async def count(self, *, as_of: datetime | None = None, known_at: datetime | None = None) -> int:
+        """Return how many active memories there are."""
+        return await self.engine.count(actor=self.actor, as_of=as_of, known_at=known_at)
+
+    @verb
+    async def history(
+        self, memory_id: str, *, as_of: datetime | None = None, known_at: datetime | None = None
+    ) -> Sequence[Memory]:
+        """Return all versions of a memory, oldest first. Raises MemoryNotFound."""
+        return await self.engine.history(memory_id, actor=self.actor, as_of=as_of, known_at=known_at)
+
+    @verb
+    async def lineage(self, memory_id: str) -> Lineage:
+        """Return what a memory took the place of, and what took its place. Raises MemoryNotFound."""
+        return await self.engine.lineage(memory_id, actor=self.actor)
+
+    @verb
+    async def uses(
+        self, memory_id: str, *, before: int | None = None, limit: int = 50
+    ) -> tuple[Sequence[Use], int | None]:
+        """Return what was done with a memory, newest first, and where the next page begins. Raises MemoryNotFound."""
+        return await self.engine.uses(memory_id, actor=self.actor, before=before, limit=limit)
+
+    # -- governance ---------------------------------------------------------------------------------------------------
+
+    @property
+    def consent(self) -> ConsentBook[M]:
+        """Decisions on what may be remembered of this user, key by key."""
+        from mnemic.facade.governance import ConsentBook
+
+        return ConsentBook(self.ground, self.engine, self.actor)
+
+    @property
+    def privacy(self) -> Privacy[M]:
+        """Data that is held about somebody, and its erasure."""
+        from mnemic.facade.governance import Privacy
+
+        return Privacy(self.ground, self.engine, self.actor)
+
+    @property
+    def audit(self) -> AuditTrail[M]:
+        """Record of what happened to the tenant's memories."""
+        from mnemic.facade.governance import AuditTrail
+
+        return AuditTrail(self.ground, self.engine, self.actor)
+
+    def review(self, *, whole_tenant: bool = False) -> ReviewQueue[M]:
+        """Return what waits for a person in this user's scopes; with the program's word `whole_tenant`, everybody's."""
+        from mnemic.facade.governance import ReviewQueue
+
+        return ReviewQueue(self.ground, self.engine, self.actor, whole_tenant=whole_tenant)
+
+    async def _changes(self, after: int | None) -> AsyncIterator[AuditEvent]:
+        """Each change of the user's own memories, from after sequence `after` (now), as it comes."""
+        streamed = getattr(self.engine, "changes", None)  # a service has a stream
+        if streamed is not None:
+            async for event in streamed(after=after):
+                yield event
+            return
+        scopes = self.engine.reach(self.actor)
+        if after is None:
+            last = await self.engine.audit(actor=self.actor, before=2**53, limit=1)
+            after = last[-1].sequence if last else 0
+        while True:
+            events = await self.engine.audit(actor=self.actor, after=after, limit=200)
+            for event in events:
+                after = event.sequence
+                if event.memory_id is not None and event.scope in scopes:
+                    yield event
+            if not events:
+                await asyncio.sleep(POLL_SECONDS)

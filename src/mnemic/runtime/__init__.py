@@ -1,0 +1,1 @@
+"""CLOCK, THREADS AND FORKS: what runs the verbs, and knows nothing of memories."""

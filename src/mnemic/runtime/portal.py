@@ -1,0 +1,147 @@
+"""One event loop in a separate thread, through which synchronous callers reach asynchronous code."""
+
+from __future__ import annotations
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
+from functools import partial
+from threading import Lock, Thread, get_ident
+from types import TracebackType
+from typing import Any, ParamSpec, Self, TypeVar
+
+from mnemic.runtime.forked import OneProcess
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Portal:
+    """Calls coroutine functions on its loop and waits for them. Threads may share one portal.
+
+    A call runs in the context (`contextvars`) of its caller. A caller whose wait is interrupted cancels its call.
+    """
+
+    def __init__(self) -> None:
+        self._closed = False
+        self._process = OneProcess()
+        self._lock = Lock()
+        ready: Future[None] = Future()
+        self._thread = Thread(target=self._serve, args=(ready,), name="mnemic-portal", daemon=True)
+        self._thread.start()
+        ready.result()
+
+    def call(self, function: Callable[P, Awaitable[T]], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run `function(*args, **kwargs)` to its end on the loop; its result, or its exception.
+
+        Raises StoreUnavailable (`store_unavailable:forked`) in a process that was forked off after the portal was made,
+        for its thread stayed with the parent. Raises RuntimeError on a closed portal, and on the portal's own loop,
+        which cannot wait for itself; `concurrent.futures.CancelledError` where the call was cancelled.
+        """
+        self._process.check()
+        if get_ident() == self._thread.ident:
+            raise RuntimeError("a portal cannot be called from its own loop")
+        answer: Future[T] = Future()
+        try:
+            with self._lock:
+                if self._closed:
+                    raise RuntimeError("the portal is closed")
+                self._loop.call_soon_threadsafe(self._begin, partial(function, *args, **kwargs), answer)
+            return answer.result()
+        finally:
+            answer.cancel()
+            del answer  # an exception holds this frame, and the answer the exception
+
+    def iterate(self, source: AsyncIterator[T]) -> Iterator[T]:
+        """Yield the items of an asynchronous iterator, one at a time."""
+        end: Any = object()
+
+        async def following() -> T:
+            return await anext(source, end)
+
+        while (item := self.call(following)) is not end:
+            yield item
+
+    @property
+    def forked(self) -> bool:
+        """True in a process that was forked off after the portal was made."""
+        return self._process.left
+
+    @property
+    def closed(self) -> bool:
+        """True once `close` was called."""
+        return self._closed
+
+    def close(self) -> None:
+        """Wait for the calls in progress, stop the loop and its thread. May be called twice; in a forked process it
+        does nothing, for there the thread is not.
+        """
+        if self.forked:
+            self._closed = True
+            return
+        with self._lock:
+            if not self._closed:
+                self._closed = True
+                self._loop.call_soon_threadsafe(self._stop.set)
+        if get_ident() != self._thread.ident:  # a finalizer may run on the loop
+            self._thread.join()
+
+    def _serve(self, ready: Future[None]) -> None:
+        try:
+            asyncio.run(self._until_stopped(ready))
+        except BaseException as error:
+            if ready.done():
+                raise
+            ready.set_exception(error)
+
+    async def _until_stopped(self, ready: Future[None]) -> None:
+        self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
+        async with asyncio.TaskGroup() as self._calls:
+            ready.set_result(None)
+            await self._stop.wait()
+
+    def _begin(self, run: Callable[[], Awaitable[T]], answer: Future[T]) -> None:
+        task = self._calls.create_task(_answered(run, answer))
+
+        def withdrawn(one: Future[T]) -> None:
+            if one.cancelled() and not task.done():
+                self._loop.call_soon_threadsafe(task.cancel)
+
+        answer.add_done_callback(withdrawn)
+
+
+async def _answered(run: Callable[[], Awaitable[T]], answer: Future[T]) -> None:
+    """Set what `run` gives or raises as the answer; nothing of it reaches the other calls."""
+    with suppress(InvalidStateError):  # withdrawn meanwhile
+        try:
+            answer.set_result(await run())
+        except asyncio.CancelledError:
+            answer.cancel()
+        except BaseException as error:  # noqa: BLE001 - the caller's, who waits on another thread
+            answer.set_exception(error)
+
+
+class PortalOwner(ABC):
+    """An asynchronous object with a portal for synchronous callers. Use it in `with`, or call `close`."""
+
+    _portal: Portal
+
+    @abstractmethod
+    async def _release(self) -> None:
+        """Let go of what is held beside the portal; called on its loop, once."""
+
+    def close(self) -> None:
+        """Release what is held, the background thread with it. May be called twice."""
+        if not self._portal.closed and not self._portal.forked:
+            self._portal.call(self._release)
+        self._portal.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

@@ -14,6 +14,7 @@ import pytest
 from mnemic.engine import MemoryEngine
 from mnemic.errors import StoreFailed
 from mnemic.stores.sqlite import SqliteStore
+from mnemic.types import Actor
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.faults.aftermath import examine
 from mnemic_testing.faults.disk import KINDS, FailingDisk, FailingSyncs, FullDisk
@@ -26,6 +27,10 @@ STORE_REASONS = {"store_unavailable", "store_full", "store_corrupt", "commit_unk
 
 def engine_at(path: Path, vfs: str | None = None) -> MemoryEngine:
     return MemoryEngine(store=SqliteStore(path, vfs=vfs), embedder=WordEmbedder())
+
+
+def bytes_of(path: Path | str) -> int:
+    return Path(path).stat().st_size
 
 
 class Trials:
@@ -196,6 +201,32 @@ async def test_a_full_disk(tmp_path: Path, say: Callable[[str], None]) -> None:
 
     assert found.whole
     assert (judged.lost, judged.partial) == ((), ())
+
+
+async def test_a_disk_full_of_the_log_takes_more_once_the_log_is_emptied(tmp_path: Path) -> None:
+    """The log cannot be emptied into a file that cannot grow: the reserved space lends the room, and is taken again."""
+    path, trials = tmp_path / "m.db", Trials(tmp_path / "m.db", seed=2)
+    reserved = 1_000_000
+    store = SqliteStore(path, durability="fast", reserved_bytes=reserved)
+    with FullDisk(tmp_path, room=3_000_000):
+        async with MemoryEngine(store=store, embedder=WordEmbedder()) as engine:
+            await _fill_up(engine, trials)
+            assert bytes_of(f"{path}-wal") < bytes_of(path)
+            assert bytes_of(f"{path}.ballast") >= reserved
+            assert (await engine.erase(ADA.user or "", actor=Actor(user="ben"))).complete
+            assert (await engine.add("There is room inside the file.", actor=Actor(user="ben"))).stored
+            assert (await engine.maintain(whole=True, actor=Actor(user="ben"))).freed_bytes > 0
+            assert bytes_of(f"{path}.ballast") >= reserved
+
+
+async def test_a_log_that_the_reserved_space_cannot_take_leaves_it_to_erasures(tmp_path: Path) -> None:
+    path, trials = tmp_path / "m.db", Trials(tmp_path / "m.db", seed=2)
+    reserved = 200_000
+    store = SqliteStore(path, durability="fast", reserved_bytes=reserved)
+    with FullDisk(tmp_path, room=3_000_000):
+        async with MemoryEngine(store=store, embedder=WordEmbedder()) as engine:
+            await _fill_up(engine, trials)
+            assert bytes_of(f"{path}.ballast") >= reserved
 
 
 async def test_no_room_for_a_new_file(tmp_path: Path) -> None:

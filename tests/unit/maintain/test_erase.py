@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
 from dataclasses import replace
 from datetime import timedelta
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -223,18 +224,20 @@ async def test_open_sessions_end(ana: Actor, ben: Actor, clock: ManualClock) -> 
 @asynccontextmanager
 async def ballasted(path: Path, size: int) -> AsyncIterator[MemoryEngine]:
     async with MemoryEngine(
-        store=SqliteStore(path, ballast_bytes=size), embedder=WordEmbedder(), grant=Grant(levels=frozenset({"user"}))
+        store=SqliteStore(path, ballast_bytes=size, durability="fast"),
+        embedder=WordEmbedder(),
+        grant=Grant(levels=frozenset({"user"})),
     ) as engine:
         yield engine
 
 
 async def fill(engine: MemoryEngine, actor: Actor) -> None:
-    for number in range(500):
+    for number in count():
         await engine.add(f"{CANARY} more {number} of everything.", actor=actor)
 
 
 @pytest.mark.faults
-@pytest.mark.parametrize("ballast", [0, 4 * 1024 * 1024])
+@pytest.mark.parametrize("ballast", [0, 1024 * 1024])
 async def test_a_full_disk_stops_no_erasure_that_has_ballast(
     tmp_path: Path, ballast: int, ana: Actor, ben: Actor
 ) -> None:

@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -30,6 +30,7 @@ from mnemic.types import Scope, Status, Vector, VectorSpace
 
 if TYPE_CHECKING:
     from mnemic.stores.sqlite.indexes import ScopeIndexes
+    from mnemic.stores.sqlite.room import Room
     from mnemic.text.bm25 import Bm25
 
 T = TypeVar("T")
@@ -80,18 +81,23 @@ class OpenFile:
             reserved.load()
 
     def alone(self, work: Work) -> Any:
-        """Run `work` to its end on this thread, and commit. On a full disk the log is emptied into the file, and work
-        that removes may use the room kept for it.
+        """Run `work` to its end on this thread, and commit. On a full disk the log is emptied into the file, for which
+        the reserved space lends room; work that removes may use that space itself.
         """
         self.check_identity()
         self._removing = False
         try:
-            result, removed = self._committed_work(work)
+            return self._scrubbed_work(work)
         except apsw.FullError:
-            emptied = self._emptied()
-            if not (self._removing and self._reserved.drop()) and not emptied:
-                raise
-            result, removed = self._committed_work(work)
+            return self._room(removing=self._removing).again(lambda: self._scrubbed_work(work))
+
+    def _room(self, *, removing: bool = False) -> Room:
+        from mnemic.stores.sqlite.room import Room
+
+        return Room(self.writing, self._path, self._reserved, removing)
+
+    def _scrubbed_work(self, work: Work) -> Any:
+        result, removed = self._committed_work(work)
         self.scrub(removed=removed)
         return result
 
@@ -107,16 +113,6 @@ class OpenFile:
         """
         if _identity(self._path) != self._identity:
             raise StoreUnavailable("replaced", hint="the file was deleted or replaced while it was open: open it again")
-
-    def _emptied(self) -> bool:
-        """Try to empty the log into the file, to write it from its start again; return True on success."""
-        log = Path(f"{self._path}-wal")
-        try:
-            before = log.stat().st_size
-            self.writing.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
-            return log.stat().st_size < before
-        except (apsw.Error, OSError):
-            return False
 
     def member(self, work: Work, fresh: Fresh) -> tuple[Any, bool]:
         """Run `work` to its end inside the transaction that a group has open."""
@@ -138,14 +134,18 @@ class OpenFile:
         return result, transaction.removed
 
     def tidy(self, *, whole: bool) -> int:
-        """Empty the log into the file, and with `whole` rewrite the file; return the bytes freed."""
+        """Empty the log into the file, and with `whole` rewrite the file; return the bytes freed. What a full disk has
+        no room for of checksums and of the planner's figures is left to the next time.
+        """
         from mnemic.stores.sqlite.damage import fill_checks
 
         before = self._size()
-        fill_checks(self.writing)
+        with suppress(apsw.FullError):
+            fill_checks(self.writing)
         if whole:
-            _in_turn(lambda: self.writing.execute("VACUUM"))
-        self.writing.pragma("optimize")
+            self._room().done(lambda: _in_turn(lambda: self.writing.execute("VACUUM")))
+        with suppress(apsw.FullError):
+            self.writing.pragma("optimize")
         _in_turn(lambda: self.writing.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE))
         self._unscrubbed = False
         return max(0, before - self._size())

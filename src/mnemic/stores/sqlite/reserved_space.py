@@ -11,16 +11,16 @@ class ReservedSpace:
 
     def __init__(self, store: Path, size: int) -> None:
         self._path = Path(f"{store}.ballast")
-        self._size = size
+        self.size = size
 
     def load(self) -> None:
         """Take up the room where there is enough; a disk that is too full for it is left alone."""
-        if not self._size or (self._path.exists() and self._path.stat().st_size >= self._size):
+        if not self.size or (self._path.exists() and self._path.stat().st_size >= self.size):
             return
         try:
             handle = os.open(self._path, os.O_WRONLY | os.O_CREAT, 0o600)
             try:
-                _reserve(handle, self._size)
+                _reserve(handle, self.size)
             finally:
                 os.close(handle)
         except OSError:

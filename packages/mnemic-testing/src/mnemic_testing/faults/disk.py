@@ -98,7 +98,8 @@ class FailingDisk:
 
 
 class FullDisk:
-    """Inside `with`, the files directly in `folder` share `room` bytes: rewriting them works, growing beyond does not.
+    """Inside `with`, the files directly in `folder` share `room` bytes: rewriting them works, growing beyond does not,
+    nor does claiming more with `os.posix_fallocate`.
 
     `room` may be changed at any time.
     """
@@ -107,15 +108,23 @@ class FullDisk:
         self.room = room
         self._folder = folder
         self._lock = threading.Lock()
-        self._call: _Replaced | None = None
+        self._undo = ExitStack()
 
     def __enter__(self) -> Self:
-        self._call = _Replaced("write", self._before)
+        self._undo.callback(_Replaced("write", self._before).restore)
+        real = os.posix_fallocate
+
+        def claim(file: int, offset: int, length: int) -> None:
+            if number := self._before(file, 0, length, offset):
+                raise OSError(number, os.strerror(number))
+            real(file, offset, length)
+
+        self._undo.callback(setattr, os, "posix_fallocate", real)
+        os.posix_fallocate = claim
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._call is not None:
-            self._call.restore()
+        self._undo.close()
 
     @property
     def used(self) -> int:

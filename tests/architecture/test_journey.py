@@ -16,8 +16,8 @@ LIMITS = {
     "way_functions": 98,
     "files": 53,
     "functions": 220,
-    "loaded_modules": 100,
-    "loaded_lines": 13_000,
+    "loaded_modules": 91,
+    "loaded_lines": 12_230,
 }
 
 

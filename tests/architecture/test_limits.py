@@ -30,7 +30,7 @@ DRIVERS = {
     "mnemic_server",
 }
 # Rooms with many verbs, most of which a program never calls: each loads what only some of them need (decision 0037).
-VERBS = {"engine", "door", "facade", "kinds", "write", "types"}
+VERBS = {"engine", "config", "door", "facade", "kinds", "write", "types"}
 # Packages that a program uses with texts of which most need nothing of what they would load.
 PLUGGED = {"mnemic_redact"}
 LATE_IMPORTS = DRIVERS | VERBS | PLUGGED

@@ -24,6 +24,7 @@ from mnemic.requests import (
     Run,
     Search,
     Update,
+    changing,
     reading,
 )
 from mnemic.stores.inprocess import InProcessStore
@@ -34,7 +35,7 @@ from mnemic_testing.embedder import WordEmbedder
 ANA = Actor(user="ana")
 NAMED: list[type[Request[Any]]] = [
     one
-    for one in (vars(requests) | vars(reading)).values()
+    for one in (vars(requests) | vars(changing) | vars(reading)).values()
     if isinstance(one, type) and getattr(one, "verb", None) is not None
 ]
 

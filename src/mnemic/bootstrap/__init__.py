@@ -1,4 +1,7 @@
-"""From settings to a running engine: the room that finds every backend by its address."""
+"""From settings to a running engine: the room that finds every backend by its address.
+
+What an address or a setting does not ask for is not loaded.
+"""
 
 from __future__ import annotations
 
@@ -6,28 +9,10 @@ from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from mnemic.bootstrap.copies import build_copies
-from mnemic.bootstrap.keyrings import build_keyring, key_folder
-from mnemic.bootstrap.models import (
-    DEFAULT_MODEL,
-    build_completer,
-    build_embedder,
-    build_entity_reader,
-    build_extractor,
-    build_reranker,
-    build_tokenizer,
-    with_detectors,
-    with_names,
-)
-from mnemic.bootstrap.stores import (
-    build_documents,
-    build_graph,
-    build_sessions,
-    build_store,
-    keeps_graph,
-    sqlite_path,
-    store_file,
-)
+from mnemic.bootstrap.embedders import build_embedder
+from mnemic.bootstrap.graphs import build_graph, keeps_graph
+from mnemic.bootstrap.sessions import build_sessions
+from mnemic.bootstrap.stores import build_store, sqlite_path, store_file
 from mnemic.config import Settings
 from mnemic.door import Middleware
 from mnemic.engine import MemoryEngine
@@ -40,20 +25,42 @@ from mnemic.write.pipeline import WriteRules
 
 if TYPE_CHECKING:
     from mnemic.bootstrap.backups import backup_store, move_store, restore_store, salvage_store
+    from mnemic.bootstrap.documents import build_documents
+    from mnemic.bootstrap.keyrings import build_keyring, key_folder
+    from mnemic.bootstrap.models import (
+        DEFAULT_MODEL,
+        build_completer,
+        build_entity_reader,
+        build_extractor,
+        build_reranker,
+        with_detectors,
+        with_names,
+    )
     from mnemic.bootstrap.profiles import build_profile, load_profile
     from mnemic.bootstrap.reembedding import reembed_store
-    from mnemic.ports import Clock, Completer, Embedder
+    from mnemic.guard.redaction import RedactionRules
+    from mnemic.ports import Clock, Completer, Embedder, Keyring
     from mnemic.ports.graph import GraphStore
     from mnemic.ports.projections import Projection
 
 _LATE = {
+    "DEFAULT_MODEL": "models",
     "backup_store": "backups",
+    "build_completer": "models",
+    "build_documents": "documents",
+    "build_entity_reader": "models",
+    "build_extractor": "models",
+    "build_keyring": "keyrings",
     "build_profile": "profiles",
+    "build_reranker": "models",
+    "key_folder": "keyrings",
     "load_profile": "profiles",
-    "reembed_store": "reembedding",
     "move_store": "backups",
+    "reembed_store": "reembedding",
     "restore_store": "backups",
     "salvage_store": "backups",
+    "with_detectors": "models",
+    "with_names": "models",
 }
 """Names that are loaded when they are first used, with the module each is in."""
 
@@ -109,11 +116,15 @@ def build_engine(
     `tokenizer` counts what is put into a model's input (`mnemic.inject.tokens.counter_of`) in place of the settings'.
     """
     clock = clock or SystemClock()
-    guard, keyring = build_guard(settings, policy), build_keyring(settings)
-    completer = completer or build_completer(settings, clock)
+    guard, keyring = build_guard(settings, policy), _keyring(settings)
     sessions, copies = build_sessions(settings.sessions, clock)
     graph, embedder = build_graph(settings), build_embedder(settings, clock)
-    further = build_copies(settings.store, dimension=embedder.space.dimension, sealed=settings.seal)
+    models: dict[str, Any] = {}
+    if completer is not None or tokenizer is not None or settings.names_models:
+        from mnemic.bootstrap.models import build_models
+
+        given: dict[str, Any] = {"completer": completer, "tokenizer": tokenizer, "judged": guard.policy.judged}
+        models = build_models(settings, clock, embedder, **given)
     engine = MemoryEngine(
         store=build_store(settings.store, durability=settings.durability, keyring=keyring, seals=settings.seal),
         embedder=embedder,
@@ -123,22 +134,46 @@ def build_engine(
         budget=guard.budget,
         limits=guard.limits,
         reads=guard.entities,
-        redaction=with_detectors(with_names(guard.redaction)),
+        redaction=_with_detectors(guard.redaction),
         keyring=keyring,
         sessions=sessions,
-        completer=completer,
         graph=graph,
-        projections=[*copies, *_fed(settings, graph), *further],
+        projections=[*copies, *_fed(settings, graph), *_copies(settings, embedder)],
         rules=build_write_rules(settings),
-        middleware=build_middleware(guard, completer),
+        middleware=build_middleware(guard, models.get("completer")),
         preference_bias=settings.preference_bias,
         max_tokens=settings.max_tokens,
-        tokenizer=tokenizer or build_tokenizer(settings),
-        reranker=build_reranker(settings, clock),
-        **_proposing(settings, completer, embedder, clock, judged=guard.policy.judged),
+        **models,
     )
     engine.background = settings.background
     return engine
+
+
+def _keyring(settings: Settings) -> Keyring | None:
+    """Return the data keys under the master key of `settings`; None where they name none."""
+    if settings.key_file is None:
+        return None
+    from mnemic.bootstrap.keyrings import build_keyring
+
+    return build_keyring(settings)
+
+
+def _with_detectors(rules: RedactionRules) -> RedactionRules:
+    """Return the rules with the detectors of names, and of packages, that they ask for."""
+    if not rules.names and not rules.actions:
+        return rules
+    from mnemic.bootstrap.models import with_detectors, with_names
+
+    return with_detectors(with_names(rules))
+
+
+def _copies(settings: Settings, embedder: Embedder) -> list[Projection]:
+    """Return what feeds the copies that the store's address names; a path names none."""
+    if "://" not in settings.store:
+        return []
+    from mnemic.bootstrap.copies import build_copies
+
+    return build_copies(settings.store, dimension=embedder.space.dimension, sealed=settings.seal)
 
 
 def _fed(settings: Settings, graph: GraphStore) -> list[Projection]:
@@ -154,6 +189,7 @@ def build_middleware(guard: GuardFile, completer: Completer | None) -> tuple[Mid
     """Build what the policy file asks for around every request: entities that are noticed in ordinary texts."""
     if guard.entities is None:
         return ()
+    from mnemic.bootstrap.models import build_entity_reader
     from mnemic.engine.entity_noticing import EntityNoticing
 
     return (EntityNoticing(build_entity_reader(guard.entities, completer)),)
@@ -166,35 +202,6 @@ def build_write_rules(settings: Settings) -> WriteRules:
         conflict=settings.conflict,
         fixed=frozenset({"near_duplicate", "conflict"} & settings.named),
     )
-
-
-def _proposing(
-    settings: Settings, completer: Completer | None, embedder: Embedder, clock: Clock, *, judged: bool
-) -> dict[str, Any]:
-    """Build what a language model does in the engine where there is one, and the extractor that the settings name."""
-    parts = {} if completer is None else _asking(settings, completer, embedder, clock, judged=judged)
-    extractor = build_extractor(settings, embedder, completer)
-    return parts if extractor is None else {**parts, "extractor": extractor}
-
-
-def _asking(
-    settings: Settings, completer: Completer, embedder: Embedder, clock: Clock, *, judged: bool
-) -> dict[str, Any]:
-    """Build what a language model does: it extracts, plans and answers, and judges where policy says so."""
-    from mnemic.compose.model import ModelComposer
-    from mnemic.extract.fallback import FallbackExtractor
-    from mnemic.extract.model import ModelExtractor
-    from mnemic.extract.rules import RuleExtractor
-    from mnemic.retrieve.plan import ModelPlanner
-    from mnemic.write.judge import ModelJudge
-
-    reader = ModelExtractor(completer, wishes=settings.wishes or "", categories=sorted(settings.categories or ()))
-    return {
-        "extractor": FallbackExtractor(reader, RuleExtractor(embedder)),
-        "planner": ModelPlanner(completer, clock),
-        "composer": ModelComposer(completer),
-        "judge": ModelJudge(completer, clock.monotonic) if judged else None,
-    }
 
 
 def build_guard(settings: Settings, policy: Policy | None) -> GuardFile:

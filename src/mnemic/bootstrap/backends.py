@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from mnemic.errors import InvalidConfig
@@ -44,3 +44,11 @@ def backend(group: str, location: str) -> Any | None:
     if found is None:
         raise InvalidConfig(f"store:{known}", hint=f"install mnemic[{known}] for this address")
     return found
+
+
+def offered_as(group: str, name: str) -> Callable[..., Any]:
+    """Return the factory that a package offers as `name`. Raises InvalidConfig (`invalid_config:plugin:<name>`)."""
+    factory: Callable[..., Any] | None = plugin(group, name)
+    if factory is None:
+        raise InvalidConfig(f"plugin:{name}", hint=f"no installed package offers it in mnemic.{group}")
+    return factory

@@ -1,17 +1,17 @@
-"""Models by name: embedder, completer, the search for names."""
+"""Models by name: completer, reranker, what they do in an engine, the search for names."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal, cast
 
+from mnemic.bootstrap.backends import offered_as
 from mnemic.config import Settings
 from mnemic.errors import InvalidConfig
 from mnemic.guard.policy import EntityReading
 from mnemic.guard.redaction import RedactionRules
-from mnemic.plugins import is_offered, plugin, scheme_of
+from mnemic.plugins import is_offered, scheme_of
 
 if TYPE_CHECKING:
     from mnemic.extract import Extractor
@@ -21,30 +21,6 @@ if TYPE_CHECKING:
 DEFAULT_MODEL = "gpt-4.1-mini"
 _HTTP = ("http", "https")
 _PROTOCOLS = ("cohere", "voyage", "tei")
-
-
-def build_embedder(settings: Settings, clock: Clock) -> Embedder:
-    """Return the embedder that `settings` name."""
-    if settings.embedder == "minilm":
-        from mnemic.providers.minilm import MiniLmEmbedder
-
-        return MiniLmEmbedder(threads=settings.embedder_threads)
-    if settings.embedder != "http":
-        offered: Embedder = _offered("embedders", settings.embedder)(settings=settings, clock=clock)
-        return offered
-    if not (settings.embedder_url and settings.embedder_model and settings.embedder_dimension):
-        raise InvalidConfig("embedder", hint="embedder=http needs embedder_url, embedder_model and embedder_dimension")
-    from mnemic.providers.breaker import BreakingEmbedder
-    from mnemic.providers.http_embedder import HttpEmbedder
-    from mnemic.providers.retrying import RetryingEmbedder
-
-    inner = HttpEmbedder(
-        base_url=settings.embedder_url,
-        model=settings.embedder_model,
-        dimension=settings.embedder_dimension,
-        api_key=settings.key_for("embedder_url"),
-    )
-    return BreakingEmbedder(RetryingEmbedder(inner, clock), clock)
 
 
 def build_completer(settings: Settings, clock: Clock) -> Completer | None:
@@ -57,7 +33,7 @@ def build_completer(settings: Settings, clock: Clock) -> Completer | None:
 
     scheme = scheme_of(settings.model_url or "")
     if scheme is not None and scheme not in _HTTP:
-        inner: Completer = _offered("completers", scheme)(settings.model_url, settings=settings, clock=clock)
+        inner: Completer = offered_as("completers", scheme)(settings.model_url, settings=settings, clock=clock)
     else:
         inner = _over_http(settings)
     return BreakingCompleter(RetryingCompleter(inner, clock, check=parse_json), clock)
@@ -81,14 +57,6 @@ def _over_http(settings: Settings) -> Completer:
     )
 
 
-def _offered(group: str, name: str) -> Callable[..., Any]:
-    """Return the factory that a package offers as `name`. Raises InvalidConfig (`invalid_config:plugin:<name>`)."""
-    factory: Callable[..., Any] | None = plugin(group, name)
-    if factory is None:
-        raise InvalidConfig(f"plugin:{name}", hint=f"no installed package offers it in mnemic.{group}")
-    return factory
-
-
 def build_extractor(settings: Settings, embedder: Embedder, completer: Completer | None) -> Extractor | None:
     """Return the extractor that the settings name; None for the engine's own choice. Raises InvalidConfig
     (`invalid_config:plugin:<name>`).
@@ -99,7 +67,7 @@ def build_extractor(settings: Settings, embedder: Embedder, completer: Completer
         from mnemic.extract.rules import RuleExtractor
 
         return RuleExtractor(embedder)
-    offered: Extractor = _offered("extractors", settings.extractor)(
+    offered: Extractor = offered_as("extractors", settings.extractor)(
         settings=settings, embedder=embedder, completer=completer
     )
     return offered
@@ -112,7 +80,7 @@ def build_reranker(settings: Settings, clock: Clock) -> Reranker | None:
     if settings.reranker == "none":
         return None
     if settings.reranker not in _PROTOCOLS:
-        offered: Reranker = _offered("rerankers", settings.reranker)(settings=settings, clock=clock)
+        offered: Reranker = offered_as("rerankers", settings.reranker)(settings=settings, clock=clock)
         return offered
     if not settings.reranker_url or not (settings.reranker_model or settings.reranker == "tei"):
         raise InvalidConfig("reranker", hint="a reranker needs reranker_url and reranker_model")
@@ -160,7 +128,7 @@ def with_detectors(rules: RedactionRules) -> RedactionRules:
     named = [entity for entity in sorted(rules.actions) if entity not in known and is_offered("detectors", entity)]
     if not named:
         return rules
-    made = tuple(_offered("detectors", entity)() for entity in named)
+    made = tuple(offered_as("detectors", entity)() for entity in named)
     if wrong := [entity for entity, detector in zip(named, made, strict=True) if detector.entity != entity]:
         raise InvalidConfig(f"plugin:{wrong[0]}", hint="the detector's entity is not the name of its entry point")
     return replace(rules, detectors=(*rules.detectors, *made))
@@ -185,3 +153,54 @@ def build_entity_reader(reads: EntityReading, completer: Completer | None) -> En
     except ModuleNotFoundError as missing:
         raise InvalidConfig("entities.read", hint="install mnemic[ner] to look for names") from missing
     return NamesEntityReader(name_finder())
+
+
+def _proposing(
+    settings: Settings, completer: Completer | None, embedder: Embedder, clock: Clock, *, judged: bool
+) -> dict[str, Any]:
+    """Build what a language model does in the engine where there is one, and the extractor that the settings name."""
+    parts = {} if completer is None else _asking(settings, completer, embedder, clock, judged=judged)
+    extractor = build_extractor(settings, embedder, completer)
+    return parts if extractor is None else {**parts, "extractor": extractor}
+
+
+def _asking(
+    settings: Settings, completer: Completer, embedder: Embedder, clock: Clock, *, judged: bool
+) -> dict[str, Any]:
+    """Build what a language model does: it extracts, plans and answers, and judges where policy says so."""
+    from mnemic.compose.model import ModelComposer
+    from mnemic.extract.fallback import FallbackExtractor
+    from mnemic.extract.model import ModelExtractor
+    from mnemic.extract.rules import RuleExtractor
+    from mnemic.retrieve.plan import ModelPlanner
+    from mnemic.write.judge import ModelJudge
+
+    reader = ModelExtractor(completer, wishes=settings.wishes or "", categories=sorted(settings.categories or ()))
+    return {
+        "extractor": FallbackExtractor(reader, RuleExtractor(embedder)),
+        "planner": ModelPlanner(completer, clock),
+        "composer": ModelComposer(completer),
+        "judge": ModelJudge(completer, clock.monotonic) if judged else None,
+    }
+
+
+def build_models(
+    settings: Settings,
+    clock: Clock,
+    embedder: Embedder,
+    *,
+    completer: Completer | None,
+    tokenizer: Any,
+    judged: bool,
+) -> dict[str, Any]:
+    """Build what the settings name beside the embedder, as arguments of an engine: a language model, what it does, a
+    reranker, a tokenizer, an extractor. `completer` and `tokenizer` go before those of the settings; `judged`: policy
+    wants a judge. Raises InvalidConfig.
+    """
+    completer = completer or build_completer(settings, clock)
+    return {
+        "completer": completer,
+        "tokenizer": tokenizer or build_tokenizer(settings),
+        "reranker": build_reranker(settings, clock),
+        **_proposing(settings, completer, embedder, clock, judged=judged),
+    }

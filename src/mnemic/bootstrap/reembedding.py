@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from mnemic.bootstrap.embedders import build_embedder
 from mnemic.bootstrap.keyrings import build_keyring
-from mnemic.bootstrap.models import build_embedder
 from mnemic.bootstrap.stores import build_store
 from mnemic.config import Settings
 from mnemic.maintain.reembed import Reembedded, reembed

@@ -237,6 +237,12 @@ class Settings:
             self.model_url is not None and origins.get("model_url") != _OPENAIS_ADDRESS
         )
 
+    @property
+    def names_models(self) -> bool:
+        """True if anything is asked for beside the embedder that would read, rank, answer or count tokens."""
+        named = self.reranker != "none" or self.tokenizer is not None or self.extractor != "auto"
+        return named or self.has_model
+
 
 def _same_server(one: str, other: str | None) -> bool:
     return other is None or urlsplit(one)[:2] == urlsplit(other)[:2]

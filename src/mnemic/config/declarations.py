@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from mnemic.errors import InvalidConfig
-from mnemic.plugins import is_offered
 
 Reader = Callable[[Any], Any]
 
@@ -138,11 +137,17 @@ def one_of_or_plugin(group: str, *allowed: str) -> Reader:
     """One of these words, or a name that an installed package offers in `group` (`mnemic.plugins`)."""
 
     def read(given: object) -> str:
-        if given not in allowed and not (isinstance(given, str) and is_offered(group, given)):
+        if given not in allowed and not (isinstance(given, str) and _is_offered(group, given)):
             raise ValueError(" or ".join([*allowed, f"a plug-in of mnemic.{group}"]))
         return str(given)
 
     return read
+
+
+def _is_offered(group: str, name: str) -> bool:
+    from mnemic.plugins import is_offered  # most installations name no plug-in
+
+    return is_offered(group, name)
 
 
 def number(*, above: float | None = None, least: float | None = None, most: float | None = None) -> Reader:

@@ -26,10 +26,10 @@ from mnemic.guard.candidate import check_candidate
 from mnemic.guard.execution import Grant, denial
 from mnemic.guard.limits import LimitCheck, Limits
 from mnemic.guard.policy import Policy
-from mnemic.maintain.consent import Limiter
 from mnemic.requests import Request
 from mnemic.types import Actor, Candidate, Deadline, Scope, WriteReceipt
 from mnemic.write.commit import blocked_receipt
+from mnemic.write.limiter import Limiter
 
 if TYPE_CHECKING:
     from mnemic.types import SearchResult

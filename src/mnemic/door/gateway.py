@@ -18,12 +18,12 @@ from mnemic.guard.execution import Grant, admit_intent
 from mnemic.guard.limits import Limits
 from mnemic.guard.policy import Policy
 from mnemic.inject.tokens import TokenCount, estimated_tokens
-from mnemic.maintain.consent import Limiter, consents
 from mnemic.ports import Clock
 from mnemic.requests import AddMany
 from mnemic.retrieve.bias import Bias, checked_standing
 from mnemic.retrieve.search import Searcher
 from mnemic.types import Actor, Blocked, Candidate, Deadline, Intent, Outcome, SearchResult, Where, WriteReceipt
+from mnemic.write.limiter import Limiter, consents
 from mnemic.write.pipeline import MemoryWritePipeline
 
 PREFERENCE = "preference"

@@ -10,6 +10,7 @@ from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from mnemic import requests
 from mnemic.door import Call, Door, Middleware, Rules, Watchers, Written
 from mnemic.door.handlers import Handlers
 from mnemic.engine.administration_verbs import StewardVerbs
@@ -20,8 +21,7 @@ from mnemic.guard.expiry import ttl_of
 from mnemic.guard.limits import Limits
 from mnemic.guard.policy import EntityReading, Policy
 from mnemic.guard.redaction import RedactionRules
-from mnemic.maintain.consent import Limiter
-from mnemic.requests import Add, AddMany, Forget, Record, Run, Update
+from mnemic.requests import Add, AddMany
 from mnemic.runtime.clock import SystemClock
 from mnemic.types import (
     Actor,
@@ -35,6 +35,7 @@ from mnemic.types import (
     WriteReceipt,
 )
 from mnemic.types.catalog import kind_of
+from mnemic.write.limiter import Limiter
 from mnemic.write.pipeline import MemoryWritePipeline, WriteRules, vault_of
 from mnemic.write.redact import Redactor
 
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from mnemic.ports import Clock, Completer, Embedder, Keyring, RecordStore, Reranker, SessionStore
     from mnemic.ports.graph import GraphStore
     from mnemic.ports.projections import Projection
+    from mnemic.requests import Run
     from mnemic.retrieve.plan import Planner
     from mnemic.types.trace import RunReport, Watch
     from mnemic.write.judge import Judge
@@ -277,7 +279,7 @@ class MemoryEngine(StewardVerbs):
         A message that was recorded before (same text, time and session) is only refreshed. One that is too long for a
         memory is redacted as a whole and kept in parts, with a receipt for each.
         """
-        return await self.handle(Record(messages=tuple(messages)), actor=actor)
+        return await self.handle(requests.Record(messages=tuple(messages)), actor=actor)
 
     async def capture(self, message: str | Message, *, actor: Actor, idempotency_key: str | None = None) -> RunReport:
         """Remember what is worth it in what the user said; the report says what was written, blocked, skipped."""
@@ -328,7 +330,7 @@ class MemoryEngine(StewardVerbs):
         Consent and quotas hold as for a new memory. Raises MemoryNotFound, InvalidInput, or VersionConflict when it is
         no longer at `expected_version`.
         """
-        request = Update(
+        request = requests.Update(
             memory_id=memory_id,
             content=content,
             data=data,
@@ -340,7 +342,7 @@ class MemoryEngine(StewardVerbs):
 
     async def forget(self, memory_id: str, *, actor: Actor) -> None:
         """Delete a memory with all its versions. Raises MemoryNotFound."""
-        await self.handle(Forget(memory_id=memory_id), actor=actor)
+        await self.handle(requests.Forget(memory_id=memory_id), actor=actor)
 
     # -- a whole turn -------------------------------------------------------------------------------------------------
 
@@ -365,7 +367,7 @@ class MemoryEngine(StewardVerbs):
             if text is not None and (not isinstance(text, str) or not text.strip()):
                 raise InvalidInput(f"{name}:empty")
         said = Message(role="user", content=message, session=actor.session) if isinstance(message, str) else message
-        turn = Run(message=said, goal=goal, context=context or {}, idempotency_key=idempotency_key)
+        turn = requests.Run(message=said, goal=goal, context=context or {}, idempotency_key=idempotency_key)
         return await self.run_turn(turn, actor, watch=watch)
 
     async def run_turn(

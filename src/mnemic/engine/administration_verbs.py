@@ -7,13 +7,12 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Literal
 
+from mnemic import requests
 from mnemic.engine.maintenance_verbs import UpkeepVerbs
 from mnemic.errors import InvalidInput, KeyFailed, MemoryNotFound, MnemicError, StoreCorrupt, StoreFailed
 from mnemic.guard.redaction import RedactionRules
-from mnemic.maintain import consent
-from mnemic.maintain.consent import subject_token
-from mnemic.requests import Approve, Consent, Erase, EraseKey, Forget, Reject, Reveal, Rollback, RotateDataKeys, Undo
 from mnemic.types import SHARED, Actor, AuditEvent, Level, Scope, Status, WriteReceipt
+from mnemic.write.limiter import consents
 
 if TYPE_CHECKING:
     from mnemic.maintain.erasure_receipt import ErasureReceipt
@@ -59,7 +58,7 @@ class StewardVerbs(UpkeepVerbs):
         Only a version that was in force can come back, so this needs no review. Raises MemoryNotFound, InvalidInput
         (`version`), VersionConflict, EmbedderFailed.
         """
-        return await self.handle(Rollback(memory_id=memory_id, version=version), actor=actor)
+        return await self.handle(requests.Rollback(memory_id=memory_id, version=version), actor=actor)
 
     # -- review -------------------------------------------------------------------------------------------------------
 
@@ -107,7 +106,7 @@ class StewardVerbs(UpkeepVerbs):
         will say passes policy, grant and limits as if it were added now. Raises ReviewDenied
         (`review_denied:proposer`), MemoryNotFound, VersionConflict, InvalidInput, and the breaches of policy.
         """
-        request = Approve(
+        request = requests.Approve(
             memory_id=memory_id,
             content=content,
             merge_with=tuple(merge_with),
@@ -118,7 +117,7 @@ class StewardVerbs(UpkeepVerbs):
 
     async def reject(self, memory_id: str, *, actor: Actor, whole_tenant: bool = False) -> WriteReceipt:
         """Turn a waiting memory down; it is kept, unread, as `rejected` until it expires. Raises MemoryNotFound."""
-        return await self.handle(Reject(memory_id=memory_id, whole_tenant=whole_tenant), actor=actor)
+        return await self.handle(requests.Reject(memory_id=memory_id, whole_tenant=whole_tenant), actor=actor)
 
     async def decide(
         self,
@@ -157,7 +156,7 @@ class StewardVerbs(UpkeepVerbs):
             after = page[-1].memory.memory_id
             aged = [one.memory for one in page if one.age >= older_than]
             for memory in aged:
-                request = Reject(memory_id=memory.memory_id, whole_tenant=whole_tenant, reason="aged")
+                request = requests.Reject(memory_id=memory.memory_id, whole_tenant=whole_tenant, reason="aged")
                 receipts.append(await self.handle(request, actor=actor))
         return receipts
 
@@ -167,19 +166,21 @@ class StewardVerbs(UpkeepVerbs):
         Raises MemoryNotFound, InvalidInput (`undo:nothing_replaced`), VersionConflict, or WriteBlocked and the breaches
         of policy where what would hold again may not be written now.
         """
-        receipt: UndoReceipt = await self.handle(Undo(memory_id=memory_id), actor=actor)
+        receipt: UndoReceipt = await self.handle(requests.Undo(memory_id=memory_id), actor=actor)
         return receipt
 
     # -- consent ------------------------------------------------------------------------------------------------------
 
     async def consents(self, *, actor: Actor) -> dict[str, bool]:
         """Return the user's decisions, by key."""
+        from mnemic.maintain.consent import subject_token
+
         token = await subject_token(self.store, actor.tenant, actor.user)
-        return dict((await consent.consents(self.store, token, actor.tenant)).decided)
+        return dict((await consents(self.store, token, actor.tenant)).decided)
 
     async def grant_consent(self, key: str, *, actor: Actor) -> None:
         """From now on the user's memories under `key` may be written and found. Raises InvalidInput."""
-        await self.handle(Consent(key=key, granted=True), actor=actor)
+        await self.handle(requests.Consent(key=key, granted=True), actor=actor)
 
     async def revoke_consent(self, key: str, *, actor: Actor, erase_held: bool = False) -> Revocation:
         """From now on nothing is written or found under `key` for this user, in any process; with `erase_held` what
@@ -188,12 +189,12 @@ class StewardVerbs(UpkeepVerbs):
         from mnemic.maintain.reports import Revocation
         from mnemic.types import Where
 
-        name = await self.handle(Consent(key=key, granted=False), actor=actor)
+        name = await self.handle(requests.Consent(key=key, granted=False), actor=actor)
         where = Where(scopes=(actor.scope(Level.USER),), keys=frozenset({name}), statuses=frozenset(Status))
         hidden = await self.store.count(where)
         erased = None
         if erase_held:
-            erased = await self.handle(EraseKey(key=name), actor=actor)
+            erased = await self.handle(requests.EraseKey(key=name), actor=actor)
         return Revocation(key=name, hidden=0 if erased else hidden, erased=erased)
 
     # -- what stands behind markers ----------------------------------------------------------------------------------
@@ -204,7 +205,7 @@ class StewardVerbs(UpkeepVerbs):
 
         Raises MemoryNotFound, RevealDenied (`reveal_denied:role`), NotSupported without a key file, KeyFailed.
         """
-        request = Reveal(memory_id=memory_id, role=role, whole_tenant=whole_tenant)
+        request = requests.Reveal(memory_id=memory_id, role=role, whole_tenant=whole_tenant)
         revealed: Revealed = await self.handle(request, actor=actor)
         return revealed
 
@@ -215,7 +216,7 @@ class StewardVerbs(UpkeepVerbs):
 
         Raises NotSupported (`rotate`) without a key file, InvalidInput, KeyFailed, StoreFailed: a further call goes on.
         """
-        rotation: Rotation = await self.handle(RotateDataKeys(subject=subject, keep_old=keep_old), actor=actor)
+        rotation: Rotation = await self.handle(requests.RotateDataKeys(subject=subject, keep_old=keep_old), actor=actor)
         return rotation
 
     # -- expiry, erasure, audit ---------------------------------------------------------------------------------------
@@ -268,7 +269,7 @@ class StewardVerbs(UpkeepVerbs):
         """Erase everything about the user `subject` of the actor's tenant; see `mnemic.maintain.erase`. With `block`
         nothing is learnt about them again. Calling it again goes on where it stopped.
         """
-        receipt: ErasureReceipt = await self.handle(Erase(subject=subject, block=block), actor=actor)
+        receipt: ErasureReceipt = await self.handle(requests.Erase(subject=subject, block=block), actor=actor)
         return receipt
 
     async def carry_out(self, request: MemoryRequest, *, actor: Actor) -> CarriedOut:
@@ -290,7 +291,7 @@ class StewardVerbs(UpkeepVerbs):
         forgotten = []
         for memory_id in request.memory_ids:
             with suppress(MemoryNotFound):
-                await self.handle(Forget(memory_id=memory_id), actor=actor)
+                await self.handle(requests.Forget(memory_id=memory_id), actor=actor)
                 forgotten.append(memory_id)
         return CarriedOut(forgotten=tuple(forgotten))
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING
 
+from mnemic import requests
 from mnemic.engine.read_verbs import ReadVerbs
 from mnemic.errors import InvalidInput
-from mnemic.requests import Derive, Expire, Restore, RestoreConsent
 from mnemic.types import Actor, Candidate, WriteReceipt
 
 if TYPE_CHECKING:
@@ -35,9 +35,11 @@ class UpkeepVerbs(ReadVerbs):
         """Mark what has expired in the actor's tenant, purge what was marked a grace period ago; see
         `mnemic.maintain.expiry_job`.
         """
-        request = Expire(dry_run=dry_run)
+        request = requests.Expire(dry_run=dry_run)
         if rules is not None:
-            request = Expire(grace=rules.grace, apart=rules.apart, hard_kinds=rules.hard_kinds, dry_run=dry_run)
+            request = requests.Expire(
+                grace=rules.grace, apart=rules.apart, hard_kinds=rules.hard_kinds, dry_run=dry_run
+            )
         report: ExpiryReport = await self.handle(request, actor=actor)
         return report
 
@@ -65,7 +67,7 @@ class UpkeepVerbs(ReadVerbs):
 
     async def _derive(self, candidate: Candidate, actor: Actor, sources: Collection[str]) -> WriteReceipt:
         """Write what was derived, if its sources are there when it is committed."""
-        return await self.handle(Derive(candidate=candidate, sources=tuple(sources)), actor=actor)
+        return await self.handle(requests.Derive(candidate=candidate, sources=tuple(sources)), actor=actor)
 
     async def restore(self, line: Archived, *, actor: Actor, own: bool = False) -> WriteReceipt:
         """Bring back what an archive holds, in every version and state, into the actor's scopes; `refreshed` where it
@@ -79,8 +81,8 @@ class UpkeepVerbs(ReadVerbs):
         if own:
             require_sealed(line.seal, self.vault and self.vault.keyring)
         if isinstance(line, ArchivedMemory):
-            return await self.handle(Restore(versions=line.versions, own=own), actor=actor)
-        return await self.handle(RestoreConsent(key=line.key, granted=line.granted, at=line.at), actor=actor)
+            return await self.handle(requests.Restore(versions=line.versions, own=own), actor=actor)
+        return await self.handle(requests.RestoreConsent(key=line.key, granted=line.granted, at=line.at), actor=actor)
 
     async def doctor(self, *, actor: Actor, limit: int = 2000) -> Health:
         """Find duplicates, contradictions, junk, unused memories and memories without a vector among the `limit` newest

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import timedelta
@@ -11,13 +12,12 @@ from typing import Any, Literal, get_args
 
 from mnemic.errors import InvalidConfig, InvalidInput
 from mnemic.text.normalise import canonical_key, canonical_value
-from mnemic.text.pattern import Pattern
 from mnemic.types import FrozenDict, Kind, Level
 from mnemic.types.catalog import DURABLE_KINDS
 
 MAX_TTL_DAYS = 36_500
 MAX_WORD_CHARS = 100
-_WORDS = Pattern(r"\w+")
+_WORDS = re.compile(r"\w+")
 OnChange = Literal["supersede", "accumulate", "review"]
 Expiry = Literal["sliding", "fixed"]
 OnViolation = Literal["stop", "skip"]

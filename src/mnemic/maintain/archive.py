@@ -17,7 +17,7 @@ from typing import Any
 from mnemic.errors import InvalidInput, VersionConflict
 from mnemic.guard.policy import Policy
 from mnemic.maintain.archive_seal import Seal, seal_of, sealed
-from mnemic.maintain.consent import consent_prefix, subject_token
+from mnemic.maintain.consent import subject_token
 from mnemic.maintain.derived import noted, sources_of
 from mnemic.maintain.export import as_dict, from_dict
 from mnemic.maintain.rollback import LOWER_TRUST
@@ -39,6 +39,7 @@ from mnemic.unit_of_work import Mutation, Unit, commit
 from mnemic.write.commit import Gate, Refused, blocked_receipt, keep, receipt_of
 from mnemic.write.draft import Draft
 from mnemic.write.fingerprint import fingerprint_of
+from mnemic.write.limiter import consent_prefix
 from mnemic.write.lookup import peers_of
 from mnemic.write.pipeline import MemoryWritePipeline
 from mnemic.write.revise import candidate_of

@@ -18,7 +18,7 @@ from typing import Any
 from mnemic.errors import StoreFailed, StoreFull
 from mnemic.maintain.bulk_import import import_prefix
 from mnemic.maintain.capture_queue import waiting_prefix
-from mnemic.maintain.consent import consent_prefix, subject_token, tombstone
+from mnemic.maintain.consent import subject_token
 from mnemic.maintain.derived import derived_from
 from mnemic.maintain.erasure_receipt import ErasureReceipt
 from mnemic.maintain.project import drain
@@ -30,6 +30,7 @@ from mnemic.ports.projections import Scanned
 from mnemic.types import Actor, Level, Memory, Scope, Status, Where, checked_name
 from mnemic.types.identity import new_id
 from mnemic.unit_of_work import Disowned, Mutation, Unit, apply, commit
+from mnemic.write.limiter import consent_prefix, tombstone
 from mnemic.write.outbox_consumer import Feed
 from mnemic.write.unembedded import left_prefix
 from mnemic.write.vault import token_prefix

@@ -16,15 +16,11 @@ from typing import TYPE_CHECKING
 from mnemic.errors import StoreCorrupt
 from mnemic.types import VectorSpace
 from mnemic.unit_of_work import Mutation, apply
-from mnemic.write.draft import THRESHOLDS, WriteRules
+from mnemic.write.draft import THRESHOLDS
+from mnemic.write.thresholds import STORE_TENANT, kept_for, mark_of
 
 if TYPE_CHECKING:
     from mnemic.ports import RecordStore
-
-STORE_TENANT = "mnemic.store"
-"""Marks that belong to the store and to no tenant are kept under this name."""
-
-_MARK = "calibration/"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,22 +68,10 @@ class Calibration:
             raise StoreCorrupt("calibration") from error
 
 
-def mark_of(space: VectorSpace) -> str:
-    """Return the name under which a calibration for `space` is kept."""
-    return f"{_MARK}{space.dimension}/{space.model}"
-
-
 async def stored(store: RecordStore, space: VectorSpace) -> Calibration | None:
     """Return the calibration for `space` in this store. Raises StoreCorrupt."""
-    name = mark_of(space)
-    text = (await store.marks(STORE_TENANT, name)).get(name)
+    text = await kept_for(store, space)
     return None if text is None else Calibration.decoded(space, text)
-
-
-async def calibrated(store: RecordStore, space: VectorSpace, configured: WriteRules) -> WriteRules:
-    """Return `configured` with the thresholds that are calibrated for `space` in this store. Raises StoreFailed."""
-    found = await stored(store, space)
-    return configured if found is None else configured.calibrated(found.cosines)
 
 
 async def keep(store: RecordStore, space: VectorSpace, found: Calibration | None) -> None:

@@ -29,7 +29,6 @@ from mnemic.types import (
 )
 from mnemic.types.identity import new_id
 from mnemic.unit_of_work import Unit, commit
-from mnemic.write.calibration import calibrated
 from mnemic.write.commit import Gate, Refused, Request, Settled, blocked_receipt, passed, readied
 from mnemic.write.draft import Draft, PrepareSteps, StepTimer, WriteRules
 from mnemic.write.fingerprint import fingerprint, request_digest, request_key
@@ -37,6 +36,7 @@ from mnemic.write.job import Job, embed
 from mnemic.write.lookup import is_known, settle
 from mnemic.write.publish import Publisher
 from mnemic.write.redact import Redactor, redact
+from mnemic.write.thresholds import calibrated
 from mnemic.write.validate import validate
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from mnemic.errors import InvalidInput, StoreFailed, StoreFull, StoreUnavailable
 from mnemic.guard.execution import Grant
 from mnemic.maintain import erase
 from mnemic.maintain.bulk_import import take_part
-from mnemic.maintain.consent import subject_token, tombstone
+from mnemic.maintain.consent import subject_token
 from mnemic.maintain.derived import noted
 from mnemic.maintain.erase import erase_key, made_of, verify
 from mnemic.maintain.erasure_receipt import ErasureReceipt
@@ -24,6 +24,7 @@ from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.session import InProcessSessions
 from mnemic.types import Actor, Candidate, Kind, Level, Memory, Message, Scope, Source, Status, Where
 from mnemic.unit_of_work import apply
+from mnemic.write.limiter import tombstone
 from mnemic.write.outbox_consumer import Feed
 from mnemic_keys import KeyFolder, MasterKeys
 from mnemic_testing.clock import ManualClock

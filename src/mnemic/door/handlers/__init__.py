@@ -9,7 +9,7 @@ from mnemic import requests
 from mnemic.door import Handler
 from mnemic.door.handlers.writing import Adding, AddingMany
 from mnemic.guard.redaction import RedactionRules
-from mnemic.maintain.consent import Limiter
+from mnemic.write.limiter import Limiter
 from mnemic.write.pipeline import MemoryWritePipeline
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from mnemic.door import Call
 from mnemic.guard.limits import Limits, makes_room
-from mnemic.maintain.consent import Limiter
-from mnemic.maintain.eviction import NEAR
 from mnemic.types import Candidate, WriteReceipt
+from mnemic.write.eviction import NEAR
+from mnemic.write.limiter import Limiter
 from mnemic.write.pipeline import MemoryWritePipeline
 
 Given = tuple[Candidate, str | None]

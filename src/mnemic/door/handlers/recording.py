@@ -10,9 +10,9 @@ from mnemic.extract.messages import MESSAGE_CATEGORY, in_parts, message_candidat
 from mnemic.guard.contract import MAX_CONTENT_CHARS
 from mnemic.guard.execution import consent_required
 from mnemic.guard.limits import Consents
-from mnemic.maintain.consent import Limiter
 from mnemic.requests import AddMany
 from mnemic.types import Message, WriteReceipt
+from mnemic.write.limiter import Limiter
 from mnemic.write.pipeline import MemoryWritePipeline
 
 

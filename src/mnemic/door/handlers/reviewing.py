@@ -10,7 +10,6 @@ from mnemic.door.handlers.revising import owner_of
 from mnemic.errors import ScopeDenied, WriteBlocked
 from mnemic.maintain import review, rollback, undo
 from mnemic.maintain.archive import ArchivedConsent, ArchivedMemory, Restorer
-from mnemic.maintain.consent import Limiter
 from mnemic.maintain.review import Verdict
 from mnemic.maintain.rollback import LOWER_TRUST
 from mnemic.maintain.undo import UndoReceipt
@@ -19,6 +18,7 @@ from mnemic.types import Memory, Outcome, Scope, Status, WriteReceipt
 from mnemic.types.catalog import TRUST
 from mnemic.write.commit import Refused, blocked_receipt
 from mnemic.write.draft import Draft
+from mnemic.write.limiter import Limiter
 from mnemic.write.pipeline import MemoryWritePipeline
 from mnemic.write.revise import candidate_of
 

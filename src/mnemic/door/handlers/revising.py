@@ -9,10 +9,10 @@ from mnemic.door import Call, Passed, Proposal
 from mnemic.door.handlers.writing import from_channel
 from mnemic.errors import MemoryNotFound
 from mnemic.maintain import derived
-from mnemic.maintain.consent import Limiter
 from mnemic.ports import Reads
 from mnemic.types import Actor, Candidate, Level, Memory, Scope, Status, WriteReceipt, lowered
 from mnemic.unit_of_work import apply
+from mnemic.write.limiter import Limiter
 from mnemic.write.pipeline import MemoryWritePipeline
 from mnemic.write.revise import revision_of
 

@@ -14,7 +14,6 @@ from mnemic.door.handlers.reviewing import reach
 from mnemic.errors import MemoryNotFound, NotSupported
 from mnemic.guard.redaction import RedactionRules
 from mnemic.maintain import consent, erase, expiry_job, rotate, vault
-from mnemic.maintain.consent import Limiter
 from mnemic.maintain.erasure_receipt import ErasureReceipt
 from mnemic.maintain.expiry_job import ExpiryReport, ExpiryRules
 from mnemic.maintain.forget import forget, require_person
@@ -22,6 +21,7 @@ from mnemic.maintain.rotate import Rotation
 from mnemic.maintain.vault import Revealed
 from mnemic.ports import SessionStore
 from mnemic.types import Status
+from mnemic.write.limiter import Limiter
 from mnemic.write.pipeline import MemoryWritePipeline
 from mnemic.write.vault import Vault
 

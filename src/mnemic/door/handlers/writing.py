@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from mnemic.door import Call, Passed, Proposal, Written
 from mnemic.errors import BudgetSpent, InvalidInput
-from mnemic.maintain.consent import Limiter
 from mnemic.types import Actor, Candidate, WriteReceipt, lowered
 from mnemic.write.fingerprint import item_key
+from mnemic.write.limiter import Limiter
 from mnemic.write.pipeline import MemoryWritePipeline
 
 __all__ = ["Adding", "AddingMany", "from_channel", "item_key"]

@@ -250,7 +250,7 @@ async def _examined(store: RecordStore, settings: Settings, space: VectorSpace) 
     from mnemic.bootstrap import build_write_rules
     from mnemic.maintain.health import examine
     from mnemic.runtime.clock import SystemClock
-    from mnemic.write.calibration import calibrated
+    from mnemic.write.thresholds import calibrated
 
     rules = await calibrated(store, space, build_write_rules(settings))
     return await examine(store, settings.tenant, SystemClock().now(), near=rules.nominate)
@@ -370,22 +370,22 @@ def _thresholds(settings: Settings, facts: dict[str, Any]) -> Finding:
     from mnemic.bootstrap import store_file
     from mnemic.stores.sqlite.inspection import marks_in
     from mnemic.types import VectorSpace
-    from mnemic.write.calibration import STORE_TENANT, Calibration, mark_of
-    from mnemic.write.draft import MEASURED_WITH
+    from mnemic.write import calibration, draft, thresholds
 
     path, space = store_file(settings.store), VectorSpace(**facts)
     assert path is not None
     try:
-        text = marks_in(path, STORE_TENANT, mark_of(space)).get(mark_of(space))
-        found = None if text is None else Calibration.decoded(space, text)
+        name = thresholds.mark_of(space)
+        text = marks_in(path, thresholds.STORE_TENANT, name).get(name)
+        found = None if text is None else calibration.Calibration.decoded(space, text)
     except MnemicError as error:
         return _bad("thresholds", error)
     if found is not None:
         told = f"calibrated for {space.model} with {found.pairs} pairs, {found.calibrated_at:%Y-%m-%d}"
-    elif space.model == MEASURED_WITH:
+    elif space.model == draft.MEASURED_WITH:
         told = "the defaults, which were measured with this embedder"
     else:
-        told = f"not calibrated: the defaults were measured with {MEASURED_WITH}; `mnemic calibrate` measures yours"
+        told = f"not calibrated: the defaults were measured with {draft.MEASURED_WITH}; see `mnemic calibrate`"
     return Finding(name="thresholds", ok=None, told=told, facts={"calibrated": found is not None})
 
 

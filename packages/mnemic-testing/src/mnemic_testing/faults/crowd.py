@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from mnemic.bootstrap.stores import build_sessions, build_store
+from mnemic.bootstrap import build_sessions, build_store
 from mnemic.engine import MemoryEngine
 from mnemic.errors import MnemicError, VersionConflict
 from mnemic.guard.limits import Limits, Quota

@@ -1,0 +1,37 @@
+"""The embedder that the settings name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mnemic.config import Settings
+from mnemic.errors import InvalidConfig
+
+if TYPE_CHECKING:
+    from mnemic.ports import Clock, Embedder
+
+
+def build_embedder(settings: Settings, clock: Clock) -> Embedder:
+    """Return the embedder that `settings` name."""
+    if settings.embedder == "minilm":
+        from mnemic.providers.minilm import MiniLmEmbedder
+
+        return MiniLmEmbedder(threads=settings.embedder_threads)
+    if settings.embedder != "http":
+        from mnemic.bootstrap.backends import offered_as
+
+        offered: Embedder = offered_as("embedders", settings.embedder)(settings=settings, clock=clock)
+        return offered
+    if not (settings.embedder_url and settings.embedder_model and settings.embedder_dimension):
+        raise InvalidConfig("embedder", hint="embedder=http needs embedder_url, embedder_model and embedder_dimension")
+    from mnemic.providers.breaker import BreakingEmbedder
+    from mnemic.providers.http_embedder import HttpEmbedder
+    from mnemic.providers.retrying import RetryingEmbedder
+
+    inner = HttpEmbedder(
+        base_url=settings.embedder_url,
+        model=settings.embedder_model,
+        dimension=settings.embedder_dimension,
+        api_key=settings.key_for("embedder_url"),
+    )
+    return BreakingEmbedder(RetryingEmbedder(inner, clock), clock)

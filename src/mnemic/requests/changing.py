@@ -1,0 +1,108 @@
+"""Requests that change what is remembered, beyond adding."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, ClassVar
+
+from mnemic.requests import Request, _Holding
+from mnemic.types import Candidate, JsonValue, Memory, Message, Origin, WriteReceipt
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record(_Holding[Sequence[WriteReceipt]]):
+    """Keep the messages of a conversation themselves."""
+
+    messages: tuple[Message, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run(_Holding[Any]):
+    """One turn: remember from `message` (a capture, where there is no `goal`), answer `goal` with what is known."""
+
+    verb: ClassVar[str | None] = "run"
+    message: Message | None = None
+    goal: str | None = field(default=None, repr=False)
+    context: Mapping[str, JsonValue] = field(default_factory=dict, repr=False)
+    idempotency_key: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capture(Request[Any]):
+    """Remember what is worth it in something that the user said."""
+
+    verb: ClassVar[str | None] = "capture"
+    message: str | Message = field(repr=False)
+    idempotency_key: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Import(_Holding[Sequence[Any]]):
+    """Remember what is worth it in the messages of a conversation, in their order."""
+
+    verb: ClassVar[str | None] = "capture_many"
+    messages: tuple[Message, ...]
+    idempotency_keys: tuple[str | None, ...] | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Update(_Holding[WriteReceipt]):
+    """Correct a memory. `data` and `context` stay as they are where they are None."""
+
+    memory_id: str
+    content: str = field(repr=False)
+    data: Mapping[str, JsonValue] | None = field(default=None, repr=False)
+    context: str | None = field(default=None, repr=False)
+    expected_version: int | None = None
+    origin: Origin | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forget(Request[None]):
+    """Delete a memory with all its versions."""
+
+    memory_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rollback(Request[WriteReceipt]):
+    """Make a memory say again what it said in `version`."""
+
+    memory_id: str
+    version: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Undo(Request[Any]):
+    """Take back what a memory replaced."""
+
+    memory_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restore(Request[WriteReceipt]):
+    """Bring back a memory of an archive in all its versions, oldest first. `own`: its origin, trust and author are to
+    be believed.
+    """
+
+    versions: tuple[Memory, ...]
+    own: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestoreConsent(Request[WriteReceipt]):
+    """Bring back a consent of an archive, unless something is decided about the key."""
+
+    key: str = field(repr=False)
+    granted: bool
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Derive(_Holding[WriteReceipt]):
+    """Remember what was drawn from other memories, if these are there when it is committed."""
+
+    candidate: Candidate
+    sources: tuple[str, ...]

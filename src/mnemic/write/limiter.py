@@ -1,0 +1,142 @@
+"""Limits as the store keeps them: who was erased, what is consented to, what is held. Asked at the door, and once more
+in the transaction that writes.
+
+A consent is one mark per user and key, an erasure one per user. The names of marks carry a keyed hash of the user, so
+that they say nothing to whoever reads the file alone.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mnemic.guard.execution import consent_required, retention_denied
+from mnemic.guard.limits import ERASED, MINUTE, Consents, LimitCheck, Limits, Per, makes_room
+from mnemic.text.normalise import canonical_key
+from mnemic.types import Actor, Candidate, Kind, Level, Memory, Scope, Usage
+from mnemic.types.identity import token_of
+from mnemic.unit_of_work import Mutation, Unit
+from mnemic.write.pipeline import MemoryWritePipeline
+
+if TYPE_CHECKING:
+    from mnemic.ports import Clock, Reads, RecordStore
+
+_ERASED = "erased"
+EVICTED = "evicted"
+"""The action in the audit log for what made room."""
+
+
+def consent_prefix(token: str) -> str:
+    """Return the prefix of the names of a user's consents."""
+    return f"subject/{token}/consent/"
+
+
+def tombstone(token: str) -> str:
+    """Return the name of the mark that an erasure leaves."""
+    return f"subject/{token}/{_ERASED}"
+
+
+async def consents(store: RecordStore, token: str, tenant: str) -> Consents:
+    """Read what the user has decided so far."""
+    marks = await store.marks(tenant, f"subject/{token}/")
+    if not marks:
+        return Consents()
+    prefix = consent_prefix(token)
+    decided = {
+        name.removeprefix(prefix): bool(json.loads(value)["granted"])
+        for name, value in marks.items()
+        if name.startswith(prefix)
+    }
+    erased = marks.get(tombstone(token))
+    return Consents(decided=decided, erased=erased is not None and bool(json.loads(erased)["block"]))
+
+
+@dataclass(frozen=True, slots=True)
+class SettlingGate:
+    """The same rules once more, inside the transaction that writes: no crowd of writers passes a quota together, and
+    nothing is kept of somebody who was erased, or under a key that was revoked, while it was on its way. `room` is what
+    may make room in a quota of the user's.
+    """
+
+    clock: Clock
+    limits: Limits
+    token: str
+    actor: Actor
+    room: tuple[Memory, ...] = ()
+
+    async def __call__(self, tx: Reads, candidate: Candidate) -> str | None:
+        """Return the reason to undo the write, or None."""
+        erased = await tx.find_mark(self.actor.tenant, tombstone(self.token))
+        if erased is not None and json.loads(erased)["block"]:
+            return retention_denied(ERASED)
+        if candidate.key is not None and (revoked := await _revoked(tx, self.token, self.actor, candidate.key)):
+            return revoked
+        return await self._overshot(tx, candidate) if self.limits.quotas else None
+
+    async def make_room(self, unit: Unit, reason: str, *, spared: Collection[str]) -> bool:
+        """Remove the first memory of `room` that is still as it was."""
+        kinds = makes_room(reason)
+        for memory in self.room if kinds is not None else ():
+            if memory.memory_id in spared or (kinds != (None,) and (memory.kind,) != kinds):
+                continue
+            present = await unit.reads.get(memory.memory_id, scopes=[memory.scope])
+            if present is None or (present.version, present.status) != (memory.version, memory.status):
+                continue
+            return await unit.apply(Mutation.removal(present, EVICTED, actor=self.actor, at=self.clock.now()))
+        return False
+
+    async def _overshot(self, tx: Reads, candidate: Candidate) -> str | None:
+        # The tenant last: whoever waits for a whole tenant holds its own scope by then.
+        scopes: tuple[tuple[Per, Scope | None], ...] = (("user", self.actor.scope(Level.USER)), ("tenant", None))
+        for per, scope in scopes:
+            if any(quota.per == per and quota.applies(candidate) for quota in self.limits.quotas):
+                held = await tx.usage(self.actor.tenant, since=self.clock.now() - MINUTE, scope=scope)
+                if (reason := self.limits.overshot(candidate, per, held)) is not None:
+                    return reason
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limiter:
+    """Consent, quotas and retention, as they are kept in the store. Raises StoreFailed."""
+
+    store: RecordStore
+    clock: Clock
+    pipeline: MemoryWritePipeline
+
+    async def check(self, actor: Actor, limits: Limits) -> LimitCheck:
+        """Return the limits for the actor as of now."""
+        since = self.clock.now() - MINUTE
+        held: dict[Per, dict[Kind, Usage]] = {}
+        for per in {quota.per for quota in limits.quotas}:
+            scope = actor.scope(Level.USER) if per == "user" else None
+            held[per] = dict(await self.store.usage(actor.tenant, since=since, scope=scope))
+        has_room = "user" in held and bool(await self._room(actor, limits, held["user"]))
+        decided = await consents(self.store, await self.token(actor), actor.tenant)
+        return LimitCheck(limits, decided, held, has_room=has_room)
+
+    async def gate(self, actor: Actor, limits: Limits) -> SettlingGate:
+        """Return the same limits, asked again inside the transaction that writes."""
+        room: tuple[Memory, ...] = ()
+        if any(quota.per == "user" for quota in limits.quotas):
+            since = self.clock.now() - MINUTE
+            held = await self.store.usage(actor.tenant, since=since, scope=actor.scope(Level.USER))
+            room = await self._room(actor, limits, held)
+        return SettlingGate(self.clock, limits, await self.token(actor), actor, room)
+
+    async def _room(self, actor: Actor, limits: Limits, held: Mapping[Kind, Usage]) -> tuple[Memory, ...]:
+        from mnemic.write.eviction import room_in
+
+        return await room_in(self.store, limits, actor, held)
+
+    async def token(self, actor: Actor) -> str:
+        """Return the keyed hash that names the actor's user in marks. The tenant's secret is read once and kept."""
+        return token_of(await self.pipeline.secret(actor.tenant), actor.user)
+
+
+async def _revoked(tx: Reads, token: str, actor: Actor, named: str) -> str | None:
+    key = canonical_key(named)
+    decided = await tx.find_mark(actor.tenant, consent_prefix(token) + key)
+    return consent_required(key) if decided is not None and not json.loads(decided)["granted"] else None

@@ -87,25 +87,22 @@ class OpenFile:
         self.check_identity()
         self._removing = False
         try:
-            return self._scrubbed_work(work)
+            return self._commit(work)
         except apsw.FullError:
-            return self._room(removing=self._removing).again(lambda: self._scrubbed_work(work))
+            return self._room(removing=self._removing).again(lambda: self._commit(work))
 
     def _room(self, *, removing: bool = False) -> Room:
         from mnemic.stores.sqlite.room import Room
 
         return Room(self.writing, self._path, self._reserved, removing)
 
-    def _scrubbed_work(self, work: Work) -> Any:
-        result, removed = self._committed_work(work)
-        self.scrub(removed=removed)
-        return result
-
-    def _committed_work(self, work: Work) -> tuple[Any, bool]:
-        """Return the result of `work` in a transaction that is committed, and if it removed something."""
+    def _commit(self, work: Work) -> Any:
+        """Return the result of `work` in a transaction that is committed; what it removed is readable no more."""
         with immediate(self.writing):
             self._changes_before = self.writing.total_changes()
-            return self._through(work, {})
+            result, removed = self._through(work, {})
+        self.scrub(removed=removed)
+        return result
 
     def check_identity(self) -> None:
         """Raise StoreUnavailable (`replaced`) where the name leads to another file by now, or to none: what is written

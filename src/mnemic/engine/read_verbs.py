@@ -189,18 +189,9 @@ class ReadVerbs:
         """
         self.load()
         from mnemic.inject import InjectionConfig, injector_for
-        from mnemic.types import ContextBlock
 
         injector = injector_for(self, actor, InjectionConfig(max_entries=top_k, max_tokens=max_tokens))
-        injection = await injector.inject([{"role": "user", "content": query}])
-        return ContextBlock(
-            text=injection.text,
-            hits=tuple(entry.hit for entry in injection.entries if entry.hit is not None),
-            reason=injection.reason,
-            degraded=injection.degraded,
-            abstained=injection.abstained,
-            digest=injection.digest,
-        )
+        return (await injector.inject([{"role": "user", "content": query}])).block()
 
     async def redacted(self, text: str, *, actor: Actor) -> str:
         """`text` as it may be kept outside the store or shown. Raises InvalidInput (`redaction`)."""

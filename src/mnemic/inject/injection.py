@@ -9,6 +9,7 @@ from typing import Any
 
 from mnemic.inject.entry import Entry
 from mnemic.inject.usage import UsageAudit, Verdict
+from mnemic.types import ContextBlock
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +86,17 @@ class Injection:
     blocks: tuple[Placed, ...] = field(default=(), repr=False)
     carried: bool = False
     run: InjectionRun = field(default_factory=InjectionRun, repr=False)
+
+    def block(self) -> ContextBlock:
+        """Return what was injected, as a block for a caller who builds the input."""
+        return ContextBlock(
+            text=self.text,
+            hits=tuple(entry.hit for entry in self.entries if entry.hit is not None),
+            reason=self.reason,
+            degraded=self.degraded,
+            abstained=self.abstained,
+            digest=self.digest,
+        )
 
     def used_in(
         self, answer: str, *, verifiers: Mapping[str, str] | None = None, audit: UsageAudit | None = None

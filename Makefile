@@ -46,7 +46,7 @@ REST_SOURCES := $(shell find packages/mnemic-server/src/mnemic_server -name '*.p
 PEERS_READY := build/peers/.ready
 PEERS := build/peers/venv/bin
 
-.PHONY: help demo test e2e test-model test-ner test-postgres test-postgres-16 test-postgres-17 check check-static coverage bench bench-crowd bench-graph bench-growth bench-model bench-peers bench-servers faults scorecard mutants bench-smoke ci soak calls flips conformance docs client-ts deploy-check console-types neo4j browser screenshots lock audit sbom clean distclean
+.PHONY: help demo test e2e test-model test-ner test-postgres test-postgres-16 test-postgres-17 check check-static coverage bench bench-crowd bench-graph bench-growth bench-model bench-peers bench-servers faults scorecard mutants bench-smoke ci soak calls flips conformance docs client-ts deploy-check console-types neo4j cassandra cluster browser screenshots lock audit sbom clean distclean
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1|/' | awk -F'|' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -59,7 +59,7 @@ demo: $(DEMO_READY) ## the whole thing at work, also on LangGraph and Strands; n
 	    $(BIN)/python examples/travel/$${name##*:}.py "$$folder/$${name##*:}.db"; \
 	done
 
-test: $(DEV_READY) neo4j browser $(CLIENT_READY) ## every test
+test: $(DEV_READY) neo4j cassandra browser $(CLIENT_READY) ## every test
 	@$(PYTEST) $(PYTEST_ARGS)
 
 e2e: $(DEV_READY) neo4j browser $(CLIENT_READY) ## the whole as it is used: command line, REST, MCP, both clients, the console in a browser
@@ -73,7 +73,7 @@ check-static: $(DEV_READY) ## formatting, lint, types and layers only
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo --no-cache
 
-coverage: $(DEV_READY) neo4j browser $(CLIENT_READY) ## the tests with branch coverage; fails under the floor in pyproject.toml
+coverage: $(DEV_READY) neo4j cassandra browser $(CLIENT_READY) ## the tests with branch coverage; fails under the floor in pyproject.toml
 	@mkdir -p build
 	@$(PYTEST) --cov --cov-report=term --cov-report=json:build/coverage.json $(PYTEST_ARGS)
 
@@ -279,6 +279,23 @@ neo4j: ## fetch a Neo4j server for the tests, if this machine can run one
 	    && touch $(NEO4J_JARS)/.complete \
 	    || { rm -rf $(NEO4J_JARS); echo "NOT RUN on Neo4j: its jars could not be fetched; ArcadeDB stands in for it." >&2; }
 
+# A real Cassandra from Maven Central, where Java 17 and Maven are at hand: one node for `make test`, three for `make cluster`.
+CASSANDRA_JARS := build/cassandra/jars
+cassandra: ## fetch a Cassandra node for the tests, if this machine can run one
+	@if [ -e $(CASSANDRA_JARS)/.complete ]; then exit 0; fi; \
+	command -v java > /dev/null && command -v mvn > /dev/null \
+	    || { echo "NOT RUN on Cassandra: it needs java (17) and mvn." >&2; exit 0; }; \
+	echo "Fetching Cassandra for the tests of its store (about a minute, once)."; \
+	mvn -q -B -C -f tests/cassandra-pom.xml dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory="$(CURDIR)/$(CASSANDRA_JARS)" \
+	    && (cd $(CASSANDRA_JARS) && sha256sum --quiet --strict --check "$(CURDIR)/tests/cassandra-jars.sha256") \
+	    && touch $(CASSANDRA_JARS)/.complete \
+	    || { rm -rf $(CASSANDRA_JARS); echo "NOT RUN on Cassandra: its jars could not be fetched." >&2; }
+
+CLUSTER ?=
+cluster: $(DEV_READY) cassandra ## three Cassandra nodes: contract, state machine, kills, a node more and one less, a partition, figures (CLUSTER="--only kill")
+	@test -e $(CASSANDRA_JARS)/.complete || exit 2; \
+	$(BIN)/python -m tests.cluster $(CLUSTER)
+
 # The console is tested in Debian's Chromium. Where this may not install any, the tests say that they were skipped, and CI
 # takes that for a failure.
 browser: ## a Chromium for the tests of the console, from the system's packages where this may install them
@@ -299,8 +316,8 @@ LOCKER := build/lock/bin/uv
 COMPILE = $(LOCKER) pip compile --quiet --no-strip-extras --no-emit-package mnemic $(addprefix --no-emit-package ,$(notdir $(filter-out .,$(MEMBERS)))) --generate-hashes --python-version 3.11 --custom-compile-command "make lock" $(LOCK_ARGS)
 # Two environments: Strands' litellm extra, which its own tests import, needs an openai older than our openai extra.
 FRAMEWORKS := langgraph strands langchain openai-agents pydantic-ai adk agent-framework mcp
-DEV_EXTRAS := $(addprefix --extra=,openai $(FRAMEWORKS) postgres redis azure neo4j onnx server otel client keys structured travel yaml tokens build test test-frameworks dev)
-SERVICE_EXTRAS := $(addprefix --extra=,server postgres redis neo4j mcp otel client keys structured travel yaml build)
+DEV_EXTRAS := $(addprefix --extra=,openai $(FRAMEWORKS) postgres redis azure cassandra neo4j onnx server otel client keys structured travel yaml tokens build test test-frameworks dev)
+SERVICE_EXTRAS := $(addprefix --extra=,server postgres redis cassandra neo4j mcp otel client keys structured travel yaml build)
 CONF_EXTRAS := $(addprefix --extra=,langgraph strands postgres redis azure keys structured travel yaml build test conformance)
 
 lock: ## the lock files anew; LOCK_ARGS=--upgrade moves every version, LOCK_ARGS="-P numpy" one

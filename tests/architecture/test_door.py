@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from tests.architecture.sources import Module, modules
 
 UNIT_OF_WORK = "unit_of_work.py"
-STORES = frozenset({"stores", "mnemic_azure", "mnemic_neo4j", "mnemic_postgres", "mnemic_redis", "mnemic_testing"})
+STORES = frozenset(
+    {"stores", "mnemic_azure", "mnemic_cassandra", "mnemic_neo4j", "mnemic_postgres", "mnemic_redis", "mnemic_testing"}
+)
 """The rooms that implement a store, or test one."""
 WRITES = frozenset(
     {"insert", "replace", "remove", "append_audit", "enqueue", "remember_request", "remove_requests", "put_mark"}

@@ -20,6 +20,7 @@ DRIVERS = {
     "entrypoints",
     "mnemic_agents",
     "mnemic_azure",
+    "mnemic_cassandra",
     "mnemic_keys",
     "mnemic_neo4j",
     "mnemic_onnx",

@@ -10,7 +10,7 @@ from mnemic.plugins import plugin, scheme_of
 
 _POSTGRES = {"postgresql": "postgres", "postgres": "postgres"}
 EXTRAS: Mapping[str, Mapping[str, str]] = {
-    "stores": _POSTGRES,
+    "stores": {**_POSTGRES, "cassandra": "cassandra"},
     "document_stores": _POSTGRES,
     "backups": _POSTGRES,
     "graphs": {**_POSTGRES, "neo4j": "neo4j", "bolt": "neo4j"},

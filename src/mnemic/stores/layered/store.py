@@ -50,6 +50,9 @@ class LayeredStore(SingleReads):
     some thousand memories. A database that searches by itself implements `RecordStore`.
     """
 
+    _transaction: type[LayeredTransaction] = LayeredTransaction
+    """The transaction of a store that keeps some rows elsewhere."""
+
     def __init__(
         self, rows: RowStore, *, bm25: Bm25 | None = None, keyring: Keyring | None = None, seals: bool = False
     ) -> None:
@@ -79,7 +82,7 @@ class LayeredStore(SingleReads):
         done: list[LayeredTransaction] = []
 
         async def run(rows: RowChange) -> T:
-            transaction = LayeredTransaction(rows, self._scopes)
+            transaction = self._transaction(rows, self._scopes)
             done[:] = [transaction]
             try:
                 return await work(transaction)

@@ -1,0 +1,186 @@
+"""The commit: one lightweight transaction where one partition is written, a decided change where there are several.
+
+What a transaction has read must still be so. In its own partition the condition of the lightweight transaction sees to
+it. For what the tenant keeps beside its scopes (consents, erasures) the writer announces itself first and looks again;
+who changes such a mark passes over the announced partitions afterwards, so that a writer that has missed it is refused.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import time
+from collections import OrderedDict
+from collections.abc import Collection
+from functools import partial
+
+from mnemic.errors import CommitUnknown
+from mnemic.stores.layered.tables import MARK
+from mnemic_cassandra.encoding import ordered, packed, unpacked
+from mnemic_cassandra.partitions import Partitions, Written, in_batches, part_of, redo_of
+from mnemic_cassandra.routing import EVERYWHERE, JOURNAL, LANE, NAMES, Partition, of_tenant, width_of
+from mnemic_cassandra.view import Head, View
+
+WRITERS = 8
+"""Writers of a partition that are remembered, so that a commit without an answer can be looked up."""
+
+_ANNOUNCED_FOR = 30.0
+"""Seconds for which this process relies on an announcement. The server keeps one for two minutes."""
+
+_MOST_ANNOUNCED = 10_000
+
+
+class Commits:
+    """Commits of one process."""
+
+    def __init__(self, partitions: Partitions) -> None:
+        self._partitions = partitions
+        self._link = partitions.link
+        self._announced: OrderedDict[Partition, float] = OrderedDict()
+
+    async def commit(self, view: View) -> bool:
+        """Make the changes of a view, all or none; False where it has lost a race. Raises CommitUnknown."""
+        written = [home for home, changes in view.changes.items() if changes]
+        others = {home for home in view.heads if home not in written and home != EVERYWHERE}
+        if not written:
+            sure = len(others) == 1 and all(view.heads[home].sure for home in others)
+            return sure or await self.holds(view, others)
+        await self._prepare(view, written)
+        beside = {of_tenant(home.tenant) for home in written}
+        rows = {home: _written(view, home) for home in written}
+        if len(written) == 1 and others <= beside and len(in_batches(rows[written[0]])) == 1:
+            made = await self._at_once(view, written[0], rows[written[0]], others)
+        else:
+            made = await self._decided(view, rows, others)
+        if made:
+            marked = {home.tenant for home in written if any(table == MARK for table, _ in view.changes[home])}
+            for tenant in marked:
+                await self._pass_over(tenant, written)
+        return made
+
+    async def holds(self, view: View, homes: Collection[Partition]) -> bool:
+        """Check whether what was read of these partitions is so still."""
+        states = await asyncio.gather(*(self._partitions.state(home) for home in homes))
+        return all(
+            state[0] == view.heads[home].version and state[2] is None for home, state in zip(homes, states, strict=True)
+        )
+
+    async def _prepare(self, view: View, written: Collection[Partition]) -> None:
+        """Name new partitions in the directory, and those with something to be collected."""
+        notes: list[tuple[str, tuple[object, ...]]] = []
+        for home in written:
+            place = (*self._partitions.shard(home.tenant), home.level, home.owner)
+            if view.heads[home].version is None and home.level != "audit" and home != EVERYWHERE:
+                notes.append(("list", place))
+            if any(table == JOURNAL and row is not None for (table, _), row in view.changes[home].items()):
+                before = view.heads[home].small.get((NAMES[LANE], ordered(home[width_of(LANE) :])))
+                if before is None or _collected(before):
+                    notes.append(("note", (*place, secrets.token_hex(8))))
+        await self._link.write(notes)
+
+    async def _at_once(self, view: View, home: Partition, rows: list[Written], others: Collection[Partition]) -> bool:
+        """Commit by one lightweight transaction on one partition."""
+        if others:
+            await self._announce(home)
+            if not await self.holds(view, others):
+                return False
+        head, name = view.heads[home], secrets.token_hex(6)
+        step = (_next(head), _writers(head, name), *self._partitions.key(home), head.version, None)
+        statements = [("step", step), *self._partitions.rows(home, rows)]
+        return await self._link.change(statements, settled=partial(self._was_made, home, head, name))
+
+    async def _was_made(self, home: Partition, head: Head, name: str) -> bool:
+        version, writers, _ = await self._partitions.state(home, serial=True)
+        if name in (writers or "").split(","):
+            return True
+        if (version or 0) - (head.version or 0) > WRITERS:
+            raise CommitUnknown(hint="too many others have written since")
+        return False
+
+    async def _announce(self, home: Partition) -> None:
+        now = time.monotonic()
+        if now - self._announced.get(home, -_ANNOUNCED_FOR) >= _ANNOUNCED_FOR:
+            await self._link.write([("announce", (*self._partitions.key(home), secrets.token_hex(8)))])
+            self._announced[home] = now
+            self._announced.move_to_end(home)
+            while len(self._announced) > _MOST_ANNOUNCED:
+                self._announced.popitem(last=False)
+
+    async def _pass_over(self, tenant: str, written: Collection[Partition]) -> None:
+        """Change the version of every announced partition, so that who has read the marks before begins again."""
+        key = self._partitions.key(of_tenant(tenant))
+        found = {Partition(tenant, *row) for row in await self._link.ask("announced", key[:1])}
+        await asyncio.gather(*(self._bump(home) for home in found - set(written)))
+
+    async def _bump(self, home: Partition) -> None:
+        head, name = await self._partitions.head(home), secrets.token_hex(6)
+        step = (_next(head), _writers(head, name), *self._partitions.key(home), head.version, None)
+        # Where the condition does not hold, somebody else has changed the version: that does as well.
+        await self._link.change([("step", step)], settled=None)
+
+    async def _decided(self, view: View, rows: dict[Partition, list[Written]], others: Collection[Partition]) -> bool:
+        """Commit over several partitions: hold each, look again at what was read, decide, write, let go."""
+        change = secrets.token_hex(12)
+        redo = {
+            home: redo_of(_next(view.heads[home]), _writers(view.heads[home], change[:12]), written)
+            for home, written in rows.items()
+        }
+        await self._link.write([("redo", (change, part_of(home), each)) for home, each in redo.items()])
+
+        async def begun() -> bool:
+            return bool(await self._link.ask("decided", (change,), serial=True))
+
+        await self._link.change([("begin", (change,))], settled=begun)
+        held: list[Partition] = []
+        committed = False
+        try:
+            for home in sorted(rows):
+                if not await self._hold(home, change, view.heads[home].version):
+                    break
+                held.append(home)
+            else:
+                committed = await self.holds(view, others) and await self._partitions.decide(change, "committed")
+        finally:
+            if not committed:
+                await self._give_up(change, held)
+        if committed:
+            await asyncio.gather(*(self._partitions.make(home, change, each) for home, each in redo.items()))
+            await self._link.write([("forget", (change,))])
+        return committed
+
+    async def _hold(self, home: Partition, change: str, version: int | None) -> bool:
+        key = self._partitions.key(home)
+
+        async def held() -> bool:
+            return bool((await self._partitions.state(home, serial=True))[2] == change)
+
+        return await self._link.change([("hold", (change, *key, version, None))], settled=held)
+
+    async def _give_up(self, change: str, held: Collection[Partition]) -> None:
+        if await self._partitions.decide(change, "aborted"):
+            for home in held:
+                await self._link.change([("release", (*self._partitions.key(home), change))], settled=None)
+
+
+def _next(head: Head) -> int:
+    return (head.version or 0) + 1
+
+
+def _writers(head: Head, name: str) -> str:
+    return ",".join([name, *filter(None, head.writers.split(","))][:WRITERS])
+
+
+def _collected(lane: bytes) -> bool:
+    last, _, collected, _ = unpacked(lane)
+    return bool(last == collected)
+
+
+def _written(view: View, home: Partition) -> list[Written]:
+    return [
+        (
+            NAMES[table],
+            ordered(key[width_of(table) :]),
+            None if row is None else packed(row[width_of(table) :]),
+        )
+        for (table, key), row in view.changes[home].items()
+    ]

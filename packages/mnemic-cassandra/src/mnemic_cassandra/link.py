@@ -1,0 +1,281 @@
+"""Connection to the cluster: the driver's threads, asked from event loops."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import ssl
+import time
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+from cassandra import ConsistencyLevel, OperationTimedOut
+from cassandra.auth import PlainTextAuthProvider
+from cassandra.cluster import EXEC_PROFILE_DEFAULT, Cluster, ExecutionProfile
+from cassandra.policies import (
+    ConstantReconnectionPolicy,
+    DCAwareRoundRobinPolicy,
+    LoadBalancingPolicy,
+    TokenAwarePolicy,
+)
+from cassandra.query import BatchStatement, BatchType, tuple_factory
+
+from mnemic.errors import CommitUnknown, StoreBusy, StoreNewer, StoreUnavailable
+from mnemic_cassandra.address import Address
+from mnemic_cassandra.failures import DRIVER_ERRORS, PASSING, typed, unknown
+from mnemic_cassandra.schema import KEYSPACE, STATEMENTS, TABLES, VERSION
+
+Found = list[tuple[Any, ...]]
+
+_TRIES = 6
+_RESTS = 5.0
+"""Seconds for which a node that did not answer is asked last."""
+
+_SCHEMA_SECONDS = 60.0
+
+
+class Resting(LoadBalancingPolicy):  # type: ignore[misc]  # the driver has no types
+    """Asks the nodes that did not answer a moment ago last: the driver notices a silent one only by its heartbeat."""
+
+    def __init__(self, child: LoadBalancingPolicy) -> None:
+        super().__init__()
+        self._child = child
+        self._until: dict[Any, float] = {}
+
+    def rest(self, host: Any) -> None:
+        """Note that the node has not answered."""
+        self._until[host] = time.monotonic() + _RESTS
+
+    def make_query_plan(self, working_keyspace: Any = None, query: Any = None) -> Iterator[Any]:
+        """Yield the nodes in the order in which they are asked."""
+        now, later = time.monotonic(), []
+        for host in self._child.make_query_plan(working_keyspace, query):
+            if self._until.get(host, 0.0) > now:
+                later.append(host)
+            else:
+                yield host
+        yield from later
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._child, name)
+
+    def populate(self, cluster: Any, hosts: Any) -> None:
+        """Tell the policy below of the cluster."""
+        self._child.populate(cluster, hosts)
+
+    def distance(self, host: Any) -> Any:
+        """Return how far the node is."""
+        return self._child.distance(host)
+
+    def check_supported(self) -> None:
+        """Check that the driver can do what the policy below needs."""
+        self._child.check_supported()
+
+    def on_up(self, host: Any) -> None:
+        """Take a node that came back."""
+        self._until.pop(host, None)
+        self._child.on_up(host)
+
+    def on_down(self, host: Any) -> None:
+        """Drop a node that is gone."""
+        self._child.on_down(host)
+
+    def on_add(self, host: Any) -> None:
+        """Take a node that was added."""
+        self._child.on_add(host)
+
+    def on_remove(self, host: Any) -> None:
+        """Drop a node that was removed."""
+        self._child.on_remove(host)
+
+
+class Link:
+    """An open connection. Reads and plain writes, which may be made twice, are tried again on other nodes."""
+
+    def __init__(self, address: Address) -> None:
+        self._address = address
+        self._policy = Resting(TokenAwarePolicy(DCAwareRoundRobinPolicy(address.datacenter or "")))
+        self._cluster: Any = None
+        self._session: Any = None
+        self._prepared: dict[str, Any] = {}
+        self.durable = True
+        levels = ConsistencyLevel
+        self._majority = levels.LOCAL_QUORUM if address.local else levels.QUORUM
+        self._serial = levels.LOCAL_SERIAL if address.local else levels.SERIAL
+
+    async def open(self) -> None:
+        """Connect, and make what is missing. Raises StoreNewer, StoreUnavailable."""
+        if self._session is None:
+            try:
+                await asyncio.to_thread(self._connect)
+                await self._check_version()
+            except DRIVER_ERRORS as error:
+                await self.close()
+                raise typed(error) from error
+            except BaseException:
+                await self.close()
+                raise
+
+    async def close(self) -> None:
+        """Disconnect. May be called twice."""
+        cluster, self._cluster, self._session = self._cluster, None, None
+        if cluster is not None:
+            await asyncio.to_thread(cluster.shutdown)
+
+    def _connect(self) -> None:
+        address = self._address
+        profile = ExecutionProfile(
+            load_balancing_policy=self._policy,
+            consistency_level=self._majority,
+            serial_consistency_level=self._serial,
+            request_timeout=address.timeout,
+            row_factory=tuple_factory,
+        )
+        self._cluster = Cluster(
+            list(address.hosts),
+            port=address.port,
+            execution_profiles={EXEC_PROFILE_DEFAULT: profile},
+            auth_provider=PlainTextAuthProvider(address.user, address.password) if address.user else None,
+            ssl_context=ssl.create_default_context(cafile=str(address.ca)) if address.ca else None,
+            reconnection_policy=ConstantReconnectionPolicy(1.0, None),
+            protocol_version=address.protocol,
+            idle_heartbeat_interval=2,
+            idle_heartbeat_timeout=2,
+            connect_timeout=10,
+            control_connection_timeout=10,
+            monitor_reporting_enabled=False,  # the driver would tell the server about this machine
+        )
+        session = self._cluster.connect()
+        self._make(session)
+        session.set_keyspace(address.keyspace)
+        self._prepared = {name: session.prepare(text) for name, text in STATEMENTS.items()}
+        kept = session.execute(self._prepared["settings"]).one()
+        self.durable = address.copies > 1 or (kept is not None and kept[0] in ("batch", "group"))
+        self._session = session
+
+    def _make(self, session: Any) -> None:
+        """Make keyspace and tables where they are missing."""
+        keyspace = self._address.keyspace
+        there = self._cluster.metadata.keyspaces.get(keyspace)
+        texts = () if there is not None and "about" in there.tables else (KEYSPACE, *TABLES)
+        for text in texts:
+            session.execute(text.format(keyspace=keyspace, copies=self._address.copies), timeout=_SCHEMA_SECONDS)
+
+    async def _check_version(self) -> None:
+        name = "schema_version"
+        found = await self.ask("known", (name,))
+        if not found:
+            await self.change([("know", (name, str(VERSION)))], settled=lambda: self._is_known(name))
+            found = await self.ask("known", (name,), serial=True)
+        if int(found[0][0]) > VERSION:
+            raise StoreNewer(hint="a newer version of mnemic has opened this keyspace")
+
+    async def _is_known(self, name: str) -> bool:
+        return bool(await self.ask("known", (name,), serial=True))
+
+    async def ask(self, name: str, values: Sequence[Any], *, serial: bool = False) -> Found:
+        """Return what a statement finds. With `serial` what was under way is settled first."""
+        bound = self._bound(name, values)
+        if serial:
+            bound.consistency_level = self._serial
+        return await self._tried(lambda: self._answer(bound))
+
+    async def write(self, statements: Iterable[tuple[str, Sequence[Any]]]) -> None:
+        """Make plain writes, each of which may be made twice."""
+        await asyncio.gather(*(self.ask(name, values) for name, values in statements))
+
+    async def change(
+        self, statements: Sequence[tuple[str, Sequence[Any]]], *, settled: Callable[[], Awaitable[bool]] | None
+    ) -> bool:
+        """Make one lightweight transaction of these statements on one partition; True where its condition held.
+
+        Where no answer came, `settled` says whether it was made; with None it may be made twice, and is tried again.
+        Raises CommitUnknown where that cannot be had.
+        """
+        bound = [self._bound(*each) for each in statements]
+        statement = bound[0]
+        if len(bound) > 1:
+            statement = BatchStatement(
+                BatchType.UNLOGGED, consistency_level=self._majority, serial_consistency_level=self._serial
+            )
+            for each in bound:
+                statement.add(each)
+        for tried in range(_TRIES):
+            try:
+                return bool((await self._answer(statement))[0][0])
+            except DRIVER_ERRORS as error:
+                if unknown(error) and settled is not None:
+                    return await self._settled(settled)
+                if not isinstance(error, PASSING) or tried == _TRIES - 1:
+                    raise typed(error) from error
+                await _rest(tried)
+        raise AssertionError("unreachable")
+
+    async def _settled(self, settled: Callable[[], Awaitable[bool]]) -> bool:
+        try:
+            return await settled()
+        except (StoreBusy, StoreUnavailable) as error:
+            raise CommitUnknown(hint="the cluster was lost during the commit") from error
+
+    async def _tried(self, answer: Callable[[], Awaitable[Found]]) -> Found:
+        for tried in range(_TRIES):
+            try:
+                return await answer()
+            except DRIVER_ERRORS as error:
+                if not isinstance(error, PASSING) or tried == _TRIES - 1:
+                    raise typed(error) from error
+                await _rest(tried)
+        raise AssertionError("unreachable")
+
+    def _bound(self, name: str, values: Sequence[Any]) -> Any:
+        if self._session is None:
+            raise StoreUnavailable("closed")
+        return self._prepared[name].bind(values)
+
+    async def _answer(self, statement: Any) -> Found:
+        session, loop = self._session, asyncio.get_running_loop()
+        if session is None:
+            raise StoreUnavailable("closed")
+        answer: asyncio.Future[Found] = loop.create_future()
+        rows: Found = []
+        response = session.execute_async(statement)
+
+        def arrived(page: Any) -> None:
+            rows.extend(page or ())
+            if response.has_more_pages:
+                response.start_fetching_next_page()
+            else:
+                _tell(loop, partial(_settle, answer, rows))
+
+        def failed(error: BaseException) -> None:
+            if isinstance(error, OperationTimedOut) and error.last_host is not None:
+                self._policy.rest(error.last_host)
+            _tell(loop, partial(_settle, answer, error))
+
+        response.add_callbacks(arrived, failed)
+        return await answer
+
+
+def _settle(answer: asyncio.Future[Found], told: Found | BaseException) -> None:
+    if answer.done():
+        return
+    if isinstance(told, BaseException):
+        answer.set_exception(told)
+    else:
+        answer.set_result(told)
+
+
+def _tell(loop: asyncio.AbstractEventLoop, what: Callable[[], object]) -> None:
+    with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+        loop.call_soon_threadsafe(what)
+
+
+async def pause(least: float, most: float) -> None:
+    """Wait for a time that differs from everybody else's."""
+    await asyncio.sleep(random.uniform(least, most))  # noqa: S311 - no secret
+
+
+async def _rest(tried: int) -> None:
+    await pause(0.015 * 2**tried, 0.05 * 2**tried)

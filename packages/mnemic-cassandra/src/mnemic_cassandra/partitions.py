@@ -1,0 +1,165 @@
+"""Partitions as they are stored: their state, their rows, and the lists of them."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import zlib
+from collections.abc import Sequence
+from typing import Any
+
+from mnemic_cassandra.encoding import packed, unpacked
+from mnemic_cassandra.link import Link, pause
+from mnemic_cassandra.routing import Partition
+from mnemic_cassandra.view import Head
+
+SHARDS = 16
+"""Partitions over which the lists of partitions are spread."""
+
+LEASE = 2.0
+"""Seconds after which a change over several partitions that is not decided yet is given up by who meets it."""
+
+BATCH_BYTES = 24 * 1024
+"""Bytes of one lightweight transaction; servers refuse batches of 50 KiB."""
+
+Written = tuple[str, bytes, bytes | None]
+"""Name of a table, key, and the row that has it now; None where it was removed."""
+
+
+class Partitions:
+    """Partitions of one installation in the keyspace of `link`."""
+
+    def __init__(self, link: Link, prefix: str) -> None:
+        self.link = link
+        self._prefix = prefix
+
+    def key(self, home: Partition) -> tuple[str, str, str]:
+        """Return the key of a partition as it is stored."""
+        return self._prefix + home.tenant, home.level, home.owner
+
+    def shard(self, tenant: str) -> tuple[int, str]:
+        """Return where the lists name a tenant."""
+        stored = self._prefix + tenant
+        return zlib.crc32(stored.encode("utf-8", "surrogatepass")) % SHARDS, stored
+
+    async def head(self, home: Partition) -> Head:
+        """Return the state of a partition and its small rows, once no change over several partitions holds it."""
+        began = time.monotonic()
+        while True:
+            rows = await self.link.ask("small", self.key(home))
+            version, writers, pending = rows[0][3:] if rows else await self.state(home)
+            if pending is None:
+                return Head(version, writers or "", {(name, key): value for name, key, value, *_ in rows})
+            await self.settle(home, pending, began)
+
+    async def state(self, home: Partition, *, serial: bool = False) -> tuple[Any, Any, Any]:
+        """Return version, last writers and the holder of a partition."""
+        found = await self.link.ask("state", self.key(home), serial=serial)
+        return found[0] if found else (None, None, None)
+
+    async def get(self, home: Partition, name: str, keys: Sequence[bytes]) -> list[Any]:
+        """Return rows by their keys, each with key, value, version and holder."""
+        return await self.link.ask("get", (*self.key(home), name, list(keys)))
+
+    async def scan(
+        self, home: Partition, name: str, first: bytes, end: bytes, limit: int, *, reverse: bool
+    ) -> list[Any]:
+        """Return the same of a range of keys."""
+        values = (*self.key(home), name, first, end, limit)
+        return await self.link.ask("scan_back" if reverse else "scan", values)
+
+    async def tenants(self) -> list[str]:
+        """Return all tenants."""
+        found = await asyncio.gather(*(self.link.ask("tenants", (shard,)) for shard in range(SHARDS)))
+        named = {row[0] for rows in found for row in rows if row[0].startswith(self._prefix)}
+        return sorted(name[len(self._prefix) :] for name in named)
+
+    async def of(self, tenant: str) -> list[Partition]:
+        """Return the partitions of a tenant that have ever been written to, but for its audit."""
+        return [Partition(tenant, *row) for row in await self.link.ask("listed", self.shard(tenant))]
+
+    async def noted(self, tenant: str | None) -> dict[Partition, list[str]]:
+        """Return the partitions with journals to be collected, and the notes that say so."""
+        if tenant is not None:
+            rows = await self.link.ask("noted_of", self.shard(tenant))
+        else:
+            found = await asyncio.gather(*(self.link.ask("noted", (shard,)) for shard in range(SHARDS)))
+            rows = [row for some in found for row in some if row[0].startswith(self._prefix)]
+        notes: dict[Partition, list[str]] = {}
+        for stored, level, owner, note in rows:
+            notes.setdefault(Partition(stored[len(self._prefix) :], level, owner), []).append(note)
+        return notes
+
+    async def unnote(self, home: Partition, notes: Sequence[str]) -> None:
+        """Take away notes of a partition that was collected."""
+        place = (*self.shard(home.tenant), home.level, home.owner)
+        await self.link.write([("unnote", (*place, note)) for note in notes])
+
+    async def settle(self, home: Partition, change: str, began: float) -> None:
+        """Bring a change that holds a partition to its end there: made where it is committed, given up where it is not
+        decided in time. `began`: when it was first met.
+        """
+        found = await self.link.ask("decided", (change,), serial=True)
+        state = found[0][0] if found else None
+        if state == "open" and time.monotonic() - began < LEASE:
+            await pause(0.01, 0.05)
+        elif state == "open":
+            await self.decide(change, "aborted")
+        elif state == "committed":
+            redo = await self.link.ask("redone", (change, part_of(home)))
+            if redo:
+                await self.make(home, change, redo[0][0])
+        else:
+            await self.link.change([("release", (*self.key(home), change))], settled=None)
+
+    async def decide(self, change: str, state: str) -> bool:
+        """Decide about an open change; True where it is decided so."""
+
+        async def settled() -> bool:
+            found = await self.link.ask("decided", (change,), serial=True)
+            return bool(found) and found[0][0] == state
+
+        return await self.link.change([("decide", (state, change))], settled=settled)
+
+    async def make(self, home: Partition, change: str, redo: bytes) -> None:
+        """Write what a committed change writes in one partition, and let go of it."""
+        version, writers, *flat = unpacked(redo)
+        written: list[Written] = list(zip(flat[::3], flat[1::3], flat[2::3], strict=True))
+        *parts, last = in_batches(written)
+        key = self.key(home)
+        for part in parts:
+            if not await self.link.change([("held", (change, *key, change)), *self.rows(home, part)], settled=None):
+                return  # somebody else has brought it to its end
+        await self.link.change([("finish", (version, writers, *key, change)), *self.rows(home, last)], settled=None)
+
+    def rows(self, home: Partition, written: Sequence[Written]) -> list[tuple[str, tuple[Any, ...]]]:
+        """Return the statements that write these rows."""
+        key = self.key(home)
+        return [
+            ("remove", (*key, name, place)) if value is None else ("put", (*key, name, place, value))
+            for name, place, value in written
+        ]
+
+
+def part_of(home: Partition) -> str:
+    """Return the name of a partition in a change."""
+    return "\x1f".join(home)
+
+
+def redo_of(version: int, writers: str, written: Sequence[Written]) -> bytes:
+    """Return what a change writes in one partition, as bytes."""
+    return packed((version, writers, *(value for each in written for value in each)))
+
+
+def in_batches(written: Sequence[Written]) -> list[list[Written]]:
+    """Return the rows in batches that a server takes; at least one."""
+    batches: list[list[Written]] = [[]]
+    size = 0
+    for each in written:
+        more = len(each[1]) + len(each[2] or b"") + 100
+        if size + more > BATCH_BYTES and batches[-1]:
+            batches.append([])
+            size = 0
+        batches[-1].append(each)
+        size += more
+    return batches

@@ -1,0 +1,114 @@
+"""Partitions of rows. Everything that a write touches lies in the partition of its scope."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from mnemic.ports.rows import Row, Table
+from mnemic.stores.layered.tables import (
+    AUDIT,
+    COUNTER,
+    EARLIER,
+    MARK,
+    MEMORY,
+    NEXT_VECTOR,
+    OUTBOX,
+    PLACE,
+    PROJECTION,
+    REQUEST,
+    SCOPE,
+    SPACE,
+    TENANT,
+    USAGE,
+)
+
+
+class Partition(NamedTuple):
+    """The key of a partition: a scope, or with an empty level what a tenant has beside its scopes."""
+
+    tenant: str
+    level: str
+    owner: str
+
+
+EVERYWHERE = Partition("", "", "")
+"""The partition of what belongs to no tenant."""
+
+JOURNAL = Table("journal", ("tenant", "level", "owner", "number"), ("at", "what", "told", "hash"))
+"""Lines of the audit and entries of the outbox as they were committed, until they are collected. `what` says which."""
+
+LANE = Table("lane", ("tenant", "level", "owner"), ("last", "hash", "collected", "collected_hash"))
+"""The end of the journal of a partition, and how far it has been collected."""
+
+AUDIT_END = Table("audit_end", ("tenant",), ("last", "hash"))
+"""The end of a tenant's audit."""
+
+AUDIT_BUCKET = 4096
+"""Lines of an audit in one partition."""
+
+NAMES = {
+    COUNTER: "a.counter",
+    AUDIT_END: "a.end",
+    LANE: "a.lane",
+    PROJECTION: "a.projection",
+    SCOPE: "a.scope",
+    SPACE: "a.space",
+    TENANT: "a.tenant",
+    USAGE: "a.usage",
+    AUDIT: "audit",
+    EARLIER: "earlier",
+    JOURNAL: "journal",
+    MARK: "mark",
+    MEMORY: "memory",
+    NEXT_VECTOR: "next",
+    OUTBOX: "outbox",
+    PLACE: "place",
+    REQUEST: "request",
+}
+"""The name of each table in a partition. The small ones begin with `a.`: they are read with the version."""
+
+SMALL = frozenset(table for table, name in NAMES.items() if name.startswith("a."))
+
+_OF_SCOPE = frozenset({MEMORY, SCOPE, USAGE, JOURNAL, LANE})
+_OF_TENANT = frozenset({MARK, TENANT})
+_OF_NOBODY = frozenset({COUNTER, OUTBOX, PROJECTION, SPACE})
+OF_MEMORY = frozenset({EARLIER, NEXT_VECTOR, PLACE})
+"""Tables whose keys name a memory and not its scope. Their rows lie beside the memory."""
+
+
+def of_tenant(tenant: str) -> Partition:
+    """Return the partition of what a tenant has beside its scopes."""
+    return Partition(tenant, "", "")
+
+
+def of_audit(tenant: str, sequence: int) -> Partition:
+    """Return the partition of a line of the audit."""
+    return Partition(tenant, "audit", f"{sequence // AUDIT_BUCKET}")
+
+
+def partition_of(table: Table, key: Row) -> Partition | None:
+    """Return the partition of the rows whose key begins with `key`; None where it takes more to say."""
+    if table in _OF_NOBODY:
+        return EVERYWHERE
+    if not key:
+        return None
+    if table in _OF_TENANT:
+        return of_tenant(key[0])
+    if table == AUDIT_END:
+        return Partition(key[0], "audit", "end")
+    if table in _OF_SCOPE and len(key) >= 3:
+        return Partition(*key[:3])
+    if table == REQUEST and len(key) == 2:
+        owner = key[1].rpartition(":")[0]
+        return Partition(key[0], "user", owner) if owner else of_tenant(key[0])
+    if table == AUDIT and len(key) == 2:
+        return of_audit(*key)
+    return None
+
+
+_KEPT_BY_PARTITION = dict.fromkeys(_OF_SCOPE, 3) | dict.fromkeys(_OF_NOBODY, 0)
+
+
+def width_of(table: Table) -> int:
+    """Return the number of columns of a key that the partition itself says, so that no row repeats them."""
+    return _KEPT_BY_PARTITION.get(table, 1)

@@ -1,0 +1,95 @@
+"""The waist of ten verbs on Cassandra."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any, TypeVar
+from weakref import WeakValueDictionary
+
+from mnemic.errors import MnemicError, StoreBusy
+from mnemic.ports.rows import RowChange, RowReads
+from mnemic.stores.steps import drive
+from mnemic.types import Deadline
+from mnemic.types.capabilities import Capabilities
+from mnemic_cassandra.address import Address
+from mnemic_cassandra.commit import Commits
+from mnemic_cassandra.link import Link, pause
+from mnemic_cassandra.partitions import Partitions
+from mnemic_cassandra.routing import EVERYWHERE, Partition
+from mnemic_cassandra.view import Moved, View
+
+T = TypeVar("T")
+
+_LIMIT = 20.0
+"""Seconds for which a transaction without a deadline is tried."""
+
+
+class CassandraRows:
+    """A `RowStore` in a keyspace. Transactions read without locks; where what they read has changed they run again."""
+
+    def __init__(self, address: Address) -> None:
+        self.link = Link(address)
+        self.partitions = Partitions(self.link, address.prefix)
+        self._commits = Commits(self.partitions)
+        self._turns: WeakValueDictionary[tuple[int, Partition], asyncio.Lock] = WeakValueDictionary()
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return Capabilities(name="cassandra", durable=self.link.durable, shared=True)
+
+    async def open(self) -> None:
+        await self.link.open()
+
+    async def close(self) -> None:
+        await self.link.close()
+
+    async def transact(self, work: Callable[[RowChange], Awaitable[T]], *, deadline: Deadline | None = None) -> T:
+        return await self._repeated(work, _LIMIT if deadline is None else deadline.remaining())
+
+    async def read(self, work: Callable[[RowReads], Awaitable[T]]) -> T:
+        return await self._repeated(work, _LIMIT)
+
+    async def tidy(self, *, whole: bool = False) -> int:
+        """Do nothing: what was removed goes with the server's compactions, once `gc_grace_seconds` are over."""
+        return 0
+
+    async def _repeated(self, work: Callable[[Any], Awaitable[T]], seconds: float) -> T:
+        until = time.monotonic() + seconds
+        wanted: Collection[Partition] = ()
+        tried = 0
+        while True:
+            view = View(self.partitions)
+            async with self._in_turn(wanted):
+                try:
+                    result = await self._worked(work, view)
+                    if await self._commits.commit(view):
+                        return result
+                except Moved:
+                    pass
+            tried += 1
+            wanted = [home for home, changes in view.changes.items() if changes and home != EVERYWHERE]
+            if time.monotonic() > until:
+                raise StoreBusy(hint="others have written to the same memories every time; try again")
+            await pause(0.0, 0.005 * min(tried, 10))
+
+    async def _worked(self, work: Callable[[Any], Awaitable[T]], view: View) -> T:
+        """Run `work`. What it raises counts only where what it has read is of one moment."""
+        try:
+            return await drive(work, view)
+        except MnemicError:
+            if not await self._commits.holds(view, list(view.heads)):
+                raise Moved from None
+            raise
+
+    @asynccontextmanager
+    async def _in_turn(self, wanted: Collection[Partition]) -> AsyncIterator[None]:
+        """Let the transactions of this process that met at a partition try again one after the other."""
+        async with AsyncExitStack() as turns:
+            for home in sorted(wanted):
+                key = (id(asyncio.get_running_loop()), home)
+                lock = self._turns.get(key) or self._turns.setdefault(key, asyncio.Lock())
+                await turns.enter_async_context(lock)
+            yield

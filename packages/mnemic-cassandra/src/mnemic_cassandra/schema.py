@@ -1,0 +1,71 @@
+"""Tables of a keyspace, and the statements on them. Values are bound, never written into a statement."""
+
+# ruff: noqa: S608 - the statements are put together of constants
+
+from __future__ import annotations
+
+VERSION = 1
+
+KEYSPACE = """CREATE KEYSPACE IF NOT EXISTS {keyspace}
+    WITH replication = {{'class': 'NetworkTopologyStrategy', 'replication_factor': {copies}}}"""
+
+TABLES = (
+    # Everything that a transaction changes. `version` counts its commits, `writers` names the last of them, `pending`
+    # the change over several partitions that holds it.
+    """CREATE TABLE IF NOT EXISTS {keyspace}.rows (
+        tenant text, level text, owner text, name text, key blob, value blob,
+        version bigint static, writers text static, pending text static,
+        PRIMARY KEY ((tenant, level, owner), name, key))""",
+    # The partitions of each tenant.
+    """CREATE TABLE IF NOT EXISTS {keyspace}.directory (
+        shard int, tenant text, level text, owner text, PRIMARY KEY (shard, tenant, level, owner))""",
+    # The partitions whose journals have lines to be collected. A row is written once and deleted once.
+    """CREATE TABLE IF NOT EXISTS {keyspace}.uncollected (
+        shard int, tenant text, level text, owner text, id text, PRIMARY KEY (shard, tenant, level, owner, id))
+        WITH gc_grace_seconds = 3600""",
+    # The partitions that are being written to by somebody who has read what the tenant keeps beside its scopes.
+    """CREATE TABLE IF NOT EXISTS {keyspace}.writing (
+        tenant text, level text, owner text, id text, PRIMARY KEY (tenant, level, owner, id))
+        WITH default_time_to_live = 120 AND gc_grace_seconds = 3600""",
+    # Changes over several partitions: whether one is committed, and what it writes.
+    """CREATE TABLE IF NOT EXISTS {keyspace}.change (
+        id text, part text, redo blob, state text static, PRIMARY KEY (id, part))
+        WITH default_time_to_live = 864000""",
+    "CREATE TABLE IF NOT EXISTS {keyspace}.about (name text PRIMARY KEY, value text)",
+)
+
+_HERE = "WHERE tenant = ? AND level = ? AND owner = ?"
+_SCAN = f"SELECT key, value, version, pending FROM rows {_HERE} AND name = ? AND key >= ? AND key < ?"
+
+STATEMENTS = {
+    "small": f"SELECT name, key, value, version, writers, pending FROM rows {_HERE} AND name < 'b'",
+    "state": f"SELECT version, writers, pending FROM rows {_HERE} LIMIT 1",
+    "get": f"SELECT key, value, version, pending FROM rows {_HERE} AND name = ? AND key IN ?",
+    "scan": f"{_SCAN} LIMIT ?",
+    "scan_back": f"{_SCAN} ORDER BY name DESC, key DESC LIMIT ?",
+    "put": "INSERT INTO rows (tenant, level, owner, name, key, value) VALUES (?, ?, ?, ?, ?, ?)",
+    "remove": f"DELETE FROM rows {_HERE} AND name = ? AND key = ?",
+    "step": f"UPDATE rows SET version = ?, writers = ? {_HERE} IF version = ? AND pending = ?",
+    "hold": f"UPDATE rows SET pending = ? {_HERE} IF version = ? AND pending = ?",
+    "held": f"UPDATE rows SET pending = ? {_HERE} IF pending = ?",
+    "release": f"UPDATE rows SET pending = null {_HERE} IF pending = ?",
+    "finish": f"UPDATE rows SET version = ?, writers = ?, pending = null {_HERE} IF pending = ?",
+    "list": "INSERT INTO directory (shard, tenant, level, owner) VALUES (?, ?, ?, ?)",
+    "listed": "SELECT level, owner FROM directory WHERE shard = ? AND tenant = ?",
+    "tenants": "SELECT tenant FROM directory WHERE shard = ?",
+    "note": "INSERT INTO uncollected (shard, tenant, level, owner, id) VALUES (?, ?, ?, ?, ?)",
+    "noted": "SELECT tenant, level, owner, id FROM uncollected WHERE shard = ?",
+    "noted_of": "SELECT tenant, level, owner, id FROM uncollected WHERE shard = ? AND tenant = ?",
+    "unnote": "DELETE FROM uncollected WHERE shard = ? AND tenant = ? AND level = ? AND owner = ? AND id = ?",
+    "announce": "INSERT INTO writing (tenant, level, owner, id) VALUES (?, ?, ?, ?)",
+    "announced": "SELECT level, owner FROM writing WHERE tenant = ?",
+    "redo": "INSERT INTO change (id, part, redo) VALUES (?, ?, ?)",
+    "begin": "INSERT INTO change (id, part, state) VALUES (?, '', 'open') IF NOT EXISTS",
+    "decide": "UPDATE change SET state = ? WHERE id = ? IF state = 'open'",
+    "decided": "SELECT state FROM change WHERE id = ? LIMIT 1",
+    "redone": "SELECT redo FROM change WHERE id = ? AND part = ?",
+    "forget": "DELETE FROM change WHERE id = ?",
+    "know": "INSERT INTO about (name, value) VALUES (?, ?) IF NOT EXISTS",
+    "known": "SELECT value FROM about WHERE name = ?",
+    "settings": "SELECT value FROM system_views.settings WHERE name = 'commitlog_sync'",
+}

@@ -1,0 +1,244 @@
+"""View that a transaction or a snapshot has: partitions as of one version each, with its own changes on top."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from mnemic.ports.rows import Row, Table
+from mnemic.stores.layered.tables import AUDIT, MEMORY, PLACE, TENANT
+from mnemic.stores.steps import Step
+from mnemic_cassandra.encoding import end_of, ordered, unpacked
+from mnemic_cassandra.routing import (
+    AUDIT_BUCKET,
+    AUDIT_END,
+    NAMES,
+    OF_MEMORY,
+    SMALL,
+    Partition,
+    of_audit,
+    of_tenant,
+    partition_of,
+    width_of,
+)
+
+if TYPE_CHECKING:
+    from mnemic_cassandra.partitions import Partitions
+
+_MOST = 2**31 - 1
+_AT_ONCE = 16
+
+
+class Moved(Exception):
+    """A partition has changed while it was read."""
+
+
+@dataclass(slots=True)
+class Head:
+    """The state of a partition and its small rows. `version` is None where nothing was ever written.
+
+    `sure`: the last answer has shown this version, so that everything read before was of it too.
+    """
+
+    version: int | None
+    writers: str
+    small: dict[tuple[str, bytes], bytes] = field(default_factory=dict)
+    sure: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class _Range:
+    """The part of a table that a scan asks for."""
+
+    prefix: Row
+    after: str | int | None
+    before: str | int | None
+    limit: int | None
+    reverse: bool
+
+    def holds(self, key: Row) -> bool:
+        """Check whether a key is in it."""
+        last = key[-1]
+        return (
+            key[: len(self.prefix)] == self.prefix
+            and (self.after is None or last > self.after)
+            and (self.before is None or last < self.before)
+        )
+
+    def bounds(self, width: int) -> tuple[bytes, bytes]:
+        """Return the first key, and the one behind the last, without the columns that the partition says."""
+        prefix = self.prefix[width:]
+        first = ordered(prefix) if self.after is None else ordered((*prefix, self.after)) + b"\x00"
+        return first, end_of(prefix) if self.before is None else ordered((*prefix, self.before))
+
+    def first(self, table: Table, rows: Sequence[Row]) -> list[Row]:
+        """Return the rows that the scan wants of these, in its order."""
+        return sorted(rows, key=table.key_of, reverse=self.reverse)[: self.limit]
+
+
+class View:
+    """The port's `RowChange`. Its questions are steps: whoever drives the work awaits them."""
+
+    def __init__(self, partitions: Partitions) -> None:
+        self._partitions = partitions
+        self.heads: dict[Partition, Head] = {}
+        self.changes: defaultdict[Partition, dict[tuple[Table, Row], Row | None]] = defaultdict(dict)
+        self.homes: dict[Row, Partition] = {}
+        """The partitions of memories, by tenant and identifier, as far as they are known."""
+
+    async def get(self, table: Table, keys: Sequence[Row]) -> list[Row]:
+        step: Step[list[Row]] = Step(partial(self._get, table, list(dict.fromkeys(keys))))
+        return await step
+
+    async def scan(
+        self,
+        table: Table,
+        prefix: Row,
+        *,
+        after: str | int | None = None,
+        before: str | int | None = None,
+        limit: int | None = None,
+        reverse: bool = False,
+    ) -> list[Row]:
+        step: Step[list[Row]] = Step(partial(self._scan, table, _Range(prefix, after, before, limit, reverse)))
+        return await step
+
+    async def put(self, table: Table, rows: Sequence[Row]) -> None:
+        await Step(partial(self._change, table, [(table.key_of(row), row) for row in rows]))
+
+    async def remove(self, table: Table, keys: Sequence[Row]) -> None:
+        await Step(partial(self._change, table, [(key, None) for key in keys]))
+
+    async def _get(self, table: Table, keys: list[Row]) -> list[Row]:
+        asked: defaultdict[Partition, list[Row]] = defaultdict(list)
+        for key in keys:
+            for home in await self._homes_of(table, key):
+                asked[home].append(key)
+        return await self._gathered(partial(self._get_in, home, table, some) for home, some in asked.items())
+
+    async def _homes_of(self, table: Table, key: Row) -> Sequence[Partition]:
+        """Return the partitions in which rows of the table may lie whose key begins with `key`."""
+        home = partition_of(table, key)
+        if home is None and table in OF_MEMORY and len(key) >= 2:
+            home = self.homes.get(key[:2])
+        if home is not None:
+            return [home]
+        if not key:
+            tenants = {*await self._partitions.tenants(), *(one.tenant for one in self.changes if one.tenant)}
+            if table == TENANT:
+                return [of_tenant(tenant) for tenant in tenants]
+            return list(chain.from_iterable([await self._of(tenant) for tenant in tenants]))
+        return await self._of(key[0])
+
+    async def _of(self, tenant: str) -> list[Partition]:
+        """Return all partitions of a tenant but those of its audit."""
+        mine = {one for one in self.changes if one.tenant == tenant and one.level != "audit"}
+        return sorted({*await self._partitions.of(tenant), of_tenant(tenant), *mine})
+
+    async def _gathered(self, asks: Any) -> list[Row]:
+        """Return what all of these find, a few asked at once."""
+        turn = asyncio.Semaphore(_AT_ONCE)
+
+        async def one(ask: Any) -> list[Row]:
+            async with turn:
+                found: list[Row] = await ask()
+                return found
+
+        return list(chain.from_iterable(await asyncio.gather(*map(one, asks))))
+
+    async def head(self, home: Partition) -> Head:
+        """Return the state of a partition as this view sees it."""
+        known = self.heads.get(home)
+        if known is None:
+            known = self.heads[home] = await self._partitions.head(home)
+        return known
+
+    async def _get_in(self, home: Partition, table: Table, keys: list[Row]) -> list[Row]:
+        mine, width = self.changes.get(home, {}), width_of(table)
+        changed = [mine[table, key] for key in keys if (table, key) in mine]
+        rows = [row for row in changed if row is not None]
+        if asked := [ordered(key[width:]) for key in keys if (table, key) not in mine]:
+            head = await self.head(home)
+            if table in SMALL:
+                found = [head.small[NAMES[table], key] for key in asked if (NAMES[table], key) in head.small]
+            elif head.version is None:
+                found = []
+            else:
+                found = self._checked(head, await self._partitions.get(home, NAMES[table], asked))
+            rows += self._read(home, table, found)
+        return rows
+
+    async def _scan(self, table: Table, asked: _Range) -> list[Row]:
+        if table == AUDIT:
+            return await self._audit(asked)
+        homes = await self._homes_of(table, asked.prefix)
+        found = await self._gathered(partial(self._scan_in, home, table, asked) for home in homes)
+        return asked.first(table, found)
+
+    async def _scan_in(self, home: Partition, table: Table, asked: _Range) -> list[Row]:
+        head, mine = await self.head(home), self.changes.get(home, {})
+        changed = {key: row for (name, key), row in mine.items() if name == table and asked.holds(key)}
+        first, end = asked.bounds(width_of(table))
+        if table in SMALL:
+            name = NAMES[table]
+            found = [value for (one, key), value in head.small.items() if one == name and first <= key < end]
+        elif head.version is None:
+            found = []
+        else:
+            limit = _MOST if asked.limit is None else asked.limit + len(changed)
+            answer = await self._partitions.scan(home, NAMES[table], first, end, limit, reverse=asked.reverse)
+            found = self._checked(head, answer)
+        rows = {table.key_of(row): row for row in self._read(home, table, found)}
+        return asked.first(table, [row for row in (rows | changed).values() if row is not None])
+
+    async def _audit(self, asked: _Range) -> list[Row]:
+        """Return lines of an audit, bucket by bucket."""
+        tenant = asked.prefix[0]
+        end = await self._get(AUDIT_END, [(tenant,)])
+        first = 1 + (asked.after if isinstance(asked.after, int) else 0)
+        last = min(end[0][1] if end else 0, (asked.before - 1) if isinstance(asked.before, int) else _MOST)
+        buckets = range(first // AUDIT_BUCKET, last // AUDIT_BUCKET + 1) if first <= last else range(0)
+        found: list[Row] = []
+        for bucket in reversed(buckets) if asked.reverse else buckets:
+            found += await self._scan_in(of_audit(tenant, bucket * AUDIT_BUCKET), AUDIT, asked)
+            if asked.limit is not None and len(found) >= asked.limit:
+                break
+        return asked.first(AUDIT, found)
+
+    def _checked(self, head: Head, answer: Sequence[tuple[bytes, bytes, int, str | None]]) -> list[bytes]:
+        """Return the values of an answer. Raises Moved where it is not of the version that was seen."""
+        if any(version != head.version or pending is not None for _, _, version, pending in answer):
+            raise Moved
+        head.sure = bool(answer)
+        return [value for _, value, _, _ in answer]
+
+    def _read(self, home: Partition, table: Table, values: Sequence[bytes]) -> list[Row]:
+        rows = [(*home[: width_of(table)], *unpacked(value)) for value in values]
+        if table in (MEMORY, PLACE):
+            self.homes |= {(home.tenant, row[table.key.index("memory_id")]): home for row in rows}
+        return rows
+
+    async def _change(self, table: Table, changes: Sequence[tuple[Row, Row | None]]) -> None:
+        for key, row in changes:
+            home = partition_of(table, key)
+            if home is None and row is not None and table == PLACE:
+                home = self.homes[key] = Partition(row[0], row[2], row[3])
+            if home is None:
+                home = await self._home_of(key)
+            if home is None:
+                continue
+            if table == MEMORY:
+                self.homes[key[0], key[3]] = home
+            await self.head(home)
+            self.changes[home][table, key] = row
+
+    async def _home_of(self, key: Row) -> Partition | None:
+        """Return the partition of a memory; None where there is none."""
+        if key[:2] not in self.homes:
+            await self._get(PLACE, [key[:2]])
+        return self.homes.get(key[:2])

@@ -1,0 +1,36 @@
+"""A real Cassandra for the tests of this package: one node, or the cluster whose address MNEMIC_CASSANDRA gives.
+
+Without Java, or what `make cassandra` fetches, the tests that need a node are left out; the head of the run says so.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from tests.cassandra_nodes import Cluster, at_hand
+
+GIVEN = os.environ.get("MNEMIC_CASSANDRA")
+
+collect_ignore = [] if GIVEN or at_hand() else ["test_commit.py", "test_machine.py", "test_store.py"]
+
+
+def pytest_report_header() -> str:
+    """Say whether a node is at hand."""
+    return "" if not collect_ignore else "NOT RUN on Cassandra: it needs java (17) and what `make cassandra` fetches"
+
+
+@pytest.fixture(scope="session")
+def cassandra() -> Iterator[str]:
+    """Yield the address of a keyspace."""
+    if GIVEN:
+        yield GIVEN
+        return
+    cluster = Cluster()
+    try:
+        cluster.start()
+        yield cluster.url(copies=1)
+    finally:
+        cluster.stop()

@@ -1,0 +1,202 @@
+"""Real Cassandra nodes for tests, on loopback addresses, each with a folder, stopped by whoever started them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from contextlib import suppress
+from pathlib import Path
+
+JARS = Path(__file__).parent.parent / "build" / "cassandra" / "jars"
+"""Where `make cassandra` puts what it has fetched."""
+
+_WAIT_SECONDS = 180.0
+_OPENED = {
+    "java.base": "java.io java.lang java.lang.module java.lang.reflect java.nio java.util java.util.concurrent"
+    " java.util.concurrent.atomic jdk.internal.loader jdk.internal.math jdk.internal.module jdk.internal.ref"
+    " jdk.internal.reflect jdk.internal.util.jar sun.nio.ch",
+    "jdk.management": "com.sun.management.internal",
+}
+_EXPORTED = {
+    "java.base": "java.lang.ref jdk.internal.misc jdk.internal.ref sun.nio.ch",
+    "java.management.rmi": "com.sun.jmx.remote.internal.rmi",
+    "java.rmi": "sun.rmi.registry sun.rmi.server",
+    "java.sql": "java.sql",
+    "jdk.unsupported": "sun.misc",
+}
+_SETTINGS = """
+cluster_name: mnemic
+num_tokens: 8
+partitioner: org.apache.cassandra.dht.Murmur3Partitioner
+commitlog_sync: group
+commitlog_sync_group_window: 2ms
+data_file_directories: [{folder}/data]
+commitlog_directory: {folder}/commitlog
+saved_caches_directory: {folder}/saved
+hints_directory: {folder}/hints
+cdc_raw_directory: {folder}/cdc
+listen_address: {address}
+rpc_address: {address}
+storage_port: {storage}
+native_transport_port: {native}
+seed_provider:
+  - class_name: org.apache.cassandra.locator.SimpleSeedProvider
+    parameters: [{{seeds: "{seed}:{storage}"}}]
+endpoint_snitch: SimpleSnitch
+paxos_variant: v2
+memtable_heap_space: 96MiB
+memtable_offheap_space: 96MiB
+concurrent_reads: 16
+concurrent_writes: 16
+auto_snapshot: false
+storage_compatibility_mode: NONE
+"""
+_LOGGING = """<configuration><appender name="F" class="ch.qos.logback.core.FileAppender">
+<file>{folder}/system.log</file>
+<encoder><pattern>%-5level %date{{ISO8601}} %logger{{20}} - %msg%n</pattern></encoder></appender>
+<root level="INFO"><appender-ref ref="F"/></root></configuration>"""
+
+
+def at_hand() -> bool:
+    """Check whether nodes can be started here: Java, and the jars that `make cassandra` fetches."""
+    return shutil.which("java") is not None and (JARS / ".complete").exists()
+
+
+def _flags(option: str, packages: dict[str, str]) -> list[str]:
+    return [
+        word
+        for module, names in packages.items()
+        for name in names.split()
+        for word in (option, f"{module}/{name}=ALL-UNNAMED")
+    ]
+
+
+class Node:
+    """One node: `start`, `kill`, `stop`."""
+
+    def __init__(self, cluster: Cluster, number: int) -> None:
+        self.address = cluster.address_of(number)
+        self.folder = cluster.folder / f"node{number}"
+        self._jmx = cluster.native + 1000 + number
+        self._native = cluster.native
+        self._heap = cluster.heap
+        self.process: subprocess.Popen[bytes] | None = None
+        conf = self.folder / "conf"
+        conf.mkdir(parents=True)
+        settings = _SETTINGS.format(
+            folder=self.folder,
+            address=self.address,
+            storage=cluster.storage,
+            native=cluster.native,
+            seed=cluster.address_of(1),
+        )
+        (conf / "cassandra.yaml").write_text(settings)
+        (conf / "logback.xml").write_text(_LOGGING.format(folder=self.folder))
+
+    def start(self, *before: str) -> None:
+        """Start it, for the first time or again, and return once it answers."""
+        self.launch(*before)
+        self.wait()
+
+    def launch(self, *before: str) -> None:
+        """Start it. `before`: a command that runs another one, for instance in a network namespace."""
+        conf = self.folder / "conf"
+        command = [
+            *before, "java", *_flags("--add-exports", _EXPORTED), *_flags("--add-opens", _OPENED),
+            f"-Xms{self._heap}m", f"-Xmx{self._heap}m", "-XX:+UseSerialGC", "-XX:MaxDirectMemorySize=384m",
+            "-XX:TieredStopAtLevel=4", f"-Dcassandra.config=file://{conf}/cassandra.yaml",
+            f"-Dcassandra.storagedir={self.folder}", f"-Dlogback.configurationFile={conf}/logback.xml",
+            f"-Dcassandra.jmx.local.port={self._jmx}", f"-Djava.io.tmpdir={self.folder}",
+            "-Dcassandra-foreground=yes", "-Dcassandra.ring_delay_ms=3000",
+            "-Dcassandra.skip_wait_for_gossip_to_settle=0", f"-javaagent:{JARS}/jamm-0.4.0.jar",
+            "-cp", f"{conf}:{JARS}/*", "org.apache.cassandra.service.CassandraDaemon",
+        ]  # fmt: skip
+        with (self.folder / "out").open("ab") as out:
+            self.process = subprocess.Popen(command, stdout=out, stderr=out, cwd=self.folder)
+
+    def wait(self) -> None:
+        """Return once it answers."""
+        until = time.monotonic() + _WAIT_SECONDS
+        while not self._answers():
+            if self.process is None or self.process.poll() is not None or time.monotonic() > until:
+                raise RuntimeError(self._told())
+            time.sleep(0.2)
+
+    def kill(self) -> None:
+        """End it as a crash would."""
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+
+    def nodetool(self, *words: str) -> str:
+        """Return what the operator's command says."""
+        tool = ["java", "-cp", f"{self.folder / 'conf'}:{JARS}/*", "org.apache.cassandra.tools.NodeTool"]
+        ran = subprocess.run(
+            [*tool, "-h", "127.0.0.1", "-p", str(self._jmx), *words], capture_output=True, text=True, timeout=600
+        )
+        if ran.returncode:
+            raise RuntimeError(ran.stdout + ran.stderr)
+        return ran.stdout
+
+    def _answers(self) -> bool:
+        with suppress(OSError), socket.create_connection((self.address, self._native), timeout=0.5):
+            return True
+        return False
+
+    def _told(self) -> str:
+        log = self.folder / "system.log"
+        told = log.read_text(errors="replace") if log.exists() else (self.folder / "out").read_text(errors="replace")
+        return told[-3000:]
+
+
+class Cluster:
+    """Nodes on 127.0.0.1, 127.0.0.2 and so on."""
+
+    def __init__(self, count: int = 1, *, heap: int = 640, network: str = "127.0.0") -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="mnemic-cassandra-"))
+        self.heap = heap
+        self._network = network
+        self.native, self.storage = _free_port(), _free_port()
+        self.nodes = [Node(self, number) for number in range(1, count + 1)]
+
+    def address_of(self, number: int) -> str:
+        """Return the address of a node."""
+        return f"{self._network}.{number}"
+
+    def url(self, keyspace: str = "mnemic", **options: object) -> str:
+        """Return the address of a keyspace for the store."""
+        hosts = ",".join(node.address for node in self.nodes)
+        told = "&".join(f"{name}={value}" for name, value in options.items())
+        return f"cassandra://{hosts}:{self.native}/{keyspace}?{told}".rstrip("?")
+
+    def start(self) -> None:
+        """Start one node after the other, as a cluster wants it."""
+        for node in self.nodes:
+            node.start()
+
+    def add(self) -> Node:
+        """Return one more node, not started yet."""
+        self.nodes.append(Node(self, len(self.nodes) + 1))
+        return self.nodes[-1]
+
+    def stop(self) -> None:
+        """End every node and remove its files."""
+        for node in self.nodes:
+            node.kill()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def cpu_seconds(process: subprocess.Popen[bytes]) -> float:
+    """Return the processor time that a process has used."""
+    fields = Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

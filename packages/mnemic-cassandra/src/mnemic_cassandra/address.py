@@ -14,7 +14,7 @@ _LEVELS = frozenset({"quorum", "local_quorum"})
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Hosts of a cluster, the keyspace, and the settings of the connection. `prefix` sets the tenants of one installation apart from those of
+    """Hosts of a cluster, the keyspace, the settings of the connection. `prefix` sets one installation apart from
     others in the keyspace.
     """
 

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from mnemic import MemoryManager
-from mnemic.config import MAX_SECRET_BYTES, SECRETS, Settings, secret_named
+from mnemic.config import SECRETS, Settings
 from mnemic.config.declarations import Secret
+from mnemic.config.files import MAX_SECRET_BYTES, secret_named
 from mnemic.errors import InvalidConfig
 
 NAMES = {declared.name for declared in fields(Settings)}

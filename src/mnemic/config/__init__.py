@@ -9,7 +9,6 @@ import os
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass, fields
-from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, Self
 from urllib.parse import urlsplit
@@ -29,11 +28,9 @@ from mnemic.config.declarations import (
     whole,
     words,
 )
-from mnemic.errors import InvalidConfig
 
 SECRETS = ("store", "sessions", "graph", "api_key", "embedder_key", "reranker_key")
 """Settings that may contain a password or a key; `<name>_file` names a file to read each from."""
-MAX_SECRET_BYTES = 65_536
 OPENAIS_SERVER = "https://api.openai.com/v1"
 ENV_FILE = "MNEMIC_ENV_FILE"
 """The variable that names a file of further ones. No file is read that nobody has asked for: a folder that somebody
@@ -270,41 +267,16 @@ def _lowered(source: Mapping[str, str | None]) -> dict[str, str | None]:
 def _in_file(named: str | None) -> Mapping[str, str | None]:
     if not named:
         return {}
-    file = Path(named)
-    if not file.is_file():
-        raise InvalidConfig("env_file", hint=f"{ENV_FILE} names no file")
-    # Most installations have no such file, and need not wait for what reads it.
-    reader = import_module("dotenv")
-    try:
-        found: Mapping[str, str | None] = reader.dotenv_values(file, encoding="utf-8")
-    except (OSError, ValueError):
-        raise InvalidConfig("env_file", hint="no file that can be read as text") from None
-    return found
+    from mnemic.config.files import variables_in
+
+    return variables_in(Path(named))
 
 
 def _secrets(named: Mapping[str, object]) -> dict[str, object]:
     """Return the secrets of the files that are named. Raises InvalidConfig (`<name>_file`)."""
-    files = {name: named.get(f"{name}_file") for name in SECRETS}
-    return {name: secret_in(path(file), f"{name}_file") for name, file in files.items() if file}
+    files = {name: file for name in SECRETS if (file := named.get(f"{name}_file"))}
+    if not files:
+        return {}
+    from mnemic.config.files import secret_in
 
-
-def secret_in(file: Path, place: str) -> str:
-    """Return the one line of a file. Raises InvalidConfig (`place`) where there is none, or more than one."""
-    try:
-        with file.open("rb") as opened:
-            text = opened.read(MAX_SECRET_BYTES + 1).decode("utf-8").rstrip("\r\n")
-    except (OSError, ValueError):
-        raise InvalidConfig(place, hint="no file that can be read as text") from None
-    if not text.strip() or len(text) > MAX_SECRET_BYTES or not text.isprintable():
-        raise InvalidConfig(place, hint="one line of text")
-    return text
-
-
-def secret_named(variable: str) -> str | None:
-    """Return a secret that is no setting: the line of the file that `<variable>_FILE` names, or the variable itself.
-    Raises InvalidConfig.
-    """
-    file = os.environ.get(f"{variable}_FILE")
-    if file:
-        return secret_in(Path(file), f"{variable.removeprefix('MNEMIC_').lower()}_file")
-    return os.environ.get(variable) or None
+    return {name: secret_in(path(file), f"{name}_file") for name, file in files.items()}

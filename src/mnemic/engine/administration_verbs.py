@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
-from contextlib import suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Literal
 
 from mnemic import requests
 from mnemic.engine.maintenance_verbs import UpkeepVerbs
-from mnemic.errors import InvalidInput, KeyFailed, MemoryNotFound, MnemicError, StoreCorrupt, StoreFailed
+from mnemic.errors import InvalidInput, MnemicError, StoreFailed
 from mnemic.guard.redaction import RedactionRules
 from mnemic.types import SHARED, Actor, AuditEvent, Level, Scope, Status, WriteReceipt
 from mnemic.write.limiter import consents
@@ -227,43 +226,9 @@ class StewardVerbs(UpkeepVerbs):
         """Every job, one after the other: what waits to be captured, expiry and purge, the outbox, the file (`whole`:
         written anew).
         """
-        from mnemic.engine.background_capture import read_waiting
-        from mnemic.maintain import project, vault
-        from mnemic.maintain.reports import MaintenanceReport
-        from mnemic.maintain.signatures import remember_signed
-        from mnemic.write.unembedded import embed_left
+        from mnemic.engine.maintaining import maintained
 
-        captured = await read_waiting(self, actor.tenant, dry_run=dry_run)  # type: ignore[arg-type]
-        expiry = await self.expire(actor=actor, rules=rules, dry_run=dry_run)
-        aged = await self._age(actor, dry_run)
-        embedder = None if dry_run else self.embedder
-        embedded, unembedded = await embed_left(self.store, embedder, actor=actor, now=self.clock.now())
-        outbox = await project.drain(self.store, self._feeds, dry_run=dry_run)
-        swept = 0 if dry_run else await vault.sweep(self.store, actor.tenant)
-        if not dry_run and self.vault is not None:
-            with suppress(StoreCorrupt, KeyFailed):  # `verify_audit` tells of either
-                await remember_signed(self.store, actor.tenant, self.vault.keyring)
-        freed = 0 if dry_run else await self.store.tidy(whole=whole)
-        return MaintenanceReport(
-            expiry=expiry,
-            aged=aged,
-            outbox=outbox,
-            freed_bytes=freed,
-            swept=swept,
-            captured=captured,
-            embedded=embedded,
-            unembedded=unembedded,
-            dry_run=dry_run,
-        )
-
-    async def _age(self, actor: Actor, dry_run: bool) -> int:
-        """Turn down what has waited for review longer than the limits allow; how many."""
-        longest = self.rules.limits.review_longest
-        if longest is None:
-            return 0
-        if dry_run:
-            return len(await self.reviews(actor=actor, whole_tenant=True, limit=100_000, older_than=longest))
-        return len(await self.reject_older(longest, actor=actor, whole_tenant=True))
+        return await maintained(self, actor, rules, feeds=self._feeds, whole=whole, dry_run=dry_run)
 
     async def erase(self, subject: str, *, actor: Actor, block: bool = False) -> ErasureReceipt:
         """Erase everything about the user `subject` of the actor's tenant; see `mnemic.maintain.erase`. With `block`
@@ -278,22 +243,9 @@ class StewardVerbs(UpkeepVerbs):
 
         What is gone already counts as done. Raises InvalidInput (`memory_request`), StoreFailed.
         """
-        from mnemic.types import CarriedOut, MemoryRequest
+        from mnemic.engine.carrying_out import carried_out
 
-        if not isinstance(request, MemoryRequest):
-            raise InvalidInput("memory_request")
-        if request.kind == "forget_all":
-            return CarriedOut(erasure=(await self.erase(actor.user, actor=actor)).as_dict())
-        if request.kind == "show":
-            found = await self.store.get_many(request.memory_ids, scopes=self.reach(actor))
-            live = [one for name in request.memory_ids if (one := found.get(name)) and one.status is Status.ACTIVE]
-            return CarriedOut(memories=tuple(live))
-        forgotten = []
-        for memory_id in request.memory_ids:
-            with suppress(MemoryNotFound):
-                await self.handle(requests.Forget(memory_id=memory_id), actor=actor)
-                forgotten.append(memory_id)
-        return CarriedOut(forgotten=tuple(forgotten))
+        return await carried_out(self, request, actor)
 
     async def export_subject(
         self, subject: str, *, actor: Actor, form: Form = "json", values: bool = False

@@ -13,16 +13,14 @@ from mnemic.stores.audit_chain import first_broken
 from mnemic.stores.codec import (
     decode_event,
     decode_memory,
-    decode_message,
     dump,
     encode_event,
     encode_memory,
-    encode_message,
     from_micros,
     link,
     to_micros,
 )
-from mnemic.types import AuditEvent, Message, Origin
+from mnemic.types import AuditEvent
 from mnemic_testing.record_store import memory, scope
 
 JSON = st.recursive(
@@ -53,12 +51,6 @@ def test_memories_are_kept(content: str, data: dict[str, object], moment: dateti
     assert decode_memory(encode_memory(kept), scope(), None) == kept
 
 
-@given(st.text(), st.none() | st.text(), st.none() | MOMENTS, st.sampled_from(Origin))
-def test_messages_are_kept(content: str, speaker: str | None, sent_at: datetime | None, origin: Origin) -> None:
-    kept = Message(role="user", content=content, speaker=speaker, sent_at=sent_at, origin=origin)
-    assert decode_message(encode_message(kept)) == kept
-
-
 @pytest.mark.parametrize("value", [float("nan"), float("-inf"), {1, 2}, b"x", {"a": timedelta(1)}, "\udfff"])
 def test_what_json_cannot_say_is_refused(value: object) -> None:
     with pytest.raises(InvalidInput, match="data"):
@@ -73,7 +65,6 @@ def test_canonical_json_does_not_depend_on_the_order_of_keys() -> None:
 def test_text_that_is_not_ours_is_corrupt(text: str) -> None:
     for decode in (
         lambda: decode_memory(text, scope(), None),
-        lambda: decode_message(text),
         lambda: decode_event(text, ""),
     ):
         with pytest.raises(StoreCorrupt):

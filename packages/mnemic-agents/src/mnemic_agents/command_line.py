@@ -55,7 +55,7 @@ def mcp_(given: Given, port: int | None, host_confirms: bool, host: str | None) 
     Over HTTP a client brings MNEMIC_MCP_TOKEN as bearer token, or the line of the file that is named by
     MNEMIC_MCP_TOKEN_FILE; without one, a token is made up and told on standard error.
     """
-    from mnemic.config import secret_named
+    from mnemic.config.files import secret_named
 
     if host is not None:
         click.echo(json.dumps(started_by(host, given, host_confirms=host_confirms), indent=2, ensure_ascii=False))

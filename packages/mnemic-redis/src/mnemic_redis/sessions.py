@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from mnemic.errors import MnemicError
-from mnemic.stores.codec import decode_message, encode_message
 from mnemic.types import ROLES, Message, Scope
 from mnemic_redis.link import RedisLink, Script, checked, digest_of
+from mnemic_redis.messages import decode_message, encode_message
 
 _TOKEN_BYTES = 8
 _TOKEN_CHARS = 2 * _TOKEN_BYTES

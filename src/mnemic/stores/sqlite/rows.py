@@ -22,6 +22,8 @@ from mnemic.stores.codec import (
     fields_of,
     to_micros,
     vector_check,
+    with_fingerprint,
+    with_id,
     words_check,
 )
 from mnemic.stores.sealing import NOTHING, Sealer, Searched
@@ -174,6 +176,20 @@ class Rows:
     def version(self, body: bytes, checksum: int | None, scope: Scope, vector: bytes | None = None) -> Memory:
         """Return a body's memory. Raises StoreCorrupt (`memory`) where it is not what was written in this scope."""
         return self.sealer.checked(body, checksum, scope, vector)
+
+    def same(self, connection: apsw.Connection, sql: str, scope: Scope, fingerprint: str) -> Memory | None:
+        """Return the memory that `sql` finds by its fingerprint. Raises StoreCorrupt (`memory`) where its row or the
+        index is damaged.
+        """
+        found = fetch(connection, sql, place(scope) | {"fingerprint": fingerprint})
+        return with_fingerprint(fingerprint, self.memory(found[0])) if found else None
+
+    def one(self, connection: apsw.Connection, memory_id: str, scopes: Sequence[Scope]) -> Memory | None:
+        """Return the memory of this identifier. Raises StoreCorrupt (`memory`) where its row or the index is
+        damaged.
+        """
+        found = fetch(connection, GET_MANY, wanted_memories([memory_id], scopes))
+        return with_id(memory_id, self.memory(found[0])) if found else None
 
     def whole(self, rows: Iterable[Sequence[Any]]) -> Iterator[Memory]:
         """Yield the memories of those rows that are not damaged; the others are skipped, and noted."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from mnemic.errors import SpaceMismatch, StoreCorrupt
-from mnemic.stores.codec import DAMAGED, checked_vector, dump, with_fingerprint, with_id
+from mnemic.stores.codec import DAMAGED, checked_vector, dump, with_id
 from mnemic.stores.sealing import Searched
 from mnemic.stores.sqlite.rows import (
     ACCEPTED,
@@ -28,7 +28,6 @@ from mnemic.stores.sqlite.rows import (
     find_place,
     holds_phrases,
     phrase_query,
-    place,
     present,
     wanted_memories,
 )
@@ -93,14 +92,8 @@ class SqliteSnapshot:
         found = {memory.memory_id: memory for memory in self._rows.whole(rows)}
         return {memory_id: found[memory_id] for memory_id in memory_ids if memory_id in found}
 
-    async def get_one(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
-        """Return the memory, or None. Raises StoreCorrupt (`memory`) where its row or index is damaged."""
-        rows = fetch(self._connection, GET_MANY, wanted_memories([memory_id], scopes))
-        return with_id(memory_id, self._rows.memory(rows[0])) if rows else None
-
     async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
-        rows = fetch(self._connection, BY_FINGERPRINT, place(scope) | {"fingerprint": fingerprint})
-        return with_fingerprint(fingerprint, self._rows.memory(rows[0])) if rows else None
+        return self._rows.same(self._connection, BY_FINGERPRINT, scope, fingerprint)
 
     async def versions(self, memory_id: str, *, scopes: Sequence[Scope]) -> list[Memory]:
         rows = fetch(self._connection, GET_MANY, wanted_memories([memory_id], scopes))

@@ -22,8 +22,7 @@ from mnemic.stores.sqlite.failures import typed_failures
 from mnemic.stores.sqlite.file import BUSY_SECONDS, claim_space
 from mnemic.stores.sqlite.opened import OpenFile
 from mnemic.stores.sqlite.reserved_space import ReservedSpace
-from mnemic.stores.sqlite.rows import fetch, find_place, marks
-from mnemic.stores.sqlite.snapshot import SqliteSnapshot
+from mnemic.stores.sqlite.rows import BY_FINGERPRINT, fetch, find_place, marks
 from mnemic.stores.sqlite.threads import finished
 from mnemic.types import (
     Deadline,
@@ -143,6 +142,8 @@ class SqliteStore(Jobs, SingleReads):
         adopted(await self._write(lambda opened: opened.secret(tenant, secret)), secret)
 
     async def read(self, work: Callable[[Snapshot], Awaitable[T]]) -> T:
+        from mnemic.stores.sqlite.snapshot import SqliteSnapshot
+
         opened = self._ready
 
         def run(connection: apsw.Connection) -> T:
@@ -152,11 +153,12 @@ class SqliteStore(Jobs, SingleReads):
         return await self._read(run)
 
     async def get(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
-        async def work(moment: Snapshot) -> Memory | None:
-            assert isinstance(moment, SqliteSnapshot)
-            return await moment.get_one(memory_id, scopes=scopes)
+        rows = self._ready.rows
+        return await self._read(lambda connection: rows.one(connection, memory_id, scopes))
 
-        return await self.read(work)
+    async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
+        rows = self._ready.rows
+        return await self._read(lambda connection: rows.same(connection, BY_FINGERPRINT, scope, fingerprint))
 
     async def expect(self, scope: Scope, vectors: Sequence[Vector], *, at_least: float) -> None:
         opened = self._ready

@@ -20,7 +20,6 @@ from mnemic.stores.codec import (
     next_line,
     text_check,
     to_micros,
-    with_fingerprint,
     with_id,
     with_key,
 )
@@ -122,12 +121,10 @@ class SqliteTransaction:
         return with_id(memory_id, self._kept.named(self._open, rows[0])) if rows else None
 
     async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
-        rows = fetch(self._open, BY_FINGERPRINT, place(scope) | {"fingerprint": fingerprint})
-        return with_fingerprint(fingerprint, self._kept.memory(rows[0])) if rows else None
+        return self._kept.same(self._open, BY_FINGERPRINT, scope, fingerprint)
 
     async def find_pending(self, scope: Scope, fingerprint: str) -> Memory | None:
-        rows = fetch(self._open, PENDING_BY_FINGERPRINT, place(scope) | {"fingerprint": fingerprint})
-        return with_fingerprint(fingerprint, self._kept.memory(rows[0])) if rows else None
+        return self._kept.same(self._open, PENDING_BY_FINGERPRINT, scope, fingerprint)
 
     async def find_key(self, scope: Scope, key: str) -> list[Memory]:
         rows = fetch(self._open, _BY_KEY, place(scope) | {"key": key})

@@ -43,7 +43,7 @@ async def _watch(given: Given, url: str, once: bool, every: float) -> int:
         from mnemic_client.remote import Remote
     except ModuleNotFoundError as missing:
         raise InvalidConfig("top", hint="pip install 'mnemic[client]'") from missing
-    from mnemic.config import secret_named
+    from mnemic.config.files import secret_named
 
     remote = Remote(url, secret_named("MNEMIC_SERVICE_KEY"), timeout=30.0, attempts=1, transport=None)
     try:

@@ -24,6 +24,7 @@ def test_the_typescript_client_does_what_it_says(tmp_path: Path) -> None:
     with serving(tmp_path) as served:
         given = {"MNEMIC_URL": served.address, "MNEMIC_SERVICE_KEY": served.key("reader", "writer", "subject")}
         given["MNEMIC_DESK_KEY"] = served.key("reader", "reviewer", "operator", user="desk")
+        given["MNEMIC_APPLICATION_KEY"] = served.key("reader", "writer", user=None)
         run = subprocess.run(
             [str(NODE), "--test", "test/"],
             cwd=CLIENT,
@@ -34,4 +35,4 @@ def test_the_typescript_client_does_what_it_says(tmp_path: Path) -> None:
             check=False,
         )
     assert run.returncode == 0, run.stdout + run.stderr
-    assert "# pass 5" in run.stdout
+    assert "# pass 6" in run.stdout

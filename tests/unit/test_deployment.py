@@ -58,6 +58,26 @@ def test_compose_starts_what_there_is_and_waits_for_it() -> None:
     assert not re.search(r"PASSWORD: [a-z]", (DEPLOY / "compose.yaml").read_text(encoding="utf-8"))
 
 
+def test_one_container_serves_one_file_at_the_port_that_the_pages_name() -> None:
+    compose: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.sqlite.yaml").read_text(encoding="utf-8"))
+    (one,) = compose["services"].values()
+    assert one["command"][0] in COMMANDS
+    assert (DEPLOY / one["build"]["context"] / one["build"]["dockerfile"]).exists()
+    assert one["read_only"] is True
+    kept = one["volumes"][0].partition(":")[2]
+    assert Path(one["environment"]["MNEMIC_STORE"]).is_relative_to(kept)
+    assert set(compose["volumes"]) == {one["volumes"][0].partition(":")[0]}
+
+
+@pytest.mark.parametrize("name", ["compose.yaml", "compose.sqlite.yaml"])
+def test_every_port_is_published_where_the_pages_say(name: str) -> None:
+    """`127.0.0.1::8377` would be a random port of the host, `8377:8377` every address of it."""
+    compose: dict[str, Any] = yaml.safe_load((DEPLOY / name).read_text(encoding="utf-8"))
+    published = [port for service in compose["services"].values() for port in service.get("ports", ())]
+    assert published
+    assert [port for port in published if not re.fullmatch(r"127\.0\.0\.1:8377(-8386)?:8377", port)] == []
+
+
 def test_nothing_logs_in_as_the_servers_superuser() -> None:
     services = yaml.safe_load((DEPLOY / "compose.yaml").read_text(encoding="utf-8"))["services"]
     logins = {name: str(one["environment"].get("MNEMIC_STORE")) for name, one in services.items() if "build" in one}

@@ -49,6 +49,16 @@ export class MnemicError extends Error {
 /** Seconds for which the service is asked to wait for the end of an erasure, before it is asked again. */
 const WAITED = 10;
 
+/** A user's token, and when it is to be renewed. */
+interface Token {
+  text: string;
+  until: number;
+}
+
+const EXPIRED: Token = { text: "", until: 0 };
+/** Milliseconds for each second of a token's life: it is renewed after half of it. */
+const RENEWED_AT = 500;
+
 export interface Options {
   /** An API key, a token of the service, or a provider's JWT. */
   apiKey?: string;
@@ -67,6 +77,30 @@ export class Mnemic {
     this.fetching = options.fetch ?? ((request) => fetch(request));
     this.http = createClient<paths>({ baseUrl, headers: this.headers, fetch: this.fetching });
     this.http.use(refusals);
+  }
+
+  /**
+   * The memory of one of an application's users, for the key of an application: it acts by tokens of the user, which it
+   * fetches and renews itself. `session` names the conversation in progress.
+   */
+  forUser(user: string, session?: string): Mnemic {
+    let held: Promise<Token> | undefined;
+    const token = async (): Promise<string> => {
+      if (held === undefined || (await held.catch(() => EXPIRED)).until <= Date.now()) held = this.issued(user, session);
+      return (await held).text;
+    };
+    const fetching = async (request: Request): Promise<Response> => {
+      const shown = new Request(request);
+      shown.headers.set("Authorization", `Bearer ${await token()}`);
+      return this.fetching(shown);
+    };
+    return new Mnemic(this.baseUrl, { fetch: fetching });
+  }
+
+  private async issued(user: string, session?: string): Promise<Token> {
+    const body = { user, session: session ?? null } as Schemas["TokenWanted"];
+    const { data } = await this.http.POST("/v1/tokens", { body });
+    return { text: data!.token, until: Date.now() + data!.expires_in * RENEWED_AT };
   }
 
   /** Remember one thing. With an `idempotencyKey` a second delivery changes nothing. */

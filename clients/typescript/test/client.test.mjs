@@ -80,3 +80,19 @@ test("what was said is governed: reviews, consent, the audit, the persona and er
   assert.ok(before > 0 && (await memory.count()) === 0);
   assert.ok(Object.values((await desk.privacy.verify(erasure.erased)).traces).every((left) => left === 0));
 });
+
+test("an application acts for each of its users, by tokens that it fetches itself", async () => {
+  const issued = [];
+  const fetching = (request) => {
+    if (new URL(request.url).pathname === "/v1/tokens") issued.push(request.url);
+    return fetch(request);
+  };
+  const backend = new Mnemic(url, { apiKey: process.env.MNEMIC_APPLICATION_KEY, fetch: fetching });
+  await assert.rejects(backend.add({ content: "I prefer aisle seats." }), { status: 403, reason: "user_required" });
+  const ana = backend.forUser("ana-of-the-app");
+  const ben = backend.forUser("ben-of-the-app");
+  await ana.add({ content: "I prefer aisle seats." });
+  assert.equal(await ana.count(), 1);
+  assert.equal(await ben.count(), 0);
+  assert.equal(issued.length, 2);
+});

@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import httpx
 import pytest
 
 from mnemic import AsyncMemoryManager, MemoryManager
@@ -555,3 +556,45 @@ async def test_the_same_verbs_awaited_and_changes_as_they_come(served: Served) -
         assert (told["action"], told["memory_id"], event_id.isdigit()) == ("created", first.memory_id, True)
         await memory.grant_consent("drink")
         assert await memory.consents() == {"drink": True}
+
+
+def test_an_application_acts_for_each_of_its_users(served: Served) -> None:
+    with connect(served.address, api_key=served.key("reader", "writer", user=None)) as backend:
+        with pytest.raises(ServiceRefused, match="user_required"):
+            backend.add("I prefer aisle seats.")
+        ana, ben = backend.for_user("ana-of-the-app"), backend.for_user("ben-of-the-app")
+        ana.add("I prefer aisle seats.")
+        ben.add("I prefer window seats.")
+        assert [one.content for one in ana.list()] == ["I prefer aisle seats."]
+        ana.close()
+        assert [one.content for one in ben.list()] == ["I prefer window seats."]
+        with pytest.raises(ServiceRefused, match="role_required"):
+            ana.privacy.erase()
+
+
+async def test_its_users_tokens_are_renewed_and_shared_by_the_calls_of_a_user(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    issued: list[str] = []
+
+    class Watched(httpx.AsyncHTTPTransport):
+        async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+            if request.url.path == "/v1/tokens":
+                issued.append(json.loads(request.content)["user"])
+            return await super().handle_async_request(request)
+
+    key = served.key("reader", "writer", user=None)
+    async with connect_async(served.address, api_key=key, transport=Watched()) as backend:
+        ana = backend.for_user("ana-renewed")
+        await ana.add("I prefer aisle seats.")
+        assert await ana.count() == 1
+        assert issued == ["ana-renewed"]
+        monkeypatch.setattr("mnemic_client.remote.RENEWED_AFTER", -1.0)
+        assert await ana.count() == 1
+        assert issued == ["ana-renewed"] * 2
+
+
+def test_a_users_own_key_acts_for_nobody_else(served: Served) -> None:
+    key = served.key("reader", "writer", user="ana")
+    with connect(served.address, api_key=key) as own, pytest.raises(ServiceRefused, match="application_required"):
+        own.for_user("ben").count()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from types import TracebackType
 from typing import Any, Self
 
@@ -11,8 +11,12 @@ import httpx
 from mnemic.engine.administration_verbs import Form
 from mnemic.runtime.portal import Portal, PortalOwner
 from mnemic.runtime.sync_facade import Awaited, Blocking, awaited, blocking
+from mnemic.types import Actor
 from mnemic_client.memory import MemoryClient
 from mnemic_client.remote import Remote
+
+FOR_USERS = ("reader", "writer")
+"""Roles of the tokens that an application's users act by, unless it says otherwise."""
 
 
 class AsyncClient(MemoryClient[Awaited]):
@@ -21,6 +25,13 @@ class AsyncClient(MemoryClient[Awaited]):
     def __init__(self, remote: Remote) -> None:
         super().__init__(awaited(), remote)
         self.persona, self.episodic, self.entity, self.structured, self.short_term = self.kinds_on(self.ground)
+
+    def for_user(self, user: str, *, session: str | None = None, roles: Sequence[str] = FOR_USERS) -> AsyncClient:
+        """Return a client of one of the application's users, for the key of an application: it acts by tokens of the
+        user, which it fetches and renews itself. It uses the connections of this client and ends with it. `session`
+        names the conversation in progress; of `roles` the user gets what the application has.
+        """
+        return AsyncClient(self._remote.of(Actor(user=user, session=session), roles))
 
     async def close(self) -> None:
         """Close the connections. May be called twice."""
@@ -38,10 +49,18 @@ class AsyncClient(MemoryClient[Awaited]):
 class BlockingClient(MemoryClient[Blocking], PortalOwner):
     """A client whose verbs wait for their result. Use it in `with`, or call `close`. Threads may share it."""
 
-    def __init__(self, remote: Remote) -> None:
-        self._portal = Portal()
+    def __init__(self, remote: Remote, within: BlockingClient | None = None) -> None:
+        self._within = within
+        self._portal = Portal() if within is None else within._portal
         super().__init__(blocking(self._portal.call), remote)
         self.persona, self.episodic, self.entity, self.structured, self.short_term = self.kinds_on(self.ground)
+
+    def for_user(self, user: str, *, session: str | None = None, roles: Sequence[str] = FOR_USERS) -> BlockingClient:
+        """Return a client of one of the application's users, for the key of an application: it acts by tokens of the
+        user, which it fetches and renews itself. It uses the connections of this client and ends with it. `session`
+        names the conversation in progress; of `roles` the user gets what the application has.
+        """
+        return BlockingClient(self._remote.of(Actor(user=user, session=session), roles), self)
 
     def export(self, *, archive: bool = False) -> Iterator[str]:
         """Everything held about oneself, as JSON lines; see `exported`."""
@@ -54,6 +73,11 @@ class BlockingClient(MemoryClient[Blocking], PortalOwner):
     def watch(self, *, after: str | None = None) -> Iterator[tuple[str, dict[str, Any]]]:
         """Each change with its id, as it comes; see `changes`."""
         return self._portal.iterate(self.changes(after=after))
+
+    def close(self) -> None:
+        """Close the connections, and with them the clients of users. May be called twice."""
+        if self._within is None:
+            super().close()
 
     async def _release(self) -> None:
         await self._remote.close()

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from copy import copy
 from functools import partial
 from typing import Any
 from urllib.parse import quote
@@ -53,6 +54,8 @@ class Remote:
         self.user = user
         self._renewed_at: float | None = None
         self._own = False
+        self._owned = True
+        self._roles: tuple[str, ...] | None = None
         self._exchange = asyncio.Lock()
 
     async def _exchanged(self) -> dict[str, str]:
@@ -62,10 +65,11 @@ class Remote:
             return {}
         async with self._exchange:
             if self._renewed_at is None or time.monotonic() - self._renewed_at > RENEWED_AFTER:
-                body = {"user": user.user, "session": user.session}
+                body: dict[str, Any] = {"user": user.user, "session": user.session}
+                body |= {} if self._roles is None else {"roles": self._roles}
                 answer = await self._http.request("POST", "/v1/tokens", json=body)
                 problem = {} if answer.is_success else _problem(answer)
-                if problem.get("reason") in OWN_KEY:
+                if self._roles is None and problem.get("reason") in OWN_KEY:
                     self._own = True
                     return {}
                 if problem:
@@ -78,9 +82,19 @@ class Remote:
         one: Remote = self._given(user=self.user)
         return one
 
+    def of(self, user: Actor, roles: Sequence[str]) -> Remote:
+        """Return the same service on the same connections, where an application's key acts for `user` with `roles`, by
+        tokens that are renewed. Its calls raise ServiceRefused (`application_required`) where the key is a user's own.
+        """
+        one = copy(self)
+        one.user, one._roles, one._owned = user, tuple(roles), False
+        one._renewed_at, one._own, one._exchange = None, False, asyncio.Lock()
+        return one
+
     async def close(self) -> None:
-        """Close the connections. May be called twice."""
-        await self._http.aclose()
+        """Close the connections, unless they are another's. May be called twice."""
+        if self._owned:
+            await self._http.aclose()
 
     async def call(
         self,

@@ -79,6 +79,8 @@ class Service:
     engine: MemoryEngine
     tenancy: Tenancy
     home: str = "default"
+    origins: frozenset[str] = frozenset()
+    """Origins whose pages may call the service with a credential that they show themselves."""
     url: str | None = None
     """The address under which browsers reach the service; None: the one that they ask for."""
     keys: ApiKeys

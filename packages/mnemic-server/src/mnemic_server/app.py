@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 from typing import Any
 
 from fastapi import FastAPI
+from starlette.middleware.cors import CORSMiddleware
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -20,6 +21,7 @@ from mnemic_server.access import Rate, Service, admit
 from mnemic_server.credentials import ApiKeys, Principal
 from mnemic_server.described import describe
 from mnemic_server.erasures import Erasures
+from mnemic_server.exemplified import exemplify
 from mnemic_server.loop_lag import watched_loop
 from mnemic_server.meter import Meter
 from mnemic_server.observability import Observed, Observer
@@ -38,6 +40,7 @@ from mnemic_server.routes import (
     operations,
     personas,
     policies,
+    reference,
     runs,
     sign_on,
     stewards,
@@ -58,9 +61,19 @@ _HEADERS = (
     (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
     (b"referrer-policy", b"no-referrer"),
 )
+_TAKEN = [
+    "Authorization",
+    "Content-Type",
+    "Idempotency-Key",
+    "If-Match",
+    "Last-Event-ID",
+    "Mnemic-Session",
+    "traceparent",
+]
+"""Headers that a page of another origin may send."""
 _PARTS = (
     memories, versions, runs, imports, changes, episodes, entities, structured, personas, conversations, subjects,
-    stewards, operations, policies, tenants, keys, health, sign_on, console,
+    stewards, operations, policies, tenants, keys, health, sign_on, console, reference,
 )  # fmt: skip
 _PROBLEMS = (400, 401, 403, 404, 409, 412, 413, 414, 422, 429, 500, 501, 502, 503, 507)
 
@@ -73,6 +86,7 @@ def create_app(
     open_to: Principal | None = None,
     home: str = "default",
     url: str | None = None,
+    origins: Collection[str] = (),
     bounds: Bounds | None = None,
     per_second: float = 50.0,
     tenant_per_second: float = 500.0,
@@ -85,9 +99,9 @@ def create_app(
     """Return the service around `engine`, which it opens and closes.
 
     `client` lets people sign in to the console at the `provider`. `open_to` answers calls without a credential as this
-    principal: for one person's own machine only. `url` is the address of the service for browsers. `home` is the tenant
-    whose admins are the service's. `profiles` gives what is said of an agent. `observers` are called for every request,
-    beside the `meter`.
+    principal: for one person's own machine only. `url` is the address of the service for browsers; pages of the
+    `origins` may call it with a credential of their own. `home` is the tenant whose admins are the service's.
+    `profiles` gives what is said of an agent. `observers` are called for every request, beside the `meter`.
     """
     api_keys = ApiKeys(engine.store, engine.clock)
     tokens = Tokens(api_keys, engine.clock, provider)
@@ -105,6 +119,7 @@ def create_app(
         open_to=open_to,
         tenancy=Tenancy(engine),
         home=home,
+        origins=frozenset(origins),
         url=url or (client.url if client else None),
         streams=streams or Streams(),
         profiles=profiles or (lambda _: None),
@@ -116,9 +131,21 @@ def _observed(service: Service, bounds: Bounds | None, observers: Sequence[Obser
     service.engine.load()
     watchers = service.engine.watchers
     watchers.on_write, watchers.on_search = service.meter.wrote, service.meter.searched
-    return Observed(
-        _Hardened(Boundary(_routed(service), bounds, admit=partial(admit, service=service))),
-        [service.meter, *observers],
+    answering = _Hardened(Boundary(_routed(service), bounds, admit=partial(admit, service=service)))
+    return Observed(_shared(answering, service.origins) if service.origins else answering, [service.meter, *observers])
+
+
+def _shared(app: ASGIApp, origins: Collection[str]) -> ASGIApp:
+    """Return the application as pages of other origins may call it: with a credential that they show themselves.
+    Cookies count for nothing there, so that nobody acts as whoever is signed in to the console.
+    """
+    return CORSMiddleware(
+        app,
+        allow_origins=sorted(origins),
+        allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
+        allow_headers=_TAKEN,
+        expose_headers=["ETag", "Location", "Retry-After"],
+        max_age=600,
     )
 
 
@@ -179,6 +206,7 @@ class _Described(FastAPI):
             described = super().openapi()
             described["components"]["schemas"]["Problem"] = Problem.model_json_schema()
             describe(described)
+            exemplify(described)
             for schema in _answers(described):
                 if "$ref" in schema:
                     schema.pop("title", None)

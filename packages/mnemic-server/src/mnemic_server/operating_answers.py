@@ -319,7 +319,9 @@ class KeyAnswer(Answer):
     roles: list[str]
     label: str
     created_at: str
+    created_by: str | None = None
     expires_at: str | None
+    last_used_at: str | None = None
     api_key: str | None = None
 
 

@@ -70,6 +70,11 @@ class ServiceSettings(BaseSettings):
         default=None,
         description="Address under which browsers reach the service behind a proxy; the provider leads back there.",
     )
+    cors_origins: str = Field(
+        default="",
+        description="Origins whose pages may call the service, separated by commas, such as https://app.example.com. "
+        "They show a credential of their own; the console's session does not count for them. Default: none.",
+    )
     scope: str = Field(default="openid", description="Scopes that a sign-in asks for.")
     sign_out_there: bool = Field(
         default=True, description="Signing out of the console is signing out at the provider, where it offers that."
@@ -133,6 +138,15 @@ class ServiceSettings(BaseSettings):
             claims=Claims(user=self.user_claim, tenant=self.tenant_claim, roles=self.roles_claim),
             default_tenant=self.default_tenant or default_tenant,
         )
+
+    def origins(self) -> frozenset[str]:
+        """Return the origins of other sites' pages that may call the service. Raises InvalidConfig for what is none."""
+        named = frozenset(one.strip().rstrip("/") for one in self.cors_origins.split(",") if one.strip())
+        for one in named:
+            scheme, _, place = one.partition("://")
+            if scheme not in ("http", "https") or not place or "/" in place or "*" in place:
+                raise InvalidConfig("service_cors_origins", hint="https://app.example.com, without a path or *")
+        return named
 
     def bounds(self) -> Bounds:
         """Return the limits of a request."""
@@ -222,6 +236,7 @@ def serve(settings: Settings, service: ServiceSettings, *, open_to: Principal | 
         open_to=open_to,
         home=settings.tenant,
         url=service.url,
+        origins=service.origins(),
         bounds=service.bounds(),
         per_second=service.per_second,
         tenant_per_second=service.tenant_per_second,

@@ -37,7 +37,8 @@ class ToolServer:
         """
         if scope["method"] != "POST":
             raise Refused(HTTPStatus.METHOD_NOT_ALLOWED, "method_not_allowed", headers={"Allow": "POST"})
-        refuse_foreign_origin(HTTPConnection(scope), self._service)
+        if HTTPConnection(scope).headers.get("origin") not in self._service.origins:
+            refuse_foreign_origin(HTTPConnection(scope), self._service)
         principal = await admitted(HTTPConnection(scope), self._service)
         require_user(principal)
         require_role(principal, *_READERS)

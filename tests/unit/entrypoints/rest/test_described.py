@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
@@ -9,14 +11,19 @@ from typing import Any
 
 import httpx
 import pytest
+from jsonschema import Draft202012Validator
 
 from mnemic.engine import MemoryEngine
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.types import Trust, to_json
 from mnemic_server.app import create_app
+from mnemic_server.credentials import Role
 from mnemic_server.described import shape_of
+from mnemic_server.examples import REQUESTS, VALUES
 from mnemic_server.fields import FIELDS
 from mnemic_testing.embedder import WordEmbedder
+
+from .conftest import Running
 
 
 @pytest.fixture
@@ -109,3 +116,60 @@ def test_the_shape_of_a_dataclass_is_what_its_json_looks_like() -> None:
         "inner": {"age": "P3D"},
         "counts": {"x": 1},
     }
+
+
+def resolved(document: Any, schema: Any) -> Draft202012Validator:
+    """A validator of a schema in the document."""
+    needed = {"components": document["components"]} if "$ref" in str(schema) else {}
+    return Draft202012Validator({**schema, **needed})
+
+
+async def test_every_field_and_every_parameter_has_an_example_that_fits(document: Any) -> None:
+    wrong = {}
+    for shape, schema in document["components"]["schemas"].items():
+        for name, field in schema.get("properties", {}).items():
+            examples = field.get("examples", [])
+            if not examples or not all(resolved(document, field).is_valid(one) for one in examples):
+                wrong[f"{shape}.{name}"] = examples
+    for name, operation in operations(document):
+        for parameter in operation.get("parameters", ()):
+            if not resolved(document, parameter["schema"]).is_valid(parameter.get("example")):
+                wrong[f"{name} {parameter['name']}"] = parameter.get("example")
+    assert wrong == {}
+
+
+async def test_every_request_has_an_example_that_fits(document: Any) -> None:
+    bodies = {
+        name: content
+        for name, operation in operations(document)
+        for content in operation.get("requestBody", {}).get("content", {}).values()
+    }
+    assert len(bodies) > 40
+    assert [
+        name for name, body in bodies.items() if not resolved(document, body["schema"]).is_valid(body.get("example"))
+    ] == []
+
+
+async def test_no_example_is_for_something_that_is_gone(document: Any) -> None:
+    named = {name for schema in document["components"]["schemas"].values() for name in schema.get("properties", {})}
+    named |= {one["name"] for _, operation in operations(document) for one in operation.get("parameters", ())}
+    assert sorted(VALUES.keys() - named) == []
+    assert sorted(REQUESTS.keys() - {*document["components"]["schemas"], "Receipt"}) == []
+
+
+async def test_the_example_of_every_request_is_one_that_the_service_takes(running: Running) -> None:
+    """Sent as they stand, by somebody who may do everything: none is malformed."""
+    headers = await running.caller(*Role, tenant="root")
+    document = (await running.client.get("/openapi.json")).json()
+    refused = {}
+    for name, operation in operations(document):
+        for body in operation.get("requestBody", {}).get("content", {}).values():
+            method, path = name.split(" ")
+            place = re.sub(r"{\w+}", "absent", path.replace("{shape}", VALUES["shape"]))
+            answer = await running.client.request(method, place, json=body["example"], headers=headers)
+            reason = answer.json().get("reason", "") if answer.status_code >= 400 else ""
+            if reason in ("invalid_input:name", "not_supported:short_term", "invalid_input:erasure_receipt"):
+                continue  # depends on what is held: names that are known, a conversation, a receipt of this service
+            if answer.status_code == 422 or answer.status_code >= 500 or reason.startswith("invalid_input"):
+                refused[name] = (answer.status_code, answer.text)
+    assert refused == {}, json.dumps(refused)

@@ -6,15 +6,12 @@ routes as every other client, and what they may do is decided there.
 
 from __future__ import annotations
 
-import gzip
-import hashlib
-from dataclasses import dataclass
 from functools import cache
 from http import HTTPStatus
 from importlib.resources import files
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Request, Response
+from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse, RedirectResponse
 from pydantic import StringConstraints
 
@@ -33,11 +30,11 @@ from mnemic_server.parsed import Parsed
 from mnemic_server.problems import Refused
 from mnemic_server.sessions import COOKIE, LASTS, SECURE_COOKIE, session_cookie
 from mnemic_server.shapes import Strict
+from mnemic_server.static_files import StaticFile
 
 router = APIRouter(include_in_schema=False, route_class=Parsed)
 
 _ROOT = files("mnemic_server") / "console"
-_TYPES = {"html": "text/html", "js": "text/javascript", "css": "text/css", "svg": "image/svg+xml"}
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
@@ -127,42 +124,22 @@ def address_of(request: Request, service: Service) -> str:
 
 @router.get("/console")
 @router.get("/console/{path:path}")
-async def file(
-    path: str = "",
-    if_none_match: Annotated[str | None, Header()] = None,
-    accept_encoding: Annotated[str, Header()] = "",
-) -> Response:
+async def file(request: Request, path: str = "") -> Response:
     """Return a file of the console. They hold nobody's data and need no credential."""
     found = _files().get(path or "index.html")
     if found is None:
         raise Refused(HTTPStatus.NOT_FOUND, "not_found")
-    packed = "gzip" in accept_encoding
-    body, tag = (found.packed, found.tag[:-1] + '-gzip"') if packed else (found.body, found.tag)
-    headers = {**_HEADERS, "ETag": tag, "Vary": "Accept-Encoding", **({"Content-Encoding": "gzip"} if packed else {})}
-    if if_none_match == tag:
-        return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
-    return Response(body, media_type=found.media_type, headers=headers)
-
-
-@dataclass(frozen=True, slots=True)
-class _File:
-    body: bytes
-    packed: bytes
-    media_type: str
-    tag: str
+    return found.answer(request.headers, _HEADERS)
 
 
 @cache
-def _files() -> dict[str, _File]:
+def _files() -> dict[str, StaticFile]:
     """Every file by its path: a path that is not here is no file, whatever it spells."""
     kept = {}
     for folder in ("", "pages/"):
         for entry in (_ROOT / folder).iterdir():
-            media_type = _TYPES.get(entry.name.rpartition(".")[2])
-            if media_type is not None:
-                body = entry.read_bytes()
-                tag = f'"{hashlib.sha256(body).hexdigest()[:20]}"'
-                kept[folder + entry.name] = _File(body, gzip.compress(body, mtime=0), media_type, tag)
+            if (read := StaticFile.read(entry)) is not None:
+                kept[folder + entry.name] = read
     return kept
 
 

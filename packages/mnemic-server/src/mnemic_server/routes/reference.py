@@ -1,0 +1,47 @@
+"""The reference of the API as a page: Swagger UI over `/openapi.json`, from files of this installation alone."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import cache
+from http import HTTPStatus
+from importlib.resources import files
+
+from fastapi import APIRouter, Request, Response
+
+from mnemic_server.parsed import Parsed
+from mnemic_server.problems import Refused
+from mnemic_server.static_files import StaticFile
+
+router = APIRouter(include_in_schema=False, route_class=Parsed)
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+"""Content-Security-Policy of the page: nothing comes from another host, and no request goes to one."""
+_HEADERS = {
+    "Cache-Control": "no-cache",
+    "Content-Security-Policy": POLICY,
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
+
+@router.get("/docs")
+@router.get("/docs/{name}")
+async def page(request: Request, name: str = "index.html") -> Response:
+    """Return the page, or a file of it. It holds nobody's data and needs no credential."""
+    found = (await asyncio.to_thread(_files)).get(name)
+    if found is None:
+        raise Refused(HTTPStatus.NOT_FOUND, "not_found")
+    return found.answer(request.headers, _HEADERS)
+
+
+@cache
+def _files() -> dict[str, StaticFile]:
+    """Return the page's own files and those of Swagger UI."""
+    own, theirs = files("mnemic_server") / "reference", files("fastapi_offline") / "static"
+    entries = [*own.iterdir(), *(theirs / name for name in ("swagger-ui-bundle.js", "swagger-ui.css"))]
+    read = {entry.name: StaticFile.read(entry) for entry in entries}
+    return {name: file for name, file in read.items() if file is not None}

@@ -7,7 +7,7 @@ import sys
 from functools import partial
 from pathlib import Path
 from socket import socket
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import uvicorn
 from pydantic import Field, SecretStr, ValidationError
@@ -148,6 +148,11 @@ class ServiceSettings(BaseSettings):
                 raise InvalidConfig("service_cors_origins", hint="https://app.example.com, without a path or *")
         return named
 
+    def rates(self) -> dict[str, Any]:
+        """Return how often a credential and a tenant may call, as `create_app` takes it."""
+        burst = max(1, int(2 * self.per_second))
+        return {"per_second": self.per_second, "tenant_per_second": self.tenant_per_second, "burst": burst}
+
     def bounds(self) -> Bounds:
         """Return the limits of a request."""
         return Bounds(
@@ -238,9 +243,7 @@ def serve(settings: Settings, service: ServiceSettings, *, open_to: Principal | 
         url=service.url,
         origins=service.origins(),
         bounds=service.bounds(),
-        per_second=service.per_second,
-        tenant_per_second=service.tenant_per_second,
-        burst=max(1, int(2 * service.per_second)),
+        **service.rates(),
         profiles=lambda agent: build_profile(settings, agent),
         streams=streams,
         meter=meter,

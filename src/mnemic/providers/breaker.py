@@ -6,8 +6,9 @@ A refusal or a bad answer shows that the server is there, so it closes the circu
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from datetime import timedelta
+from typing import Any
 
 from mnemic.errors import EmbedderFailed, MnemicError, ModelFailed, ModelTimeout, ModelUnavailable
 from mnemic.ports import Clock, Completer, Embedder
@@ -22,7 +23,11 @@ FEW_SECONDS = timedelta(seconds=8)
 service's thirty seconds. One that took all of them opens the circuit.
 """
 TRIAL_WAIT = timedelta(seconds=1)
-"""A caller waits no longer for the trial of an open circuit, which goes on without it."""
+"""A caller waits no longer for the trial of an open circuit, which goes on without it; nor does one of a crowd, while
+nobody is answered.
+"""
+CROWD = 8
+"""Callers who may wait together for an embedder that answers nobody: each of them keeps a place of a service."""
 LEAST_SECONDS = 2.0
 """A call with less time may have failed for that reason, and does not count."""
 _UNREACHED = frozenset({"embedder_failed:timeout", "embedder_failed:unavailable"})
@@ -36,6 +41,7 @@ class BreakingEmbedder:
         self._clock = clock
         self._circuit = CircuitBreaker(clock.monotonic)
         self._trials: set[asyncio.Future[list[Vector]]] = set()
+        self._waiting = self._answers = 0
 
     @property
     def space(self) -> VectorSpace:
@@ -49,9 +55,14 @@ class BreakingEmbedder:
         soon = Deadline.after(FEW_SECONDS, self._clock.monotonic)
         whole = deadline is None or soon.remaining() <= deadline.remaining()
         if self._circuit.is_open:
-            return await self._tried(texts, soon)
+            return await self._tried(self._asked(texts, soon, had_time=True, opens=True))
         within = soon if whole else deadline
-        return await self._asked(texts, within, had_time=_has_time(within), opens=whole)
+        asked = self._asked(texts, within, had_time=_has_time(within), opens=whole)
+        self._waiting += 1
+        try:
+            return await (self._tried(asked, crowded=True) if self._waiting > CROWD else asked)
+        finally:
+            self._waiting -= 1
 
     async def _asked(
         self, texts: Sequence[str], deadline: Deadline | None, *, had_time: bool, opens: bool
@@ -64,16 +75,22 @@ class BreakingEmbedder:
             _record(self._circuit, failure, unanswered=unanswered, had_time=had_time, opens=opens)
             raise
         self._circuit.answered()
+        self._answers += 1
         return vectors
 
-    async def _tried(self, texts: Sequence[str], deadline: Deadline) -> list[Vector]:
-        """Make the trial of an open circuit. It has the time of any call, and its caller waits for a part of it."""
-        trial = asyncio.ensure_future(self._asked(texts, deadline, had_time=True, opens=True))
+    async def _tried(self, call: Coroutine[Any, Any, list[Vector]], *, crowded: bool = False) -> list[Vector]:
+        """Make a call that has the time of any, and of which its caller waits for a part: the trial of an open circuit,
+        or one in a crowd of which nobody was answered meanwhile.
+        """
+        before = self._answers
+        trial = asyncio.ensure_future(call)
         self._trials.add(trial)
         trial.add_done_callback(self._over)
         pause = asyncio.ensure_future(self._clock.sleep(TRIAL_WAIT))
         try:
             await asyncio.wait({trial, pause}, return_when=asyncio.FIRST_COMPLETED)
+            if crowded and self._answers != before:
+                await asyncio.wait({trial})
         finally:
             pause.cancel()
         if not trial.done():

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from mnemic.errors import EmbedderFailed, MnemicError, ModelEmpty, ModelTimeout, ModelUnavailable
-from mnemic.providers.breaker import FEW, TRIAL_WAIT, BreakingCompleter, BreakingEmbedder
+from mnemic.providers.breaker import CROWD, FEW, TRIAL_WAIT, BreakingCompleter, BreakingEmbedder
 from mnemic.types import Completion, Deadline, Prompt, Vector, VectorSpace
 from mnemic_testing.clock import ManualClock
 
@@ -129,6 +129,52 @@ async def test_a_trial_ends_with_its_embedder() -> None:
     await embedder.close()
     await inner.cancelled.wait()
     assert inner.shut
+
+
+async def test_a_crowd_does_not_wait_for_an_embedder_that_answers_nobody() -> None:
+    """Each caller keeps a place of the service: a few find out whether it hangs, the others go on without a vector."""
+    inner, clock = Inner(), ManualClock()
+    embedder = BreakingEmbedder(inner, clock)
+    inner.held = asyncio.Event()
+    few = [asyncio.ensure_future(embedder.embed(["x"])) for _ in range(CROWD)]
+    await asyncio.sleep(0)
+    assert [await embed_fails(embedder) for _ in range(4)] == ["embedder_failed:circuit_open"] * 4
+    assert not any(one.done() for one in few)
+    assert clock.slept == [TRIAL_WAIT] * 4
+    inner.held.set()
+    assert [len(await one) for one in few] == [1] * CROWD
+    inner.held = None
+    assert len(await embedder.embed(["x"])) == 1
+
+
+class HeldClock(ManualClock):
+    """A clock on which a pause lasts until it is told to end."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.passed = asyncio.Event()
+
+    async def sleep(self, duration: timedelta) -> None:
+        await self.passed.wait()
+
+
+async def test_a_crowd_of_which_somebody_is_answered_goes_on_waiting() -> None:
+    inner, clock = Inner(), HeldClock()
+    embedder = BreakingEmbedder(inner, clock)
+    inner.held = first = asyncio.Event()
+    quick = asyncio.ensure_future(embedder.embed(["x"]))
+    await asyncio.sleep(0)
+    inner.held = rest = asyncio.Event()
+    crowd = [asyncio.ensure_future(embedder.embed(["x"])) for _ in range(CROWD + 3)]
+    await asyncio.sleep(0)
+    first.set()
+    await quick
+    clock.passed.set()
+    for _ in range(5):
+        await asyncio.sleep(0)
+    assert not any(one.done() for one in crowd)
+    rest.set()
+    assert [len(await one) for one in crowd] == [1] * len(crowd)
 
 
 @pytest.mark.parametrize("reason", ["auth", "response", "dimension"])

@@ -14,6 +14,8 @@ ROW = Row(
         "tests/faults/test_hard_links.py",
         "tests/migration/test_migrations.py",
         "tests/migration/test_postgres_migrations.py",
+        "tests/migration/test_schema_in_every_write.py",
+        "tests/migration/test_postgres_schema_in_every_write.py",
     ),
     bites="without the look at the schema an old process writes on, and without the look at the file a write is "
     "acknowledged that is gone with the process",

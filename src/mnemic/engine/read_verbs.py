@@ -77,13 +77,8 @@ class ReadVerbs:
 
     def load(self) -> None:
         """Load what searches and model calls need, so that the first of them, which has a deadline, need not wait."""
-        for name in (
-            "mnemic.inject",
-            "mnemic.engine.recall",
-            "mnemic.inject.compact",
-            "mnemic.retrieve.caller_intents",
-        ):
-            import_module(name)
+        for name in ("inject", "engine.recall", "inject.compact", "retrieve.caller_intents"):
+            import_module(f"mnemic.{name}")
         _ = self.gateway
 
     @cached_property
@@ -169,8 +164,7 @@ class ReadVerbs:
 
     async def recall(self, request: RecallRequest, *, actor: Actor, deadline: Deadline | None = None) -> Recalled:
         """Return the memories that a model call is shown: what policy pins, preferences that the request could depend
-        on, and what is relevant, within the budget; see `mnemic.engine.recall`. Nothing is logged. Raises as
-        `search` does.
+        on, and what is relevant, within the budget; see `mnemic.engine.recall`. Raises as `search` does.
         """
         from mnemic.engine.recall import recall
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from mnemic.engine import MemoryEngine
 from mnemic.facade.upkeep_verbs import KindsAndUpkeep
-from mnemic.kinds.seven import Retrieved, SevenKinds
-from mnemic.runtime.sync_facade import Ground, M, verb
-from mnemic.types import Actor, AuditEvent, Candidate, Kind, Level, Memory, Message, WriteReceipt
+from mnemic.kinds.seven import SevenKinds
+from mnemic.runtime.sync_facade import Ground, M, through, verb
+from mnemic.types import Actor, AuditEvent, Candidate, Kind, Memory, Message, WriteReceipt
 from mnemic.types.defaults import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
 
 if TYPE_CHECKING:
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from mnemic.types import CarriedOut, ContextBlock, MemoryRequest, SearchResult
     from mnemic.types.trace import RunReport
 
-_ADD: Any = SevenKinds.add.function
-_RETRIEVE: Any = SevenKinds.retrieve.function
-"""The verbs of the kinds as coroutine functions, whichever way the kinds themselves are called."""
 POLL_SECONDS = 0.5
 """Seconds between two looks of `changes` for new lines of the audit."""
 
@@ -39,38 +36,7 @@ class MemoryVerbs(KindsAndUpkeep[M]):
 
     # -- writing ------------------------------------------------------------------------------------------------------
 
-    @verb
-    async def add(
-        self,
-        content: str | Candidate,
-        kind: Kind | str = Kind.LONG_TERM,
-        *,
-        key: str | None = None,
-        level: Level | str | None = None,
-        category: str | None = None,
-        data: Mapping[str, Any] | None = None,
-        ttl: timedelta | str | None = None,
-        confidence: float = 0.8,
-        occurred_at: datetime | None = None,
-        idempotency_key: str | None = None,
-    ) -> WriteReceipt:
-        """Remember one thing where its kind lives; see `SevenKinds.add`. `ttl`: how long, as a duration or as `30d`,
-        `10y`, `never`.
-        """
-        receipt: WriteReceipt = await _ADD(
-            self._kinds,
-            content,
-            kind,
-            key=key,
-            level=level,
-            category=category,
-            data=data,
-            ttl=ttl,
-            confidence=confidence,
-            occurred_at=occurred_at,
-            idempotency_key=idempotency_key,
-        )
-        return receipt
+    add = through("_kinds", SevenKinds.add)
 
     @verb
     async def add_many(
@@ -207,13 +173,7 @@ class MemoryVerbs(KindsAndUpkeep[M]):
         """Return what a model that is asked `query` is shown, as a block of data; see `MemoryEngine.context`."""
         return await self.engine.context(query, actor=self.actor, top_k=top_k, max_tokens=max_tokens)
 
-    @verb
-    async def retrieve(self, query: str, kinds: Sequence[Kind | str] | None = None, *, top_k: int = 10) -> Retrieved:
-        """Find the best for `query` across kinds (None: all seven), best first, with what failed in `errors`; see
-        `SevenKinds.retrieve`.
-        """
-        found: Retrieved = await _RETRIEVE(self._kinds, query, kinds, top_k=top_k)
-        return found
+    retrieve = through("_kinds", SevenKinds.retrieve)
 
     @verb
     async def get(self, memory_id: str, *, as_of: datetime | None = None, known_at: datetime | None = None) -> Memory:

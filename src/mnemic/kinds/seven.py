@@ -147,7 +147,7 @@ class SevenKinds(KindView[M]):
         `working`: set, redacted, under `key`, or under a new one that the receipt names. `short_term`: a message of the
         user's; for these two the receipt is not durable and the other arguments mean nothing. `entity`: all that the
         text names and tells (`EntityMemory.extract`), with the receipt of the first; a text that names nothing is kept
-        as it is. All others: `MemoryEngine.add`.
+        as it is. All others: `MemoryEngine.add`. `ttl`: how long, as a duration or as `30d`, `10y`, `never`.
         """
         chosen = content.kind if isinstance(content, Candidate) else kind_of(kind)
         home = CATALOG[chosen].home

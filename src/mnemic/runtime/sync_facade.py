@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
-from functools import wraps
+from functools import update_wrapper, wraps
 from types import MethodType
 from typing import Any, Concatenate, Generic, ParamSpec, Protocol, Self, TypeVar, overload
 
@@ -86,3 +86,12 @@ class verb(Generic[F, P, T]):  # noqa: N801 - a decorator
             return call(method, *args, **kwargs)
 
         return waiting
+
+
+def through(part: str, model: verb[Any, P, T]) -> verb[Any, P, T]:
+    """Return the verb `model` of the attribute `part` as a verb of its owner, with the same parameters."""
+
+    async def forwarded(face: Any, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return await model.function(getattr(face, part), *args, **kwargs)
+
+    return verb(update_wrapper(forwarded, model.function))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Literal, Self, cast
 
@@ -16,7 +16,7 @@ from mnemic.maintain.erasure_receipt import ErasureReceipt
 from mnemic.maintain.review import Waiting
 from mnemic.runtime.clock import SystemClock
 from mnemic.runtime.sync_facade import Awaited, Ground, M
-from mnemic.types import Actor, AuditEvent, Candidate, Kind, Memory, Message, Origin, Source, WriteReceipt
+from mnemic.types import Actor, AuditEvent, Candidate, Kind, Memory, Message, Source, WriteReceipt
 from mnemic.types.catalog import kind_of
 from mnemic_client.governance import RemoteReviews
 from mnemic_client.memory import MemoryClient
@@ -97,20 +97,16 @@ class RemoteEngine:
         content: str | Candidate,
         *,
         actor: Actor,
-        kind: Kind | str = Kind.LONG_TERM,
-        origin: Origin | None = None,
-        ttl: timedelta | str | None = None,
-        data: Mapping[str, Any] | None = None,
         idempotency_key: str | None = None,
         deadline: object = None,
-        **told: Any,
+        **fields: Any,
     ) -> WriteReceipt:
         """Remember one thing. The time that it may take is the client's `timeout`."""
         if isinstance(content, str):
-            until = None if ttl is None else ttl_of(ttl)
-            source = Source(origin=actor.channel if origin is None else origin)
-            named = {name: value for name, value in told.items() if value is not None}
-            content = Candidate(content=content, kind=kind_of(kind), ttl=until, data=data or {}, source=source, **named)
+            named = {name: value for name, value in fields.items() if value is not None}
+            origin, kind = named.pop("origin", actor.channel), kind_of(named.pop("kind", Kind.LONG_TERM))
+            until = ttl_of(named.pop("ttl")) if "ttl" in named else None
+            content = Candidate(content=content, kind=kind, ttl=until, source=Source(origin=origin), **named)
         return await self.client.add(content, idempotency_key=idempotency_key)
 
     async def list(self, *, actor: Actor, facets: object = (), **wanted: Any) -> Sequence[Memory]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from itertools import islice
+from types import SimpleNamespace
 from typing import Any, TypeVar
 from urllib.parse import quote, urlencode
 
-from mnemic.engine.remembering import Said, messages_of
+from mnemic.engine.remembering import messages_of
 from mnemic.errors import MemoryNotFound
+from mnemic.facade.verbs import MemoryVerbs
 from mnemic.maintain.export import plain
 from mnemic.maintain.undo import UndoReceipt
 from mnemic.runtime.sync_facade import Ground, M, verb
@@ -17,8 +19,6 @@ from mnemic.types import (
     Candidate,
     CarriedOut,
     Kind,
-    Level,
-    MemoryRequest,
     Message,
     Origin,
     WriteReceipt,
@@ -44,6 +44,7 @@ from mnemic_client.governance import carried_out
 from mnemic_client.kinds import RemoteEntities, RemoteEpisodes, RemotePersona
 from mnemic_client.reading import RemoteReading
 from mnemic_client.remote import events
+from mnemic_client.signatures import like
 from mnemic_client.structured import RemoteData
 
 K = TypeVar("K")
@@ -61,77 +62,62 @@ class MemoryClient(RemoteReading[M]):
 
     # -- writing ------------------------------------------------------------------------------------------------------
 
-    @verb
-    async def add(
-        self,
-        content: str | Candidate,
-        kind: Kind | str = Kind.LONG_TERM,
-        *,
-        key: str | None = None,
-        level: Level | str | None = None,
-        category: str | None = None,
-        data: Mapping[str, Any] | None = None,
-        ttl: timedelta | str | None = None,
-        confidence: float = 0.8,
-        occurred_at: datetime | None = None,
-        idempotency_key: str | None = None,
-        ttl_days: int | None = None,
-    ) -> WriteReceipt:
+    @like(MemoryVerbs.add, earlier=["ttl_days"])
+    async def add(self, given: SimpleNamespace) -> WriteReceipt:
         """Remember one thing; of a ready `Candidate` the other arguments are ignored. `ttl_days` is the `ttl` of
         earlier releases.
         """
-        candidate = content if isinstance(content, Candidate) else None
+        candidate = given.content if isinstance(given.content, Candidate) else None
+        days = None if given.ttl_days is None else timedelta(days=given.ttl_days)
         body = (
             proposed(candidate)
             if candidate is not None
             else {
-                "content": content,
-                "kind": str(kind),
-                "key": key,
-                "level": str(level or CATALOG[Kind(kind)].level),
-                "category": category,
-                "data": dict(data or {}),
-                "ttl": told_ttl(timedelta(days=ttl_days) if ttl is None and ttl_days is not None else ttl),
-                "confidence": confidence,
-                "occurred_at": iso(occurred_at, "occurred_at"),
+                "content": given.content,
+                "kind": str(given.kind),
+                "key": given.key,
+                "level": str(given.level or CATALOG[Kind(given.kind)].level),
+                "category": given.category,
+                "data": dict(given.data or {}),
+                "ttl": told_ttl(days if given.ttl is None else given.ttl),
+                "confidence": given.confidence,
+                "occurred_at": iso(given.occurred_at, "occurred_at"),
             }
         )
-        headers = {"Idempotency-Key": idempotency_key}
+        headers = {"Idempotency-Key": given.idempotency_key}
         return receipt_of(await self._remote.call("POST", "/v1/memories", body, headers=headers))
 
-    @verb
-    async def add_many(
-        self, candidates: Sequence[Candidate], *, idempotency_keys: Sequence[str | None] | None = None
-    ) -> Sequence[WriteReceipt]:
+    @like(MemoryVerbs.add_many)
+    async def add_many(self, given: SimpleNamespace) -> Sequence[WriteReceipt]:
         """Remember many things; one receipt each, in order."""
         body = {
-            "memories": [proposed(candidate) for candidate in candidates],
-            "idempotency_keys": None if idempotency_keys is None else [*idempotency_keys],
+            "memories": [proposed(candidate) for candidate in given.candidates],
+            "idempotency_keys": None if given.idempotency_keys is None else [*given.idempotency_keys],
         }
         return receipts(await self._remote.call("POST", "/v1/memories/batch", body))
 
-    @verb
-    async def record(self, messages: Sequence[Message]) -> Sequence[WriteReceipt]:
+    @like(MemoryVerbs.record)
+    async def record(self, given: SimpleNamespace) -> Sequence[WriteReceipt]:
         """Keep the messages of a conversation themselves, as episodic memories."""
-        body = {"messages": [message_body(message) for message in messages]}
+        body = {"messages": [message_body(message) for message in given.messages]}
         return receipts(await self._remote.call("POST", "/v1/messages", body))
 
-    @verb
-    async def capture(self, message: str | Message, *, idempotency_key: str | None = None) -> RunReport:
+    @like(MemoryVerbs.capture)
+    async def capture(self, given: SimpleNamespace) -> RunReport:
         """Remember what is worth it in something the user said."""
+        message = given.message
         said = message if isinstance(message, Message) else Message(role="user", content=message)
-        headers = {"Idempotency-Key": idempotency_key}
+        headers = {"Idempotency-Key": given.idempotency_key}
         body = {"message": message_body(said)}
         return report_of(await self._remote.call("POST", "/v1/capture", body, headers=headers))
 
-    @verb
-    async def capture_many(
-        self, messages: Sequence[Message], *, idempotency_keys: Sequence[str | None] | None = None
-    ) -> Sequence[RunReport | None]:
+    @like(MemoryVerbs.capture_many)
+    async def capture_many(self, given: SimpleNamespace) -> Sequence[RunReport | None]:
         """Remember what is worth it in several messages: one report for each of the user's own, None for the others.
         Sent in parts, so that no request takes as long as all of them.
         """
-        keys = [None] * len(messages) if idempotency_keys is None else [*idempotency_keys]
+        messages = given.messages
+        keys = [None] * len(messages) if given.idempotency_keys is None else [*given.idempotency_keys]
         reports: list[RunReport | None] = []
         for start in range(0, len(messages), TURNS):
             some = [message_body(one) for one in messages[start : start + TURNS]]
@@ -141,35 +127,27 @@ class MemoryClient(RemoteReading[M]):
             reports += [None if one is None else report_of(one) for one in told["reports"]]
         return reports
 
-    @verb
-    async def remember(
-        self,
-        messages: Said | Sequence[Said],
-        *,
-        infer: bool = True,
-        metadata: Mapping[str, Any] | None = None,
-    ) -> Sequence[WriteReceipt]:
+    @like(MemoryVerbs.remember)
+    async def remember(self, given: SimpleNamespace) -> Sequence[WriteReceipt]:
         """Remember a conversation as a program has it; see `MemoryEngine.remember`. Sent in parts."""
-        said = [message_body(one) for one in messages_of(messages, session=None)]
+        said = [message_body(one) for one in messages_of(given.messages, session=None)]
         told: list[WriteReceipt] = []
         for start in range(0, len(said), TURNS):
-            about = None if metadata is None else dict(metadata)
-            body = {"messages": said[start : start + TURNS], "infer": infer, "metadata": about}
+            about = None if given.metadata is None else dict(given.metadata)
+            body = {"messages": said[start : start + TURNS], "infer": given.infer, "metadata": about}
             told += receipts(await self._remote.call("POST", "/v1/remember", body))
         return told
 
-    @verb
-    async def update(
-        self,
-        memory_id: str,
-        content: str,
-        *,
-        data: Mapping[str, Any] | None = None,
-        context: str | None = None,
-        expected_version: int | None = None,
-    ) -> WriteReceipt:
+    @like(MemoryVerbs.update)
+    async def update(self, given: SimpleNamespace) -> WriteReceipt:
         """Correct a memory: its next version says something else. Raises VersionConflict, MemoryNotFound."""
-        return await self.corrected(memory_id, content, data=data, context=context, expected_version=expected_version)
+        return await self.corrected(
+            given.memory_id,
+            given.content,
+            data=given.data,
+            context=given.context,
+            expected_version=given.expected_version,
+        )
 
     async def corrected(
         self,
@@ -187,26 +165,28 @@ class MemoryClient(RemoteReading[M]):
         told = await self._remote.call("PATCH", at(memory_id), body | {"origin": lower(origin)}, headers=headers)
         return receipt_of(told)
 
-    @verb
-    async def forget(self, memory_id: str) -> None:
+    @like(MemoryVerbs.forget)
+    async def forget(self, given: SimpleNamespace) -> None:
         """Delete a memory with all its versions. Raises MemoryNotFound."""
-        await self._remote.call("DELETE", at(memory_id))
+        await self._remote.call("DELETE", at(given.memory_id))
 
-    @verb
-    async def carry_out(self, request: MemoryRequest) -> CarriedOut:
+    @like(MemoryVerbs.carry_out)
+    async def carry_out(self, given: SimpleNamespace) -> CarriedOut:
         """Do what a message asked of memory, once its user has confirmed it. Returns once an erasure has ended."""
-        told = await self._remote.call("POST", "/v1/memory-requests", request.to_dict())
+        told = await self._remote.call("POST", "/v1/memory-requests", given.request.to_dict())
         return await carried_out(self._remote, told)
 
-    @verb
-    async def undo(self, memory_id: str) -> UndoReceipt:
+    @like(MemoryVerbs.undo)
+    async def undo(self, given: SimpleNamespace) -> UndoReceipt:
         """Take back what a memory replaced: a merge, a new value under a key, an approval."""
-        return from_json(UndoReceipt, await self._remote.call("POST", f"{at(memory_id)}/undo"))
+        return from_json(UndoReceipt, await self._remote.call("POST", f"{at(given.memory_id)}/undo"))
 
-    @verb
-    async def rollback(self, memory_id: str, version: int) -> WriteReceipt:
+    @like(MemoryVerbs.rollback)
+    async def rollback(self, given: SimpleNamespace) -> WriteReceipt:
         """Make a memory say again what it said in `version`."""
-        return receipt_of(await self._remote.call("POST", f"{at(memory_id)}/rollback", {"version": version}))
+        return receipt_of(
+            await self._remote.call("POST", f"{at(given.memory_id)}/rollback", {"version": given.version})
+        )
 
     @verb
     async def import_all(
@@ -230,19 +210,12 @@ class MemoryClient(RemoteReading[M]):
                 raise failure_of(told["receipts"][state.taken - before], None)
         return state
 
-    @verb
-    async def run(
-        self,
-        *,
-        message: str | Message | None = None,
-        goal: str | None = None,
-        context: Mapping[str, Any] | None = None,
-        idempotency_key: str | None = None,
-    ) -> RunReport:
+    @like(MemoryVerbs.run)
+    async def run(self, given: SimpleNamespace) -> RunReport:
         """One memory-augmented turn."""
-        said = message_body(message) if isinstance(message, Message) else message
-        body = {"message": said, "goal": goal, "context": dict(context or {})}
-        headers = {"Idempotency-Key": idempotency_key}
+        said = message_body(given.message) if isinstance(given.message, Message) else given.message
+        body = {"message": said, "goal": given.goal, "context": dict(given.context or {})}
+        headers = {"Idempotency-Key": given.idempotency_key}
         return report_of(await self._remote.call("POST", "/v1/runs", body, headers=headers))
 
     async def user(self) -> str | None:

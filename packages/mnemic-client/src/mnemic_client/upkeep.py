@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
-from mnemic.maintain.consolidate import Consolidated, ConsolidationRules
-from mnemic.maintain.expiry_job import ExpiryReport, ExpiryRules
+from mnemic.facade.verbs import MemoryVerbs
+from mnemic.maintain.consolidate import Consolidated
+from mnemic.maintain.expiry_job import ExpiryReport
 from mnemic.maintain.health import Health
 from mnemic.maintain.reports import MaintenanceReport
 from mnemic.runtime.sync_facade import Face, Ground, M, awaited, verb
 from mnemic.types import from_json, to_json
 from mnemic_client.governance import RemoteAudit, RemoteConsents, RemotePrivacy, RemoteReviews
 from mnemic_client.remote import Remote
+from mnemic_client.signatures import like
 
 
 class RemoteUpkeep(Face[M]):
@@ -21,31 +24,31 @@ class RemoteUpkeep(Face[M]):
         super().__init__(ground)
         self._remote = remote
 
-    @verb
-    async def maintain(self, *, whole: bool = False, dry_run: bool = False) -> MaintenanceReport:
+    @like(MemoryVerbs.maintain)
+    async def maintain(self, given: SimpleNamespace) -> MaintenanceReport:
         """Every job of upkeep, one after the other. For operators."""
-        asked = {"whole": str(whole).lower(), "dry_run": str(dry_run).lower()}
+        asked = {"whole": str(given.whole).lower(), "dry_run": str(given.dry_run).lower()}
         return from_json(MaintenanceReport, await self._remote.call("POST", "/v1/maintenance", params=asked))
 
-    @verb
-    async def expire(self, *, rules: ExpiryRules | None = None, dry_run: bool = False) -> ExpiryReport:
+    @like(MemoryVerbs.expire)
+    async def expire(self, given: SimpleNamespace) -> ExpiryReport:
         """Mark what has expired and purge what was marked a grace period ago. For operators."""
-        body = {"rules": None if rules is None else to_json(rules), "dry_run": dry_run}
+        body = {"rules": None if given.rules is None else to_json(given.rules), "dry_run": given.dry_run}
         return from_json(ExpiryReport, await self._remote.call("POST", "/v1/expiry", body))
 
-    @verb
-    async def consolidate(self, *, rules: ConsolidationRules | None = None, dry_run: bool = False) -> Consolidated:
+    @like(MemoryVerbs.consolidate)
+    async def consolidate(self, given: SimpleNamespace) -> Consolidated:
         """Draw together what was said: summaries, profiles, reflections. Without `rules` no model is asked. For
         operators.
         """
-        body = {"rules": None if rules is None else to_json(rules)}
-        asked = {"dry_run": str(dry_run).lower()}
+        body = {"rules": None if given.rules is None else to_json(given.rules)}
+        asked = {"dry_run": str(given.dry_run).lower()}
         return from_json(Consolidated, await self._remote.call("POST", "/v1/consolidations", body, params=asked))
 
-    @verb
-    async def doctor(self, *, limit: int = 2000) -> Health:
+    @like(MemoryVerbs.doctor)
+    async def doctor(self, given: SimpleNamespace) -> Health:
         """Return which of the tenant's memories a person should look at. For operators."""
-        return from_json(Health, await self._remote.call("GET", "/v1/doctor", params={"limit": limit}))
+        return from_json(Health, await self._remote.call("GET", "/v1/doctor", params={"limit": given.limit}))
 
     @property
     def consent(self) -> RemoteConsents[M]:

@@ -14,9 +14,11 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput
 from mnemic.ports import RecordStore, Transaction
 from mnemic.requests import List, Search
+from mnemic.retrieve.data_index import ScopeData
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Kind, Level, Memory, from_json, to_json
+from mnemic.types.changed import Changed
 from mnemic.types.conditions import DEEPEST, MOST_CONDITIONS, MOST_VALUES, checked_filter, meets
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
@@ -258,3 +260,36 @@ async def test_a_bad_filter_is_refused_by_every_verb(engine: MemoryEngine, where
         await engine.search("x", actor=ANA, where=where)
     with pytest.raises(InvalidInput):
         await engine.list(actor=ANA, where=where)
+
+
+async def test_data_is_read_again_where_it_has_changed_and_nowhere_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, other = SqliteStore(tmp_path / "memories.db"), SqliteStore(tmp_path / "memories.db")
+    clock, read = ManualClock(), []
+    take = ScopeData.take
+
+    def noted(self: ScopeData, changed: Changed) -> None:
+        read.append(len(changed.data))
+        take(self, changed)
+
+    monkeypatch.setattr(ScopeData, "take", noted)
+    async with (
+        MemoryEngine(store=store, embedder=WordEmbedder(), clock=clock) as engine,
+        MemoryEngine(store=other, embedder=WordEmbedder(), clock=clock) as another,
+    ):
+        await given(engine, 300, "note", even=lambda at: at % 2 == 0)
+
+        async def found(even: bool) -> set[str]:
+            return {one.memory_id for one in await engine.list(actor=ANA, where={"even": even}, limit=1000)}
+
+        assert len(await found(True)) == len(await found(True)) == 150
+        made = str((await another.add("One more.", actor=ANA, data={"even": True})).memory_id)
+        assert made in await found(True)
+        await another.update(made, "One more boat.", actor=ANA, data={"even": False})
+        assert made not in await found(True)
+        assert made in await found(False)
+        await another.forget(made, actor=ANA)
+        assert made not in await found(False)
+        assert len(await found(True)) == 150
+    assert read == [300, 1, 1, 0]

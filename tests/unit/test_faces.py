@@ -65,6 +65,7 @@ REST: dict[str, tuple[str, dict[str, str]]] = {
     "capture": ("post /v1/capture", {}),
     "update": ("patch /v1/memories/{memory_id}", {}),
     "forget": ("delete /v1/memories/{memory_id}", {}),
+    "forget_matching": ("post /v1/memories/forget", {}),
     "rollback": ("post /v1/memories/{memory_id}/rollback", {}),
     "undo": ("post /v1/memories/{memory_id}/undo", {}),
     "carry_out": ("post /v1/memory-requests", {"request": "memory_ids"}),
@@ -95,6 +96,7 @@ CLI = {
     "expire": "`maintain`",
     "consolidate": "`maintain --consolidate`",
     "carry_out": "`capture` asks, or carries out with --yes",
+    "forget_matching": "`forget` with options",
 }
 CLI_NAMES = {("forget", "memory_id"): "memory_ids", ("history", "memory_id"): "named", ("maintain", "whole"): "vacuum"}
 """Parameters that are called something else on the command line."""
@@ -122,6 +124,7 @@ NOT_ON_MCP = {
     "capture_many": "as `record`",
     "run": "the model that calls is the one that answers",
     "retrieve": "`search_memory`",
+    "forget_matching": "a model deletes what it has seen, one after the other",
     "rollback": "a person takes back what a model did",
     "undo": "a person takes back what a model did",
     "uses": "the audit is for people",

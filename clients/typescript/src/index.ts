@@ -13,7 +13,8 @@ export type MemoryRequest = Partial<Schemas["MemoryRequested"]> & { kind: Schema
 export type Said = Partial<Schemas["Said"]> & { content: string };
 export type Remembering = Partial<Schemas["RememberWanted"]>;
 export type Search = Partial<Schemas["Search"]>;
-export type Correction = Partial<Schemas["Correction"]> & { content: string };
+export type Correction = Partial<Schemas["Correction"]>;
+export type Forget = Partial<Schemas["ForgetWanted"]>;
 export type Kinds = NonNullable<Schemas["RetrieveWanted"]["kinds"]>;
 export type Wanted = Partial<Schemas["ContextWanted"]>;
 /** What an operation takes behind the question mark. */
@@ -365,6 +366,11 @@ export class Mnemic {
   /** Delete a memory with all its versions. */
   async forget(memoryId: string): Promise<void> {
     await this.http.DELETE("/v1/memories/{memory_id}", { params: { path: { memory_id: memoryId } } });
+  }
+
+  /** Delete the memories that meet a filter, the newest `limit` of them; `dry_run` only says which. */
+  async forgetMatching(wanted: Forget): Promise<Schemas["ForgottenAnswer"]> {
+    return (await this.http.POST("/v1/memories/forget", { body: wanted as Schemas["ForgetWanted"] })).data!;
   }
 
   /** A block of memories for one model call, as data. */

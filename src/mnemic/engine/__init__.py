@@ -157,8 +157,9 @@ class MemoryEngine(StewardVerbs):
         return Door(limiter=limiter, handlers=handlers, middleware=middleware)
 
     def _forgotten(self) -> None:
-        """After an erasure: who speaks in a scope is looked up again."""
+        """After an erasure: who speaks in a scope is looked up again, and no data of it is held."""
         self.searcher.spoken.forget()
+        self.searcher.data.forget()
 
     def _beside(self) -> dict[str, Any]:
         """Return what a search finds beside the lists of the store: by walking the graph, and by a search service."""
@@ -311,38 +312,6 @@ class MemoryEngine(StewardVerbs):
         from mnemic.engine.remembering import remember
 
         return await remember(self, messages, actor=actor, infer=infer, metadata=metadata)
-
-    async def update(
-        self,
-        memory_id: str,
-        content: str,
-        *,
-        actor: Actor,
-        data: Mapping[str, Any] | None = None,
-        context: str | None = None,
-        expected_version: int | None = None,
-        origin: Origin | None = None,
-    ) -> WriteReceipt:
-        """Correct a memory: the same memory_id in its next version, the old one kept in the history. `data` and
-        `context` stay as they were where they are not given. `origin` is the channel the words came through: lower
-        trust corrects no higher one.
-
-        Consent and quotas hold as for a new memory. Raises MemoryNotFound, InvalidInput, or VersionConflict when it is
-        no longer at `expected_version`.
-        """
-        request = requests.Update(
-            memory_id=memory_id,
-            content=content,
-            data=data,
-            context=context,
-            expected_version=expected_version,
-            origin=origin,
-        )
-        return await self.handle(request, actor=actor)
-
-    async def forget(self, memory_id: str, *, actor: Actor) -> None:
-        """Delete a memory with all its versions. Raises MemoryNotFound."""
-        await self.handle(requests.Forget(memory_id=memory_id), actor=actor)
 
     # -- a whole turn -------------------------------------------------------------------------------------------------
 

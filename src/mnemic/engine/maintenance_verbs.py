@@ -1,16 +1,18 @@
-"""Verbs that keep a store in order: expiry, what is drawn together from memories, what stands beside the rows, another
-embedder, what an archive brings back, a look at what is held.
+"""Verbs that keep what is remembered in order: corrections, forgetting, expiry, what is drawn together from memories,
+what stands beside the rows, another embedder, what an archive brings back, a look at what is held.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
 
 from mnemic import requests
 from mnemic.engine.read_verbs import ReadVerbs
 from mnemic.errors import InvalidInput
-from mnemic.types import Actor, Candidate, WriteReceipt
+from mnemic.guard.expiry import ttl_of
+from mnemic.types import Actor, Candidate, JsonValue, Kind, Origin, WriteReceipt
 
 if TYPE_CHECKING:
     from mnemic.maintain.archive import Archived
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from mnemic.maintain.health import Health
     from mnemic.maintain.reembed import Reembedded
     from mnemic.ports import Completer, Embedder
+    from mnemic.types import Forgotten
     from mnemic.write.outbox_consumer import Feed
 
 
@@ -30,6 +33,72 @@ class UpkeepVerbs(ReadVerbs):
     @property
     def _feeds(self) -> Sequence[Feed]:
         return self._pipeline.publisher.feeds
+
+    async def update(
+        self,
+        memory_id: str,
+        content: str | None = None,
+        *,
+        actor: Actor,
+        key: str | None = None,
+        category: str | None = None,
+        data: Mapping[str, Any] | None = None,
+        context: str | None = None,
+        ttl: timedelta | str | None = None,
+        confidence: float | None = None,
+        occurred_at: datetime | None = None,
+        valid_from: datetime | None = None,
+        valid_to: datetime | None = None,
+        expected_version: int | None = None,
+        origin: Origin | None = None,
+    ) -> WriteReceipt:
+        """Correct a memory: the same memory_id in its next version, the old one kept in the history. What is not given
+        stays as it was; an empty `key`, `category` or `context` takes it away. `ttl` counts from now, as a duration or
+        as `30d`, `10y`, `never`. `origin` is the channel the words came through: lower trust corrects no higher one.
+
+        Consent and quotas hold as for a new memory. Raises MemoryNotFound, InvalidInput (`key:taken` where another
+        memory stands under the key), or VersionConflict when it is no longer at `expected_version`.
+        """
+        request = requests.Update(
+            memory_id=memory_id,
+            content=content,
+            key=key,
+            category=category,
+            data=data,
+            context=context,
+            ttl=None if ttl is None else ttl_of(ttl),
+            confidence=confidence,
+            occurred_at=occurred_at,
+            valid_from=valid_from,
+            valid_to=valid_to,
+            expected_version=expected_version,
+            origin=origin,
+        )
+        return await self.handle(request, actor=actor)
+
+    async def forget(self, memory_id: str, *, actor: Actor) -> None:
+        """Delete a memory with all its versions. Raises MemoryNotFound."""
+        await self.handle(requests.Forget(memory_id=memory_id), actor=actor)
+
+    async def forget_matching(
+        self,
+        *,
+        actor: Actor,
+        kinds: Sequence[Kind | str] | None = None,
+        categories: Sequence[str] | None = None,
+        keys: Sequence[str] | None = None,
+        where: Mapping[str, JsonValue] | None = None,
+        limit: int = 1000,
+        dry_run: bool = False,
+    ) -> Forgotten:
+        """Delete the active memories that meet a filter, with all their versions: the newest `limit` (1 to 1,000), each
+        in a transaction of its own. `dry_run` only says which. Raises InvalidInput (`filter:empty`) where nothing
+        bounds it: `erase` deletes everything of a user.
+        """
+        from mnemic.maintain.forget import forget_matching
+
+        bounds = {"kinds": kinds, "categories": categories, "keys": keys, "where": where}
+        return await forget_matching(self, actor, bounds, limit=limit, dry_run=dry_run)
 
     async def expire(self, *, actor: Actor, rules: ExpiryRules | None = None, dry_run: bool = False) -> ExpiryReport:
         """Mark what has expired in the actor's tenant, purge what was marked a grace period ago; see

@@ -135,10 +135,7 @@ class ReadVerbs:
         `as_of`: what was true then; `known_at`: what was believed then, whatever has been learnt, corrected or closed
         since; both together: what was believed then of that time. What was forgotten or has expired stays unseen.
         `asked_at`: the day by which "two weeks ago" is read, now where it is not given; what was told then is lifted.
-
-        `where`: only memories whose data meets this filter, wherever they would rank (`mnemic.types.conditions`). Every
-        memory of the scopes is looked at.
-
+        `where`: only memories whose data meets this filter, wherever they would rank (`mnemic.types.conditions`).
         `standing` (0 to 100): as many of what policy calls standing, and of the preferences, come before these,
         whether or not they are like the query; the most relevant where there are more. `named`: only memories that the
         query names, by their key or by one of `data["names"]`, standing ones too; where there are none, none are found
@@ -247,7 +244,8 @@ class ReadVerbs:
             return await then.newest(asked, limit=limit, before=before, facets=facets)
         from mnemic.retrieve.filtered import first_meeting
 
-        return await first_meeting(then, asked, where, limit=limit, before=before)
+        meeting = partial(first_meeting, where=asked, data=where, limit=limit, before=before, index=self.searcher.data)
+        return await (self.store.read(meeting) if known_at is None else meeting(then))
 
     async def count(self, *, actor: Actor, as_of: datetime | None = None, known_at: datetime | None = None) -> int:
         """Return the number of active memories that the actor can read. `as_of` and `known_at` as in `search`."""

@@ -1,13 +1,15 @@
-"""The kinds and the upkeep of one user's memory, for callers who wait and for callers who await."""
+"""The kinds, corrections and upkeep of one user's memory, for callers who wait and for callers who await."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
 
 from mnemic.engine import MemoryEngine
 from mnemic.kinds.seven import SevenKinds
 from mnemic.runtime.sync_facade import Face, M, verb
-from mnemic.types import Actor
+from mnemic.types import Actor, Kind, WriteReceipt
 
 if TYPE_CHECKING:
     from mnemic.kinds.entity import EntityMemory
@@ -21,10 +23,11 @@ if TYPE_CHECKING:
     from mnemic.maintain.expiry_job import ExpiryReport, ExpiryRules
     from mnemic.maintain.health import Health
     from mnemic.maintain.reports import MaintenanceReport
+    from mnemic.types import Forgotten
 
 
 class KindsAndUpkeep(Face[M]):
-    """The seven kinds, each loaded when it is first used, and the jobs of upkeep."""
+    """The seven kinds, each loaded when it is first used, what corrects and forgets, and the jobs of upkeep."""
 
     engine: MemoryEngine
     actor: Actor
@@ -64,6 +67,65 @@ class KindsAndUpkeep(Face[M]):
     def structured(self) -> StructuredMemory[M]:
         """Data of a known shape."""
         return self._kinds.structured
+
+    @verb
+    async def update(
+        self,
+        memory_id: str,
+        content: str | None = None,
+        *,
+        key: str | None = None,
+        category: str | None = None,
+        data: Mapping[str, Any] | None = None,
+        context: str | None = None,
+        ttl: timedelta | str | None = None,
+        confidence: float | None = None,
+        occurred_at: datetime | None = None,
+        valid_from: datetime | None = None,
+        valid_to: datetime | None = None,
+        expected_version: int | None = None,
+    ) -> WriteReceipt:
+        """Correct a memory; its old version stays in the history. What is not given stays as it was; an empty `key`,
+        `category` or `context` takes it away; `ttl` counts from now. Raises MemoryNotFound, VersionConflict.
+        """
+        return await self.engine.update(
+            memory_id,
+            content,
+            actor=self.actor,
+            key=key,
+            category=category,
+            data=data,
+            context=context,
+            ttl=ttl,
+            confidence=confidence,
+            occurred_at=occurred_at,
+            valid_from=valid_from,
+            valid_to=valid_to,
+            expected_version=expected_version,
+        )
+
+    @verb
+    async def forget(self, memory_id: str) -> None:
+        """Delete a memory with all its versions. Raises MemoryNotFound."""
+        await self.engine.forget(memory_id, actor=self.actor)
+
+    @verb
+    async def forget_matching(
+        self,
+        *,
+        kinds: Sequence[Kind | str] | None = None,
+        categories: Sequence[str] | None = None,
+        keys: Sequence[str] | None = None,
+        where: Mapping[str, Any] | None = None,
+        limit: int = 1000,
+        dry_run: bool = False,
+    ) -> Forgotten:
+        """Delete the active memories that meet a filter, the newest `limit` of them; `dry_run` only says which. Raises
+        InvalidInput (`filter:empty`) without a filter: `privacy.erase` deletes everything.
+        """
+        return await self.engine.forget_matching(
+            actor=self.actor, kinds=kinds, categories=categories, keys=keys, where=where, limit=limit, dry_run=dry_run
+        )
 
     @verb
     async def maintain(self, *, whole: bool = False, dry_run: bool = False) -> MaintenanceReport:

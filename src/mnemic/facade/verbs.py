@@ -81,26 +81,6 @@ class MemoryVerbs(KindsAndUpkeep[M]):
         return await self.engine.carry_out(request, actor=self.actor)
 
     @verb
-    async def update(
-        self,
-        memory_id: str,
-        content: str,
-        *,
-        data: Mapping[str, Any] | None = None,
-        context: str | None = None,
-        expected_version: int | None = None,
-    ) -> WriteReceipt:
-        """Correct a memory; its old version stays in the history. Raises MemoryNotFound, VersionConflict."""
-        return await self.engine.update(
-            memory_id, content, actor=self.actor, data=data, context=context, expected_version=expected_version
-        )
-
-    @verb
-    async def forget(self, memory_id: str) -> None:
-        """Delete a memory with all its versions. Raises MemoryNotFound."""
-        await self.engine.forget(memory_id, actor=self.actor)
-
-    @verb
     async def rollback(self, memory_id: str, version: int) -> WriteReceipt:
         """Make a memory say again what it said in `version`. Raises MemoryNotFound, InvalidInput, VersionConflict."""
         return await self.engine.rollback(memory_id, version, actor=self.actor)

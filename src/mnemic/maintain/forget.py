@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from mnemic.errors import MemoryNotFound, WriteBlocked
+from collections.abc import Mapping
+from typing import Any
+
+from mnemic.errors import InvalidInput, MemoryNotFound, WriteBlocked
 from mnemic.maintain.derived import derived_from, remove, take_away
 from mnemic.maintain.rollback import LOWER_TRUST
 from mnemic.maintain.vault import sweep
 from mnemic.ports import Clock, RecordStore
-from mnemic.types import SHARED, Actor, Memory, Origin, Scope, Trust, subject_of
+from mnemic.types import SHARED, Actor, Forgotten, Memory, Origin, Scope, Trust, subject_of
 from mnemic.types.catalog import TRUST
 from mnemic.unit_of_work import Unit, commit
+
+MOST_FORGOTTEN = 1000
+"""Memories that are forgotten by one filter at a time."""
 
 
 async def forget(store: RecordStore, clock: Clock, memory_id: str, *, actor: Actor, scopes: tuple[Scope, ...]) -> None:
@@ -33,6 +39,33 @@ async def forget(store: RecordStore, clock: Clock, memory_id: str, *, actor: Act
     derived = await derived_from(store, memory.scope, [memory_id])
     await take_away(store, derived, by=actor, now=clock.now())
     await sweep(store, actor.tenant, subject_of(memory.scope, memory.author))
+
+
+async def forget_matching(
+    engine: Any, actor: Actor, bounds: Mapping[str, Any], *, limit: int, dry_run: bool
+) -> Forgotten:
+    """Delete the newest `limit` memories that meet the bounds of `MemoryEngine.list`, each by `MemoryEngine.forget`.
+    Raises InvalidInput (`filter:empty`, `limit`).
+    """
+    if all(bound is None for bound in bounds.values()):
+        raise InvalidInput("filter:empty", hint="name what to forget; `privacy.erase` deletes everything of a user")
+    if type(limit) is not int or not 1 <= limit <= MOST_FORGOTTEN:
+        raise InvalidInput("limit", hint=f"1 to {MOST_FORGOTTEN}")
+    found = await engine.list(actor=actor, limit=limit + 1, **bounds)
+    wanted, more = [one.memory_id for one in found[:limit]], len(found) > limit
+    if dry_run:
+        return Forgotten(memory_ids=tuple(wanted), more=more, dry_run=True)
+    gone, refused = [], []
+    for memory_id in wanted:
+        try:
+            await engine.forget(memory_id, actor=actor)
+        except WriteBlocked:
+            refused.append(memory_id)
+        except MemoryNotFound:
+            continue  # it went with one that it was derived from
+        else:
+            gone.append(memory_id)
+    return Forgotten(memory_ids=tuple(gone), refused=tuple(refused), more=more)
 
 
 def require_person(actor: Actor) -> None:

@@ -32,10 +32,11 @@ from mnemic.types import (
     Where,
 )
 from mnemic.types.capabilities import Capabilities
+from mnemic.types.changed import Changed
 
 __all__ = [
-    "Anew", "Capabilities", "Clock", "Completer", "Embedder", "EmbedsQueries", "GraphStore", "Keyring", "Loading",
-    "Reranker",
+    "Anew", "Capabilities", "Changed", "Clock", "Completer", "Embedder", "EmbedsQueries", "GraphStore", "Keyring",
+    "Loading", "Reranker",
 ]  # fmt: skip
 """Ports of the modules beside this one."""
 
@@ -353,6 +354,14 @@ class Expecting(Protocol):
         """Prepare for `Transaction.nearest` with these vectors and this bound; its answers stay the same. Raises
         StoreFailed.
         """
+
+
+@runtime_checkable
+class Following(Protocol):
+    """Offer that a snapshot may make: it says what has changed in a scope, so that its data need not be read again."""
+
+    async def changed(self, scope: Scope, seen: int) -> Changed:
+        """Return what has changed after the change `seen` (0: all there is), whatever the status of a memory."""
 
 
 class DocumentStore(Protocol):

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from mnemic.requests.changing import Update as Update
     from mnemic.requests.reading import Context as Context
     from mnemic.requests.reading import Count as Count
+    from mnemic.requests.reading import ForgetMatching as ForgetMatching
     from mnemic.requests.reading import Get as Get
     from mnemic.requests.reading import History as History
     from mnemic.requests.reading import List as List
@@ -84,7 +85,7 @@ class AddMany(_Holding[Any]):
 
 _LATE = {
     "changing": "Capture Derive Forget Import Record Restore RestoreConsent Rollback Run Undo Update",
-    "reading": "Context Count Get History List Search",
+    "reading": "Context Count ForgetMatching Get History List Search",
     "stewarding": "Approve Consent Erase EraseKey Expire Reject Reveal RotateDataKeys",
 }
 """The requests that each module has, which is loaded when one of them is first named."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
 from mnemic.requests import Request, _Holding
@@ -49,12 +49,21 @@ class Import(_Holding[Sequence[Any]]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Update(_Holding[WriteReceipt]):
-    """Correct a memory. `data` and `context` stay as they are where they are None."""
+    """Correct a memory. What is None stays as it is; an empty `key`, `category` or `context` takes it away. `ttl`
+    counts from now.
+    """
 
     memory_id: str
-    content: str = field(repr=False)
+    content: str | None = field(default=None, repr=False)
+    key: str | None = field(default=None, repr=False)
+    category: str | None = None
     data: Mapping[str, JsonValue] | None = field(default=None, repr=False)
     context: str | None = field(default=None, repr=False)
+    ttl: timedelta | None = None
+    confidence: float | None = None
+    occurred_at: datetime | None = None
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
     expected_version: int | None = None
     origin: Origin | None = None
 

@@ -1,4 +1,4 @@
-"""Requests that only read."""
+"""Requests that only read, and one that reads which memories to forget."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import ClassVar
 
 from mnemic.requests import Request, _Holding
-from mnemic.types import ContextBlock, JsonValue, Kind, Memory, SearchResult
+from mnemic.types import ContextBlock, Forgotten, JsonValue, Kind, Memory, SearchResult
 from mnemic.types.defaults import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
 
 
@@ -88,3 +88,16 @@ class Count(Request[int]):
     verb: ClassVar[str | None] = "count"
     as_of: datetime | None = None
     known_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForgetMatching(_Holding[Forgotten]):
+    """Delete the memories that meet a filter, `limit` of them at most, the newest first. None: no bound."""
+
+    verb: ClassVar[str | None] = "forget_matching"
+    kinds: tuple[Kind, ...] | None = None
+    categories: tuple[str, ...] | None = None
+    keys: tuple[str, ...] | None = field(default=None, repr=False)
+    where: Mapping[str, JsonValue] | None = field(default=None, repr=False)
+    limit: int = 1000
+    dry_run: bool = False

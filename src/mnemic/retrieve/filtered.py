@@ -1,7 +1,7 @@
 """Memories whose data meets a filter, found before anything is ranked, so that no list is cut to what does not meet it.
 
-The filter is judged here, memory by memory of the scopes that are asked, and not by the database: data may be sealed,
-and a value never becomes query text.
+The filter is judged by the process, for every memory of the scopes that are asked, and not by the database: data may be
+sealed, and a value never becomes query text.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from mnemic.ports import Snapshot
+from mnemic.retrieve.data_index import DataIndex
 from mnemic.types import Memory, Status, Where
 from mnemic.types.conditions import checked_filter, meets
 
@@ -29,20 +30,35 @@ async def meeting(
         before = page[-1].memory_id
 
 
-async def narrowed(moment: Snapshot, where: Where, data: Mapping[str, Any]) -> frozenset[str]:
+async def narrowed(
+    moment: Snapshot, where: Where, data: Mapping[str, Any], *, index: DataIndex | None = None
+) -> frozenset[str]:
     """Return the ids of the memories that meet the filter, be they true now or superseded: `where` says which of them a
-    list has.
+    list has. Of those that `index` holds none is read.
     """
+    held = None if index is None else await index.narrowed(moment, where, data)
+    if held is not None:
+        return held
     any_time = replace(where, statuses=frozenset(Status), as_of=None)
     return frozenset([memory.memory_id async for memory in meeting(moment, any_time, data)])
 
 
 async def first_meeting(
-    moment: Snapshot, where: Where, data: Mapping[str, Any], *, limit: int, before: str | None = None
+    moment: Snapshot,
+    where: Where,
+    data: Mapping[str, Any],
+    *,
+    limit: int,
+    before: str | None = None,
+    index: DataIndex | None = None,
 ) -> list[Memory]:
     """Return the first `limit` of `meeting`. Raises InvalidInput (`where`, `operator`) for what is no filter."""
     found: list[Memory] = []
     data = checked_filter(data) or {}
+    held = None if index is None or limit <= 0 else await index.narrowed(moment, where, data)
+    if held is not None:
+        within = held if where.memory_ids is None else held & where.memory_ids
+        return await moment.newest(replace(where, memory_ids=within), limit=limit, before=before)
     if limit > 0:
         async for memory in meeting(moment, where, data, before=before):
             found.append(memory)

@@ -13,6 +13,7 @@ from typing import TypeVar
 from mnemic.errors import MnemicError
 from mnemic.ports import Embedder, Loading, RecordStore, Reranker, Snapshot
 from mnemic.retrieve.bias import Bias
+from mnemic.retrieve.data_index import DataIndex
 from mnemic.retrieve.effective_query import with_anchor
 from mnemic.retrieve.filtered import narrowed
 from mnemic.retrieve.fuse import Weights, either, fuse, longer
@@ -76,6 +77,7 @@ class Searcher:
     reranker: Reranker | None = None
     ranker: Ranker | None = None
     spoken: Spoken = field(default_factory=Spoken, init=False, repr=False, compare=False)
+    data: DataIndex = field(default_factory=DataIndex, init=False, repr=False, compare=False)
 
     async def search(
         self,
@@ -196,7 +198,7 @@ class Searcher:
         async def once(moment: Snapshot) -> T:
             nonlocal tried
             tried = replace(search, where=where, errors=dict(search.errors), failures=search.failures[:known])
-            return await work(await _narrowed(tried, moment), moment)
+            return await work(await _narrowed(tried, moment, self.data), moment)
 
         if known_at is None:
             outcome = await self.store.read(once)
@@ -332,13 +334,13 @@ class Searcher:
         return replace(result, errors={**result.errors, **without})
 
 
-async def _narrowed(search: Search, moment: Snapshot) -> Search:
+async def _narrowed(search: Search, moment: Snapshot, index: DataIndex) -> Search:
     """Return the same among the memories whose data meets the filter that is asked for: of all there are, before any
     list is cut.
     """
     if search.request.data is None:
         return search
-    found = await narrowed(moment, search.where, search.request.data)
+    found = await narrowed(moment, search.where, search.request.data, index=index)
     past = None if search.past is None else replace(search.past, memory_ids=found)
     return replace(search, where=replace(search.where, memory_ids=found), past=past)
 

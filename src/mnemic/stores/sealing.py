@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import base64
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mnemic.errors import KeyFailed, StoreCorrupt
@@ -100,6 +100,18 @@ class Sealer:
             return self.memory(body.decode(), scope, vector)
         except UnicodeDecodeError as error:
             raise damaged("memory") from error
+
+    def data(self, body: bytes, checksum: int | None, scope: Scope) -> Mapping[str, Any]:
+        """Return the data of a body's memory, without what else it says where that is plain. Raises as `checked`."""
+        if checksum not in (None, body_check(scope.tenant, scope.level.value, scope.owner, body)):
+            raise damaged("memory")
+        try:
+            fields = load(body.decode())
+            if "sealed" not in fields:
+                return dict(fields.get("data") or {})
+        except (UnicodeDecodeError, AttributeError, ValueError, TypeError) as error:
+            raise damaged("memory") from error
+        return self.checked(body, checksum, scope, None).data
 
     def is_sealed(self, text: str) -> bool:
         """Return True if this body is sealed."""

@@ -28,7 +28,7 @@ from mnemic.types.writing import AuditEvent, Blocked, Change, KeptRequest, Outbo
 from mnemic_redact.types import Detector, Found
 
 if TYPE_CHECKING:
-    from mnemic.types.asking import CarriedOut, MemoryRequest, MemoryRequestKind
+    from mnemic.types.asking import CarriedOut, Forgotten, MemoryRequest, MemoryRequestKind
     from mnemic.types.documents import (
         Document,
         DocumentAnswer,
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 
 _LATE = {
     "CarriedOut": "asking",
+    "Forgotten": "asking",
     "Completion": "models",
     "ContextBlock": "recalling",
     "Cost": "models",
@@ -99,6 +100,7 @@ __all__ = [
     "DocumentAnswer",
     "DocumentOperation",
     "FindDocuments",
+    "Forgotten",
     "Found",
     "Fragment",
     "FrozenDict",

@@ -39,3 +39,15 @@ class CarriedOut(Serialisable):
     def __post_init__(self) -> None:
         if self.erasure is not None:
             object.__setattr__(self, "erasure", frozen(self.erasure))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forgotten(Serialisable):
+    """Result of forgetting by a filter: the ids of what was deleted, newest first (in a `dry_run` of what would be),
+    and those `refused` because the caller's word is trusted less. `more`: others meet the filter; ask again.
+    """
+
+    memory_ids: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
+    more: bool = False
+    dry_run: bool = False

@@ -12,6 +12,7 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from mnemic.errors import BudgetSpent, EmbedderFailed, InvalidConfig, InvalidInput, SpaceMismatch, StoreFailed
@@ -21,7 +22,6 @@ from mnemic.types import (
     Actor,
     Candidate,
     Deadline,
-    JsonValue,
     Memory,
     Origin,
     Scope,
@@ -157,15 +157,14 @@ class MemoryWritePipeline:
         actor: Actor,
         scopes: Sequence[Scope],
         policy: Policy,
-        data: Mapping[str, JsonValue] | None = None,
-        context: str | None = None,
+        changes: Mapping[str, Any] = MappingProxyType({}),
         expected_version: int | None = None,
         origin: Origin,
         deadline: Deadline | None = None,
         gate: Gate | None = None,
     ) -> WriteReceipt:
-        """Correct a live memory: the same memory_id in its next version, the old one kept in the history. `data` and
-        `context` stay as they were where they are None.
+        """Correct a live memory: the same memory_id in its next version, the old one kept in the history. `changes` are
+        fields of a candidate; the others stay as they were.
 
         Lower trust cannot correct higher trust: `blocked` with `lower_trust`. Of a kind that is always reviewed the
         correction waits for a person, beside what it would replace. Raises MemoryNotFound, VersionConflict
@@ -177,9 +176,7 @@ class MemoryWritePipeline:
         revision = Revision(memory_id, tuple(scopes), expected_version, new_id(self._clock.now()))
         known = revision.checked(await self._store.get(memory_id, scopes=scopes))
         timer = StepTimer(self._clock)
-        if data is not None or context is not None:
-            known = replace(known, data=known.data if data is None else data, context=context or known.context)
-        revised = revision_of(known, content, origin, actor)
+        revised = replace(revision_of(known, content, origin, actor), **changes)
         given: dict[str, Any] = {"home": known.scope, "timer": timer, "deadline": deadline, "must": False}
         draft = await self.drafted(revised, actor=actor, policy=policy, **given)
         if draft.blocked is not None:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from mnemic.errors import InvalidInput, MemoryNotFound, VersionConflict
+from mnemic.ports import Reads
 from mnemic.types import SHARED, Actor, Candidate, Memory, Origin, Outcome, Scope, Source, Status
 from mnemic.unit_of_work import Mutation, Unit
 from mnemic.write.commit import Settled, commit, keep, receipt_of, unchanged
 from mnemic.write.conflict import once, pending
 from mnemic.write.draft import Draft
 from mnemic.write.unembedded import leave, require_present
+
+if TYPE_CHECKING:
+    from mnemic.requests import Update
 
 
 def candidate_of(known: Memory) -> Candidate:
@@ -32,9 +37,23 @@ def candidate_of(known: Memory) -> Candidate:
 
 
 def revision_of(known: Memory, content: str, origin: Origin, actor: Actor) -> Candidate:
-    """Return the candidate that says `content` in the place of `known`. The old quote does not support it any more."""
+    """Return the candidate that says `content` in the place of `known`. The old quote supports no other words."""
+    if content == known.content:
+        return replace(candidate_of(known), source=replace(known.source, origin=origin))
     source = Source(origin=origin, session=actor.session, speaker=known.source.speaker)
     return replace(candidate_of(known), content=content, source=source)
+
+
+_SAID = ("content", "key", "category", "context", "data", "confidence", "occurred_at", "valid_from", "valid_to")
+"""Fields that a correction may change. Kind, scope, author and history stay."""
+
+
+def changes_of(request: Update) -> dict[str, Any]:
+    """Return what a request changes but the content, as fields of a candidate."""
+    names = ("key", "category", "data", "context", "ttl", "confidence", "occurred_at", "valid_from", "valid_to")
+    given = {name: getattr(request, name) for name in names}
+    empty = {"key": None, "category": None, "context": ""}
+    return {name: empty.get(name) if value == "" else value for name, value in given.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +77,9 @@ class Revision:
         """Write the next version, if trust allows and nothing else says the same already."""
         tx = unit.reads
         known = self.checked(await tx.get(self.memory_id, scopes=self.scopes))
-        if (draft.candidate.content, draft.candidate.data) == (known.content, known.data):
+        if draft.candidate.ttl is None and all(
+            getattr(draft.candidate, name) == getattr(known, name) for name in _SAID
+        ):
             await unit.apply(unchanged(draft, known, reason="unchanged"))
             return Settled(receipt_of(Outcome.REFRESHED, known, "unchanged"), "unchanged")
         await require_present(tx, draft)
@@ -67,18 +88,18 @@ class Revision:
         twin = await tx.find_fingerprint(known.scope, draft.fingerprint)
         if twin is not None and twin.memory_id != known.memory_id:
             raise InvalidInput("content:duplicate", hint="another memory already says this")
+        if draft.candidate.key != known.key:
+            await self._require_free(tx, draft)
         if (reason := _review_reason(draft, known)) is not None:
             waiting = pending(draft, [known], self.pending_id, reason)
             return await commit(unit, draft, await once(tx, draft, waiting), None)
         candidate = draft.candidate
         memory = known.next_version(
             draft.now,
-            content=candidate.content,
-            context=candidate.context,
-            data=candidate.data,
+            **{name: getattr(candidate, name) for name in _SAID},
             source=candidate.source,
             trust=draft.trust,
-            expires_at=draft.keeping(known),
+            expires_at=draft.keeping(known) if candidate.ttl is None else draft.expires_at,
             fingerprint=draft.fingerprint,
             vector=draft.vector,
             agent=draft.actor.agent,
@@ -91,6 +112,16 @@ class Revision:
         receipt = receipt_of(Outcome.SUPERSEDED, memory, "revised")
         receipt = replace(receipt, degraded=() if memory.vector else ("vector",))
         return Settled(receipt, "revised", tuple(unit.changes))
+
+    async def _require_free(self, tx: Reads, draft: Draft) -> None:
+        """Raise InvalidInput (`key:taken`) where another memory stands under the key that this one is to have, unless
+        the values of the key accumulate.
+        """
+        key = draft.candidate.key
+        if key is None or draft.policy.rule(key).on_change == "accumulate":
+            return
+        if any(one.memory_id != self.memory_id for one in await tx.find_key(draft.scope, key)):
+            raise InvalidInput("key:taken", hint="another memory stands under this key: correct or forget that one")
 
 
 def _may_ask(draft: Draft) -> bool:

@@ -31,6 +31,7 @@ SAME = frozenset(
         "capture_many",
         "remember",
         "forget",
+        "forget_matching",
         "carry_out",
         "rollback",
         "undo",
@@ -113,7 +114,7 @@ class RemoteEngine:
         """Return active memories, newest first. `facets` only say where a store need not look."""
         return await self.client.list(**wanted)
 
-    async def update(self, memory_id: str, content: str, *, actor: Actor, **changed: Any) -> WriteReceipt:
+    async def update(self, memory_id: str, content: str | None = None, *, actor: Actor, **changed: Any) -> WriteReceipt:
         """Correct a memory."""
         return await self.client.corrected(memory_id, content, **changed)
 

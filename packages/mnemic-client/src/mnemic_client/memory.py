@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import islice
 from types import SimpleNamespace
 from typing import Any, TypeVar
@@ -18,6 +18,7 @@ from mnemic.runtime.sync_facade import Ground, M, verb
 from mnemic.types import (
     Candidate,
     CarriedOut,
+    Forgotten,
     Kind,
     Message,
     Origin,
@@ -34,6 +35,7 @@ from mnemic_client.bodies import (
     iso,
     lower,
     message_body,
+    names,
     proposed,
     receipts,
     told_ttl,
@@ -140,35 +142,42 @@ class MemoryClient(RemoteReading[M]):
 
     @like(MemoryVerbs.update)
     async def update(self, given: SimpleNamespace) -> WriteReceipt:
-        """Correct a memory: its next version says something else. Raises VersionConflict, MemoryNotFound."""
-        return await self.corrected(
-            given.memory_id,
-            given.content,
-            data=given.data,
-            context=given.context,
-            expected_version=given.expected_version,
-        )
+        """Correct a memory in its next version; what is not given stays. Raises VersionConflict, MemoryNotFound."""
+        return await self.corrected(**vars(given))
 
     async def corrected(
         self,
         memory_id: str,
-        content: str,
+        content: str | None = None,
         *,
         data: Mapping[str, Any] | None = None,
-        context: str | None = None,
+        ttl: timedelta | str | None = None,
         expected_version: int | None = None,
         origin: Origin | None = None,
+        **changed: Any,
     ) -> WriteReceipt:
         """Return the same, awaited, with words that came through another channel than the user's own."""
         headers = {"If-Match": None if expected_version is None else f'"{expected_version}"'}
-        body = {"content": content, "data": None if data is None else plain(data), "context": context}
-        told = await self._remote.call("PATCH", at(memory_id), body | {"origin": lower(origin)}, headers=headers)
-        return receipt_of(told)
+        told = {name: iso(one, name) if isinstance(one, datetime) else one for name, one in changed.items()}
+        body = {"content": content, "data": None if data is None else plain(data), "ttl": told_ttl(ttl)}
+        body |= told | {"origin": lower(origin)}
+        return receipt_of(await self._remote.call("PATCH", at(memory_id), body, headers=headers))
 
     @like(MemoryVerbs.forget)
     async def forget(self, given: SimpleNamespace) -> None:
         """Delete a memory with all its versions. Raises MemoryNotFound."""
         await self._remote.call("DELETE", at(given.memory_id))
+
+    @like(MemoryVerbs.forget_matching)
+    async def forget_matching(self, given: SimpleNamespace) -> Forgotten:
+        """Delete the active memories that meet a filter, the newest `limit` of them; `dry_run` only says which."""
+        body: dict[str, Any] = {
+            name: None if (one := getattr(given, name)) is None else list(one) for name in ("categories", "keys")
+        }
+        body |= {"kinds": names(given.kinds), "where": None if given.where is None else plain(given.where)}
+        body |= {"limit": given.limit, "dry_run": given.dry_run}
+        told = await self._remote.call("POST", "/v1/memories/forget", body)
+        return Forgotten(**told | {name: tuple(told[name]) for name in ("memory_ids", "refused")})
 
     @like(MemoryVerbs.carry_out)
     async def carry_out(self, given: SimpleNamespace) -> CarriedOut:

@@ -6,7 +6,7 @@ import hashlib
 import struct
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -85,6 +85,14 @@ class Bodies:
             except StoreCorrupt:
                 self.noted.note(row["memory_id"])
         return found
+
+    def data(self, row: Any, scope: Scope) -> Mapping[str, Any] | None:
+        """Return the data of a row's memory of `scope`; None where it is damaged, which is noted."""
+        try:
+            return self.sealer.data(row["body"], row["checksum"], scope)
+        except StoreCorrupt:
+            self.noted.note(row["memory_id"])
+            return None
 
     def named(self, row: Any) -> Memory:
         """Return the memory of a row; of a damaged one as much as is known without its body, so that it can be

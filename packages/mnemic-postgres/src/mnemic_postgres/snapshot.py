@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from mnemic.errors import SpaceMismatch
-from mnemic.ports import Snapshot
+from mnemic.ports import Changed, Snapshot
 from mnemic.stores.codec import CUES, checked_vector, from_micros, with_fingerprint
 from mnemic.stores.in_memory_reads import believed
 from mnemic.stores.scope_index import ScopeIndex
@@ -33,6 +33,7 @@ from mnemic_postgres.rows import (
 )
 from mnemic_postgres.statements import filtered, load
 
+_INDEXING = load("indexing")
 _READING = load("reading")
 _SEARCHING = load("searching")
 
@@ -224,6 +225,20 @@ class PostgresSnapshot:
         at_hand = [index for scope in scopes if (index := self._at_hand[scope]) is not None]
         rest = tuple(scope for scope in scopes if self._at_hand[scope] is None)
         return at_hand, replace(where, scopes=rest) if rest else None
+
+    async def changed(self, scope: Scope, seen: int) -> Changed:
+        """Return the offer of `Following`."""
+        found = await self._rows(scope.tenant, _INDEXING["place"], *place_of(scope))
+        if not found or found[0]["changes"] <= seen:
+            return Changed(seen=seen)
+        scope_id, changes, removed_at = found[0]
+        rows = await self._rows(scope.tenant, _INDEXING["changed"], scope.tenant, scope_id, seen)
+        data = {row["memory_id"]: said for row in rows if (said := self._bodies.data(row, scope)) is not None}
+        kept = None
+        if 0 < seen < removed_at:
+            names = await self._rows(scope.tenant, _INDEXING["names"], scope.tenant, scope_id)
+            kept = frozenset(one for (one,) in names)
+        return Changed(seen=changes, data=data, kept=kept)
 
     async def believed(
         self, scopes: Sequence[Scope], known_at: datetime, *, live_at: datetime | None = None

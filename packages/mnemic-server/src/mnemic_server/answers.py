@@ -142,6 +142,15 @@ class CountAnswer(Answer):
     count: int
 
 
+class ForgottenAnswer(Answer):
+    """Memories that were forgotten by a filter."""
+
+    memory_ids: list[str]
+    refused: list[str]
+    more: bool
+    dry_run: bool
+
+
 class PageAnswer(Answer):
     """A page of memories; `next` is the cursor of the next page."""
 

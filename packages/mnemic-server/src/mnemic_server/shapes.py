@@ -233,14 +233,42 @@ class Turn(Strict):
         return self.message.message(session) if isinstance(self.message, Said) else self.message
 
 
-class Correction(Strict):
-    """Text that a memory should have instead."""
+Cleared = Annotated[str, StringConstraints(max_length=128)]
+"""A name, or nothing to take one away."""
 
-    content: Annotated[str, StringConstraints(min_length=1, max_length=8192)]
+
+class Correction(Strict):
+    """Text and fields that a memory should have instead; what is null or left out stays. An empty `key`, `category` or
+    `context` takes it away.
+    """
+
+    content: Annotated[str, StringConstraints(min_length=1, max_length=8192)] | None = None
+    key: Cleared | None = None
+    category: Cleared | None = None
     data: Annotated[dict[str, JsonValue], Field(max_length=100)] | None = None
     context: Annotated[str, StringConstraints(max_length=8192)] | None = None
+    ttl: TimeToLive = None
+    confidence: Annotated[float, Field(ge=0, le=1, strict=False)] | None = None
+    occurred_at: Moment | None = None
+    valid_from: Moment | None = None
+    valid_to: Moment | None = None
     expected_version: Annotated[int, Field(ge=1, le=2**31)] | None = None
     origin: LowerOrigin = None
+
+    def changes(self) -> dict[str, Any]:
+        """As the engine's update takes them."""
+        return self.model_dump(exclude={"expected_version", "origin"})
+
+
+class ForgetWanted(Strict):
+    """Memories to delete: those that meet all that is given, at least one bound."""
+
+    kinds: Annotated[list[Kinds], Field(min_length=1)] | None = None
+    categories: Annotated[list[Name], Field(min_length=1, max_length=50)] | None = None
+    keys: Annotated[list[Name], Field(min_length=1, max_length=50)] | None = None
+    where: dict[str, JsonValue] | None = None
+    limit: Annotated[int, Field(ge=1, le=1000)] = 1000
+    dry_run: bool = False
 
 
 class Rollback(Strict):

@@ -14,7 +14,7 @@ from mnemic.types import Actor, Candidate, Level, Memory, Scope, Status, WriteRe
 from mnemic.unit_of_work import apply
 from mnemic.write.limiter import Limiter
 from mnemic.write.pipeline import MemoryWritePipeline
-from mnemic.write.revise import revision_of
+from mnemic.write.revise import changes_of, revision_of
 
 
 def owner_of(scope: Scope, actor: Actor) -> Actor:
@@ -63,9 +63,8 @@ class Updating:
         """Return what the memory is to say. Raises MemoryNotFound where it is not there, or not in force."""
         known, request = await self._known(call), call.request
         origin = lowered(call.actor.channel, request.origin or call.actor.channel)
-        candidate = revision_of(known, request.content, origin, call.actor)
-        if request.data is not None:
-            candidate = replace(candidate, data=request.data)
+        content = known.content if request.content is None else request.content
+        candidate = replace(revision_of(known, content, origin, call.actor), **changes_of(request))
         # It adds no memory; only the writes of a minute and the bytes are counted, inside the transaction.
         return [Proposal(candidate=candidate, subject=owner_of(known.scope, call.actor))]
 
@@ -86,8 +85,7 @@ class Updating:
             actor=call.actor,
             scopes=call.scopes,
             policy=call.rules.policy,
-            data=request.data,
-            context=request.context,
+            changes={name: getattr(one.candidate, name) for name in changes_of(request)},
             expected_version=request.expected_version,
             origin=one.candidate.source.origin,
             deadline=call.deadline,

@@ -16,12 +16,14 @@ from mnemic.entrypoints.cli.views import (
     capture_text,
     counted,
     label,
+    list_text,
     receipt_dict,
     receipt_text,
     report_dict,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime, timedelta
 
     from mnemic.engine import MemoryEngine
@@ -111,20 +113,34 @@ def capture_(given: Given, message: str, sent_at: datetime | None, idempotency_k
 
 @click.command("update", cls=Command)
 @click.argument("memory_id")
-@click.argument("content")
+@click.argument("content", required=False)
+@click.option("--key", help='What it is a value of; "" takes the key away.')
+@click.option("--category", help='A word to group memories by; "" takes it away.')
 @click.option("--data", metavar="JSON", help="Other fields to keep with it, as a JSON object.")
 @click.option("--context", help="Other words about it, which are searched too.")
+@click.option("--ttl", metavar="TIME", help="How long it is kept from now: 12h, 30d, 2w, 10y or never.")
+@click.option("--confidence", type=float, help="How sure it is, 0 to 1.")
+@click.option("--occurred-at", type=MOMENT, help="When it happened; UTC unless it says otherwise.")
+@click.option("--valid-from", type=MOMENT, help="Since when it has been true.")
+@click.option("--valid-to", type=MOMENT, help="Until when it was true.")
 @click.option("--expected-version", type=click.IntRange(min=1), help="Refuse when it has changed since this version.")
 @click.pass_obj
-def update_(given: Given, /, memory_id: str, content: str, **options: Any) -> int:
-    """Correct a memory; its old version stays in the history. CONTENT "-" reads standard input."""
-    text, data = text_or_stdin(content), json_object(options.pop("data"), "data")
+def update_(given: Given, /, memory_id: str, content: str | None, **options: Any) -> int:
+    r"""Correct a memory; its old version stays in the history. CONTENT "-" reads standard input; without it the text
+    stays as it is.
+
+    \b
+      mnemic update ID "The cat is called Misa."
+      mnemic update ID --category pets --ttl never
+    """
+    text = None if content is None else text_or_stdin(content)
+    data = json_object(options.pop("data"), "data")
 
     async def work(engine: MemoryEngine, actor: Actor) -> WriteReceipt:
         return await engine.update(memory_id, text, actor=actor, data=data, **options)
 
     receipt = given.with_engine(work)
-    given.show(receipt_dict(receipt), lambda: receipt_text(receipt, text))
+    given.show(receipt_dict(receipt), lambda: receipt_text(receipt, text or ""))
     return Exit.OK if receipt.stored else Exit.REFUSED
 
 
@@ -159,25 +175,55 @@ def rollback_(given: Given, memory_id: str, version: int) -> int:
 
 
 @click.command("forget", cls=Command)
-@click.argument("memory_ids", nargs=-1, required=True, metavar="MEMORY_ID...")
+@click.argument("memory_ids", nargs=-1, metavar="[MEMORY_ID]...")
+@click.option("--kind", "kinds", type=KIND, multiple=True, help="All of this kind; may be repeated.")
+@click.option("--key", "keys", multiple=True, help="All under this key; may be repeated.")
+@click.option("--category", "categories", multiple=True, help="All in this category; may be repeated.")
+@click.option("--where", metavar="JSON", help="All whose data meets this filter, a JSON object.")
+@click.option("--limit", type=click.IntRange(1, 1000), default=1000, show_default=True, help="How many at most.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be deleted.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @click.pass_obj
-def forget_(given: Given, memory_ids: tuple[str, ...], yes: bool) -> int:
-    """Delete memories for good, with all their versions. The audit keeps that it happened, not what they said."""
+def forget_(given: Given, /, memory_ids: tuple[str, ...], yes: bool, limit: int, dry_run: bool, **bounds: Any) -> int:
+    r"""Delete memories for good, with all their versions: those named, or those that meet every option. The audit keeps
+    that it happened, not what they said.
 
-    async def look(engine: MemoryEngine, actor: Actor) -> list[Memory]:
-        return [await engine.get(memory_id, actor=actor) for memory_id in memory_ids]
-
-    async def erase(engine: MemoryEngine, actor: Actor) -> None:
-        for memory_id in memory_ids:
-            await engine.forget(memory_id, actor=actor)
-
+    \b
+      mnemic forget 0197f3c2-6f0e-7d21-9a52-0a4f6e8d1c3b
+      mnemic forget --where '{"project": "apollo"}' --dry-run
+    """
+    bounds["where"] = json_object(bounds["where"], "where") or None
+    only: dict[str, Any] = {name: value if name == "where" else list(value) or None for name, value in bounds.items()}
+    if any(value is not None for value in only.values()) == bool(memory_ids):
+        raise click.UsageError("Name memories, or say by options which.")
+    found = [] if memory_ids and yes and not dry_run else _meant(given, memory_ids, only, limit)
+    if dry_run or not (found or memory_ids):
+        told = {"forgotten": [], "would_forget": [memory.memory_id for memory in found]}
+        given.show(told, lambda: list_text(found) if found else "nothing meets that")
+        return Exit.OK
+    wanted = list(memory_ids) or [memory.memory_id for memory in found]
     if not yes:
-        for memory in given.with_engine(look):
+        for memory in found:
             note(f"  {label(memory, 100)}")
-        if not confirmed(f"Delete {counted(len(memory_ids))} for good?"):
+        if not confirmed(f"Delete {counted(len(wanted))} for good?"):
             complain("not_confirmed", "nothing was deleted")
             return Exit.REFUSED
+
+    async def erase(engine: MemoryEngine, actor: Actor) -> None:
+        for memory_id in wanted:
+            await engine.forget(memory_id, actor=actor)
+
     given.with_engine(erase)
-    given.show({"forgotten": list(memory_ids)}, lambda: f"forgotten  {counted(len(memory_ids))}")
+    given.show({"forgotten": wanted}, lambda: f"forgotten  {counted(len(wanted))}")
     return Exit.OK
+
+
+def _meant(given: Given, memory_ids: Sequence[str], only: dict[str, Any], limit: int) -> Sequence[Memory]:
+    """Return the memories that are named, or those that meet the options."""
+
+    async def look(engine: MemoryEngine, actor: Actor) -> Sequence[Memory]:
+        if memory_ids:
+            return [await engine.get(memory_id, actor=actor) for memory_id in memory_ids]
+        return await engine.list(actor=actor, limit=limit, **only)
+
+    return given.with_engine(look)

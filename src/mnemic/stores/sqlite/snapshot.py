@@ -35,7 +35,7 @@ from mnemic.text.analyse import parse_query
 from mnemic.types import Memory, Scope, Vector, VectorSpace
 
 if TYPE_CHECKING:
-    from mnemic.ports import Snapshot
+    from mnemic.ports import Changed, Snapshot
     from mnemic.stores.scope_index import ScopeIndex
     from mnemic.stores.sqlite.indexes import ScopeIndexes
     from mnemic.types import Scored, Signals, Where
@@ -190,6 +190,12 @@ class SqliteSnapshot:
 
     async def speakers(self, where: Where) -> frozenset[str]:
         return frozenset(name for _, index in self._used(where) for name in index.speakers())
+
+    async def changed(self, scope: Scope, seen: int) -> Changed:
+        """Return the offer of `Following`: one statement for what has changed, none where nothing has."""
+        from mnemic.stores.sqlite.changed import changed
+
+        return changed(self._connection, self._rows, scope, seen)
 
     async def believed(
         self, scopes: Sequence[Scope], known_at: datetime, *, live_at: datetime | None = None

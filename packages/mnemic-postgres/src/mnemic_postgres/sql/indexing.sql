@@ -18,3 +18,16 @@ SELECT m.number FROM memory m WHERE m.tenant = $1 AND m.scope_id = $2
 
 -- name: bodies
 SELECT {columns} FROM {sources} WHERE m.tenant = $1 AND m.memory_id = ANY ($2::text[])
+
+-- name: place
+SELECT scope_id, changes, removed_at FROM scope WHERE tenant = $1 AND level = $2 AND owner = $3
+
+-- name: changed
+-- What the memories changed since the change $3 say.
+SELECT m.memory_id, textsend(v.body) AS body, v.checksum
+FROM memory m
+JOIN memory_version v ON v.tenant = m.tenant AND v.memory_id = m.memory_id AND v.version = m.version
+WHERE m.tenant = $1 AND m.scope_id = $2 AND m.changed > $3
+
+-- name: names
+SELECT m.memory_id FROM memory m WHERE m.tenant = $1 AND m.scope_id = $2

@@ -14,6 +14,7 @@ from mnemic_server.access import Correcting, Deleting, Reading, TheService, Writ
 from mnemic_server.answers import (
     ContextAnswer,
     CountAnswer,
+    ForgottenAnswer,
     HistoryAnswer,
     MemoryAnswer,
     PageAnswer,
@@ -33,6 +34,7 @@ from mnemic_server.shapes import (
     ContextWanted,
     Conversation,
     Correction,
+    ForgetWanted,
     IdempotencyKey,
     Kinds,
     MemoryId,
@@ -208,10 +210,8 @@ async def correct(
     try:
         receipt = await service.engine.update(
             memory_id,
-            wanted.content,
             actor=actor,
-            data=wanted.data,
-            context=wanted.context,
+            **wanted.changes(),
             expected_version=expected,
             origin=None if wanted.origin is None else Origin(wanted.origin),
         )
@@ -228,6 +228,20 @@ async def forget(memory_id: MemoryId, actor: Deleting, service: TheService) -> N
     reviewer.
     """
     await service.engine.forget(memory_id, actor=actor)
+
+
+@router.post("/memories/forget", **answering(ForgottenAnswer))
+async def forget_matching(wanted: ForgetWanted, actor: Deleting, service: TheService) -> dict[str, Any]:
+    """Delete the active memories that meet a filter, the newest `limit` of them. At least one of `kinds`, `categories`,
+    `keys` and `where` is given. With `dry_run` nothing is deleted; `more`: others meet the filter.
+    """
+    done = await service.engine.forget_matching(actor=actor, **wanted.model_dump())
+    return {
+        "memory_ids": list(done.memory_ids),
+        "refused": list(done.refused),
+        "more": done.more,
+        "dry_run": done.dry_run,
+    }
 
 
 def etag(memory: Memory) -> str:

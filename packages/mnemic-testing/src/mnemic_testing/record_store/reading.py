@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from mnemic.ports import RecordStore, Snapshot
+from mnemic.ports import Changed, Following, RecordStore, Snapshot
 from mnemic.types import Kind, Level, Memory, Status, Where
 from mnemic.types.facets import MOST_FACETS, value_facet
 from mnemic.types.identity import new_id
@@ -263,6 +263,41 @@ class ReadingContract(Setting):
             assert set(ids(await store.recent(where, limit=99))) == accepted
             assert set(ids(await store.nearest(where, EMBEDDER.vector("harbour"), limit=99))) == accepted
             assert set(ids(await store.match(where, "harbour", limit=99))) == accepted
+
+    async def test_what_has_changed_is_told_without_the_rest(self, store: RecordStore, other: RecordStore) -> None:
+        known: dict[str, Any] = {}
+        seen, kept = 0, [memory(f"boat {number}", data={"at": number}) for number in range(4)]
+
+        async def follow(moment: Snapshot) -> Changed | None:
+            return await moment.changed(scope(), seen) if isinstance(moment, Following) else None
+
+        async def told() -> set[str]:
+            nonlocal seen
+            changed = await store.read(follow)
+            if changed is None:
+                pytest.skip("the store does not say what changes")
+            seen = changed.seen
+            for gone in known.keys() - (known.keys() if changed.kept is None else changed.kept):
+                del known[gone]
+            known.update(changed.data)
+            return set(changed.data)
+
+        assert await told() == set()
+        await remember(store, *kept, memory("boat", scope=scope("bob"), data={"at": 9}))
+        assert await told() == set(ids(kept))
+        assert await told() == set()
+        changed = kept[1].next_version(day(1), data={"at": "elsewhere"})
+        await change(other, changed)
+        hidden = kept[2].next_version(day(1), status=Status.SUPERSEDED)
+        await change(other, hidden)
+        assert await told() == {changed.memory_id, hidden.memory_id}
+        await other.transact(lambda transaction: transaction.remove(kept[0].memory_id, scope=scope()))
+        assert await told() == set()
+        assert known == {
+            kept[1].memory_id: {"at": "elsewhere"},
+            kept[2].memory_id: {"at": 2},
+            kept[3].memory_id: {"at": 3},
+        }
 
     def _random_memory(self, rng: random.Random, number: int) -> Memory:
         return memory(

@@ -1,0 +1,104 @@
+"""The data of the memories of scopes in use, held ready for filters.
+
+A store that says what has changed in a scope (`mnemic.ports.Following`) is asked for that alone: what was read before
+is not read again, and a filter that was asked before is judged for what has changed since. Of another store every
+memory is read for every filter.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from mnemic.ports import Changed, Following, Snapshot
+from mnemic.types import Scope, Where
+from mnemic.types.conditions import meets
+
+MOST_HELD = 1_000_000
+"""Memories of all scopes together whose data is held; the scopes that were not asked for longest go first."""
+MOST_FILTERS = 16
+"""Filters of a scope whose answers are held."""
+_NOTHING: Mapping[str, Any] = {}
+
+
+@dataclass(slots=True)
+class ScopeData:
+    """The data of one scope's memories, whatever their status, as of the change `seen`."""
+
+    seen: int = 0
+    data: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    answers: OrderedDict[str, tuple[Mapping[str, Any], set[str]]] = field(default_factory=OrderedDict)
+
+    def take(self, changed: Changed) -> None:
+        """Take in what has changed in the scope."""
+        if changed.kept is not None:
+            for gone in self.data.keys() - changed.kept:
+                del self.data[gone]
+                for _, found in self.answers.values():
+                    found.discard(gone)
+        for memory_id, data in changed.data.items():
+            self.data[memory_id] = data or _NOTHING
+            for wanted, found in self.answers.values():
+                (found.add if meets(data, wanted) else found.discard)(memory_id)
+        self.seen = changed.seen
+
+    def meeting(self, name: str, wanted: Mapping[str, Any]) -> frozenset[str]:
+        """Return the ids of the memories that meet the filter, which goes by `name`."""
+        if name not in self.answers:
+            bare = meets(_NOTHING, wanted)
+            found = {one for one, data in self.data.items() if (meets(data, wanted) if data else bare)}
+            self.answers[name] = (wanted, found)
+            while len(self.answers) > MOST_FILTERS:
+                self.answers.popitem(last=False)
+        self.answers.move_to_end(name)
+        return frozenset(self.answers[name][1])
+
+
+class DataIndex:
+    """The data of every scope that a filter was asked of. Used from any thread."""
+
+    def __init__(self) -> None:
+        self._scopes: OrderedDict[Scope, ScopeData] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def forget(self) -> None:
+        """Hold nothing."""
+        with self._lock:
+            self._scopes.clear()
+
+    async def narrowed(self, moment: Snapshot, where: Where, data: Mapping[str, Any]) -> frozenset[str] | None:
+        """Return the ids of the memories of the scopes whose data meets the filter, whatever their status; None where
+        the store does not say what changes.
+        """
+        if not isinstance(moment, Following):
+            return None
+        name, found = _named(data), frozenset[str]()
+        for scope in dict.fromkeys(where.scopes):
+            found |= await self._meeting(moment, scope, name, data)
+        return found
+
+    async def _meeting(self, moment: Following, scope: Scope, name: str, data: Mapping[str, Any]) -> frozenset[str]:
+        while True:
+            with self._lock:
+                known = self._scopes.setdefault(scope, ScopeData())
+                self._scopes.move_to_end(scope)
+                seen = known.seen
+            changed = await moment.changed(scope, seen)
+            with self._lock:
+                if known.seen == seen:
+                    if changed.seen > seen:
+                        known.take(changed)
+                        self._drop()
+                    return known.meeting(name, data)
+
+    def _drop(self) -> None:
+        while len(self._scopes) > 1 and sum(len(one.data) for one in self._scopes.values()) > MOST_HELD:
+            self._scopes.popitem(last=False)
+
+
+def _named(data: Mapping[str, Any]) -> str:
+    return json.dumps(data, sort_keys=True, default=dict)

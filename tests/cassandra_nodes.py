@@ -14,7 +14,8 @@ from pathlib import Path
 JARS = Path(__file__).parent.parent / "build" / "cassandra" / "jars"
 """Where `make cassandra` puts what it has fetched."""
 
-_WAIT_SECONDS = 180.0
+_WAIT_SECONDS = 240.0
+_LOOPBACK = ("link", "set", "lo", "up")
 _OPENED = {
     "java.base": "java.io java.lang java.lang.module java.lang.reflect java.nio java.util java.util.concurrent"
     " java.util.concurrent.atomic jdk.internal.loader jdk.internal.math jdk.internal.module jdk.internal.ref"
@@ -75,11 +76,61 @@ def _flags(option: str, packages: dict[str, str]) -> list[str]:
     ]
 
 
+class Network:
+    """A bridge of its own with a network namespace for each node, so that one can be cut off. Needs root and `ip`."""
+
+    def __init__(self) -> None:
+        self.prefix = f"mn{os.getpid() % 10000}"
+        self._count = 0
+        self._run("link", "add", self.prefix, "type", "bridge")
+        self._run("addr", "add", "10.77.0.254/24", "dev", self.prefix)
+        self._run("link", "set", self.prefix, "up")
+
+    @staticmethod
+    def at_hand() -> bool:
+        """Check whether namespaces can be made here."""
+        return os.geteuid() == 0 and shutil.which("ip") is not None
+
+    def join(self, number: int) -> tuple[str, ...]:
+        """Make the namespace of a node; the command that runs another one in it."""
+        name, outer, inner = self._names(number)
+        self._run("netns", "add", name)
+        self._count = max(self._count, number)
+        self._run("link", "add", outer, "type", "veth", "peer", "name", inner)
+        self._run("link", "set", inner, "netns", name)
+        self._run("link", "set", outer, "master", self.prefix, "up")
+        for words in (("addr", "add", f"10.77.0.{number}/24", "dev", inner), ("link", "set", inner, "up"), _LOOPBACK):
+            self._run("-n", name, *words)
+        return "ip", "netns", "exec", name
+
+    def cut(self, number: int) -> None:
+        """Cut a node off from everybody: what is sent is dropped without an answer."""
+        self._run("link", "set", self._names(number)[1], "down")
+
+    def mend(self, number: int) -> None:
+        """Connect it again."""
+        self._run("link", "set", self._names(number)[1], "up")
+
+    def close(self) -> None:
+        """Remove what was made."""
+        for number in range(1, self._count + 1):
+            subprocess.run(["ip", "netns", "del", self._names(number)[0]], check=False)
+        subprocess.run(["ip", "link", "del", self.prefix], check=False)
+
+    def _names(self, number: int) -> tuple[str, str, str]:
+        return f"{self.prefix}n{number}", f"{self.prefix}o{number}", f"{self.prefix}i{number}"
+
+    def _run(self, *words: str) -> None:
+        subprocess.run(["ip", *words], check=True, capture_output=True)
+
+
 class Node:
     """One node: `start`, `kill`, `stop`."""
 
     def __init__(self, cluster: Cluster, number: int) -> None:
+        self.number = number
         self.address = cluster.address_of(number)
+        self._inside = cluster.network.join(number) if cluster.network is not None else ()
         self.folder = cluster.folder / f"node{number}"
         self._jmx = cluster.native + 1000 + number
         self._native = cluster.native
@@ -97,16 +148,16 @@ class Node:
         (conf / "cassandra.yaml").write_text(settings)
         (conf / "logback.xml").write_text(_LOGGING.format(folder=self.folder))
 
-    def start(self, *before: str) -> None:
+    def start(self) -> None:
         """Start it, for the first time or again, and return once it answers."""
-        self.launch(*before)
+        self.launch()
         self.wait()
 
-    def launch(self, *before: str) -> None:
-        """Start it. `before`: a command that runs another one, for instance in a network namespace."""
+    def launch(self) -> None:
+        """Start it."""
         conf = self.folder / "conf"
         command = [
-            *before, "java", *_flags("--add-exports", _EXPORTED), *_flags("--add-opens", _OPENED),
+            *self._inside, "java", *_flags("--add-exports", _EXPORTED), *_flags("--add-opens", _OPENED),
             f"-Xms{self._heap}m", f"-Xmx{self._heap}m", "-XX:+UseSerialGC", "-XX:MaxDirectMemorySize=384m",
             "-XX:TieredStopAtLevel=4", f"-Dcassandra.config=file://{conf}/cassandra.yaml",
             f"-Dcassandra.storagedir={self.folder}", f"-Dlogback.configurationFile={conf}/logback.xml",
@@ -134,7 +185,7 @@ class Node:
 
     def nodetool(self, *words: str) -> str:
         """Return what the operator's command says."""
-        tool = ["java", "-cp", f"{self.folder / 'conf'}:{JARS}/*", "org.apache.cassandra.tools.NodeTool"]
+        tool = [*self._inside, "java", "-cp", f"{self.folder / 'conf'}:{JARS}/*", "org.apache.cassandra.tools.NodeTool"]
         ran = subprocess.run(
             [*tool, "-h", "127.0.0.1", "-p", str(self._jmx), *words], capture_output=True, text=True, timeout=600
         )
@@ -154,18 +205,18 @@ class Node:
 
 
 class Cluster:
-    """Nodes on 127.0.0.1, 127.0.0.2 and so on."""
+    """Nodes on 127.0.0.1, 127.0.0.2 and so on, or in the namespaces of `network`."""
 
-    def __init__(self, count: int = 1, *, heap: int = 640, network: str = "127.0.0") -> None:
+    def __init__(self, count: int = 1, *, heap: int = 640, network: Network | None = None) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="mnemic-cassandra-"))
         self.heap = heap
-        self._network = network
+        self.network = network
         self.native, self.storage = _free_port(), _free_port()
         self.nodes = [Node(self, number) for number in range(1, count + 1)]
 
     def address_of(self, number: int) -> str:
         """Return the address of a node."""
-        return f"{self._network}.{number}"
+        return f"{'127.0.0' if self.network is None else '10.77.0'}.{number}"
 
     def url(self, keyspace: str = "mnemic", **options: object) -> str:
         """Return the address of a keyspace for the store."""
@@ -187,6 +238,8 @@ class Cluster:
         """End every node and remove its files."""
         for node in self.nodes:
             node.kill()
+        if self.network is not None:
+            self.network.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
 

@@ -108,6 +108,11 @@ class PostgresServer:
                 raise RuntimeError((self.folder / "log").read_text(errors="replace")[-2000:])
             time.sleep(0.05)
 
+    def pid(self) -> int:
+        """The process that the server's others are children of."""
+        assert self._process is not None
+        return self._process.pid
+
     def kill(self) -> None:
         """End the server as a crash would, all of its processes, and return once they are gone."""
         assert self._process is not None

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import pytest
 
+from mnemic.bootstrap import build_store
 from mnemic.ports import RecordStore
 from mnemic_cassandra import CassandraStore
 from mnemic_keys import KeyFolder, MasterKeys
@@ -39,3 +40,9 @@ class TestSealedCassandraStore(TestCassandraStore):
             MasterKeys.make(folder / "master.key")
         keyring = KeyFolder(folder / "keys", folder / "master.key")
         return CassandraStore(f"{self.url}&prefix={prefix_of(folder)}", keyring=keyring, seals=True)
+
+
+def test_the_address_opens_the_store(cassandra: str) -> None:
+    store = build_store(cassandra, durability="durable")
+    assert isinstance(store, CassandraStore)
+    assert store.capabilities.name == "cassandra"

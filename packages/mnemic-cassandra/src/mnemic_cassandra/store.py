@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from mnemic.ports import Keyring
 from mnemic.stores.codec import encode_event
@@ -63,14 +63,21 @@ class CassandraTransaction(LayeredTransaction):
 class CassandraStore(LayeredStore):
     """A `RecordStore` in the keyspace at `location` (`cassandra://host1,host2/keyspace`) for many processes.
 
-    `open` makes keyspace and tables where they are missing. With a `keyring` sealed memories are opened; where it
-    `seals` too, what is written is sealed with the data key of its subject.
+    `open` makes keyspace and tables where they are missing. `durability` changes nothing: when a commit is on their
+    disks is a setting of the nodes (`commitlog_sync`). With a `keyring` sealed memories are opened; where it `seals`
+    too, what is written is sealed with the data key of its subject.
     """
 
     _transaction = CassandraTransaction
 
     def __init__(
-        self, location: str, *, bm25: Bm25 | None = None, keyring: Keyring | None = None, seals: bool = False
+        self,
+        location: str,
+        *,
+        durability: Literal["durable", "fast"] = "durable",
+        bm25: Bm25 | None = None,
+        keyring: Keyring | None = None,
+        seals: bool = False,
     ) -> None:
         self._database = CassandraRows(Address.of(location))
         super().__init__(self._database, bm25=bm25, keyring=keyring, seals=seals)

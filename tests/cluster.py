@@ -1,0 +1,389 @@
+"""Faults of a cluster, and its figures: `make cluster`. Three real Cassandra nodes, the engine as it is.
+
+    python -m tests.cluster [--only contract,kill,topology,partition,exact,processor] [--writes 5000]
+
+Processes write through the engine, each call under an idempotency key that is used again until it succeeds; everything
+acknowledged is looked for afterwards. Rows are printed as JSON, with the load of the machine beside each.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from itertools import islice, pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from mnemic.bootstrap import build_store
+from mnemic.engine import MemoryEngine
+from mnemic.errors import MnemicError
+from mnemic.types import Actor, Candidate, Kind, Status, VectorSpace
+from mnemic_eval.texts import questions, statements
+from mnemic_eval.vectors import HashedEmbedder
+from tests.cassandra_nodes import Cluster, Network, Node, at_hand, cpu_seconds
+from tests.servers import PostgresServer
+
+SPACE = VectorSpace(model="all-MiniLM-L6-v2-int8", dimension=384)
+PROCESSES, TASKS, TENANTS, USERS = 4, 2, 20, 10
+ROWS = ("contract", "kill", "topology", "partition", "exact", "processor")
+
+
+def engine_on(location: str) -> MemoryEngine:
+    return MemoryEngine(store=build_store(location, durability="durable"), embedder=HashedEmbedder(SPACE))
+
+
+def user(number: int) -> Actor:
+    return Actor(tenant=f"t{number % TENANTS:03d}", user=f"u{number // TENANTS % USERS}")
+
+
+async def write(location: str, number: int, calls: int, log: Path) -> None:
+    """Make `calls` acknowledged writes; a line of the log for each."""
+    said = statements(1000 + number)
+    left = iter(range(calls))
+    with log.open("w", buffering=1) as out:
+        async with engine_on(location) as engine:
+
+            async def task() -> None:
+                for call in left:
+                    await one(call)
+
+            async def one(call: int) -> None:
+                text, who, key = f"{next(said)} ({number}.{call})", user(number * 7919 + call), f"{number}-{call}"
+                began, failed = time.time(), []
+                while True:
+                    try:
+                        told = await engine.add(
+                            Candidate(content=text, kind=Kind.EPISODIC), actor=who, idempotency_key=key
+                        )
+                    except MnemicError as error:
+                        failed.append(error.reason)
+                        await asyncio.sleep(0.05)
+                        continue
+                    out.write(
+                        json.dumps([began, time.time(), who.tenant, who.user, told.memory_id, text, failed]) + "\n"
+                    )
+                    return
+
+            print("ready", flush=True)
+            await asyncio.to_thread(sys.stdin.readline)
+            await asyncio.gather(*(task() for _ in range(TASKS)))
+
+
+class Writers:
+    """Processes that write, and what they were told."""
+
+    def __init__(self, location: str, writes: int, folder: Path) -> None:
+        self.logs = [folder / f"log{number}" for number in range(PROCESSES)]
+        command = [sys.executable, "-m", "tests.cluster", "--write", location, "--calls", str(writes // PROCESSES)]
+        self._running = [
+            subprocess.Popen([*command, "--number", str(n), "--log", str(log)], stdin=-1, stdout=-1, text=True)
+            for n, log in enumerate(self.logs)
+        ]
+        for each in self._running:
+            assert each.stdout is not None
+            assert each.stdout.readline() == "ready\n"
+
+    def go(self) -> None:
+        for each in self._running:
+            assert each.stdin is not None
+            each.stdin.write("\n")
+            each.stdin.flush()
+
+    def count(self) -> int:
+        return sum(log.read_bytes().count(b"\n") for log in self.logs if log.exists())
+
+    def reach(self, count: int) -> None:
+        """Wait until so many writes are acknowledged."""
+        while self.count() < count:
+            if all(each.poll() is not None for each in self._running):
+                raise RuntimeError("the writers have ended")
+            time.sleep(0.1)
+
+    def end(self) -> list[list[Any]]:
+        for each in self._running:
+            if each.wait() != 0:
+                raise RuntimeError("a writer has failed")
+        return [json.loads(line) for log in self.logs for line in log.read_text().splitlines()]
+
+
+async def check(location: str, told: list[list[Any]]) -> dict[str, Any]:
+    """Look for everything acknowledged: lost, twice, chains."""
+    acked: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
+    for _, _, tenant, owner, memory_id, text, _ in told:
+        acked[tenant, owner][memory_id] = text
+    lost = doubled = held = lines = 0
+    store = build_store(location, durability="durable")
+    await store.open(SPACE)
+    try:
+        for (tenant, owner), mine in acked.items():
+            scope = Actor(tenant=tenant, user=owner).scope("user")
+            there = await store.held(tenant, statuses=[Status.ACTIVE], scope=scope, limit=100_000)
+            found = {memory.memory_id: memory.content for memory in there}
+            held += len(found)
+            lost += sum(found.get(memory_id) != text for memory_id, text in mine.items())
+            doubled += sum(count > 1 for count in Counter(found.values()).values())
+        chains = {tenant: await store.broken_audit(tenant) for tenant in {tenant for tenant, _ in acked}}
+        lines = sum(chain[0] for chain in chains.values())
+    finally:
+        await store.close()
+    broken = sum(chain[1] is not None for chain in chains.values())
+    return {"held": held, "lost": lost, "duplicated": doubled, "chains": len(chains), "broken": broken, "lines": lines}
+
+
+def summary(told: list[list[Any]]) -> dict[str, Any]:
+    """Return what the writers saw: how long nobody got through, and how long a call took."""
+    ends = sorted(line[1] for line in told)
+    calls = sorted(line[1] - line[0] for line in told)
+    return {
+        "acknowledged": len(told),
+        "failed_calls": Counter(reason for line in told for reason in line[6]),
+        "longest_pause": round(max(b - a for a, b in pairwise(ends)), 2),
+        "longest_call": round(calls[-1], 2),
+        "ms_p50_p95_p99": [round(1000 * calls[int(len(calls) * share)], 1) for share in (0.5, 0.95, 0.99)],
+        "per_second": round(len(told) / (ends[-1] - ends[0]), 1),
+    }
+
+
+def run(cluster: Cluster, name: str, writes: int, during: Callable[[Writers], dict[str, Any] | None]) -> None:
+    """Let processes write while `during` happens, and print the row."""
+    url = cluster.url(name, copies=3)
+    asyncio.run(_opened(url))
+    with TemporaryDirectory() as folder:
+        writers = Writers(url, writes, Path(folder))
+        writers.go()
+        beside = during(writers)
+        told = writers.end()
+    tell(name, **summary(told), **asyncio.run(check(url, told)), **(beside or {}))
+
+
+async def _opened(location: str) -> None:
+    store = build_store(location, durability="durable")
+    await store.open(SPACE)
+    await store.close()
+
+
+def tell(name: str, **found: Any) -> None:
+    print(json.dumps({"row": name, **found, "load": round(os.getloadavg()[0], 1)}), flush=True)
+
+
+def contract(cluster: Cluster) -> None:
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "packages/mnemic-cassandra/tests"]
+    ran = subprocess.run(
+        command,
+        env={**os.environ, "MNEMIC_CASSANDRA": cluster.url("contract", copies=3)},
+        capture_output=True,
+        text=True,
+    )
+    tell("contract", passed=ran.returncode == 0, said=ran.stdout.strip().splitlines()[-1])
+    if ran.returncode:
+        print(ran.stdout[-6000:])
+
+
+def kill(cluster: Cluster, writes: int) -> None:
+    """Kill each node in turn during the writes, and start it again."""
+
+    def during(writers: Writers) -> None:
+        for number, node in enumerate(cluster.nodes, 1):
+            writers.reach(writes * (2 * number - 1) // 7)
+            node.kill()
+            writers.reach(writes * 2 * number // 7)
+            node.start()
+
+    run(cluster, "kill", writes, during)
+
+
+def topology(cluster: Cluster, writes: int) -> None:
+    """Add a node and take one away during the writes."""
+
+    def during(writers: Writers) -> dict[str, Any]:
+        writers.reach(writes // 10)
+        began = time.time()
+        node = cluster.add()
+        node.start()
+        wait_for(cluster.nodes[0], lambda told: told.count("UN ") == 4)
+        added = time.time() - began
+        at = writers.count()
+        node.nodetool("decommission")
+        gone = time.time() - began - added
+        node.kill()
+        cluster.nodes.remove(node)
+        return {
+            "added_s": round(added, 1),
+            "removed_s": round(gone, 1),
+            "at_writes": [writes // 10, at, writers.count()],
+        }
+
+    run(cluster, "topology", writes, during)
+
+
+def wait_for(node: Node, good: Callable[[str], bool]) -> None:
+    until = time.monotonic() + 300
+    while not good(node.nodetool("status")):
+        if time.monotonic() > until:
+            raise RuntimeError(node.nodetool("status"))
+        time.sleep(1)
+
+
+def partition(cluster: Cluster, writes: int) -> None:
+    """Cut one node off for a third of the writes."""
+    if cluster.network is None:
+        print("NOT RUN: partition. It needs root and the command ip.", file=sys.stderr)
+        return
+    network = cluster.network
+
+    def during(writers: Writers) -> None:
+        writers.reach(writes // 3)
+        network.cut(2)
+        writers.reach(2 * writes // 3)
+        network.mend(2)
+
+    run(cluster, "partition", writes, during)
+
+
+def exact(cluster: Cluster, memories: int) -> None:
+    """Fill both with the same memories and ask both the same."""
+    asyncio.run(_exact(cluster.url("exact", copies=3), memories))
+
+
+async def _exact(location: str, memories: int) -> None:
+    users = 500
+    with TemporaryDirectory() as folder:
+        async with engine_on(f"{folder}/memories.db") as near, engine_on(location) as far:
+            said, began = statements(20240229), time.time()
+            turn = asyncio.Semaphore(4)
+
+            async def fill(number: int, texts: list[str]) -> None:
+                async with turn:
+                    for engine in (near, far):
+                        batch = [Candidate(content=text, kind=Kind.EPISODIC) for text in texts]
+                        for first in range(0, len(batch), 25):
+                            await engine.add_many(batch[first : first + 25], actor=_of_500(number))
+
+            per = memories // users
+            await asyncio.gather(*(fill(number, list(islice(said, per))) for number in range(users)))
+            filled, asked = time.time() - began, list(islice(questions(7), 500))
+            same = 0
+            for number, question in enumerate(asked):
+                answers = [
+                    [
+                        (h.memory.content, round(h.score, 4))
+                        for h in (await e.search(question, actor=_of_500(number), top_k=10)).hits
+                    ]
+                    for e in (near, far)
+                ]
+                same += sorted(answers[0]) == sorted(answers[1])
+            counts = 0
+            for number in range(users):
+                counts += len(
+                    await far.store.held(
+                        _of_500(number).tenant,
+                        statuses=[Status.ACTIVE],
+                        scope=_of_500(number).scope("user"),
+                        limit=10**6,
+                    )
+                )
+    tell("exact", memories=counts, users=users, fill_s=round(filled, 1), searches=len(asked), same=same)
+
+
+def _of_500(number: int) -> Actor:
+    return Actor(tenant=f"t{number % 50:03d}", user=f"u{number // 50}")
+
+
+def processor(cluster: Cluster, calls: int) -> None:
+    """CPU of one write and one search, on the nodes and on a private PostgreSQL."""
+    nodes = [node.process for node in cluster.nodes if node.process is not None]
+    tell(
+        "processor",
+        on="cassandra",
+        **asyncio.run(_spent(cluster.url("processor", copies=3), calls, lambda: sum(map(cpu_seconds, nodes)))),
+    )
+    server = PostgresServer()
+    server.start()
+    try:
+        tell("processor", on="postgres", **asyncio.run(_spent(server.dsn(), calls, lambda: _of_tree(server.pid()))))
+    finally:
+        server.stop()
+
+
+def _of_tree(pid: int) -> float:
+    """Return the processor time of a server and its children, also of those that have ended."""
+    total = 0.0
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    for each in (pid, *map(int, children)):
+        fields = Path(f"/proc/{each}/stat").read_text().rsplit(")", 1)[1].split()
+        total += sum(map(int, fields[11:15] if each == pid else fields[11:13]))
+    return total / os.sysconf("SC_CLK_TCK")
+
+
+async def _spent(location: str, calls: int, spent: Callable[[], float]) -> dict[str, Any]:
+    said, asked = statements(3), questions(3)
+    found: dict[str, Any] = {"calls": calls}
+    async with engine_on(location) as engine:
+        for number in range(calls // 4):  # plans, caches and the just-in-time compiler
+            await engine.add(Candidate(content=f"{next(said)} (w{number})", kind=Kind.EPISODIC), actor=user(number))
+        for name in ("write", "search"):
+            before, own, began = spent(), time.process_time(), time.time()
+            for number in range(calls):
+                if name == "write":
+                    await engine.add(
+                        Candidate(content=f"{next(said)} ({number})", kind=Kind.EPISODIC), actor=user(number)
+                    )
+                else:
+                    await engine.search(next(asked), actor=user(number), top_k=10)
+            found[f"{name}_server_ms"] = round(1000 * (spent() - before) / calls, 2)
+            found[f"{name}_client_ms"] = round(1000 * (time.process_time() - own) / calls, 2)
+            found[f"{name}_ms"] = round(1000 * (time.time() - began) / calls, 1)
+    return found
+
+
+def rows(given: argparse.Namespace, cluster: Cluster) -> Iterator[tuple[str, Callable[[], None]]]:
+    yield "contract", lambda: contract(cluster)
+    yield "kill", lambda: kill(cluster, given.writes)
+    yield "topology", lambda: topology(cluster, given.writes)
+    yield "partition", lambda: partition(cluster, given.writes)
+    yield "exact", lambda: exact(cluster, given.memories)
+    yield "processor", lambda: processor(cluster, given.calls or 400)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", default=",".join(ROWS))
+    parser.add_argument("--writes", type=int, default=5000)
+    parser.add_argument("--memories", type=int, default=50_000)
+    parser.add_argument("--calls", type=int, default=0)
+    parser.add_argument("--heap", type=int, default=700)
+    for name in ("--write", "--number", "--log"):
+        parser.add_argument(name, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.write:
+        asyncio.run(write(given.write, int(given.number), given.calls, Path(given.log)))
+        return
+    if not at_hand():
+        sys.exit("NOT RUN: three Cassandra nodes need java (17) and what `make cassandra` fetches.")
+    cluster = Cluster(3, heap=given.heap, network=Network() if Network.at_hand() else None)
+    failed = 0
+    try:
+        cluster.start()
+        for name, row in rows(given, cluster):
+            if name in given.only.split(","):
+                try:
+                    row()
+                except (RuntimeError, MnemicError, AssertionError) as error:
+                    failed += 1
+                    tell(name, failed=str(error)[-2000:], threads=threading.active_count())
+    finally:
+        cluster.stop()
+    sys.exit(min(failed, 1))
+
+
+if __name__ == "__main__":
+    main()

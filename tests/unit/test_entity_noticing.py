@@ -12,11 +12,11 @@ from mnemic.bootstrap import build_engine
 from mnemic.config import Settings
 from mnemic.door import Watchers
 from mnemic.engine import MemoryEngine
-from mnemic.engine.entity_noticing import EntityNoticing
 from mnemic.errors import InvalidConfig, ModelUnavailable
 from mnemic.extract.entities import EntityReading
 from mnemic.extract.entities.rules import RuleEntityReader
 from mnemic.kinds.entity import EntityMemory
+from mnemic.kinds.entity_noticing import EntityNoticing
 from mnemic.runtime.sync_facade import Awaited, awaited
 from mnemic.stores.graph import InProcessGraph
 from mnemic.stores.inprocess import InProcessStore

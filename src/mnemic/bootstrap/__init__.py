@@ -190,7 +190,7 @@ def build_middleware(guard: GuardFile, completer: Completer | None) -> tuple[Mid
     if guard.entities is None:
         return ()
     from mnemic.bootstrap.models import build_entity_reader
-    from mnemic.engine.entity_noticing import EntityNoticing
+    from mnemic.kinds.entity_noticing import EntityNoticing
 
     return (EntityNoticing(build_entity_reader(guard.entities, completer)),)
 

@@ -163,9 +163,9 @@ class MemoryEngine(StewardVerbs):
 
     def _beside(self) -> dict[str, Any]:
         """Return what a search finds beside the lists of the store: by walking the graph, and by a search service."""
-        from mnemic.kinds.graph_search import GraphSurroundings
-        from mnemic.kinds.optional_backend import OptionalBackend
-        from mnemic.kinds.search_service import IndexedElsewhere
+        from mnemic.graph.search import GraphSurroundings
+        from mnemic.retrieve.optional_backend import OptionalBackend
+        from mnemic.retrieve.search_service import IndexedElsewhere
 
         near = None if self.graph is None else GraphSurroundings(self.graph, OptionalBackend(self.clock))
         elsewhere = IndexedElsewhere.among(self._projections, self.clock)

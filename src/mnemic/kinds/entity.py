@@ -10,15 +10,14 @@ import logging
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mnemic.errors import InvalidInput, NotSupported, StoreFailed
 from mnemic.extract.entities import ME, ROLE, EntityReader, Named, Told
 from mnemic.extract.entities.model import ModelEntityReader
 from mnemic.extract.entities.relations import LABELS, SAME_AS, THING, USER, rule_of
 from mnemic.extract.entities.rules import RuleEntityReader
-from mnemic.kinds.engine_verbs import EngineVerbs
-from mnemic.kinds.entity_names import (
+from mnemic.graph.entity_names import (
     MAX_VALUE_CHARS,
     ME_NODE,
     SAME,
@@ -33,9 +32,9 @@ from mnemic.kinds.entity_names import (
     node_of,
     relating,
 )
-from mnemic.kinds.entity_resolution import Same
+from mnemic.graph.entity_resolution import Same
+from mnemic.graph.walks import Walks
 from mnemic.kinds.view import KindView
-from mnemic.kinds.walks import Walks
 from mnemic.ports.graph import GraphStore
 from mnemic.runtime.sync_facade import Ground, M, verb
 from mnemic.types import (
@@ -52,6 +51,9 @@ from mnemic.types import (
     WriteReceipt,
 )
 from mnemic.types.graph import MAX_NODES
+
+if TYPE_CHECKING:
+    from mnemic.engine import MemoryEngine
 
 MOST_SAME = 500
 _EVER = datetime(1900, 1, 1, tzinfo=UTC)
@@ -81,7 +83,7 @@ class EntityMemory(KindView[M]):
     """
 
     def __init__(
-        self, engine: EngineVerbs, actor: Actor, ground: Ground[M], *, reader: EntityReader | None = None
+        self, engine: MemoryEngine, actor: Actor, ground: Ground[M], *, reader: EntityReader | None = None
     ) -> None:
         super().__init__(engine, actor, ground)
         self._reader = reader or (ModelEntityReader(engine.completer) if engine.completer else RuleEntityReader())

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from mnemic.errors import MemoryNotFound
 from mnemic.inject.compact import estimated_tokens
 from mnemic.inject.render import escape, new_nonce, visible
-from mnemic.kinds.engine_verbs import EngineVerbs
 from mnemic.kinds.profile import Profile
 from mnemic.kinds.view import KindView
 from mnemic.runtime.sync_facade import Ground, M, verb
 from mnemic.types import Actor, Candidate, Kind, Level, Memory, Origin, Scope, Source, Where, WriteReceipt
+
+if TYPE_CHECKING:
+    from mnemic.engine import MemoryEngine
 
 TRAIT = "trait"
 MAX_TRAITS = 50
@@ -25,7 +28,9 @@ class PersonaMemory(KindView[M]):
     versions (`history`). Nothing of it is meant for the system role of a model: `prompt` gives escaped, fenced data.
     """
 
-    def __init__(self, engine: EngineVerbs, actor: Actor, ground: Ground[M], *, profile: Profile | None = None) -> None:
+    def __init__(
+        self, engine: MemoryEngine, actor: Actor, ground: Ground[M], *, profile: Profile | None = None
+    ) -> None:
         super().__init__(engine, actor, ground)
         self.profile = profile
 

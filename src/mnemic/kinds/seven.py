@@ -17,7 +17,7 @@ from mnemic.types.catalog import CATALOG, DURABLE_KINDS, Home, kind_of
 from mnemic.types.identity import new_id
 
 if TYPE_CHECKING:
-    from mnemic.kinds.engine_verbs import EngineVerbs
+    from mnemic.engine import MemoryEngine
     from mnemic.kinds.entity import EntityMemory
     from mnemic.kinds.episodic import EpisodicMemory
     from mnemic.kinds.long_term import LongTermMemory
@@ -69,7 +69,7 @@ class SevenKinds(KindView[M]):
 
     def __init__(
         self,
-        engine: EngineVerbs,
+        engine: MemoryEngine,
         actor: Actor,
         ground: Ground[M],
         *,

@@ -6,17 +6,19 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mnemic.errors import InvalidInput, NotSupported, VersionConflict
 from mnemic.extract.structured.documents import DocumentReader, installed_readers, no_reader, package_missing
 from mnemic.extract.structured.model import fields_by_model
 from mnemic.extract.structured.schema import Schema
 from mnemic.extract.structured.shape import Shape
-from mnemic.kinds.engine_verbs import EngineVerbs
 from mnemic.kinds.view import KindView
 from mnemic.runtime.sync_facade import Ground, M, verb
 from mnemic.types import Actor, Candidate, Deadline, Kind, Memory, Origin, Source, WriteReceipt
+
+if TYPE_CHECKING:
+    from mnemic.engine import MemoryEngine
 
 PAGE = 500
 MAX_FOUND = 500
@@ -35,7 +37,7 @@ class StructuredMemory(KindView[M]):
 
     def __init__(
         self,
-        engine: EngineVerbs,
+        engine: MemoryEngine,
         actor: Actor,
         ground: Ground[M],
         *,

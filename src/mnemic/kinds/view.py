@@ -8,13 +8,13 @@ from mnemic.runtime.sync_facade import Face, Ground, M
 from mnemic.types import Actor
 
 if TYPE_CHECKING:
-    from mnemic.kinds.engine_verbs import EngineVerbs
+    from mnemic.engine import MemoryEngine
 
 
 class KindView(Face[M]):
     """One kind of memory of one actor."""
 
-    def __init__(self, engine: EngineVerbs, actor: Actor, ground: Ground[M]) -> None:
+    def __init__(self, engine: MemoryEngine, actor: Actor, ground: Ground[M]) -> None:
         super().__init__(ground)
         self._engine = engine
         self._actor = actor

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from dataclasses import dataclass
+from functools import partial
+from typing import Protocol, Self
 
-from mnemic.ports import Snapshot
+from mnemic.errors import NotSupported
+from mnemic.ports import Clock, Snapshot
+from mnemic.ports.projections import Projection, SearchIndex
+from mnemic.retrieve.optional_backend import OptionalBackend
 from mnemic.retrieve.question import Question
 from mnemic.types import Deadline, Scored, Where
 
@@ -24,3 +29,27 @@ async def accepted(found: Sequence[Scored], where: Where, moment: Snapshot) -> S
     """Those that `where` accepts as the store has them now: a service may be behind, or name what is gone."""
     memories = await moment.get_many([one.memory_id for one in found], scopes=where.scopes)
     return [one for one in found if one.memory_id in memories and where.accepts(memories[one.memory_id])]
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedElsewhere:
+    """`Elsewhere` by a `SearchIndex`, within the time limit of `backend`."""
+
+    index: SearchIndex
+    backend: OptionalBackend
+
+    @classmethod
+    def among(cls, projections: Sequence[Projection], clock: Clock) -> Self | None:
+        """Return the first of these projections that is a search index; None where none is."""
+        index = next((each for each in projections if isinstance(each, SearchIndex)), None)
+        return None if index is None else cls(index, OptionalBackend(clock))
+
+    async def ranked(self, question: Question, where: Where, deadline: Deadline | None) -> Sequence[Scored]:
+        """Return the service's best, words and vector asked at once; nothing where it cannot be asked such a thing (a
+        time in the past). Raises StoreBusy and StoreUnavailable.
+        """
+        ask = partial(self.index.search, where, question.keywords, question.vector, limit=question.depth)
+        try:
+            return await self.backend.call(ask, deadline)
+        except NotSupported:
+            return ()

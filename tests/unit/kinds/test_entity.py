@@ -12,8 +12,8 @@ import pytest_asyncio
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, NotSupported, StoreUnavailable
+from mnemic.graph.entity_names import SAME
 from mnemic.kinds.entity import EntityMemory
-from mnemic.kinds.entity_names import SAME
 from mnemic.kinds.seven import SevenKinds
 from mnemic.runtime.sync_facade import Awaited, awaited
 from mnemic.stores.inprocess import InProcessStore

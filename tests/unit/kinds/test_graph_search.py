@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import StoreBusy, StoreUnavailable
+from mnemic.graph.search import MOST_REACHED, MOST_UNSAID, GraphSurroundings
 from mnemic.kinds.entity import EntityMemory
-from mnemic.kinds.graph_search import MOST_REACHED, MOST_UNSAID, GraphSurroundings
-from mnemic.kinds.optional_backend import OptionalBackend
+from mnemic.retrieve.optional_backend import OptionalBackend
 from mnemic.retrieve.relevance import RELATED
 from mnemic.runtime.sync_facade import Awaited, awaited
 from mnemic.stores.graph import InProcessGraph

@@ -11,11 +11,11 @@ from pathlib import Path
 from mnemic.bootstrap import build_embedder
 from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
+from mnemic.graph.search import GraphSurroundings
 from mnemic.kinds.entity import EntityMemory
-from mnemic.kinds.graph_search import GraphSurroundings
-from mnemic.kinds.optional_backend import OptionalBackend
 from mnemic.ports import Embedder
 from mnemic.retrieve.fuse import Weights
+from mnemic.retrieve.optional_backend import OptionalBackend
 from mnemic.runtime.clock import SystemClock
 from mnemic.runtime.sync_facade import awaited
 from mnemic.stores.sqlite import SqliteStore

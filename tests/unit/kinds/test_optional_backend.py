@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from mnemic.errors import StoreBusy, StoreUnavailable
-from mnemic.kinds.optional_backend import OptionalBackend
+from mnemic.retrieve.optional_backend import OptionalBackend
 from mnemic_testing.clock import ManualClock
 
 

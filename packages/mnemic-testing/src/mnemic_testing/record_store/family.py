@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
-from mnemic.kinds.entity_names import ME_NODE, name_key
-from mnemic.kinds.graph_search import GraphSurroundings
-from mnemic.kinds.optional_backend import OptionalBackend
+from mnemic.graph.entity_names import ME_NODE, name_key
+from mnemic.graph.search import GraphSurroundings
 from mnemic.ports import RecordStore
 from mnemic.ports.graph import GraphStore
 from mnemic.retrieve.fuse import Weights
+from mnemic.retrieve.optional_backend import OptionalBackend
 from mnemic.retrieve.search import Searcher
 from mnemic.runtime.clock import SystemClock
 from mnemic.types import Kind, Memory, SearchResult, Where

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from mnemic.kinds.entity_resolution import Same
+from mnemic.graph.entity_resolution import Same
 from mnemic.ports.graph import GraphStore
 from mnemic.types import Neighbour, Node, Relation, Scope
 from mnemic.types.graph import MAX_NODES, newest_first

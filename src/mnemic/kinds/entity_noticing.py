@@ -23,7 +23,7 @@ ENTITIES = "entities"
 
 _READ_KINDS = frozenset({Kind.LONG_TERM, Kind.EPISODIC})
 _NEW = frozenset({Outcome.CREATED, Outcome.MERGED, Outcome.SUPERSEDED})
-_log = logging.getLogger("mnemic.engine.entity_noticing")
+_log = logging.getLogger("mnemic.kinds.entity_noticing")
 
 
 @dataclass(frozen=True, slots=True)

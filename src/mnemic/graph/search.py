@@ -11,13 +11,13 @@ from typing import Any
 
 from mnemic.extract.entities.asking import AskedRelations, read_asked
 from mnemic.extract.entities.relations import LABELS, THING
-from mnemic.kinds.entity_names import ME_NODE, SAME, key_of, node_of
-from mnemic.kinds.entity_resolution import Same
-from mnemic.kinds.optional_backend import OptionalBackend
-from mnemic.kinds.walks import Walks
+from mnemic.graph.entity_names import ME_NODE, SAME, key_of, node_of
+from mnemic.graph.entity_resolution import Same
+from mnemic.graph.walks import Walks
 from mnemic.ports import Snapshot
 from mnemic.ports.graph import GraphStore
 from mnemic.retrieve.graph_neighbourhood import SAID, Reached, Walk
+from mnemic.retrieve.optional_backend import OptionalBackend
 from mnemic.retrieve.question import COMMON
 from mnemic.text.names import slug
 from mnemic.text.spelled import spelled_names

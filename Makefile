@@ -201,10 +201,10 @@ test-model: $(DEV_READY) $(MODEL_READY) ## the way to a real language model, a v
 	@test -e $(MODEL_READY) || exit 1; \
 	$(BIN)/python -m pytest -q -p no:cacheprovider tests/model $(PYTEST_ARGS)
 
-docs: $(DEV_READY) ## the API reference in build/docs, and every link of the pages checked
-	@$(PYTEST) -q tests/architecture/test_pages.py
-	@$(BIN)/pdoc --docformat markdown --output-directory build/docs mnemic
-	@echo "docs/index.md is the front page; the API reference is build/docs/index.html"
+docs: $(DEV_READY) ## the documentation site in build/docs; fails on a broken link and on a name that does not resolve
+	@$(PYTEST) -q tests/architecture/test_pages.py tests/e2e/test_docs_site.py
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	@echo "open build/docs/index.html; it needs no server and no network"
 
 # ---------------------------------------------------------------- the environment
 

@@ -10,7 +10,7 @@ import pytest
 from mnemic import MemoryManager, Settings
 from mnemic.bootstrap import build_engine
 from mnemic.engine import MemoryEngine
-from mnemic.errors import InvalidConfig, InvalidInput, MemoryNotFound
+from mnemic.errors import InvalidConfig, InvalidInput, KeyNotAllowed, MemoryNotFound
 from mnemic.stores.sqlite import SqliteStore
 from mnemic_testing.embedder import WordEmbedder
 
@@ -105,3 +105,13 @@ def test_a_user_id_is_printable_and_not_too_long(tmp_path: Path) -> None:
         with pytest.raises(InvalidInput) as refused:
             MemoryManager(bad, store=tmp_path / "m.db")  # type: ignore[arg-type]
         assert refused.value.reason == "invalid_input:user"
+
+
+def test_a_policy_may_be_named_by_its_file(tmp_path: Path) -> None:
+    path = tmp_path / "policy.toml"
+    path.write_text('[keys.seat]\nallowed_values = ["aisle"]\n', encoding="utf-8")
+    for named in (path, str(path)):
+        with MemoryManager("ana", store="memory:", policy=named) as memory:
+            assert memory.add("aisle", key="seat").stored
+            with pytest.raises(KeyNotAllowed):
+                memory.add("oolong", key="tea")

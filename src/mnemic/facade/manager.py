@@ -54,7 +54,7 @@ class MemoryManager(MemoryVerbs[Blocking], PortalOwner):
         tenant: str | None = None,
         workspace: str | None = None,
         session: str | None = None,
-        policy: Policy | None = None,
+        policy: Policy | str | Path | None = None,
         settings: Settings | None = None,
         engine: MemoryEngine | None = None,
         profile: Profile | None = None,
@@ -107,7 +107,7 @@ class AsyncMemoryManager(MemoryVerbs[Awaited]):
         tenant: str | None = None,
         workspace: str | None = None,
         session: str | None = None,
-        policy: Policy | None = None,
+        policy: Policy | str | Path | None = None,
         settings: Settings | None = None,
         engine: MemoryEngine | None = None,
         profile: Profile | None = None,
@@ -158,11 +158,13 @@ class _Parts:
         settings: Settings,
         actor: Actor,
         *,
-        policy: Policy | None,
+        policy: Policy | str | Path | None,
         engine: MemoryEngine | None,
         profile: Profile | None,
         api_key: str | None,
     ) -> None:
+        if isinstance(policy, str | Path):
+            settings, policy = settings.with_values(policy=policy), None
         self._settings, self._actor, self._profile = settings, actor, profile
         self._remote = engine is None and settings.store.startswith(SERVICES)
         self.engine = engine or (

@@ -1,0 +1,147 @@
+"""The documentation site: its navigation, the pages of the API, and pages of the repository beside docs/.
+
+MkDocs calls these functions (`hooks` in mkdocs.yml).
+"""
+
+from __future__ import annotations
+
+import re
+from importlib import import_module
+from pathlib import Path, PurePosixPath
+from posixpath import normpath, relpath
+from typing import Any
+
+from mkdocs.structure.files import File, Files
+
+ROOT = Path(__file__).parents[1]
+LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
+CODE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+OUTSIDE = {"CONTRIBUTING.md": "contributing.md"} | {
+    f"packages/{path.parent.name}/README.md": f"packages/{path.parent.name}.md"
+    for path in sorted(ROOT.glob("packages/*/README.md"))
+}
+"""Pages of the repository that the site has too, and where."""
+MODULES = {
+    "mnemic": "The library",
+    "mnemic.errors": "Errors",
+    "mnemic_client": "The client of the service",
+    "mnemic_agents.turns": "Adapters: a turn with memory",
+    "mnemic_agents.clients": "Adapters: OpenAI and Anthropic clients",
+    "mnemic_agents.mcp": "Adapters: MCP",
+    "mnemic_agents.compat.mem0": "The facade of mem0",
+}
+"""Modules whose public names have a page."""
+
+TUTORIAL = ["getting-started.md"]
+GUIDES = [
+    "chat-bot", "multi-user-backend", "langgraph-agent", "mcp-in-an-editor", "moving-from-mem0", "pii-policy",
+    "review-workflow", "postgres-in-production", "erasure-request", "tuning-recall",
+]  # fmt: skip
+HOWTO = ["howto.md", "moving-from.md", "deployment.md", "console.md"]
+REFERENCE = ["cli.md", "configuration.md", "policy.md", "service.md", "subject-export.md", "plugins.md", "glossary.md"]
+EXPLANATION = [
+    "how-it-works.md", "concepts.md", "kinds.md", "architecture.md", "injection.md", "storage.md", "durability.md",
+    "governance.md", "keys.md", "graph.md", "postgres.md",
+]  # fmt: skip
+
+
+def on_config(config: Any) -> Any:
+    """Set the navigation, by the four kinds of documentation; notes and decisions in a section of their own."""
+    config.nav = [
+        {"Home": "index.md"},
+        {"Tutorial": TUTORIAL},
+        {
+            "Guides": [
+                *(f"guides/{name}.md" for name in GUIDES),
+                *HOWTO,
+                {"Frameworks": _pages("frameworks")},
+                {"Editors and assistants": _pages("mcp")},
+            ]
+        },
+        {
+            "Reference": [
+                {"API": [{title: _place(module)} for module, title in MODULES.items()]},
+                *REFERENCE,
+                {"Packages": [place for place in OUTSIDE.values() if place.startswith("packages/")]},
+            ]
+        },
+        {"Explanation": [*EXPLANATION, *_others()]},
+        {"Project": ["contributing.md", {"Measurements": _pages("benchmarks")}, {"Decisions": _pages("adr")}]},
+    ]
+    return config
+
+
+def on_files(files: Files, config: Any) -> Files:
+    """Add the pages that are made: those of the API, and those of the repository."""
+    for module, title in MODULES.items():
+        files.append(File.generated(config, _place(module), content=api_page(module, title)))
+    for source, place in OUTSIDE.items():
+        text = (ROOT / source).read_text(encoding="utf-8")
+        files.append(File.generated(config, place, content=relinked(text, source, place)))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
+    """Lead links of a page to files beside docs/ to where the site has them."""
+    place = page.file.src_uri
+    if page.file.generated_by is not None:
+        return markdown
+    return relinked(markdown, f"docs/{place}", place)
+
+
+def api_page(module: str, title: str) -> str:
+    """Return the page of a module: each of its public names, by the module that defines it."""
+    parts = [f"::: {module}.{name}" for name in public_names(module)]
+    return "\n\n".join([f"# {title}", f"`import {module}`", *parts]) + "\n"
+
+
+def public_names(module: str) -> list[str]:
+    """Return the names that a module offers: those that it lists, or the classes and functions that it defines."""
+    found = import_module(module)
+    listed = getattr(found, "__all__", None)
+    if listed is None:
+        defined = (name for name, value in vars(found).items() if getattr(value, "__module__", None) == module)
+        listed = [name for name in defined if not name.startswith("_")]
+    return sorted(listed, key=str.lower)
+
+
+def relinked(markdown: str, source: str, place: str) -> str:
+    """Return a page of the repository as a page of the site: a link to a page stays one, a link to code becomes its
+    text.
+    """
+
+    def changed(found: re.Match[str]) -> str:
+        image, text, target = found.groups()
+        path, _, heading = target.partition("#")
+        if "://" in target or not path:
+            return found[0]
+        whole = normpath(str(PurePosixPath(source).parent / path))
+        there = OUTSIDE.get(whole) or (whole.removeprefix("docs/") if whole.startswith("docs/") else None)
+        if there is None or not (there.endswith(".md") or image or (ROOT / whole).is_file()):
+            return text if not image else ""
+        link = relpath(there, str(PurePosixPath(place).parent))
+        return f"{image}[{text}]({link}{'#' + heading if heading else ''})"
+
+    kept: list[str] = []
+
+    def aside(found: re.Match[str]) -> str:
+        kept.append(found[0])
+        return f"\0{len(kept) - 1}\0"
+
+    changed_text = LINK.sub(changed, CODE.sub(aside, markdown))
+    return re.sub("\0(\\d+)\0", lambda found: kept[int(found[1])], changed_text)
+
+
+def _others() -> list[str]:
+    """Return the pages of the folder itself that no section names."""
+    named = {"index.md", *TUTORIAL, *HOWTO, *REFERENCE, *EXPLANATION}
+    return sorted(path.name for path in (ROOT / "docs").glob("*.md") if path.name not in named)
+
+
+def _place(module: str) -> str:
+    return f"reference/{module.replace('.', '-')}.md"
+
+
+def _pages(folder: str) -> list[str]:
+    found = sorted((ROOT / "docs" / folder).glob("*.md"))
+    return [f"{folder}/{path.name}" for path in found if path.name != "0000-template.md"]

@@ -1,0 +1,86 @@
+"""The documentation site is complete, works offline, and is not built where a link or a name leads nowhere."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from playwright.async_api import expect
+
+from tests.docs_site import MODULES, ROOT, public_names
+from tests.e2e.browser.chromium import chromium, installed
+
+BUILD = [sys.executable, "-m", "mkdocs", "build", "--strict"]
+LOADED = re.compile(r"""<(?:script|link|img|iframe)\b[^>]*\b(?:src|href)="(https?:)?//""")
+
+
+def built(configuration: Path, folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*BUILD, "--config-file", str(configuration), "--site-dir", str(folder)],
+        cwd=ROOT,
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    done = built(ROOT / "mkdocs.yml", folder)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_every_public_name_has_its_place_in_the_reference(site: Path, module: str) -> None:
+    page = (site / "reference" / f"{module.replace('.', '-')}.html").read_text(encoding="utf-8")
+    names = public_names(module)
+    assert names
+    assert [name for name in names if not re.search(rf'id="[\w.]+\.{name}"', page)] == []
+
+
+def test_every_page_is_in_the_navigation_and_nothing_comes_from_another_host(site: Path) -> None:
+    pages = {path.relative_to(site).as_posix() for path in site.rglob("*.html")}
+    wanted = {path.relative_to(ROOT / "docs").with_suffix(".html").as_posix() for path in (ROOT / "docs").rglob("*.md")}
+    assert wanted - {"adr/0000-template.html"} <= pages
+    assert [page for page in pages if LOADED.search((site / page).read_text(encoding="utf-8"))] == []
+    assert (site / "search" / "search_index.js").stat().st_size > 100_000
+
+
+@pytest.mark.skipif(installed() is None, reason="no Chromium here: install the package chromium")
+async def test_the_search_answers_in_pages_opened_as_files(site: Path) -> None:
+    async with chromium() as browser:
+        page = await browser.new_page()
+        asked: list[str] = []
+        page.on("request", lambda request: asked.append(request.url))
+        await page.goto((site / "index.html").as_uri())
+        await page.get_by_role("textbox", name="Search").fill("erasure request")
+        await expect(page.locator(".md-search-result__item").first).to_be_visible(timeout=60_000)
+        await expect(page.locator(".md-search-result__list")).to_contain_text("Answer an erasure request")
+        assert [one for one in asked if not one.startswith(("file:", "data:", "blob:", "about:"))] == []
+
+
+@pytest.mark.parametrize(
+    ("page", "why"),
+    [
+        ("[away](nowhere.md)", "nowhere.md"),
+        ("[away](#no-such-heading)", "no-such-heading"),
+        ("::: mnemic.NoSuchName", "NoSuchName"),
+    ],
+)
+def test_what_leads_nowhere_stops_the_build(page: str, why: str, tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "index.md").write_text(f"# Page\n\n{page}\n", encoding="utf-8")
+    configuration = tmp_path / "mkdocs.yml"
+    inherited = f"INHERIT: {ROOT / 'mkdocs.yml'}\ndocs_dir: docs\nhooks: []\nnav: [index.md]\n"
+    configuration.write_text(inherited, encoding="utf-8")
+    done = built(configuration, tmp_path / "site")
+    assert done.returncode != 0
+    assert why in done.stderr + done.stdout

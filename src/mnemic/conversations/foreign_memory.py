@@ -24,7 +24,7 @@ def memory_id_of(given: str) -> str:
         return str(uuid5(_NAMESPACE, given))
 
 
-def told_at(value: Mapping[str, Any], *names: str) -> datetime | None:
+def first_moment(value: Mapping[str, Any], *names: str) -> datetime | None:
     """Return the first of these times that is there. Raises InvalidInput (`memory:<name>`)."""
     given = first(value, *names)
     return None if given is None else moment(given, f"memory:{names[0]}")

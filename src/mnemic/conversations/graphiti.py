@@ -12,7 +12,7 @@ from typing import Any
 
 from mnemic.conversations.entries import entry, mapping
 from mnemic.conversations.fields import text
-from mnemic.conversations.foreign_memory import brought, told_at
+from mnemic.conversations.foreign_memory import brought, first_moment
 from mnemic.conversations.item import Item
 from mnemic.conversations.records import Record
 from mnemic.errors import InvalidInput
@@ -62,8 +62,8 @@ def _memory(value: Any) -> ArchivedMemory:
     return brought(
         given,
         fact,
-        created=told_at(edge, "created_at"),
+        created=first_moment(edge, "created_at"),
         data={**(attributes if isinstance(attributes, Mapping) else {}), "graphiti": about},
-        valid_from=told_at(edge, "valid_at"),
-        valid_to=told_at(edge, "invalid_at", "expired_at"),
+        valid_from=first_moment(edge, "valid_at"),
+        valid_to=first_moment(edge, "invalid_at", "expired_at"),
     )

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from mnemic.conversations.entries import entry, mapping
-from mnemic.conversations.foreign_memory import brought, told_at
+from mnemic.conversations.foreign_memory import brought, first_moment
 from mnemic.conversations.item import Item
 from mnemic.conversations.records import Record
 from mnemic.errors import InvalidInput
@@ -57,7 +57,7 @@ def _memory(value: Any) -> ArchivedMemory:
     return brought(
         f"{_namespace(item)}/{key}" if len(key) < 32 else key,
         content if content is not None else json.dumps(rest, ensure_ascii=False),
-        created=told_at(item, "created_at"),
-        updated=told_at(item, "updated_at"),
+        created=first_moment(item, "created_at"),
+        updated=first_moment(item, "updated_at"),
         data={**{name: part for name, part in rest.items() if name != "kind"}, "langmem": about},
     )

@@ -82,7 +82,7 @@ def _speaker(said: Mapping[str, Any], people: Mapping[str, str]) -> str | None:
 def _plain(words: str, people: Mapping[str, str]) -> str:
     """Return the words with names in the place of mentions, and the texts of links."""
 
-    def told(mark: re.Match[str]) -> str:
+    def mention_text(mark: re.Match[str]) -> str:
         target, label = mark[1], mark[2]
         if target.startswith("@"):
             return "@" + (label or people.get(target[1:], target[1:]))
@@ -90,5 +90,5 @@ def _plain(words: str, people: Mapping[str, str]) -> str:
             return target[0].replace("!", "@") + (label or target[1:])
         return label or target
 
-    plain = _MARKED.sub(told, words)
+    plain = _MARKED.sub(mention_text, words)
     return plain.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")

@@ -20,7 +20,7 @@ from mnemic.guard.policy import Policy
 from mnemic.inject.tokens import TokenCount, estimated_tokens
 from mnemic.ports import Clock
 from mnemic.requests import AddMany
-from mnemic.retrieve.bias import Bias, checked_standing
+from mnemic.retrieve.bias import Bias, checked_pinned
 from mnemic.retrieve.search import Searcher
 from mnemic.types import Actor, Blocked, Candidate, Deadline, Intent, Outcome, SearchResult, Where, WriteReceipt
 from mnemic.write.limiter import Limiter, consents
@@ -188,5 +188,5 @@ class MemoryGateway:
         """Return the same, but what stands, and every preference with it, comes beside the best hits: the `standing`
         most relevant of them. Raises InvalidInput (`standing`).
         """
-        bias, most = self.bias(preference_bias), checked_standing(standing)
+        bias, most = self.bias(preference_bias), checked_pinned(standing)
         return replace(bias, standing_categories=bias.standing_categories | {PREFERENCE}, beside=most)

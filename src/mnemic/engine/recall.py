@@ -108,7 +108,7 @@ def choose(
     rest = _in_order([hit for hit in result.hits if hit.memory.memory_id not in known], biased)
     near = [] if ask.is_small_talk else _near(rest, request)
     facts = [hit.memory for hit in (*beside, *near) if hit.memory.category != MESSAGE_CATEGORY]
-    near = [hit for hit in near if not _is_told(hit.memory, facts)]
+    near = [hit for hit in near if not _is_covered(hit.memory, facts)]
     relevant = [hit for hit in near if hit.reason == PREFERENCE_BIAS or not _abstains(result, request)]
     chosen = [*beside, *_trusted_first(relevant, request.max_untrusted, reader)]
     hits = within_tokens(chosen, request.max_tokens, count=count)
@@ -122,7 +122,7 @@ def _is_judged(hit: Hit) -> bool:
     return hit.standing or hit.memory.status is Status.SUPERSEDED
 
 
-def _is_told(message: Memory, facts: Sequence[Memory]) -> bool:
+def _is_covered(message: Memory, facts: Sequence[Memory]) -> bool:
     """Return True if it is a message that these facts, made from it, say for the most part: the same is not said twice.
     A long message of which a fact is a small part says more.
     """

@@ -31,7 +31,7 @@ UNKNOWN_MEMORY = "unknown_memory"
 """The reason where an operation names no memory that was shown."""
 UNKNOWN_OPERATION = "unknown_operation"
 INSTRUCTION = "instruction"
-STANDING_FROM = 0.5
+LASTING_FROM = 0.5
 """The classifier's share from which a sentence is an instruction for good, whatever a model calls it."""
 
 CONFIDENCE_CEILING: Mapping[Trust, float] = MappingProxyType({Trust.HIGH: 0.95, Trust.MEDIUM: 0.8, Trust.LOW: 0.5})
@@ -183,13 +183,13 @@ def _is_users_reading(candidate: Candidate, policy: Policy) -> bool:
     quote = candidate.source.quote or ""
     if candidate.key is None:
         whole = Folded(quote).text.strip(" .,;:!") == Folded(candidate.content).text.strip(" .,;:!")
-        return whole and (candidate.category != INSTRUCTION or _is_standing(quote))
+        return whole and (candidate.category != INSTRUCTION or _is_lasting_instruction(quote))
     read = [(key, value) for one in clauses(quote) for _, key, value in typed_facts(one.text, True, policy)]
     return any(key == candidate.key and value.casefold() == candidate.content.casefold() for key, value in read)
 
 
-def _is_standing(text: str) -> bool:
-    return weights().opinions([text])[0].share(INSTRUCTION) >= STANDING_FROM
+def _is_lasting_instruction(text: str) -> bool:
+    return weights().opinions([text])[0].share(INSTRUCTION) >= LASTING_FROM
 
 
 def _nameable(key: object) -> str | None:

@@ -162,7 +162,7 @@ class MemorySource(Protocol):
         """
 
 
-def standing_cut(
+def pinned_cut(
     found: Mapping[str, Sequence[Entry]], max_tokens: int, count: TokenCount = estimated_tokens
 ) -> list[Entry]:
     """Return the entries that belong into every input, of every source, as long as their text fits `max_tokens`."""

@@ -50,11 +50,13 @@ class InjectionRun:
 
     def text_before(self, entries: Sequence[Entry]) -> str | None:
         """Return the text that showed the same entries before; None where there was none."""
-        shown = [_told(entry) for entry in entries]
-        return next((one.text for one in self.retried if [_told(entry) for entry in one.entries] == shown), None)
+        shown = [_shown_fields(entry) for entry in entries]
+        return next(
+            (one.text for one in self.retried if [_shown_fields(entry) for entry in one.entries] == shown), None
+        )
 
 
-def _told(entry: Entry) -> tuple[Any, ...]:
+def _shown_fields(entry: Entry) -> tuple[Any, ...]:
     """All that a block tells of an entry."""
     at = entry.hit and entry.hit.memory.happened_at
     return (entry.identity, entry.content, entry.source, entry.said_by, entry.trusted, at)

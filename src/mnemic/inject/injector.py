@@ -16,7 +16,7 @@ from typing import Any, Literal, Protocol, get_args
 
 from mnemic.errors import InjectionFailed, InvalidConfig
 from mnemic.inject.carry import Carried, carry, words_in
-from mnemic.inject.entry import Entry, MemorySource, Offer, fair_cut, standing_cut
+from mnemic.inject.entry import Entry, MemorySource, Offer, fair_cut, pinned_cut
 from mnemic.inject.fail_open import guarded, named, within
 from mnemic.inject.fold import Placement, fold
 from mnemic.inject.injection import Injection, InjectionRun, Placed, Skip
@@ -273,7 +273,7 @@ class Injector:
 
     def _chosen(self, found: Mapping[str, Sequence[Entry]]) -> list[Entry]:
         """Return the standing entries, within their share of the tokens, and after them the best of the rest."""
-        standing = standing_cut(found, int(self.config.max_tokens * self.config.standing_share), self._count)
+        standing = pinned_cut(found, int(self.config.max_tokens * self.config.standing_share), self._count)
         known = {entry.identity for entry in standing}
         rest = {
             name: [one for one in entries if not (one.standing or one.identity in known or self._is_weak(one))]

@@ -248,7 +248,7 @@ def _at(text: _Words, start: int, end: int) -> Mention:
         return Mention.DENIED
     distances = list(_negations_before(text, start))
     if not distances:
-        idle = _is_told_back(text, start) or _is_asked(text, start, end) or _is_bare(text, start, end)
+        idle = _is_repeated_wish(text, start) or _is_asked(text, start, end) or _is_bare(text, start, end)
         return Mention.OPEN if idle else Mention.SAID
     if _is_excepted(text, start):
         return Mention.SAID
@@ -275,7 +275,7 @@ def _is_bare(text: _Words, start: int, end: int) -> bool:
     return before and end == len(text.words)
 
 
-def _is_told_back(text: _Words, start: int) -> bool:
+def _is_repeated_wish(text: _Words, start: int) -> bool:
     """Return True if the value is what the answer says that the user wishes ("you prefer email"), which is no use."""
     first = start
     while first > 0 and start - first < PREDICATE_REACH and text.gaps[first] not in {".", ","}:

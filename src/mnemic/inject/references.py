@@ -25,16 +25,16 @@ def referenced(hits: Sequence[Hit]) -> dict[str, Hit]:
 
 def memory_item(ref: str, hit: Hit) -> dict[str, Any]:
     """Return a memory as a model is shown it."""
-    return {"ref": ref, **_told(hit)}
+    return {"ref": ref, **_as_json(hit)}
 
 
 def applied_entry(hit: Hit) -> dict[str, Any]:
     """Return a memory that an answer cites, for the report."""
     memory = hit.memory
-    return {"memory_id": memory.memory_id, "version": memory.version, **_told(hit), "score": round(hit.score, 3)}
+    return {"memory_id": memory.memory_id, "version": memory.version, **_as_json(hit), "score": round(hit.score, 3)}
 
 
-def _told(hit: Hit) -> dict[str, Any]:
+def _as_json(hit: Hit) -> dict[str, Any]:
     memory = hit.memory
     return {
         "key": memory.key,

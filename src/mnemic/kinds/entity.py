@@ -249,10 +249,10 @@ class EntityMemory(KindView[M]):
         """Return the node of this name, or None. Of several kinds, the one that was written last."""
         if me_or(name) == ME:
             return ME_NODE
-        found = await self._held([name])
+        found = await self._naming_memories([name])
         return node_of(found[0]) if found else None
 
-    async def _held(self, names: Collection[str]) -> list[Memory]:
+    async def _naming_memories(self, names: Collection[str]) -> list[Memory]:
         """Return the memories that say who is called so, newest first."""
         keys = [name_key(label, name) for name in names for label in sorted(LABELS)]
         if not keys:
@@ -269,7 +269,7 @@ class EntityMemory(KindView[M]):
         said = {one.name: one.label for one in named if one.name != ME}
         said |= {alias: one.label for one in named for alias in one.aliases}
         known: dict[tuple[str, str], dict[str, Any]] = {}
-        by_key = {memory.key: memory for memory in await self._held(said)}
+        by_key = {memory.key: memory for memory in await self._naming_memories(said)}
         for name in said:
             for label in LABELS:
                 memory = by_key.get(name_key(label, name))

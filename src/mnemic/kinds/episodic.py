@@ -127,7 +127,7 @@ class EpisodicMemory(KindView[M]):
         memory = await self._engine.get(memory_id, actor=self._actor)
         if memory.kind is not Kind.EPISODIC or memory.category != EPISODE:
             raise MemoryNotFound
-        return (await self._told([memory]))[0]
+        return (await self._with_feedback([memory]))[0]
 
     @verb
     async def walk(self, memory_id: str) -> Sequence[Neighbour]:
@@ -157,7 +157,7 @@ class EpisodicMemory(KindView[M]):
         found = await self._engine.list(
             actor=self._actor, kinds=[Kind.EPISODIC], categories=[EPISODE], limit=limit, before=before
         )
-        return await self._told(found)
+        return await self._with_feedback(found)
 
     @verb
     async def similar(self, task: str, *, top_k: int = 5, outcome: Ending | None = None) -> Sequence[Episode]:
@@ -180,7 +180,7 @@ class EpisodicMemory(KindView[M]):
         said = await self._feedback([hit.memory for hit in hits])
         return [_episode(hit.memory, said.get(hit.memory.memory_id, ()), hit.score) for hit in hits]
 
-    async def _told(self, memories: Sequence[Memory]) -> list[Episode]:
+    async def _with_feedback(self, memories: Sequence[Memory]) -> list[Episode]:
         said = await self._feedback(memories)
         return [_episode(memory, said.get(memory.memory_id, ()), None) for memory in memories]
 

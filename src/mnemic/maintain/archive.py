@@ -85,7 +85,7 @@ async def archived(
                 versions = [memory]
                 if memory.version > 1:
                     versions = await store.versions(memory.memory_id, scopes=[scope])
-                yield sealed({"format": FORMAT, "versions": [_told(one) for one in versions]}, keyring)
+                yield sealed({"format": FORMAT, "versions": [_as_json(one) for one in versions]}, keyring)
     tenant = scopes[0].tenant
     prefix = consent_prefix(await subject_token(store, tenant, user))
     for name, value in (await store.marks(tenant, prefix)).items():
@@ -93,7 +93,7 @@ async def archived(
         yield sealed(line, keyring)
 
 
-def _told(memory: Memory) -> dict[str, Any]:
+def _as_json(memory: Memory) -> dict[str, Any]:
     return as_dict(memory) | {"agent": memory.agent, "author": memory.author}
 
 

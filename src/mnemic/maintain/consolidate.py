@@ -194,7 +194,7 @@ class _Run:
         if self.dry_run:
             self.made[topic.category] += 1
             return
-        texts, by = await self._told(topic)
+        texts, by = await self._summarised(topic)
         await self._remove(held)
         if not texts:
             self.refused["empty"] += 1
@@ -206,7 +206,7 @@ class _Run:
             else:
                 self.made[topic.category] += 1
 
-    async def _told(self, topic: Topic) -> tuple[list[tuple[str, tuple[Memory, ...]]], str]:
+    async def _summarised(self, topic: Topic) -> tuple[list[tuple[str, tuple[Memory, ...]]], str]:
         """Return the texts about a topic, each with its sources, and what made them."""
         deadline = Deadline.after(self.rules.timeout, self.clock.monotonic)
         if topic.category == REFLECTION and self.model is not None:

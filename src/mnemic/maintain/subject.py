@@ -88,22 +88,22 @@ class Holdings:
         their own scope those versions alone that the subject wrote.
         """
         after = None
-        while page := await self._held(statuses, scope=self.own, after=after):
+        while page := await self._memories(statuses, scope=self.own, after=after):
             after = page[-1].memory_id
             for memory in page:
-                yield await self._told(memory)
+                yield await self._as_json(memory)
         if self._touched is None:
             self._touched = await touched_elsewhere(self.store, self.own)
         async for memory in written_elsewhere(self.store, self.own, self._touched):
             if memory.author is None:
                 self._unsigned.add(memory.memory_id)
             if memory.status in statuses:
-                yield await self._told(memory)
+                yield await self._as_json(memory)
 
-    async def _held(self, statuses: Collection[Status], **asked: Any) -> list[Memory]:
+    async def _memories(self, statuses: Collection[Status], **asked: Any) -> list[Memory]:
         return await self.store.held(self.own.tenant, statuses=statuses, limit=PAGE, **asked)
 
-    async def _told(self, memory: Memory) -> dict[str, Any]:
+    async def _as_json(self, memory: Memory) -> dict[str, Any]:
         versions = [memory]
         if memory.version > 1:
             versions = await self.store.versions(memory.memory_id, scopes=[memory.scope])
@@ -130,8 +130,8 @@ class Holdings:
         because they are not the subject's to read here. To be read after `injections`.
         """
         for batch in _batches(self._merged):
-            for memory in await self._held(tuple(Status), memory_ids=batch):
-                sources = await self._held(tuple(Status), memory_ids=memory.supersedes)
+            for memory in await self._memories(tuple(Status), memory_ids=batch):
+                sources = await self._memories(tuple(Status), memory_ids=memory.supersedes)
                 theirs = await self._mine(memory.supersedes) | self._merged
                 if made_of(memory, {one.memory_id: one for one in sources if one.memory_id in theirs}):
                     yield {
@@ -152,7 +152,7 @@ class Holdings:
             place = conversation(self.own.tenant, session)
             messages = [] if place is None else await self.sessions.tail(place, limit=MESSAGES)  # type: ignore[union-attr]
             if messages and place is not None:
-                authors = {one.author for one in (*messages, *await self._held(tuple(Status), scope=place))}
+                authors = {one.author for one in (*messages, *await self._memories(tuple(Status), scope=place))}
                 others = authors - {self.own.owner, None}
                 shown = [] if others else [_message(one) for one in messages]
                 yield {"session": session, "shared": bool(others), "messages": shown}
@@ -286,7 +286,7 @@ class Holdings:
         found = self._unsigned & set(memory_ids)
         for batch in _batches(memory_ids):
             found |= (await self.store.get_many(batch, scopes=[self.own])).keys()
-            written = await self._held(tuple(Status), author=self.own.owner, memory_ids=batch)
+            written = await self._memories(tuple(Status), author=self.own.owner, memory_ids=batch)
             found |= {memory.memory_id for memory in written}
         return found
 

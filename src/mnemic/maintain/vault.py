@@ -81,7 +81,7 @@ async def sweep(store: RecordStore, tenant: str, subject: Scope | None = None) -
     prefix = "vault/" if subject is None else vault_prefix(secret, subject)
     names = {name: marker_of(name) for name in await store.marks(tenant, prefix)}
     unnamed = set(names.values())
-    async for page in _held(store, tenant, subject):
+    async for page in _memory_pages(store, tenant, subject):
         if not unnamed:
             return 0
         unnamed -= markers(page)
@@ -138,7 +138,7 @@ async def _sealed(store: RecordStore, memory: Memory) -> dict[str, tuple[Scope, 
     return found
 
 
-async def _held(store: RecordStore, tenant: str, subject: Scope | None) -> AsyncIterator[list[Memory]]:
+async def _memory_pages(store: RecordStore, tenant: str, subject: Scope | None) -> AsyncIterator[list[Memory]]:
     """Yield the memories of the tenant; for a subject those of their own scope, and those that they wrote anywhere."""
     after = None
     author = subject.owner if subject is not None else None

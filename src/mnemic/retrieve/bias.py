@@ -54,7 +54,7 @@ class Bias:
         return ways
 
 
-def checked_standing(standing: int) -> int:
+def checked_pinned(standing: int) -> int:
     """Return the number of pinned memories that are asked for. Raises InvalidInput (`standing`)."""
     if isinstance(standing, bool) or not isinstance(standing, int) or not 0 <= standing <= MAX_BIASED:
         raise InvalidInput("standing", hint=f"0 to {MAX_BIASED}")

@@ -15,7 +15,7 @@ from mnemic.types import SearchPlan
 def plan_of(search: Search, lists: Iterable[str]) -> SearchPlan:
     """Return the plan of a search that is done, by the names of its lists."""
     request, where, question = search.request, search.where, search.question
-    told_from, told_to = _told(question)
+    told_from, told_to = _days_meant(question)
     meant = dict.fromkeys(one.node for one in search.reached if one.named)
     return SearchPlan(
         queries=(question.text, *(part.text for part in search.parts)) if question.text else (),
@@ -50,7 +50,7 @@ def _listed(words: Iterable[str] | None) -> tuple[str, ...] | None:
     return None if words is None else tuple(sorted(map(str, words)))
 
 
-def _told(question: Question) -> tuple[date | None, date | None]:
+def _days_meant(question: Question) -> tuple[date | None, date | None]:
     """Return the days that the query means: those it tells by the day it is asked on, else those of the date that it
     names.
     """

@@ -51,7 +51,7 @@ def outdated(
             cosine = float(cosines[earlier, later])
             if space is not None and space.scale:
                 cosine = read(space, cosine)
-            if _told_what_was_closed(told[earlier], told[later], closed):
+            if _is_source_of_closed(told[earlier], told[later], closed):
                 found[told[earlier].memory_id] = told[later].memory_id
                 continue
             if cosine < LEAST_COSINE or not _comparable(told[earlier], told[later]):
@@ -81,7 +81,7 @@ def latest_first(
     return sorted(changed, key=lambda entry: (entry[2] == STANDING, entry[1]), reverse=True), found
 
 
-def _told_what_was_closed(earlier: Memory, later: Memory, closed: Mapping[str, Memory]) -> bool:
+def _is_source_of_closed(earlier: Memory, later: Memory, closed: Mapping[str, Memory]) -> bool:
     """Return True if `earlier` is the message that told what `later` has taken the place of."""
     if earlier.kind is not Kind.EPISODIC or _moment(earlier) >= _moment(later) or earlier.scope != later.scope:
         return False

@@ -79,7 +79,7 @@ def _last_day(question: Question, asked_on: date | None) -> date | None:
     return next((day for day in told if day < asked_on), None)
 
 
-def held_then(entries: Sequence[Entry], memories: Mapping[str, Memory]) -> list[Entry]:
+def believed_then(entries: Sequence[Entry], memories: Mapping[str, Memory]) -> list[Entry]:
     """`entries`, best first, with what took the place of another of them after that: it did not hold then."""
     scores = {memory_id: score for memory_id, score, _ in entries}
     for memory in memories.values():

@@ -72,7 +72,7 @@ class NamedDate:
         months = 1 if self.month else 12
         return first, (first + timedelta(days=31 * months)).replace(day=1) - timedelta(days=1)
 
-    def told_on(self, said_on: date) -> bool:
+    def may_be_said_on(self, said_on: date) -> bool:
         """Return True if something of this date may have been told on `said_on`.
 
         A day is told from the day before until ten days after, a month within itself and the first ten days of the
@@ -81,9 +81,9 @@ class NamedDate:
         if self.month is None:
             return said_on.year == self.year
         years = [self.year] if self.year else [said_on.year, said_on.year - 1]
-        return any(self._told_in(year, said_on) for year in years)
+        return any(self._may_be_said_in(year, said_on) for year in years)
 
-    def _told_in(self, year: int, said_on: date) -> bool:
+    def _may_be_said_in(self, year: int, said_on: date) -> bool:
         try:
             first = date(year, self.month or 1, self.day or 1)
         except ValueError:
@@ -141,7 +141,7 @@ class Question:
 
     def tells(self, said_on: date) -> bool:
         """Return True if what was said on that day may be about the time that the query names."""
-        return any(time is not None and time.told_on(said_on) for time in (self.names_date, self.period))
+        return any(time is not None and time.may_be_said_on(said_on) for time in (self.names_date, self.period))
 
 
 def read_question(

@@ -16,7 +16,7 @@ from mnemic.retrieve.importance import IMPORTANCE, importance_ranks
 from mnemic.retrieve.lists import STANDING_LISTS
 from mnemic.retrieve.named import Naming
 from mnemic.retrieve.outdated import COMPARED, latest_first
-from mnemic.retrieve.past import asks_past, held_then
+from mnemic.retrieve.past import asks_past, believed_then
 from mnemic.retrieve.search_state import Lists, Search
 from mnemic.retrieve.signals import Lifts, sign_ranks
 from mnemic.retrieve.why import why
@@ -68,7 +68,7 @@ async def result_of(
     rest = spread(rest, ranked.signals, per_session)
     known = await _best(search, ranked, rest[:COMPARED], moment)
     if asks_past(search.question):
-        rest, passed = held_then(rest, known), NOTHING_PASSED
+        rest, passed = believed_then(rest, known), NOTHING_PASSED
     else:
         closed = await _closed(search, known, moment)
         rest, passed = latest_first(rest, known, closed, search.question.space)

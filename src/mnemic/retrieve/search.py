@@ -140,7 +140,7 @@ class Searcher:
             return await self._read(search, partial(self._answer, early, served))
         found, texts = await self._read(search, partial(self._shown, early, served))
         ranked = await reranked(reranker, search, found.ranked, texts, deadline)
-        return await self._read(search, partial(self._told, replace(found, ranked=ranked)))
+        return await self._read(search, partial(self._completed, replace(found, ranked=ranked)))
 
     async def _heard(self, request: Request, embedding: Embedding) -> Search:
         """Return the search as it is asked of those who speak in its scopes. What they were at the last search is
@@ -235,7 +235,7 @@ class Searcher:
         return await self._result(search, Ranked(lists=lists, scores=fuse(lists, Weights(recency=1.0))), moment)
 
     async def _answer(self, early: Lists, served: Sequence[Scored], search: Search, moment: Snapshot) -> SearchResult:
-        return await self._told(await self._found(early, served, search, moment), search, moment)
+        return await self._completed(await self._found(early, served, search, moment), search, moment)
 
     async def _shown(
         self, early: Lists, served: Sequence[Scored], search: Search, moment: Snapshot
@@ -247,7 +247,7 @@ class Searcher:
         rows = await moment.get_many(best, scopes=search.where.scopes)
         return found, {one: rows[one].content for one in best if one in rows}
 
-    async def _told(self, found: Found, search: Search, moment: Snapshot) -> SearchResult:
+    async def _completed(self, found: Found, search: Search, moment: Snapshot) -> SearchResult:
         result = await self._result(search, found.ranked, moment)
         return replace(result, relevance=found.relevance, plan=with_anchor(result.plan, found.anchor))
 

@@ -118,7 +118,7 @@ class EpisodeLog:
                 file.rewrite(gone)
 
     def _lines(self) -> Iterator[_Place]:
-        return (place for file in self._files.values() for place, _ in _told(file.path.read_bytes()))
+        return (place for file in self._files.values() for place, _ in _line_places(file.path.read_bytes()))
 
 
 class _File:
@@ -143,7 +143,7 @@ class _File:
             whole = text[: text.rfind(b"\n") + 1]
             if len(whole) < len(text):
                 file.truncate(self.size + len(whole))
-        self.seen.update(_told(whole))
+        self.seen.update(_line_places(whole))
         self.size += len(whole)
 
     def append(self, lines: Sequence[bytes]) -> None:
@@ -159,7 +159,9 @@ class _File:
         there is overwritten.
         """
         part = self.path.with_suffix(".part")
-        kept = [line for line in self.path.read_bytes().splitlines(keepends=True) if next(_told(line))[0] not in gone]
+        kept = [
+            line for line in self.path.read_bytes().splitlines(keepends=True) if next(_line_places(line))[0] not in gone
+        ]
         with part.open("wb") as file:
             os.fchmod(file.fileno(), 0o600)
             file.write(b"".join(kept))
@@ -196,7 +198,7 @@ def _place(memory: Memory) -> _Place:
     return memory.scope.tenant, memory.memory_id
 
 
-def _told(text: bytes) -> Iterator[tuple[_Place, int]]:
+def _line_places(text: bytes) -> Iterator[tuple[_Place, int]]:
     """Place and version of every line."""
     for line in text.splitlines():
         try:

@@ -20,7 +20,7 @@ from mnemic.text.analyse import analyse, parse_query
 from mnemic.text.bm25 import Bm25
 from mnemic.text.cues import read_cues
 from mnemic.types import Memory, Scope, Scored, Signals, Status, Vector, VectorSpace, Where
-from mnemic.types.facets import facets_of, held_by
+from mnemic.types.facets import facets_of, has_facets
 
 
 @dataclass(slots=True)
@@ -133,7 +133,7 @@ class InMemorySnapshot:
     ) -> list[Memory]:
         accepted = sorted(await self._accepted(where), key=lambda memory: memory.memory_id, reverse=True)
         following = (memory for memory in accepted if before is None or memory.memory_id < before)
-        return [memory for memory in following if not facets or held_by(facets_of(memory), facets)][:limit]
+        return [memory for memory in following if not facets or has_facets(facets_of(memory), facets)][:limit]
 
     async def count(self, where: Where) -> int:
         return len(await self._accepted(where))

@@ -30,11 +30,11 @@ class Jobs(ABC):
         return await self._jobs(tenant, lambda ask: getattr(upkeep, name)(ask, tenant, *given))
 
     @abstractmethod
-    async def _asked(self, name: str, *given: Any) -> Any:
+    async def _read_outbox(self, name: str, *given: Any) -> Any:
         """Return what the function `name` of the store's module `outbox` reads for these values, as of one moment."""
 
     @abstractmethod
-    async def _told(self, name: str, *given: Any) -> None:
+    async def _change_outbox(self, name: str, *given: Any) -> None:
         """Let the function `name` of the store's module `outbox` write these values in one transaction."""
 
     async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> Mapping[Kind, Usage]:
@@ -60,18 +60,18 @@ class Jobs(ABC):
         return lines
 
     async def pending(self, *, projection: str | None = None, limit: int = 100) -> list[OutboxEntry]:
-        entries: list[OutboxEntry] = await self._asked("pending", projection, limit)
+        entries: list[OutboxEntry] = await self._read_outbox("pending", projection, limit)
         return entries
 
     async def acknowledge(self, sequences: Sequence[int], *, projection: str | None = None) -> None:
-        await self._told("acknowledge", sequences, projection)
+        await self._change_outbox("acknowledge", sequences, projection)
 
     async def register(self, projection: str) -> None:
-        await self._told("register", projection)
+        await self._change_outbox("register", projection)
 
     async def unregister(self, projection: str) -> None:
-        await self._told("unregister", projection)
+        await self._change_outbox("unregister", projection)
 
     async def projections(self) -> dict[str, int]:
-        found: dict[str, int] = await self._asked("projections")
+        found: dict[str, int] = await self._read_outbox("projections")
         return found

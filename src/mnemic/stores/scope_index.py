@@ -125,7 +125,7 @@ class ScopeIndex:
         self._weight = None
         values: Iterable[tuple[Any, ...]] = zip(*entries, strict=True)
         columns = dict(zip(Entry._fields, values, strict=True))
-        before = self._standing(self._identifiers.of_rows(columns["row_id"]))
+        before = self._live_places(self._identifiers.of_rows(columns["row_id"]))
         if len(before):
             self._forget(before)
         first = len(self._identifiers)
@@ -153,7 +153,7 @@ class ScopeIndex:
     def keep(self, row_ids: Collection[int] | NDArray[np.int64]) -> None:
         """Drop every memory that is not among `row_ids`."""
         kept = np.sort(np.fromiter(row_ids, np.int64, len(row_ids)))
-        places = self._standing(np.arange(len(self._identifiers)))
+        places = self._live_places(np.arange(len(self._identifiers)))
         rows = self._identifiers.rows[places]
         at = np.minimum(np.searchsorted(kept, rows), len(kept) - 1)
         self._forget(places[kept[at] != rows] if len(kept) else places)
@@ -207,7 +207,7 @@ class ScopeIndex:
         chosen = self._accepted(where)
         if rows is not None:
             inside = np.zeros_like(chosen)
-            inside[self._standing(self._identifiers.of_rows(list(rows)))] = True
+            inside[self._live_places(self._identifiers.of_rows(list(rows)))] = True
             chosen &= inside
         scores = self._scores(terms)
         found = np.flatnonzero(chosen & (scores > 0))
@@ -221,7 +221,7 @@ class ScopeIndex:
     def signals(self, memory_ids: Collection[str]) -> dict[str, Signals]:
         """Return what ranking needs to know of those of the memories that are here, by id."""
         places = self._identifiers.of_ids(list(memory_ids))
-        standing = self._stands(places)
+        standing = self._is_live(places)
         known = list(compress(memory_ids, standing.tolist()))
         places = places[standing]
         named = self._names.__getitem__
@@ -281,7 +281,7 @@ class ScopeIndex:
                 accepted &= self._any_of(name, values)
         if where.memory_ids is not None:
             named = np.zeros_like(accepted)
-            named[self._standing(self._identifiers.of_ids(list(where.memory_ids)))] = True
+            named[self._live_places(self._identifiers.of_ids(list(where.memory_ids)))] = True
             accepted &= named
         if where.hidden_keys:
             accepted &= ~self._any_of("key", where.hidden_keys)
@@ -319,14 +319,14 @@ class ScopeIndex:
         ranked += [(float(worst), memory_id) for memory_id in last]
         return [Scored(memory_id=memory_id, score=score) for score, memory_id in ranked]
 
-    def _stands(self, places: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def _is_live(self, places: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Mark those of these places that still have a memory; -1 has none."""
         stands: NDArray[np.bool_] = places >= 0
         stands[stands] = self._named["status"].all[places[stands]] != _GONE
         return stands
 
-    def _standing(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
-        return places[self._stands(places)]
+    def _live_places(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        return places[self._is_live(places)]
 
     def _forget(self, places: NDArray[np.int64]) -> None:
         self._live -= len(places)

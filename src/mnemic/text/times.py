@@ -66,7 +66,7 @@ class Period:
     end: date
     day: date | None = field(default=None, compare=False)
 
-    def told_on(self, said_on: date) -> bool:
+    def may_be_said_on(self, said_on: date) -> bool:
         """Tell whether something of this time may have been told on `said_on`: in it, or as long after as it lasted,
         ten days at most.
         """
@@ -122,7 +122,7 @@ def _near(found: re.Match[str], today: date) -> Period:
     return _one(today + timedelta(days=_NEAR[" ".join(found[0].lower().split())]))
 
 
-def _ahead(found: re.Match[str], today: date) -> Period:
+def _days_from_now(found: re.Match[str], today: date) -> Period:
     return _one(today + timedelta(days=_count(found[1]) * _DAYS_OF[found[2].lower()]))
 
 
@@ -254,6 +254,6 @@ _READINGS: tuple[tuple[Pattern, Callable[[re.Match[str], date], Period | None]],
         _named,
     ),
     (_pattern(rf"since (?:last )?({_MONTH})(?: (\d{{4}})|(?! \d))|since ((?:19|20)\d\d)"), _since),
-    (Pattern(rf"(?i)(?:{_WILL}) in {_NUMBER} (day|week)s?\b(?! ago)"), _ahead),
+    (Pattern(rf"(?i)(?:{_WILL}) in {_NUMBER} (day|week)s?\b(?! ago)"), _days_from_now),
     (_pattern(rf"on ({_WEEKDAY})"), _weekday),
 )

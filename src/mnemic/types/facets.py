@@ -53,7 +53,7 @@ def undated_facet(path: str) -> str:
     return f"{path}@?"
 
 
-def held_by(facets: frozenset[str], wanted: Iterable[frozenset[str]]) -> bool:
+def has_facets(facets: frozenset[str], wanted: Iterable[frozenset[str]]) -> bool:
     """Return True if `facets` contains one of each set in `wanted`, or contains `ANY`."""
     return ANY in facets or all(facets & one for one in wanted)
 

@@ -34,7 +34,7 @@ def by_key(draft: Draft, known: Sequence[Memory], memory_id: str) -> Decision | 
         return pending(draft, known, memory_id, "key_needs_review")
     if any(memory.trust > draft.trust for memory in known):
         return pending(draft, known, memory_id, "lower_trust")
-    moment = told_at(draft)
+    moment = valid_moment(draft)
     later = [memory for memory in known if moment is not None and starts_at(memory) > moment]
     if later:
         return _history(draft, later, memory_id)
@@ -43,7 +43,7 @@ def by_key(draft: Draft, known: Sequence[Memory], memory_id: str) -> Decision | 
     return Decision(outcome=Outcome.SUPERSEDED, memory=new, replaced=ended)
 
 
-def told_at(draft: Draft) -> datetime | None:
+def valid_moment(draft: Draft) -> datetime | None:
     """Return the moment that the candidate speaks for. Only one that it names can lie before what is known: the clock
     may have been set back. What has held since some day and has no end is told of the day it is told on.
     """

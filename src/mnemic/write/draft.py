@@ -157,9 +157,9 @@ class Draft:
         """Time at which it ends (`mnemic.guard.expiry`); None means never."""
         return end_of(self.candidate, self.policy, now=self.now)
 
-    def confirming(self, told_at: datetime) -> datetime | None:
-        """Return the end of something that was told at `told_at` and is told again by this draft."""
-        return end_of(self.candidate, self.policy, now=self.now, told_at=told_at)
+    def confirming(self, valid_moment: datetime) -> datetime | None:
+        """Return the end of something that was told at `valid_moment` and is told again by this draft."""
+        return end_of(self.candidate, self.policy, now=self.now, told_at=valid_moment)
 
     def keeping(self, memory: Memory) -> datetime | None:
         """Return the end of `memory`, which this draft corrects or restores: no later than before."""

@@ -18,10 +18,10 @@ async def compact(store: RecordStore, *, most: int) -> dict[str, int]:
     """
     waiting = await store.projections()
     late = [name for name, count in waiting.items() if count > most]
-    return {name: await _lapsed(store, name, waiting.keys() - {name}) for name in late}
+    return {name: await _compact_projection(store, name, waiting.keys() - {name}) for name in late}
 
 
-async def _lapsed(store: RecordStore, projection: str, others: set[str]) -> int:
+async def _compact_projection(store: RecordStore, projection: str, others: set[str]) -> int:
     gone, marked = 0, set[str]()
     while page := await store.pending(projection=projection, limit=_PAGE):
         new = {entry.scope.tenant: entry.scope for entry in page if entry.scope.tenant not in marked}

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from mnemic.compare.change import Change, bears, frame_of, framed, judge
 from mnemic.types import Kind, Level, Memory, Outcome
-from mnemic.write.conflict import pending, told_at
+from mnemic.write.conflict import pending, valid_moment
 from mnemic.write.draft import Decision, Draft, starts_at
 from mnemic.write.merge import Near, closed
 
@@ -31,7 +31,7 @@ def changed(draft: Draft, near: Sequence[Near], opposed: Mapping[str, str]) -> C
     if draft.scope.level != Level.USER or candidate.kind is not Kind.LONG_TERM or not near:
         return []
     new = framed(candidate.content, candidate.key, candidate.source.quote)
-    moment = told_at(draft)
+    moment = valid_moment(draft)
     found: Changed = []
     for one in near:
         memory = one.memory
@@ -52,7 +52,7 @@ def named(draft: Draft, near: Sequence[Near]) -> Changed:
     """Those of the memories a proposer named that the draft may take the place of: the same person's, not later, and by
     their frames not about something else.
     """
-    candidate, moment = draft.candidate, told_at(draft)
+    candidate, moment = draft.candidate, valid_moment(draft)
     if not near or candidate.kind is not Kind.LONG_TERM:
         return []
     new = framed(candidate.content, candidate.key, candidate.source.quote)

@@ -108,9 +108,9 @@ def test_what_lies_before_the_calendar_has_no_time() -> None:
 
 def test_something_is_told_in_its_time_or_soon_after() -> None:
     week = Period(date(2024, 5, 6), date(2024, 5, 12))
-    assert [week.told_on(date(2024, 5, day)) for day in (5, 6, 12, 19, 20)] == [False, True, True, True, False]
+    assert [week.may_be_said_on(date(2024, 5, day)) for day in (5, 6, 12, 19, 20)] == [False, True, True, True, False]
     day = Period(ASKED, ASKED)
-    assert [day.told_on(date(2024, 5, one)) for one in (15, 16, 17)] == [True, True, False]
+    assert [day.may_be_said_on(date(2024, 5, one)) for one in (15, 16, 17)] == [True, True, False]
 
 
 def test_a_question_tells_the_time_it_names_or_means() -> None:

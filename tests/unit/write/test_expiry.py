@@ -59,21 +59,21 @@ async def test_saying_it_again_shortens_nothing(desk: Any) -> None:
 async def test_a_merge_is_not_kept_beyond_the_limit_of_what_it_holds(blind: Any) -> None:
     blind.policy = Policy(longest={Kind.LONG_TERM: 30 * DAY})
     await blind.add("Prefers dark mode")
-    told_at = blind.clock.now()
+    valid_moment = blind.clock.now()
     blind.clock.advance(20 * DAY)
     merged = await blind.add("The user prefers the dark mode")
     assert merged.outcome is Outcome.MERGED
-    assert (await blind.get(merged.memory_id)).expires_at == told_at + 30 * DAY
+    assert (await blind.get(merged.memory_id)).expires_at == valid_moment + 30 * DAY
 
 
 async def test_a_limit_that_comes_later_binds_what_is_merged(blind: Any) -> None:
     await blind.add("Prefers dark mode")
-    told_at = blind.clock.now()
+    valid_moment = blind.clock.now()
     blind.clock.advance(20 * DAY)
     blind.policy = Policy(longest={Kind.LONG_TERM: 30 * DAY})
     merged = await blind.add("The user prefers the dark mode")
     assert merged.outcome is Outcome.MERGED
-    assert (await blind.get(merged.memory_id)).expires_at == told_at + 30 * DAY
+    assert (await blind.get(merged.memory_id)).expires_at == valid_moment + 30 * DAY
 
 
 async def test_a_key_has_its_own_time(desk: Any) -> None:

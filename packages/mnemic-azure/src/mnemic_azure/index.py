@@ -128,7 +128,7 @@ class AzureSearchIndex:
         if self._dimension is not None:
             await self.create()
         known: set[str] = set()
-        while fresh := await self._held(tenant) - known:
+        while fresh := await self._document_ids(tenant) - known:
             batch = IndexDocumentsBatch()
             batch.add_delete_actions([{"id": document_id} for document_id in fresh])
             await self._send(batch)
@@ -149,7 +149,7 @@ class AzureSearchIndex:
         await self._client.close()
         await self._indexes.close()
 
-    async def _held(self, tenant: str) -> set[str]:
+    async def _document_ids(self, tenant: str) -> set[str]:
         """Return the identifiers of some of the tenant's documents."""
         options: dict[str, Any] = {"filter": f"tenant eq {text(tenant)}", "select": ["id"], "top": _CLEARED_AT_ONCE}
         asked = self._client.search(search_text="*", **options)

@@ -64,7 +64,7 @@ def proposed(candidate: Candidate) -> dict[str, Any]:
         "kind": candidate.kind.value,
         "level": str(candidate.level),
         "data": plain(candidate.data),
-        "ttl": told_ttl(candidate.ttl),
+        "ttl": ttl_text(candidate.ttl),
         "origin": lower(candidate.source.origin),
         "ref": candidate.source.ref,
         "speaker": candidate.source.speaker,
@@ -80,7 +80,7 @@ def lower(origin: Origin | None) -> str | None:
     return origin.value if origin in LOWER else None
 
 
-def told_ttl(ttl: timedelta | str | None) -> str | None:
+def ttl_text(ttl: timedelta | str | None) -> str | None:
     """Return a time to live as a request spells it."""
     ttl = ttl_of(ttl)
     text: str | None = None if ttl is None else NEVER if ttl >= FOREVER else to_json(ttl)

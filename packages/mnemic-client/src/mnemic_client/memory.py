@@ -38,7 +38,7 @@ from mnemic_client.bodies import (
     names,
     proposed,
     receipts,
-    told_ttl,
+    ttl_text,
 )
 from mnemic_client.conversation import RemoteConversation
 from mnemic_client.failures import failure_of
@@ -81,7 +81,7 @@ class MemoryClient(RemoteReading[M]):
                 "level": str(given.level or CATALOG[Kind(given.kind)].level),
                 "category": given.category,
                 "data": dict(given.data or {}),
-                "ttl": told_ttl(days if given.ttl is None else given.ttl),
+                "ttl": ttl_text(days if given.ttl is None else given.ttl),
                 "confidence": given.confidence,
                 "occurred_at": iso(given.occurred_at, "occurred_at"),
             }
@@ -159,7 +159,7 @@ class MemoryClient(RemoteReading[M]):
         """Return the same, awaited, with words that came through another channel than the user's own."""
         headers = {"If-Match": None if expected_version is None else f'"{expected_version}"'}
         told = {name: iso(one, name) if isinstance(one, datetime) else one for name, one in changed.items()}
-        body = {"content": content, "data": None if data is None else plain(data), "ttl": told_ttl(ttl)}
+        body = {"content": content, "data": None if data is None else plain(data), "ttl": ttl_text(ttl)}
         body |= told | {"origin": lower(origin)}
         return receipt_of(await self._remote.call("PATCH", at(memory_id), body, headers=headers))
 

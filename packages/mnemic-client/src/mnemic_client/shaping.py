@@ -27,7 +27,7 @@ def known_at(remote: Remote, call: Callable[..., Any] | None) -> Mapping[str, Sh
     asks, beside theirs.
     """
     if call is not None:
-        known: Mapping[str, Shape] = call(_told, remote)
+        known: Mapping[str, Shape] = call(_defined_shapes, remote)
         return known
     portal = Portal()
     try:
@@ -39,12 +39,12 @@ def known_at(remote: Remote, call: Callable[..., Any] | None) -> Mapping[str, Sh
 async def _by_another(remote: Remote) -> Mapping[str, Shape]:
     again = remote.again()
     try:
-        return await _told(again)
+        return await _defined_shapes(again)
     finally:
         await again.close()
 
 
-async def _told(remote: Remote) -> Mapping[str, Shape]:
+async def _defined_shapes(remote: Remote) -> Mapping[str, Shape]:
     shapes = (await remote.call("GET", "/v1/structured", params={"whole": "true"}))["shapes"]
     return {
         one["name"]: Shape(

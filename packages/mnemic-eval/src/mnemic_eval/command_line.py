@@ -101,7 +101,7 @@ def eval_(
         raise click.UsageError("--model goes with extraction", ctx=click.get_current_context())
     if oracle and name != "truth":
         raise click.UsageError("--oracle goes with truth", ctx=click.get_current_context())
-    progress, end = _told()
+    progress, end = _progress_line()
     try:
         result = RUNNERS[name](
             data,
@@ -163,7 +163,7 @@ def bench_(given: Given, /, *, quick: bool, service: bool, **asked: object) -> N
 
     options = BenchOptions().quick() if quick else BenchOptions()
     options = replace(options, **{name: value for name, value in asked.items() if value is not None})  # type: ignore[arg-type]
-    progress, end = _told()
+    progress, end = _progress_line()
     try:
         result = run(options, progress=progress)
     finally:
@@ -182,7 +182,7 @@ def _bench_service(given: Given, quick: bool, asked: dict[str, object]) -> None:
     known = {field.name for field in fields(LoadOptions)}
     chosen = {name: value for name, value in asked.items() if value is not None and name in known}
     options = replace(LoadOptions(), **chosen)  # type: ignore[arg-type]
-    progress, end = _told()
+    progress, end = _progress_line()
     try:
         result = run(options.quick() if quick else options, progress=progress)
     finally:
@@ -190,7 +190,7 @@ def _bench_service(given: Given, quick: bool, asked: dict[str, object]) -> None:
     given.show(result, lambda: load_table(result))
 
 
-def _told() -> tuple[Callable[[str, int, int], None], Callable[[], None]]:
+def _progress_line() -> tuple[Callable[[str, int, int], None], Callable[[], None]]:
     """Return a progress callback that shows one line at a time, and what takes the last one away."""
     current: dict[str, Progress] = {}
 

@@ -58,7 +58,7 @@ def embedder_(
         "query_prefix": model.query_prefix, "text_prefix": model.text_prefix,
         "scale": [list(one) for one in model.scale], "cosines": asdict(found), "default": asdict(default),
     }  # fmt: skip
-    given.show(shown, lambda: _told(model, found, default))
+    given.show(shown, lambda: _as_text(model, found, default))
 
 
 async def _measured(model: ModelFolder, pairs: Pairs) -> tuple[ModelFolder, Cosines, Cosines]:
@@ -79,7 +79,7 @@ async def _measured(model: ModelFolder, pairs: Pairs) -> tuple[ModelFolder, Cosi
     return replace(model, dimension=len(asked[0]) // 4), found, reference
 
 
-def _told(model: ModelFolder, found: Cosines, default: Cosines) -> str:
+def _as_text(model: ModelFolder, found: Cosines, default: Cosines) -> str:
     def line(name: str, one: Cosines) -> str:
         return f"  {name:<8} together {one.together:.2f}, apart {one.apart:.2f}, answers found first {one.found:.0%}"
 

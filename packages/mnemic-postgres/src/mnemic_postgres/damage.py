@@ -11,7 +11,7 @@ from mnemic.ports.offers import Damage
 from mnemic.stores.codec import blob_check, body_check, load, memory_from, text_check, words_check
 from mnemic.types.scope import scope_named
 from mnemic_postgres.connections import Session
-from mnemic_postgres.rows import columns, told_by, words_are_whole
+from mnemic_postgres.rows import column_values, columns, words_are_whole
 from mnemic_postgres.statements import load as statements
 
 MOST = 100
@@ -83,7 +83,7 @@ def _columns_agree(row: Any) -> bool:
         memory = memory_from(fields, scope_named(row["tenant"], row["level"], row["owner"]), None)
     except (TypeError, ValueError, AttributeError, OverflowError, MnemicError):
         return False
-    return all(row[name] == value for name, value in told_by(memory).items())
+    return all(row[name] == value for name, value in column_values(memory).items())
 
 
 async def fill_checks(connection: Any) -> int:

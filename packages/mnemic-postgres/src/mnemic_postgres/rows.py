@@ -317,7 +317,7 @@ def columns_of(memory: Memory, content: Words, context: Words) -> tuple[Any, ...
     """Return the values of the columns of `memory` from `version` to `created_at`, in the order of the statements."""
     source = memory.source
     return (
-        *told_by(memory).values(),
+        *column_values(memory).values(),
         digest(source.session) or b"",
         raw(source.speaker),
         digest(source.speaker),
@@ -331,7 +331,7 @@ def columns_of(memory: Memory, content: Words, context: Words) -> tuple[Any, ...
     )
 
 
-def told_by(memory: Memory) -> dict[str, Any]:
+def column_values(memory: Memory) -> dict[str, Any]:
     """Return what those columns say that repeat the body, in the order of the statements."""
     happened_at = to_micros(memory.happened_at)
     return {

@@ -317,11 +317,11 @@ class PostgresStore(Jobs, SingleReads):
     async def _jobs(self, tenant: str, work: Callable[[Ask], Awaitable[T]]) -> T:
         return await self._ready.connections.read(inside(tenant, upkeep.JOBS, work))
 
-    async def _asked(self, name: str, *given: Any) -> Any:
+    async def _read_outbox(self, name: str, *given: Any) -> Any:
         work = getattr(outbox, name)
         return await self._ready.connections.read(lambda session: work(session, *given))
 
-    async def _told(self, name: str, *given: Any) -> None:
+    async def _change_outbox(self, name: str, *given: Any) -> None:
         work = getattr(outbox, name)
         await self._ready.connections.write(lambda session: work(session, *given))
 

@@ -172,9 +172,9 @@ class After:
     def __call__(self, end: int) -> bool:
         """Of the number that ends at `end`."""
         return (self._english and _TOLD_AFTER.compiled.match(self._text, end) is not None) or (
-            self._abroad and self._told_abroad(end)
+            self._abroad and self._says_abroad(end)
         )
 
-    def _told_abroad(self, end: int) -> bool:
+    def _says_abroad(self, end: int) -> bool:
         words, text = _AFTER_ABROAD.on(self._text)
         return words.match(text, end) is not None

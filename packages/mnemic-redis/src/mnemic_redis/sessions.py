@@ -55,7 +55,7 @@ class RedisSessions:
         self._link = link
 
     async def append(self, scope: Scope, message: Message, *, ttl: timedelta, keep: int) -> None:
-        await self._link.run(_APPEND, _key(scope), _told(message), keep, max(1, ttl // timedelta(milliseconds=1)))
+        await self._link.run(_APPEND, _key(scope), _encoded(message), keep, max(1, ttl // timedelta(milliseconds=1)))
 
     async def tail(self, scope: Scope, *, limit: int) -> list[Message]:
         if limit < 1:
@@ -68,7 +68,7 @@ class RedisSessions:
 
     async def fold(self, scope: Scope, folded: Sequence[Message], into: Message) -> bool:
         told = [encode_message(message) for message in folded]
-        return checked(await self._link.run(_FOLD, _key(scope), _told(into), *told), int) == 1
+        return checked(await self._link.run(_FOLD, _key(scope), _encoded(into), *told), int) == 1
 
     async def clear(self, scope: Scope) -> None:
         await self._link.call("UNLINK", _key(scope))
@@ -81,7 +81,7 @@ def _key(scope: Scope) -> str:
     return f"mnemic:session:{{{digest_of(scope)}}}"
 
 
-def _told(message: Message) -> str:
+def _encoded(message: Message) -> str:
     """Return the message behind a token, which tells it from the same words said again."""
     return secrets.token_hex(_TOKEN_BYTES) + encode_message(message)
 

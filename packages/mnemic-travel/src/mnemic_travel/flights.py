@@ -161,7 +161,7 @@ def _leg(
         )
         for side, day in begun.items()
     }
-    told = _told([lines[at] for at in sorted({token.line for token in part})], found, years, airports)
+    told = _from_prose([lines[at] for at in sorted({token.line for token in part})], found, years, airports)
     return Leg(airline, number, told["departure"], told["arrival"], anchor.line)
 
 
@@ -171,7 +171,7 @@ def _own_dates(part: Sequence[Token], clocks: dict[Side, Token], headed: bool) -
     return [token for token in part if token.sort == "date" and (token.line <= last or token.side is not None)]
 
 
-def _told(lines: Sequence[str], found: dict[Side, Stop], years: Years, airports: Airports) -> dict[Side, Stop]:
+def _from_prose(lines: Sequence[str], found: dict[Side, Stop], years: Years, airports: Airports) -> dict[Side, Stop]:
     """Return the stops with what running text says of them where nothing else did: "to Paris", "on Tuesday"."""
     text = "\n".join(lines)
     places = named_places(text, airports)

@@ -56,15 +56,15 @@ async def as_consented(passed: Sequence[Passed], call: Call, limiter: Limiter) -
 
 
 async def _as_consented(one: Passed, call: Call, decided: Consents) -> Passed:
-    key = await _told_without(one.candidate.content, call, decided)
+    key = await _key_without_consent(one.candidate.content, call, decided)
     if key is not None:
         return replace(one, reason=one.reason or consent_required(key))
-    if one.candidate.context and await _told_without(one.candidate.context, call, decided) is not None:
+    if one.candidate.context and await _key_without_consent(one.candidate.context, call, decided) is not None:
         return replace(one, candidate=replace(one.candidate, context=""))
     return one
 
 
-async def _told_without(text: str, call: Call, decided: Consents) -> str | None:
+async def _key_without_consent(text: str, call: Call, decided: Consents) -> str | None:
     """Return the first key without consent under which `text` tells something, or seems to."""
     from mnemic.extract.rules import RuleExtractor
 

@@ -38,7 +38,7 @@ def backup_(given: Given, folder: Path) -> int:
     settings = given.settings()
     require_store(settings.store)
     manifest = backup_store(settings.store, folder, SystemClock())
-    given.show({"folder": str(folder), **manifest.as_dict()}, lambda: f"backed up\n{_told(manifest)}")
+    given.show({"folder": str(folder), **manifest.as_dict()}, lambda: f"backed up\n{_as_text(manifest)}")
     return Exit.OK
 
 
@@ -71,7 +71,7 @@ def restore_(given: Given, /, folder: Path, target: str, erasures: str | None, r
         "erased_again": [receipt.as_dict() for receipt in erased],
         "set_aside": [str(file) for file in restored.set_aside],
     }
-    given.show(told, lambda: f"restored and verified\n{_told(restored.manifest)}\n  erased again  {len(erased)}")
+    given.show(told, lambda: f"restored and verified\n{_as_text(restored.manifest)}\n  erased again  {len(erased)}")
     if restored.set_aside and not given.as_json:
         names = ", ".join(file.name for file in restored.set_aside)
         note(f"the log of an earlier file of that name was set aside as {names}")
@@ -143,7 +143,7 @@ def _salvaged(target: Path, told: Salvaged) -> str:
     return f"salvaged into {target}\n{pairs(facts, indent='  ')}"
 
 
-def _told(manifest: Manifest) -> str:
+def _as_text(manifest: Manifest) -> str:
     facts = {
         "taken": manifest.taken_at.isoformat(timespec="seconds"),
         "memories": manifest.counts["memory"],

@@ -88,12 +88,12 @@ def guarded(work: Callable[[], Any], *, debug: bool) -> int:
             import traceback
 
             traceback.print_exc()
-        return _told(error)
+        return _report(error)
     except KeyboardInterrupt:
         return Exit.INTERRUPTED
 
 
-def _told(error: Exception) -> int:
+def _report(error: Exception) -> int:
     while isinstance(error, ExceptionGroup):  # of tasks that ran together: the first says what ended them
         error = error.exceptions[0]
     if isinstance(error, errors.MnemicError):
@@ -109,7 +109,7 @@ def _told(error: Exception) -> int:
         complain(f"usage: {_usage(error)}", _help_hint(error))
         return Exit.USAGE
     if isinstance(error, OSError):
-        return _told_os_error(error)
+        return _report_os_error(error)
     if isinstance(error, MemoryError):
         complain("out_of_memory", "the machine gave no more memory")
         return Exit.REFUSED
@@ -126,7 +126,7 @@ def _help_hint(error: click.ClickException) -> str | None:
     return f"see {context.command_path} --help" if context is not None else None
 
 
-def _told_os_error(error: OSError) -> int:
+def _report_os_error(error: OSError) -> int:
     if error.errno == errno.EPIPE:
         # Whoever read has gone; the interpreter must not fail again when it flushes at the end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -90,7 +90,7 @@ def _checked(raw: object, text: Folded) -> EntityReading:
     entities, relations = _items(raw, "entities"), _items(raw, "relations")
     named = {one.name: one for one in (_named(item, text) for item in entities) if one is not None}
     known = frozenset(named) | {ME}
-    told = tuple(dict.fromkeys(one for one in (_told(item, known) for item in relations) if one is not None))
+    told = tuple(dict.fromkeys(one for one in (_relation_of(item, known) for item in relations) if one is not None))
     unsupported = len(entities) - len(named) + len(relations) - len(told)
     return EntityReading(
         named=tuple(named.values()), told=told, skipped=(Skipped(reason="unsupported"),) * min(unsupported, MAX_ITEMS)
@@ -115,7 +115,7 @@ def _named(item: Mapping[str, Any], text: Folded) -> Named | None:
     return Named(name=name, label=label if label in LABELS else THING, aliases=others, span=span)
 
 
-def _told(item: Mapping[str, Any], known: frozenset[str]) -> Told | None:
+def _relation_of(item: Mapping[str, Any], known: frozenset[str]) -> Told | None:
     """Return the relation, if it is one of those that are read and both ends were named."""
     source, target = (ME if item.get(end) == "me" else item.get(end) for end in ("source", "target"))
     relation = item.get("relation")

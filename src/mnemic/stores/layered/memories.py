@@ -46,7 +46,7 @@ def home_of(row: MemoryRow | PlaceRow) -> tuple[str, str, str]:
     return row.tenant, row.level, row.owner
 
 
-def told_by(memory: Memory) -> tuple[str, int, str, str, str | None, str]:
+def column_values(memory: Memory) -> tuple[str, int, str, str, str | None, str]:
     """Return what the columns of a row say of the memory, from its identifier to its fingerprint."""
     kind, status = memory.kind.value, memory.status.value
     return memory.memory_id, memory.version, kind, status, memory.key, memory.fingerprint
@@ -85,7 +85,7 @@ class Rows:
         vector = memory.vector and self.sealer.vector_beside(body, memory, memory.vector)
         home = place_of(memory.scope)
         checksum = body_check(*home, body)
-        return MemoryRow._make((*home, *told_by(memory), body, checksum, vector, vector_check(vector), turn))
+        return MemoryRow._make((*home, *column_values(memory), body, checksum, vector, vector_check(vector), turn))
 
     def place(self, memory: Memory) -> PlaceRow:
         """Return the row of `PLACE`."""
@@ -102,7 +102,7 @@ class Rows:
             self._noted.note(row.memory_id)
             vector = None
         memory = self.sealer.checked(row.body.encode(), row.checksum, scope_named(*home_of(row)), vector)
-        if told_by(memory) != row[3:9]:
+        if column_values(memory) != row[3:9]:
             raise damaged("memory")
         return memory
 

@@ -54,27 +54,27 @@ class LayeredTransaction(Transaction):
 
     async def get(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
         for scope in dict.fromkeys(scopes):
-            found = (await self._held(scope)).memories.get((scope.tenant, memory_id))
+            found = (await self._current(scope)).memories.get((scope.tenant, memory_id))
             if found is not None:
                 return found
         return None
 
     async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
-        held = await self._held(scope)
+        held = await self._current(scope)
         return held.whole(held.find_fingerprint(scope, fingerprint))
 
     async def find_pending(self, scope: Scope, fingerprint: str) -> Memory | None:
-        held = await self._held(scope)
+        held = await self._current(scope)
         waiting = (m for m in held.memories.values() if m.fingerprint == fingerprint != "")
         pending = (memory for memory in waiting if memory.status is Status.PENDING_REVIEW)
         return held.whole(min(pending, key=lambda memory: memory.memory_id, default=None))
 
     async def find_key(self, scope: Scope, key: str) -> list[Memory]:
-        return [memory for memory in (await self._held(scope)).active(scope) if memory.key == key]
+        return [memory for memory in (await self._current(scope)).active(scope) if memory.key == key]
 
     async def nearest(self, scope: Scope, vector: Vector, *, limit: int, at_least: float) -> list[tuple[Memory, float]]:
         checked_vector(vector, (await self.space()).dimension)
-        await self._held(scope)
+        await self._current(scope)
         ranked = by_cosine(self._begun[scope][1].active(scope), vector)
         return [(memory, score) for memory, score in ranked if score >= at_least][: max(0, limit)]
 
@@ -143,7 +143,7 @@ class LayeredTransaction(Transaction):
     async def put_mark(self, tenant: str, name: str, value: str | None) -> None:
         await sides.put_mark(self._rows, tenant, name, value)
 
-    async def _held(self, scope: Scope) -> StoredMemories:
+    async def _current(self, scope: Scope) -> StoredMemories:
         """Return the scope as it is now in this transaction."""
         if scope not in self._begun:
             self._begun[scope] = await self._scopes.held(self._rows, scope)
@@ -151,7 +151,7 @@ class LayeredTransaction(Transaction):
 
     async def _copied(self, scope: Scope) -> StoredMemories:
         """Return the scope, ready to be changed, with one more change counted."""
-        held = await self._held(scope)
+        held = await self._current(scope)
         if scope not in self._now:
             self._now[scope] = held = held.copy()
             await self._rows.put(SCOPE, [(*place_of(scope), self._begun[scope][0] + 1)])
@@ -162,7 +162,7 @@ class LayeredTransaction(Transaction):
         has its fingerprint.
         """
         if memory.status is Status.ACTIVE:
-            twin = (await self._held(memory.scope)).find_fingerprint(memory.scope, memory.fingerprint)
+            twin = (await self._current(memory.scope)).find_fingerprint(memory.scope, memory.fingerprint)
             if twin is not None and twin.memory_id != memory.memory_id:
                 raise VersionConflict
         return await self._copied(memory.scope)

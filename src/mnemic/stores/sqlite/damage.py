@@ -149,7 +149,7 @@ def is_whole(row: tuple[Any, ...]) -> bool:
         if fields.pop("sealed", None) is not None:
             fields["content"] = ""
         memory = memory_from(fields, place, None)
-        return told_by(memory) == dict(zip(_COLUMNS, (_plain(value) for value in columns), strict=True))
+        return column_values(memory) == dict(zip(_COLUMNS, (_plain(value) for value in columns), strict=True))
     except (TypeError, ValueError, AttributeError, OverflowError, MnemicError):
         return False
 
@@ -164,7 +164,7 @@ def _are_found(row: tuple[Any, ...], facets: set[Any]) -> bool:
     return len(facets_of(memory_from(fields, place, None))) == len(facets)
 
 
-def told_by(memory: Memory) -> dict[str, Any]:
+def column_values(memory: Memory) -> dict[str, Any]:
     """Return what the columns of the memory's row say."""
     columns = columns_of(memory)
     return {name: columns[name] for name in _COLUMNS}

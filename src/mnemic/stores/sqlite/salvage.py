@@ -122,25 +122,25 @@ def _sorted(carved: Iterable[Record]) -> _Found:
         elif form == "nti" and row_id == 1:
             found.space = found.space or values
         elif form.startswith("nttttii") and len(form) == 9:
-            found.others["document"].append((row_id, *map(_told, values[1:])))
+            found.others["document"].append((row_id, *map(_decoded, values[1:])))
     return found
 
 
 def _sort_unnumbered(found: _Found, form: str, values: tuple[Any, ...]) -> None:
     if form == "titt" and len(values[3]) == 64:
-        found.others["audit"].append(tuple(map(_told, values)))
+        found.others["audit"].append(tuple(map(_decoded, values)))
     elif form in ("ttit", "ttiti", "ttitn"):
         found.versions.append(values)
     elif form == "ttti" and _is_level(values[1]) and 0 < values[3] < 1 << 31:
         found.scope_index[values[3]] = values[:3]
     elif form == "ttti" and values[3] == text_check(values[1], values[2]):
-        found.others["mark"].append(tuple(map(_told, values)))
+        found.others["mark"].append(tuple(map(_decoded, values)))
     elif form == "ttttii" and values[5] == text_check(values[2], values[3]):
-        found.others["request"].append(tuple(map(_told, values)))
+        found.others["request"].append(tuple(map(_decoded, values)))
     elif form in ("tb", "tbi") and values[0] == _SALT:
         found.salt = values[1]
     elif form == "tbi" and values[2] == text_check(values[0], values[1]):
-        found.others["tenant"].append(tuple(map(_told, values)))
+        found.others["tenant"].append(tuple(map(_decoded, values)))
     elif form == "iib" and len(values[2]) % 4 == 0:
         found.others["document_vector"].append(values)
 
@@ -155,7 +155,7 @@ def _form(value: Any) -> str:
     return "t" if isinstance(value, Text) else "b" if isinstance(value, bytes) else "i"
 
 
-def _told(value: Any) -> Any:
+def _decoded(value: Any) -> Any:
     return value.decode("utf-8", "replace") if isinstance(value, Text) else value
 
 
@@ -166,7 +166,7 @@ class _Making:
         self._found = found
         self._part = part
         self._sealer = Sealer(keyring)
-        self._told = Salvaged()
+        self._decoded = Salvaged()
         self._scopes: dict[int, Scope] = {}
         self._taken: dict[tuple[str, str], int] = {}
         self._changes: dict[int, int] = {}
@@ -185,10 +185,10 @@ class _Making:
                     self._put_memory(connection, rows, record)
                 self._put_versions(connection)
                 self._put_others(connection)
-            self._told.broken_audit = _broken(connection)
+            self._decoded.broken_audit = _broken(connection)
             connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
             connection.pragma("journal_mode", "delete")
-        return self._told
+        return self._decoded
 
     def _salt(self, connection: apsw.Connection) -> bytes:
         if self._found.salt is not None:
@@ -209,9 +209,9 @@ class _Making:
                 place = (scope.tenant, scope.level.value, scope.owner, self._changes[scope_id], row[5])
                 connection.execute("INSERT OR IGNORE INTO scope VALUES (?, ?, ?, ?, ?, ?)", (scope_id, *place))
         if found.space is not None:
-            space = (_told(found.space[1]), found.space[2])
+            space = (_decoded(found.space[1]), found.space[2])
             connection.execute("INSERT OR IGNORE INTO space VALUES (1, ?, ?)", space)
-        self._told.counts["scope"] = len(self._scopes)
+        self._decoded.counts["scope"] = len(self._scopes)
 
     def _agreed(self, scope_id: int, candidates: Iterable[tuple[Any, ...]]) -> Scope | None:
         bodies = [one.values for one in self._found.memories if (one.row_id or 0) >> 32 == scope_id]
@@ -252,9 +252,9 @@ class _Making:
         if not connection.changes():
             return  # what it says is said by a memory that was written later
         self._taken[scope.tenant, memory.memory_id] = row_id
-        self._told.unchecked += checksum is None
+        self._decoded.unchecked += checksum is None
         self._put_search(connection, rows, row_id, memory, sealed=sealed)
-        self._told.counts["memory"] = self._told.counts.get("memory", 0) + 1
+        self._decoded.counts["memory"] = self._decoded.counts.get("memory", 0) + 1
 
     def _number(self, connection: apsw.Connection, row_id: int) -> int:
         """Return the number of a row, which no checksum covers: the next of its scope where a damaged one has it
@@ -282,10 +282,10 @@ class _Making:
         if words is None or words != blob_check(content, context, speaker, cues):
             searched = NOTHING if sealed else rows.searched(memory)
             content, context, speaker, cues = searched.content, searched.context, searched.speaker, searched.cues
-        speaker = _told(speaker)
+        speaker = _decoded(speaker)
         checks = (vector_check(vector), words_check(content, context, speaker, cues))
         connection.execute(_SEARCH, (row_id, vector, content, context, speaker, cues, *checks))
-        self._told.without_vector += vector is None
+        self._decoded.without_vector += vector is None
         if cues and content:
             phrases = (row_id, tokens(row_id >> 32, content), tokens(row_id >> 32, context))
             connection.execute("INSERT INTO phrase (rowid, content, context) VALUES (?, ?, ?)", phrases)
@@ -298,7 +298,7 @@ class _Making:
         done = 0
         for tenant, memory_id, version, body, *checked in self._found.versions:
             checksum = checked[0] if checked else None
-            key = (_told(tenant), _told(memory_id))
+            key = (_decoded(tenant), _decoded(memory_id))
             row_id = self._taken.get(key)
             if row_id is None:
                 continue
@@ -309,8 +309,8 @@ class _Making:
                 connection.execute(_VERSION, (*key, version, text, right))
                 done += 1
             else:
-                self._told.damaged.append(f"{key[1]} version {version}")
-        self._told.counts["memory_version"] = done
+                self._decoded.damaged.append(f"{key[1]} version {version}")
+        self._decoded.counts["memory_version"] = done
 
     def _put_others(self, connection: apsw.Connection) -> None:
         for name, rows in self._found.others.items():
@@ -318,11 +318,11 @@ class _Making:
             for row in rows:
                 if name != "document_vector" or _there(connection, row[0]):
                     connection.execute(_OTHERS[name], row)
-            self._told.counts[name] = connection.total_changes() - before
+            self._decoded.counts[name] = connection.total_changes() - before
 
     def _damaged(self, values: tuple[Any, ...]) -> None:
-        name = _told(values[3])
-        self._told.damaged.append(name if isinstance(name, str) and name.isprintable() else "a memory")
+        name = _decoded(values[3])
+        self._decoded.damaged.append(name if isinstance(name, str) and name.isprintable() else "a memory")
 
 
 class _Sealed(Rows):

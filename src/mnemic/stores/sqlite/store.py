@@ -285,12 +285,12 @@ class SqliteStore(Jobs, SingleReads):
 
         return await self._read(lambda connection: upkeep.jobs(connection, work))
 
-    async def _asked(self, name: str, *given: Any) -> Any:
+    async def _read_outbox(self, name: str, *given: Any) -> Any:
         from mnemic.stores.sqlite import outbox
 
         return await self._read(lambda connection: getattr(outbox, name)(connection, *given))
 
-    async def _told(self, name: str, *given: Any) -> None:
+    async def _change_outbox(self, name: str, *given: Any) -> None:
         from mnemic.stores.sqlite import outbox
 
         await self._write(lambda opened: getattr(outbox, name)(opened.writing, *given))

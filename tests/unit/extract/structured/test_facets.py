@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from mnemic.extract.structured.schema import Schema
 from mnemic.extract.structured.shape import MOST_DAYS, Shape
 from mnemic.types import Kind, Memory
-from mnemic.types.facets import ANY, MOST_FACETS, facets_of, held_by
+from mnemic.types.facets import ANY, MOST_FACETS, facets_of, has_facets
 from mnemic_testing.record_store import memory
 
 FIELDS = ("a", "b.c", "at")
@@ -61,13 +61,13 @@ def test_what_meets_a_condition_has_its_facets(data: Any, name: str, asked: Any)
     (condition,) = SHAPE.conditions({name: asked})
     facets = condition.facets()
     if facets is not None and condition.met_by(data):
-        assert held_by(facets_of(thing(data)), [facets])
+        assert has_facets(facets_of(thing(data)), [facets])
 
 
 @given(one=held, other=held)
 def test_what_is_the_same_has_the_facets_of_its_identity(one: Any, other: Any) -> None:
     if SHAPE.same(one, other):
-        assert held_by(facets_of(thing(one)), SHAPE.same_facets(other))
+        assert has_facets(facets_of(thing(one)), SHAPE.same_facets(other))
 
 
 def facets(name: str, asked: Any) -> frozenset[str] | None:

@@ -170,14 +170,14 @@ class _Verbs(Face[M]):
         ids.checked("At least one filter is required to delete all memories. `reset()` deletes every memory.")
         await self._open()
         where = checked_filter(ids.known) or {}
-        await self._forget([one async for one in self._held() if meets(payload(one), where)])
+        await self._forget([one async for one in self._all_active() if meets(payload(one), where)])
         return {"message": "Memories deleted successfully!"}
 
     @verb
     async def reset(self) -> None:
         """Delete every memory of everybody in this tenant."""
         await self._open()
-        await self._forget([one async for one in self._held()])
+        await self._forget([one async for one in self._all_active()])
 
     async def _forget(self, memories: Sequence[Kept]) -> None:
         for memory in memories:
@@ -306,11 +306,11 @@ class _Verbs(Face[M]):
         if asked.owner is not None:
             return [(asked.owner.actor(self._tenant), asked.where)]
         where = checked_filter(asked.where) or {}
-        held = [(one, payload(one)) async for one in self._held()]
+        held = [(one, payload(one)) async for one in self._all_active()]
         owners = {one.scope.owner: told.get("user_id") for one, told in held if meets(told, where)}
         return [(Actor(tenant=self._tenant, user=owner), of_user(where, user)) for owner, user in owners.items()]
 
-    async def _held(self) -> AsyncIterator[Kept]:
+    async def _all_active(self) -> AsyncIterator[Kept]:
         """Yield the active memories of everybody in the tenant."""
         after: str | None = None
         while page := await self.engine.store.held(self._tenant, statuses=[Status.ACTIVE], after=after, limit=_PAGE):

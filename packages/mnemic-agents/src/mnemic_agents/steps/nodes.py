@@ -148,7 +148,7 @@ class MemorySteps:
             return MemoryState()
         kept = _newest(messages, int(self.rules.max_history_tokens * _HISTORY))
         older, before = messages[: len(messages) - len(kept)], state.get("short_term_summary", "")
-        errors, summarise = state["errors"], self._summarise or _outline
+        errors, summarise = state["errors"], self._summarise or _plain_summary
 
         async def shortened() -> Any:
             shown = await self._as_shown(older, before)
@@ -156,7 +156,7 @@ class MemorySteps:
 
         summary, failure = await attempt(shortened, within=self.rules.response_timeout)
         if summary is None:
-            errors, summary = with_error(state, "compact_short_term_memory", failure), _outline(older, before)
+            errors, summary = with_error(state, "compact_short_term_memory", failure), _plain_summary(older, before)
         summary = _clipped(summary, self.rules.max_summary_tokens)
         return MemoryState(messages=kept, short_term_summary=summary, errors=errors)
 
@@ -372,7 +372,7 @@ def _newest(messages: Sequence[dict[str, Any]], max_tokens: int) -> list[dict[st
     return kept
 
 
-def _outline(older: Sequence[Mapping[str, Any]], before: str) -> str:
+def _plain_summary(older: Sequence[Mapping[str, Any]], before: str) -> str:
     """Return a summary without a model: what the user said, shortened, newest last."""
     said = [" ".join(str(one["content"]).split())[:160] for one in older if one["role"] == "user"]
     return " | ".join(filter(None, [before, *said]))

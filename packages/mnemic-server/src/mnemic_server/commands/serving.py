@@ -76,7 +76,7 @@ def apikeys_(given: Given, /, action: str, key_id: str | None, **options: Any) -
         creates=action == "create",
         by_settings=True,
     )
-    given.show(shown, lambda: _told(action, shown))
+    given.show(shown, lambda: _as_text(action, shown))
     if "api_key" in shown:
         note("keep it now: it cannot be shown again")
     return Exit.OK
@@ -118,7 +118,7 @@ async def _manage(engine: Any, tenant: str, action: str, named: str | None, opti
     }
 
 
-def _told(action: str, shown: dict[str, Any]) -> str:
+def _as_text(action: str, shown: dict[str, Any]) -> str:
     if action == "list":
         rows = [[key["key_id"], ",".join(key["roles"]), key["user"] or "-", key["label"]] for key in shown["keys"]]
         return table(rows) if rows else "no keys"

@@ -23,7 +23,7 @@ ImportId = Annotated[str, Path(min_length=1, max_length=64)]
 @router.get("/{import_id}", **answering(ImportAnswer))
 async def progress(import_id: ImportId, actor: Reading, service: TheService) -> dict[str, Any]:
     """Show the progress of an import: its next part begins at `taken`."""
-    return _told(await import_progress(service.engine, actor, import_id))
+    return _as_json(await import_progress(service.engine, actor, import_id))
 
 
 @router.post("/{import_id}", **answering(ImportAnswer))
@@ -33,7 +33,7 @@ async def take(import_id: ImportId, part: ImportPart, actor: Writing, service: T
     """
     candidates = [_imported(one.candidate(actor.session)) for one in part.memories]
     done, receipts = await take_part(service.engine, actor, import_id, part.at, candidates)
-    return {**_told(done), "receipts": [receipt_dict(receipt) for receipt in receipts]}
+    return {**_as_json(done), "receipts": [receipt_dict(receipt) for receipt in receipts]}
 
 
 def _imported(candidate: Candidate) -> Candidate:
@@ -41,7 +41,7 @@ def _imported(candidate: Candidate) -> Candidate:
     return replace(candidate, source=replace(candidate.source, origin=Origin.IMPORT))
 
 
-def _told(done: ImportProgress) -> dict[str, Any]:
+def _as_json(done: ImportProgress) -> dict[str, Any]:
     return {
         "import_id": done.import_id,
         "taken": done.taken,

@@ -66,7 +66,7 @@ async def versions(principal: Operating, service: TheService) -> dict[str, Any]:
     """List the versions that were put in force, by whom and when, newest first: the last 50. The first is the one in
     force.
     """
-    return {"versions": [_told(one) for one in await service.tenancy.policies.versions(principal.tenant)]}
+    return {"versions": [_as_json(one) for one in await service.tenancy.policies.versions(principal.tenant)]}
 
 
 @router.get("/versions/{version}", **answering(PolicyVersionAnswer))
@@ -76,7 +76,7 @@ async def version_(
     """One version with what it says; null: the policy of the settings."""
     for one in await service.tenancy.policies.versions(principal.tenant):
         if one.version == version:
-            return {**_told(one), "policy": one.policy}
+            return {**_as_json(one), "policy": one.policy}
     raise MemoryNotFound("policy")
 
 
@@ -110,10 +110,10 @@ async def _in_force(putting: Awaitable[PolicyVersion], response: Response) -> di
     except VersionConflict as conflict:
         raise Refused(HTTPStatus.PRECONDITION_FAILED, conflict.code) from None
     response.headers["ETag"] = f'"{made.version}"'
-    return _told(made)
+    return _as_json(made)
 
 
-def _told(version: PolicyVersion) -> dict[str, Any]:
+def _as_json(version: PolicyVersion) -> dict[str, Any]:
     return {
         "version": version.version,
         "put_at": version.put_at.isoformat(),

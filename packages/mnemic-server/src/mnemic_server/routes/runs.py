@@ -75,7 +75,7 @@ async def page(
 ) -> dict[str, Any]:
     """Return the user's latest runs, newest first, without content. A page may be short and yet have a `next`."""
     found, after = await runs(service.engine.store, actor, before=cursor, limit=limit)
-    return {"runs": [_told(one) for one in found], "next": after}
+    return {"runs": [_as_json(one) for one in found], "next": after}
 
 
 @router.get("/{run_id}", **answering(RunMemoriesAnswer))
@@ -88,7 +88,7 @@ async def one(
         raise MemoryNotFound("run")
     named = sorted({memory_id for name in UseAudit.__slots__ for memory_id in getattr(found.audit, name)})
     held = await service.engine.store.get_many(named, scopes=service.engine.reach(actor))
-    return {**_told(found), "memories": [memory_dict(memory) for memory in all_shown(held.values(), actor)]}
+    return {**_as_json(found), "memories": [memory_dict(memory) for memory in all_shown(held.values(), actor)]}
 
 
 async def _ran(
@@ -117,7 +117,7 @@ def _tell_bug(work: asyncio.Task[dict[str, Any]]) -> None:
         _log.error("internal error", extra={"error": type(failure).__name__})
 
 
-def _told(one: RunRecord) -> dict[str, Any]:
+def _as_json(one: RunRecord) -> dict[str, Any]:
     return {
         "run_id": one.run_id,
         "at": one.at.isoformat(),

@@ -39,7 +39,7 @@ async def shapes(
     ] = False,
 ) -> dict[str, Any]:
     """Return the shapes that are known, and the fields by which two of one are the same thing."""
-    return {"shapes": [_told(shape, whole) for _, shape in sorted(_view(service, actor).shapes.items())]}
+    return {"shapes": [_as_json(shape, whole) for _, shape in sorted(_view(service, actor).shapes.items())]}
 
 
 @router.post("/extract", **answering(DataAnswer))
@@ -91,7 +91,7 @@ class _Callers(Schema):
         return iter(())
 
 
-def _told(shape: Shape, whole: bool) -> dict[str, Any]:
+def _as_json(shape: Shape, whole: bool) -> dict[str, Any]:
     told: dict[str, Any] = {"name": shape.name, "identity": list(shape.identity)}
     if whole:
         told |= {"person": shape.person, "title": list(shape.title), "modified": shape.modified}

@@ -1,6 +1,6 @@
 """Faults of a cluster, and its figures: `make cluster`. Three real Cassandra nodes, the engine as it is.
 
-    python -m tests.cluster [--only contract,kill,topology,partition,exact,processor] [--writes 5000]
+    python -m tests.cluster [--only contract,kill:5000,topology,partition,exact,processor]
 
 Processes write through the engine, each call under an idempotency key that is used again until it succeeds; everything
 acknowledged is looked for afterwards. Rows are printed as JSON, with the load of the machine beside each.
@@ -14,10 +14,10 @@ import json
 import os
 import subprocess
 import sys
-import threading
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import islice, pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -188,24 +188,24 @@ def contract(cluster: Cluster) -> None:
         print(ran.stdout[-6000:])
 
 
-def kill(cluster: Cluster, writes: int) -> None:
+def kill(cluster: Cluster, size: int) -> None:
     """Kill each node in turn during the writes, and start it again."""
 
     def during(writers: Writers) -> None:
         for number, node in enumerate(cluster.nodes, 1):
-            writers.reach(writes * (2 * number - 1) // 7)
+            writers.reach(size * (2 * number - 1) // 7)
             node.kill()
-            writers.reach(writes * 2 * number // 7)
+            writers.reach(size * 2 * number // 7)
             node.start()
 
-    run(cluster, "kill", writes, during)
+    run(cluster, "kill", size, during)
 
 
-def topology(cluster: Cluster, writes: int) -> None:
+def topology(cluster: Cluster, size: int) -> None:
     """Add a node and take one away during the writes."""
 
     def during(writers: Writers) -> dict[str, Any]:
-        writers.reach(writes // 10)
+        writers.reach(size // 10)
         began = time.time()
         node = cluster.add()
         node.start()
@@ -219,10 +219,10 @@ def topology(cluster: Cluster, writes: int) -> None:
         return {
             "added_s": round(added, 1),
             "removed_s": round(gone, 1),
-            "at_writes": [writes // 10, at, writers.count()],
+            "at_writes": [size // 10, at, writers.count()],
         }
 
-    run(cluster, "topology", writes, during)
+    run(cluster, "topology", size, during)
 
 
 def wait_for(node: Node, good: Callable[[str], bool]) -> None:
@@ -233,7 +233,7 @@ def wait_for(node: Node, good: Callable[[str], bool]) -> None:
         time.sleep(1)
 
 
-def partition(cluster: Cluster, writes: int) -> None:
+def partition(cluster: Cluster, size: int) -> None:
     """Cut one node off for a third of the writes."""
     if cluster.network is None:
         print("NOT RUN: partition. It needs root and the command ip.", file=sys.stderr)
@@ -241,17 +241,17 @@ def partition(cluster: Cluster, writes: int) -> None:
     network = cluster.network
 
     def during(writers: Writers) -> None:
-        writers.reach(writes // 3)
+        writers.reach(size // 3)
         network.cut(2)
-        writers.reach(2 * writes // 3)
+        writers.reach(2 * size // 3)
         network.mend(2)
 
-    run(cluster, "partition", writes, during)
+    run(cluster, "partition", size, during)
 
 
-def exact(cluster: Cluster, memories: int) -> None:
+def exact(cluster: Cluster, size: int) -> None:
     """Fill both with the same memories and ask both the same."""
-    asyncio.run(_exact(cluster.url("exact", copies=3), memories))
+    asyncio.run(_exact(cluster.url("exact", copies=3), size))
 
 
 async def _exact(location: str, memories: int) -> None:
@@ -298,18 +298,18 @@ def _of_500(number: int) -> Actor:
     return Actor(tenant=f"t{number % 50:03d}", user=f"u{number // 50}")
 
 
-def processor(cluster: Cluster, calls: int) -> None:
+def processor(cluster: Cluster, size: int) -> None:
     """CPU of one write and one search, on the nodes and on a private PostgreSQL."""
     nodes = [node.process for node in cluster.nodes if node.process is not None]
     tell(
         "processor",
         on="cassandra",
-        **asyncio.run(_spent(cluster.url("processor", copies=3), calls, lambda: sum(map(cpu_seconds, nodes)))),
+        **asyncio.run(_spent(cluster.url("processor", copies=3), size, lambda: sum(map(cpu_seconds, nodes)))),
     )
     server = PostgresServer()
     server.start()
     try:
-        tell("processor", on="postgres", **asyncio.run(_spent(server.dsn(), calls, lambda: _of_tree(server.pid()))))
+        tell("processor", on="postgres", **asyncio.run(_spent(server.dsn(), size, lambda: _of_tree(server.pid()))))
     finally:
         server.stop()
 
@@ -345,27 +345,26 @@ async def _spent(location: str, calls: int, spent: Callable[[], float]) -> dict[
     return found
 
 
-def rows(given: argparse.Namespace, cluster: Cluster) -> Iterator[tuple[str, Callable[[], None]]]:
-    yield "contract", lambda: contract(cluster)
-    yield "kill", lambda: kill(cluster, given.writes)
-    yield "topology", lambda: topology(cluster, given.writes)
-    yield "partition", lambda: partition(cluster, given.writes)
-    yield "exact", lambda: exact(cluster, given.memories)
-    yield "processor", lambda: processor(cluster, given.calls or 400)
+SIZES = {"kill": 5000, "topology": 5000, "partition": 5000, "exact": 50_000, "processor": 400}
+
+
+def chosen(only: str) -> Iterator[tuple[str, Callable[[Cluster], None]]]:
+    """Return the rows that `only` names, each at the size that follows its name, or at the published one."""
+    runs = {"kill": kill, "topology": topology, "partition": partition, "exact": exact, "processor": processor}
+    for word in only.split(","):
+        name, _, size = word.partition(":")
+        yield name, contract if name == "contract" else partial(runs[name], size=int(size or SIZES[name]))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default=",".join(ROWS))
-    parser.add_argument("--writes", type=int, default=5000)
-    parser.add_argument("--memories", type=int, default=50_000)
-    parser.add_argument("--calls", type=int, default=0)
     parser.add_argument("--heap", type=int, default=700)
-    for name in ("--write", "--number", "--log"):
+    for name in ("--write", "--number", "--calls", "--log"):
         parser.add_argument(name, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.write:
-        asyncio.run(write(given.write, int(given.number), given.calls, Path(given.log)))
+        asyncio.run(write(given.write, int(given.number), int(given.calls), Path(given.log)))
         return
     if not at_hand():
         sys.exit("NOT RUN: three Cassandra nodes need java (17) and what `make cassandra` fetches.")
@@ -373,13 +372,12 @@ def main() -> None:
     failed = 0
     try:
         cluster.start()
-        for name, row in rows(given, cluster):
-            if name in given.only.split(","):
-                try:
-                    row()
-                except (RuntimeError, MnemicError, AssertionError) as error:
-                    failed += 1
-                    tell(name, failed=str(error)[-2000:], threads=threading.active_count())
+        for name, row in chosen(given.only):
+            try:
+                row(cluster)
+            except (RuntimeError, MnemicError, AssertionError) as error:
+                failed += 1
+                tell(name, failed=str(error)[-2000:])
     finally:
         cluster.stop()
     sys.exit(min(failed, 1))

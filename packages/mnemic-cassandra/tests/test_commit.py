@@ -1,0 +1,159 @@
+"""What a commit leaves behind when it is cut off, when no answer comes, and when somebody else is faster."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from cassandra import OperationTimedOut
+
+from mnemic.ports import Transaction
+from mnemic.types import AuditEvent, Memory
+from mnemic_cassandra import CassandraStore
+from mnemic_testing.record_store.setting import EMBEDDER, START, everything, memory, remember, scope
+
+
+class Killed(BaseException):
+    """The process ends here."""
+
+
+@pytest.fixture
+def new_store(cassandra: str) -> Callable[[], CassandraStore]:
+    prefix = secrets.token_hex(6)
+    return lambda: CassandraStore(f"{cassandra}&prefix={prefix}")
+
+
+def both(ada: Memory, bob: Memory) -> Any:
+    async def work(transaction: Transaction) -> None:
+        for each in (ada, bob):
+            await transaction.insert(each)
+            event = AuditEvent(tenant="acme", action="created", at=START, actor="ada", memory_id=each.memory_id)
+            await transaction.append_audit(event)
+
+    return work
+
+
+async def test_a_change_over_two_scopes_that_is_cut_off_anywhere_is_whole_or_absent(
+    new_store: Callable[[], CassandraStore], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outcomes = []
+    for cut in range(12):
+        tag = f"u{cut}"
+        ada, bob = memory("tea", scope=scope(f"ada{tag}")), memory("tea", scope=scope(f"bob{tag}"))
+        dying = new_store()
+        await dying.open(EMBEDDER.space)
+        link, left = dying._database.link, [cut]
+        answer = link._answer
+
+        async def cut_off(statement: Any, *, answer: Any = answer, left: list[int] = left) -> Any:
+            if statement_changes(statement):
+                if left[0] == 0:
+                    raise Killed
+                left[0] -= 1
+            return await answer(statement)
+
+        monkeypatch.setattr(link, "_answer", cut_off)
+        try:
+            await dying.transact(both(ada, bob))
+            ended = True
+        except Killed:
+            ended = False
+        monkeypatch.undo()
+        await dying.close()
+        store = new_store()
+        await store.open(EMBEDDER.space)
+        found = [await store.count(everything(each.scope)) for each in (ada, bob)]
+        assert found in ([0, 0], [1, 1])
+        lines = [line.memory_id for line in await store.audit("acme")]
+        assert [lines.count(each.memory_id) for each in (ada, bob)] == found
+        assert (await store.broken_audit("acme"))[1] is None
+        await remember(store, memory("coffee", scope=ada.scope), memory("coffee", scope=bob.scope))
+        await store.close()
+        outcomes.append((ended, found[0]))
+        if ended:
+            break
+    assert (False, 0) in outcomes, "never cut off before the decision"
+    assert (False, 1) in outcomes, "never cut off after the decision"
+    assert outcomes[-1] == (True, 1)
+
+
+def statement_changes(statement: Any) -> bool:
+    """Tell a lightweight transaction from reads and plain writes."""
+    if hasattr(statement, "_statements_and_parameters"):
+        return True
+    text = statement.prepared_statement.query_string
+    return " IF " in text
+
+
+async def test_a_commit_whose_answer_is_lost_is_made_once(
+    new_store: Callable[[], CassandraStore], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = new_store()
+    await store.open(EMBEDDER.space)
+    link = store._database.link
+    answer, lost = link._answer, []
+
+    async def deaf(statement: Any) -> Any:
+        found = await answer(statement)
+        if statement_changes(statement) and len(lost) < 3:
+            lost.append(statement)
+            raise OperationTimedOut
+        return found
+
+    monkeypatch.setattr(link, "_answer", deaf)
+    for number in range(3):
+        await remember(store, memory(f"tea {number}", fingerprint=f"f{number}"))
+    assert len(lost) == 3
+    assert await store.count(everything()) == 3
+    await store.close()
+
+
+async def test_a_commit_that_never_arrived_is_made_again(
+    new_store: Callable[[], CassandraStore], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = new_store()
+    await store.open(EMBEDDER.space)
+    link = store._database.link
+    answer, lost = link._answer, []
+
+    async def cut(statement: Any) -> Any:
+        if statement_changes(statement) and not lost:
+            lost.append(statement)
+            raise OperationTimedOut
+        return await answer(statement)
+
+    monkeypatch.setattr(link, "_answer", cut)
+    await remember(store, memory("tea", fingerprint="f"))
+    assert len(lost) == 1
+    assert await store.count(everything()) == 1
+    await store.close()
+
+
+async def test_a_writer_that_has_missed_a_mark_is_refused_and_reads_it(
+    new_store: Callable[[], CassandraStore], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer, other = new_store(), new_store()
+    await writer.open(EMBEDDER.space)
+    await other.open(EMBEDDER.space)
+    await remember(writer, memory("before"))
+    link = writer._database.link
+    change, seen = link.change, []
+
+    async def work(transaction: Transaction) -> None:
+        seen.append(await transaction.find_mark("acme", "erased:ada"))
+        await transaction.insert(memory("tea" if seen[-1] is None else "nothing of hers"))
+
+    async def overtaken(statements: Any, *, settled: Any) -> bool:
+        if len(seen) == 1:
+            await other.transact(lambda transaction: transaction.put_mark("acme", "erased:ada", "yes"))
+        return await change(statements, settled=settled)
+
+    monkeypatch.setattr(link, "change", overtaken)
+    await writer.transact(work)
+    assert seen == [None, "yes"]
+    kept = [each.content for each in await other.newest(everything(), limit=9)]
+    assert kept == ["nothing of hers", "before"]
+    await writer.close()
+    await other.close()

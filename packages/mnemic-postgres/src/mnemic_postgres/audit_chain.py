@@ -7,13 +7,14 @@ from typing import Any
 
 from mnemic.stores.codec import Sign, next_line
 from mnemic.types import AuditEvent
+from mnemic_postgres.recent import Recent
 from mnemic_postgres.rows import columns
 
 Ask = Callable[..., Awaitable[list[Any]]]
 """The rows of a statement of `writing.sql`, by name."""
 
 _MOST = 10_000
-"""Ends that are remembered at a time."""
+"""Ends that are remembered at a time; those of the tenants that wrote longest ago are forgotten first."""
 
 
 class Trails:
@@ -22,7 +23,7 @@ class Trails:
     """
 
     def __init__(self) -> None:
-        self._ends: dict[str, tuple[int, str]] = {}
+        self._ends: Recent[str, tuple[int, str]] = Recent(_MOST)
 
     async def append(
         self,
@@ -33,7 +34,8 @@ class Trails:
         sign: Sign | None = None,
     ) -> None:
         """Events behind the tenant's last, and outbox entries with them."""
-        if tenant in self._ends and await self._appended(ask, tenant, self._ends[tenant], events, entries, sign):
+        known = self._ends.get(tenant)
+        if known is not None and await self._appended(ask, tenant, known, events, entries, sign):
             return
         head = await ask("audit_head", tenant)
         if not head:
@@ -59,8 +61,6 @@ class Trails:
         given = (*columns(lines, 3), sequence, previous, *columns(entries, 5), *end)
         if not await ask("append_trail", tenant, *given):
             return False
-        if len(self._ends) >= _MOST:
-            self._ends.clear()
         # Should the transaction come to nothing after all, this is no end, and the next one finds that out.
-        self._ends[tenant] = sequence, previous
+        self._ends.put(tenant, (sequence, previous))
         return True

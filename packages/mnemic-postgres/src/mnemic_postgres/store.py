@@ -37,6 +37,7 @@ from mnemic_postgres.indexes import Indexes
 from mnemic_postgres.opening import Access, Opened
 from mnemic_postgres.owner import Owner
 from mnemic_postgres.promotion import Promotions
+from mnemic_postgres.recent import Recent
 from mnemic_postgres.rows import Bodies, Terms, place_of, places_of, storable
 from mnemic_postgres.schema import LONGEST_INDEXED, reopen_with
 from mnemic_postgres.snapshot import PostgresSnapshot
@@ -47,6 +48,9 @@ T = TypeVar("T")
 
 _READING = load("reading")
 _SESSION = load("session")
+_SECRETS = 10_000
+"""Secrets of tenants that are kept in memory."""
+
 _EXAMINING = 3600.0
 """Seconds that it may take to read every row of a tenant."""
 
@@ -174,10 +178,12 @@ class PostgresStore(Jobs, SingleReads):
         return await opened.connections.write(run, deadline)
 
     async def secret(self, tenant: str) -> bytes:
-        known = self._ready.secrets
-        if tenant not in known:
-            known[tenant] = await self._ready.connections.write(lambda session: _secret(session, tenant))
-        return known[tenant]
+        opened = self._ready
+        known = opened.secrets.get(tenant)
+        if known is None:
+            found = await opened.connections.write(lambda session: _secret(session, tenant))
+            known = opened.secrets.put(tenant, found)
+        return known
 
     async def tenants(self) -> list[str]:
         """None: row-level security shows a login no more than the tenant that it names."""
@@ -343,7 +349,7 @@ class _Opened:
     terms: Terms
     space: VectorSpace
     next_space: VectorSpace | None = None
-    secrets: dict[str, bytes] = field(default_factory=dict)
+    secrets: Recent[str, bytes] = field(default_factory=lambda: Recent(_SECRETS))
     trails: Trails = field(default_factory=Trails)
 
     @property

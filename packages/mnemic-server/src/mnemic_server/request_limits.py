@@ -13,12 +13,15 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
+from datetime import timedelta
 from http import HTTPStatus
+from time import monotonic
 
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mnemic.guard import strict_json
+from mnemic.types import Deadline
 from mnemic_server.credentials import Principal
 from mnemic_server.problems import Refused, problem
 from mnemic_server.shares import Shares
@@ -55,6 +58,10 @@ BODY_BYTES = "body_bytes"
 """The name in a request's `state` of the size of its body, in bytes."""
 BODY_VALUE = "body_value"
 """The name of the parsed body."""
+DEADLINE = "deadline"
+"""The name of the time by which what answers in parts must have ended, so that it can say which of them are done."""
+IN_PARTS = 0.8
+"""The share of a request's seconds that such a call has."""
 REFUSED = "refused"
 """The name of the reason for which the request's credential is refused."""
 _BODY_READ = "body_read"
@@ -134,8 +141,12 @@ class Boundary:
             started.set()
             await send(message)
 
+        seconds = None if _open_ended(scope) else self._bounds.seconds
+        if seconds is not None:
+            within = timedelta(seconds=IN_PARTS * seconds)
+            scope.setdefault("state", {})[DEADLINE] = Deadline.after(within, monotonic)
         try:
-            async with asyncio.timeout(None if _open_ended(scope) else self._bounds.seconds):
+            async with asyncio.timeout(seconds):
                 await self._app(scope, _replayed(body, receive), watched)
         except TimeoutError:
             if not started.is_set():

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+from collections import Counter
+from collections.abc import AsyncIterator, Sequence
 from contextlib import ExitStack
+from datetime import timedelta
 from typing import Any
 
 import httpx
@@ -12,12 +14,14 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.types import AuditEvent
+from mnemic.types import Actor, AuditEvent, Deadline, Vector
+from mnemic.write.batch import BATCH
 from mnemic_server.app import create_app
 from mnemic_server.credentials import ApiKeys
 from mnemic_server.problems import Refused
 from mnemic_server.request_limits import Bounds
 from mnemic_server.streams import Streams, changes
+from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 from tests.unit.entrypoints.rest.conftest import Running
 
@@ -112,6 +116,29 @@ async def test_a_turn_that_is_told_as_it_goes_is_not_cut_off_at_the_deadline_of_
         told = await client.post("/v1/runs/stream", json=turn, headers=headers)
     assert at_once.json()["reason"] == "max_seconds"
     assert told.text.strip().split("\n\n")[-1].startswith("event: report")
+
+
+async def test_a_batch_that_takes_too_long_says_what_is_stored(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rather than to end with 503 and a part that is stored, without a word of which."""
+    clock = ManualClock()
+    monkeypatch.setattr("mnemic_server.request_limits.monotonic", clock.monotonic)
+
+    class Slow(WordEmbedder):
+        async def embed(self, texts: Sequence[str], *, deadline: Deadline | None = None) -> list[Vector]:
+            clock.advance(timedelta(seconds=13))
+            return await super().embed(texts, deadline=deadline)
+
+    engine = MemoryEngine(store=InProcessStore(), embedder=Slow())
+    transport = httpx.ASGITransport(app=create_app(engine, bounds=Bounds(seconds=30)))
+    async with engine, httpx.AsyncClient(transport=transport, base_url="http://service") as client:
+        _, text = await ApiKeys(engine.store, engine.clock).create(tenant="acme", roles=["writer"], user="ana")
+        batch = {"memories": [{"content": f"Parcel {number} is for Oslo."} for number in range(3 * BATCH)]}
+        answer = await client.post("/v1/memories/batch", json=batch, headers={"Authorization": f"Bearer {text}"})
+        held = await engine.count(actor=Actor(tenant="acme", user="ana"))
+    told = Counter((one["outcome"], one["reason"]) for one in answer.json()["receipts"])
+    assert told.keys() == {("created", None), ("blocked", "embedder_failed:timeout"), ("blocked", "max_seconds")}
+    assert told.total() == len(batch["memories"])
+    assert held == told["created", None] >= BATCH
 
 
 async def test_a_change_is_taken_back_and_a_version_said_again(running: Running) -> None:

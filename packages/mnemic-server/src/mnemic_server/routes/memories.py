@@ -5,10 +5,12 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Query, Response
+from fastapi import APIRouter, Header, Query, Request, Response
 
+from mnemic.door import Written
 from mnemic.entrypoints.wire import hit_dict, memory_dict, receipt_dict, result_dict
 from mnemic.errors import InvalidInput, VersionConflict
+from mnemic.requests import AddMany
 from mnemic.types import Memory, Origin
 from mnemic_server.access import Correcting, Deleting, Reading, TheService, Writing
 from mnemic_server.answers import (
@@ -28,6 +30,7 @@ from mnemic_server.answers import (
 from mnemic_server.evidence import all_shown, hits_shown, report_shown, result_shown, shown
 from mnemic_server.parsed import Parsed
 from mnemic_server.problems import Refused
+from mnemic_server.request_limits import DEADLINE
 from mnemic_server.shapes import (
     Captured,
     CapturedMessages,
@@ -66,13 +69,17 @@ async def add(
 
 
 @router.post("/memories/batch", **answering(ReceiptsAnswer))
-async def add_many(wanted: NewMemories, actor: Writing, service: TheService) -> dict[str, Any]:
-    """Remember many things: one receipt each, in order; one that is refused stops no other."""
+async def add_many(wanted: NewMemories, actor: Writing, service: TheService, request: Request) -> dict[str, Any]:
+    """Remember many things: one receipt each, in order; one that is refused stops no other. What there was no time for
+    is `blocked`: `max_seconds`, or `embedder_failed:timeout`.
+    """
     candidates, keys = [one.candidate(actor.session) for one in wanted.memories], wanted.idempotency_keys
     if keys is not None and len(keys) != len(candidates):
         raise InvalidInput("idempotency_keys", hint="one for each memory, or null")
-    receipts = await service.engine.add_many(candidates, actor=actor, idempotency_keys=keys)
-    return {"receipts": [receipt_dict(receipt) for receipt in receipts]}
+    added = AddMany(candidates=tuple(candidates), idempotency_keys=None if keys is None else tuple(keys))
+    within = getattr(request.state, DEADLINE, None)
+    written: Written = await service.engine.handle(added, actor=actor, deadline=within)
+    return {"receipts": [receipt_dict(receipt) for receipt in written.receipts]}
 
 
 @router.post("/messages", **answering(ReceiptsAnswer))

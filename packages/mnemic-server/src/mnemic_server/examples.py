@@ -205,6 +205,7 @@ REQUESTS: dict[str, Any] = {
     "Erasure": {"block": False},
     "ExpiryWanted": {"rules": {"grace": "P30D"}, "dry_run": True},
     "Feedback": {"content": "The seat was fine."},
+    "ForgetWanted": {"categories": ["preference"], "dry_run": True},
     "ImportPart": {"at": 0, "memories": [{"content": "I prefer aisle seats.", "key": "seat", "ref": "crm-17"}]},
     "KeyWanted": {"roles": ["reader", "writer"], "user": "ana", "label": "chat backend"},
     "MemoryRequested": {"kind": "show"},

@@ -190,6 +190,11 @@ def test_a_verb_of_the_client_has_the_same_parameters(name: str) -> None:
     assert parameters(verbs(MemoryClient)[name]) - CLIENT_ALONE.keys() == parameters(VERBS[name])
 
 
+@pytest.mark.parametrize("name", sorted(VERBS))
+def test_the_parameters_of_the_client_are_not_written_down_again(name: str) -> None:
+    assert inspect.unwrap(verbs(MemoryClient)[name]) is inspect.unwrap(VERBS[name])
+
+
 @pytest.mark.parametrize(
     ("here", "there"),
     [

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from cassandra import OperationTimedOut
 
+from mnemic.errors import StoreBusy
 from mnemic.ports import Transaction
 from mnemic.types import AuditEvent, Memory
 from mnemic_cassandra import CassandraStore
@@ -157,3 +158,28 @@ async def test_a_writer_that_has_missed_a_mark_is_refused_and_reads_it(
     assert kept == ["nothing of hers", "before"]
     await writer.close()
     await other.close()
+
+
+async def test_partitions_that_others_write_to_are_collected_in_smaller_groups(
+    new_store: Callable[[], CassandraStore], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = new_store()
+    await store.open(EMBEDDER.space)
+    for name in ("ada", "bob", "eve"):
+        await store.transact(
+            lambda transaction, name=name: transaction.append_audit(
+                AuditEvent(tenant="acme", action="created", at=START, actor=name, scope=scope(name))
+            )
+        )
+    transact, sizes = store._database.transact, []
+
+    async def busy(work: Any, *, deadline: Any = None) -> Any:
+        sizes.append(len(work.keywords["homes"]))
+        if sizes[-1] > 1:
+            raise StoreBusy
+        return await transact(work, deadline=deadline)
+
+    monkeypatch.setattr(store._database, "transact", busy)
+    assert [line.actor for line in await store.audit("acme")] == ["ada", "bob", "eve"]
+    assert sizes == [3, 1, 2, 1, 1]
+    await store.close()

@@ -11,14 +11,16 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Sequence
+from datetime import timedelta
 from functools import partial
 
+from mnemic.errors import StoreBusy
 from mnemic.ports.rows import Row, RowChange, RowStore
 from mnemic.stores.audit_chain import follows
 from mnemic.stores.codec import Sign, decode_event, dump, encode_event, link, load, next_line
 from mnemic.stores.layered import trail
 from mnemic.stores.layered.tables import AUDIT
-from mnemic.types import AuditEvent, OutboxEntry
+from mnemic.types import AuditEvent, Deadline, OutboxEntry
 from mnemic.types.scope import scope_named
 from mnemic_cassandra.partitions import Partitions
 from mnemic_cassandra.routing import AUDIT_END, JOURNAL, LANE, Partition
@@ -28,6 +30,9 @@ _AT_ONCE = 16
 
 _LINES = 200
 """Lines of each that are."""
+
+_PATIENCE = timedelta(seconds=1)
+"""Time in which several partitions must be collected together; else fewer are taken at once."""
 
 
 _Line = tuple[int, Partition, int, str, str, bool]
@@ -74,8 +79,20 @@ async def collect(store: RowStore, partitions: Partitions, tenant: str | None, s
     """Collect the journals of a tenant, or of all."""
     while notes := await partitions.noted(tenant):
         for homes in _groups(notes):
-            for home in await store.transact(partial(_collected, homes=homes, sign=sign)):
+            for home in await _emptied(store, homes, sign):
                 await partitions.unnote(home, notes[home])
+
+
+async def _emptied(store: RowStore, homes: Sequence[Partition], sign: Sign | None) -> list[Partition]:
+    """Collect these partitions, in halves where others write to them all the time; those that hold nothing more."""
+    work = partial(_collected, homes=homes, sign=sign)
+    if len(homes) == 1:
+        return await store.transact(work)
+    try:
+        return await store.transact(work, deadline=Deadline.after(_PATIENCE, time.monotonic))
+    except StoreBusy:
+        middle = len(homes) // 2
+        return [home for half in (homes[:middle], homes[middle:]) for home in await _emptied(store, half, sign)]
 
 
 def _groups(notes: dict[Partition, list[str]]) -> list[tuple[Partition, ...]]:

@@ -35,51 +35,17 @@ class Handlers(dict[type[requests.Request[Any]], Handler]):
         super().__init__()
         self[requests.Add] = Adding(pipeline, limiter)
         self[requests.AddMany] = AddingMany(pipeline, limiter)
-        self._pipeline, self._limiter, self._sessions = pipeline, limiter, sessions
-        self._vault, self._redaction, self._forgotten = vault, redaction, forgotten
+        self._parts = pipeline, limiter
+        self._stores, self._redaction, self._forgotten = (sessions, vault), redaction, forgotten
         self._complete = False
 
     def __missing__(self, request: type[requests.Request[Any]]) -> Handler:
         """Return the handler of a request beyond adding. Raises KeyError for what is no request of the door's."""
         if self._complete:
             raise KeyError(request)
-        self.update(self._stating() | self._stewarding())
+        from mnemic.door.handlers.table import stating, stewarding
+
+        self.update(stating(*self._parts))
+        self.update(stewarding(*self._parts, *self._stores, redaction=self._redaction, forgotten=self._forgotten))
         self._complete = True
         return self[request]
-
-    def _stating(self) -> dict[type[requests.Request[Any]], Handler]:
-        """Return the requests after which a statement holds that did not before."""
-        from mnemic.door.handlers.recording import Recording
-        from mnemic.door.handlers.reviewing import Approving, Restoring, RollingBack, Undoing
-        from mnemic.door.handlers.revising import Deriving, Updating
-
-        parts = self._pipeline, self._limiter
-        restoring = Restoring(*parts)
-        return {
-            requests.Record: Recording(self._pipeline),
-            requests.Derive: Deriving(*parts),
-            requests.Update: Updating(*parts),
-            requests.Approve: Approving(*parts),
-            requests.Undo: Undoing(*parts),
-            requests.Rollback: RollingBack(*parts),
-            requests.Restore: restoring,
-            requests.RestoreConsent: restoring,
-        }
-
-    def _stewarding(self) -> dict[type[requests.Request[Any]], Handler]:
-        """Return the requests after which nothing new holds."""
-        from mnemic.door.handlers.reviewing import Rejecting
-        from mnemic.door.handlers.stewarding import Consenting, Erasing, Expiring, Forgetting, Revealing, RotatingKeys
-
-        parts = self._pipeline, self._limiter
-        erasing = Erasing(*parts, self._sessions, self._vault, self._forgotten)
-        return {
-            requests.Reject: Rejecting(self._limiter),
-            requests.Forget: Forgetting(*parts),
-            requests.Consent: Consenting(self._limiter),
-            requests.Erase: erasing,
-            requests.EraseKey: erasing,
-            requests.Expire: Expiring(*parts),
-            requests.RotateDataKeys: RotatingKeys(self._limiter, self._vault),
-            requests.Reveal: Revealing(self._limiter, self._vault, self._redaction),
-        }

@@ -26,7 +26,7 @@ PAGES = {
         "quotas",
     ),
     "ben": ("review",),
-    "olga": ("overview", "policy", "quotas", "runs"),
+    "olga": ("overview", "users", "users/ana", "keys", "audit", "policy", "quotas", "runs"),
     "app": ("overview",),
     "root": ("tenants",),
 }

@@ -47,6 +47,7 @@ from mnemic_server.routes import (
     structured,
     subjects,
     tenants,
+    users,
     versions,
 )
 from mnemic_server.sessions import Sessions
@@ -73,7 +74,7 @@ _TAKEN = [
 """Headers that a page of another origin may send."""
 _PARTS = (
     memories, versions, runs, imports, changes, episodes, entities, structured, personas, conversations, subjects,
-    stewards, operations, policies, tenants, keys, health, sign_on, console, reference,
+    stewards, operations, policies, tenants, users, keys, health, sign_on, console, reference,
 )  # fmt: skip
 _PROBLEMS = (400, 401, 403, 404, 409, 412, 413, 414, 422, 429, 500, 501, 502, 503, 507)
 

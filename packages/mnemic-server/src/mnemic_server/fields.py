@@ -289,6 +289,7 @@ FIELDS: dict[str, str] = {
     "used": "Which part of each limit is used up; 1: all of it.",
     "used_memory_keys": "The keys that the answer used.",
     "user": "The user.",
+    "users": "Users who have memories.",
     "uses": "What was done with the memory, newest first.",
     "valid_from": "From when on it was true; null: not known.",
     "valid_to": "Until when it was true; null: still.",

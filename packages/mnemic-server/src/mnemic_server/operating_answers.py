@@ -291,6 +291,21 @@ class PolicyTrialAnswer(Answer):
     next: str | None
 
 
+class UserAnswer(Answer):
+    """A user who has memories."""
+
+    user: str
+    count: int
+    updated_at: str
+
+
+class UsersAnswer(Answer):
+    """Users of the tenant, by name; `next` is the cursor of the next page."""
+
+    users: list[UserAnswer]
+    next: str | None
+
+
 class TenantAnswer(Answer):
     """Settings of a tenant; `usage` where one tenant is asked for."""
 

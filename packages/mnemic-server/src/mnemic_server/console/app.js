@@ -6,6 +6,7 @@ import { follow, liveSign, unfollow } from "./live.js";
 import { button, failure, toastArea } from "./parts.js";
 import { GROUPS, mayOpen, pageAt } from "./places.js";
 import { themeSwitch } from "./scheme.js";
+import { listenForKeys } from "./shortcuts.js";
 
 const main = el("main", { id: "main", tabindex: "-1" });
 let who = null;
@@ -13,6 +14,7 @@ let leaving = new AbortController();
 
 whenSignedOut(() => start());
 window.addEventListener("hashchange", () => open());
+listenForKeys(() => who);
 
 async function start() {
   who = await session().catch((problem) => {
@@ -68,11 +70,16 @@ function skip() {
 
 function sidebar() {
   const groups = GROUPS.map(({ title, places }) => ({ title, places: places.filter((place) => mayOpen(place, who)) })).filter(({ places }) => places.length > 0);
-  return el(
-    "div",
-    { class: "side" },
-    el("a", { class: "brand", href: "#/overview" }, el("span", { class: "mark", "aria-hidden": "true" }), "mnemic"),
-    el("nav", { "aria-label": "Pages" }, groups.map(({ title, places }) => [
+  const side = el("div", { class: "side" });
+  const fold = el("button", { type: "button", class: "button plain fold", "aria-expanded": "false", "aria-controls": "pages", on: { click: () => folded(!side.classList.contains("unfolded")) } }, "Menu");
+  const folded = (shown) => {
+    side.classList.toggle("unfolded", shown);
+    fold.setAttribute("aria-expanded", String(shown));
+  };
+  side.addEventListener("click", (event) => event.target.closest("nav a") && folded(false));
+  side.append(
+    el("div", { class: "top" }, el("a", { class: "brand", href: "#/overview" }, el("span", { class: "mark", "aria-hidden": "true" }), "mnemic"), fold),
+    el("nav", { id: "pages", "aria-label": "Pages" }, groups.map(({ title, places }) => [
       el("h2", {}, title),
       el("ul", {}, places.map((place) => el("li", {}, el("a", { href: `#/${place.name}`, "data-place": place.name }, place.title)))),
     ])),
@@ -85,6 +92,7 @@ function sidebar() {
       el("div", { class: "actions" }, themeSwitch(), who.signed_in && button("Sign out", leave, { kind: "quiet" })),
     ),
   );
+  return side;
 }
 
 async function leave() {

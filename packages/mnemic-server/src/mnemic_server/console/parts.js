@@ -65,10 +65,10 @@ export function provenance(memory) {
     { class: "meta" },
     tag(memory.kind),
     memory.key && !memory.key.includes(":") && el("span", { class: "tag key" }, memory.key),
-    el("span", {}, spaced(memory.source.origin)),
+    el("span", {}, memory.source.speaker ? `said by ${memory.source.speaker}` : spaced(memory.source.origin)),
     el("span", {}, `trust ${memory.trust}`),
-    el("span", {}, `sure to ${percent(memory.confidence)}`),
-    when(memory.updated_at),
+    el("span", {}, `${percent(memory.confidence)} confident`),
+    memory.occurred_at ? el("span", {}, "on ", el("time", { datetime: memory.occurred_at, title: dateTime(memory.occurred_at) }, memory.occurred_at.slice(0, 10))) : when(memory.updated_at),
   );
 }
 

@@ -32,6 +32,9 @@ export const GROUPS = [
     title: "Operation",
     places: [
       { name: "runs", title: "Runs", roles: READERS, personal: true },
+      { name: "users", title: "Users", roles: ["operator"] },
+      { name: "keys", title: "API keys", roles: ["operator", "admin"] },
+      { name: "audit", title: "Audit", roles: ["operator"] },
       { name: "policy", title: "Policy", roles: ["operator"] },
       { name: "quotas", title: "Quotas", roles: [...READERS, "operator"] },
       { name: "tenants", title: "Tenants", service: true },

@@ -51,26 +51,33 @@ function results({ hits, errors, query }) {
   if (hits.length === 0) {
     return several(note, query ? empty("Nothing found", "Try other words, or every kind.") : empty("Nothing remembered yet", "What is remembered appears here.", el("a", { class: "button primary", href: "#/remember" }, "Remember something")));
   }
-  return several(note, el("p", { class: "quiet" }, counted(hits.length, "hit")), el("ol", { class: "hits" }, hits.map((hit) => el("li", {}, card(hit, Boolean(query))))));
+  return several(note, el("p", { class: "quiet" }, counted(hits.length, "hit")), el("ol", { class: "hits" }, hits.map((hit) => el("li", {}, card(hit, query)))));
 }
 
-function card({ memory, score, reason, ranks }, scored) {
+/** A text with the words of the query marked. */
+function marked(text, query) {
+  const words = new Set(query.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? []);
+  return text.split(/([\p{L}\p{N}]+)/u).map((part) => (words.has(part.toLowerCase()) ? el("mark", {}, part) : part));
+}
+
+function card({ memory, score, why: told, ranks }, query) {
+  const scored = Boolean(query);
   return el(
     "article",
     { class: "card hit" },
     el("div", { class: "hit-body" },
-      el("h2", { class: "content" }, el("a", { href: linkTo("memory", memory.memory_id) }, memory.content)),
+      el("h2", { class: "content" }, el("a", { href: linkTo("memory", memory.memory_id) }, marked(memory.content, query))),
       memory.status !== "active" && badge(memory.status),
       provenance(memory),
-      scored && el("details", { class: "why" }, el("summary", {}, "Why this hit?"), why(reason, ranks))),
+      scored && el("details", { class: "why" }, el("summary", {}, "Why this hit?"), why(told, ranks))),
     scored && el("p", { class: "score" }, el("meter", { min: "0", max: "1", value: score, "aria-label": "Score" }), percent(score)),
   );
 }
 
-function why(reason, ranks) {
+function why(told, ranks) {
   const rows = Object.entries(ranks).sort(([, one], [, other]) => one.position - other.position);
   return several(
-    el("p", {}, reason === "relevance" ? "It matches what was asked." : inWords(reason)),
+    el("p", {}, told),
     el("ul", { class: "ranks" }, rows.map(([name, rank]) => el("li", {}, el("span", { class: "place" }, `#${rank.position}`), ` by ${listWords(name)}`, name !== "recency" && el("span", { class: "quiet" }, ` score ${rank.score}`)))),
   );
 }

@@ -1,0 +1,106 @@
+"""An operator helps somebody: finds, reads with a reason, erases; keys, the audit, and the keys of the keyboard."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import ViewportSize, expect
+
+from mnemic import MemoryManager
+from tests.e2e.browser.chromium import visit
+from tests.e2e.browser.conftest import Enter
+from tests.e2e.browser.stage import Stage
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+PHONE = ViewportSize(width=390, height=844)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def noah(stage: Stage) -> AsyncIterator[str]:
+    """A user who asks for help."""
+
+    def told(store: Path) -> None:
+        with MemoryManager("noah", store=store) as memory:
+            memory.add("I travel with a cello.")
+
+    await asyncio.to_thread(told, stage.store)
+    yield "noah"
+
+
+async def test_somebody_is_found_read_with_a_reason_and_erased(enter: Enter, noah: str) -> None:
+    page = await enter("olga")
+    await visit(page, "users")
+    await page.get_by_role("link", name=noah).click()
+    await page.get_by_role("button", name="Read the memories").click()
+    await page.get_by_label("Reason").fill("case 4711")
+    await page.get_by_role("button", name="Read", exact=True).click()
+    await expect(page.get_by_text("I travel with a cello.")).to_be_visible()
+
+    await page.get_by_role("button", name="Erase").click()
+    await page.get_by_label(f"Type {noah} to confirm").fill(noah)
+    await page.get_by_role("button", name="Erase everything").click()
+    await expect(page.get_by_role("heading", name="Everything is erased")).to_be_visible()
+
+    await visit(page, "audit")
+    line = page.get_by_role("row").filter(has_text="case 4711")
+    await expect(line).to_contain_text("olga")
+    await page.get_by_role("button", name="Check the chain").click()
+    await expect(page.get_by_text("nothing was changed or removed")).to_be_visible()
+
+
+async def test_a_key_is_made_shown_once_and_revoked(enter: Enter) -> None:
+    page = await enter("olga")
+    await visit(page, "keys")
+    await page.get_by_role("button", name="Make a key").click()
+    await page.get_by_label("What is it for?").fill("the booking desk")
+    await page.get_by_role("button", name="Make it").click()
+    await expect(page.locator("pre")).to_contain_text("mnk_")
+    await page.get_by_role("button", name="Revoke the booking desk").click()
+    await page.get_by_role("button", name="Revoke it").click()
+    await expect(page.get_by_role("button", name="Revoke the booking desk")).to_have_count(0)
+
+
+async def test_keys_of_the_keyboard_lead_anywhere(enter: Enter) -> None:
+    page = await enter("ana")
+    await visit(page, "overview")
+    await page.keyboard.press("Control+k")
+    await page.get_by_label("Page, or words to search for").fill("quot")
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_role("heading", name="Quotas", level=1)).to_be_visible()
+    await page.keyboard.press("/")
+    await expect(page.get_by_role("heading", name="Search", level=1)).to_be_visible()
+    await expect(page.get_by_label("Search your memory")).to_be_focused()
+    await visit(page, "overview")
+    await page.keyboard.press("?")
+    await expect(page.get_by_role("dialog", name="Keys")).to_contain_text("go to a page")
+    await page.keyboard.press("Escape")
+    await expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+async def test_a_hit_says_who_said_it_and_marks_what_was_asked(enter: Enter) -> None:
+    page = await enter("ana")
+    await visit(page, "search?q=aisle+seats")
+    hit = page.get_by_role("listitem").filter(has_text="aisle seats on long flights")
+    await expect(hit.locator("mark").first).to_have_text("aisle")
+    await expect(hit).to_contain_text("said by Ana")
+    await hit.get_by_text("Why this hit?").click()
+    await expect(hit.locator("details p")).not_to_have_text("")
+
+
+async def test_the_menu_of_a_phone_folds(enter: Enter) -> None:
+    page = await enter("ana")
+    await page.set_viewport_size(PHONE)
+    await visit(page, "overview")
+    heading = page.get_by_role("heading", level=1)
+    box = await heading.bounding_box()
+    assert box is not None
+    assert box["y"] < 160
+    await expect(page.get_by_role("navigation")).to_be_hidden()
+    await page.get_by_role("button", name="Menu").click()
+    await page.get_by_role("navigation").get_by_role("link", name="Quotas").click()
+    await expect(page.get_by_role("heading", name="Quotas", level=1)).to_be_visible()
+    await expect(page.get_by_role("navigation")).to_be_hidden()

@@ -316,7 +316,7 @@ LOCKER := build/lock/bin/uv
 COMPILE = $(LOCKER) pip compile --quiet --no-strip-extras --no-emit-package mnemic $(addprefix --no-emit-package ,$(notdir $(filter-out .,$(MEMBERS)))) --generate-hashes --python-version 3.11 --custom-compile-command "make lock" $(LOCK_ARGS)
 # Two environments: Strands' litellm extra, which its own tests import, needs an openai older than our openai extra.
 FRAMEWORKS := langgraph strands langchain openai-agents pydantic-ai adk agent-framework mcp
-DEV_EXTRAS := $(addprefix --extra=,openai $(FRAMEWORKS) postgres redis azure cassandra neo4j onnx server otel client keys structured travel yaml tokens build test test-frameworks dev)
+DEV_EXTRAS := $(addprefix --extra=,openai $(FRAMEWORKS) postgres redis azure cassandra neo4j onnx multilingual server otel client keys structured travel yaml tokens build test test-frameworks dev)
 SERVICE_EXTRAS := $(addprefix --extra=,server postgres redis cassandra neo4j mcp otel client keys structured travel yaml build)
 CONF_EXTRAS := $(addprefix --extra=,langgraph strands postgres redis azure keys structured travel yaml build test conformance)
 

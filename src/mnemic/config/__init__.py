@@ -110,7 +110,7 @@ class Settings:
     conflict: float = setting(0.85, "Cosine above which opposite claims are flagged.", read=number(above=0, most=1))
     embedder: str = setting(
         "minilm",
-        "minilm: in this process. http: a server. Or the name of a plug-in.",
+        "minilm: in this process. multilingual: with that extra. http: a server. Or another plug-in.",
         read=one_of_or_plugin("embedders", "minilm", "http"),
     )
     embedder_threads: int = setting(1, "Threads of the embedder in this process.", read=whole(least=1, most=64))

@@ -58,6 +58,8 @@ def normalised(entries: Sequence[Scored], *, from_zero: bool) -> list[float]:
 
 WEAK = 0.2
 """A best keyword hit is weak below this part of what its words give, all of them in one memory alone."""
+UNREAD = 0.25
+"""Part of its weight that the list of meaning has where the model does not know the letters of the query."""
 _USUAL_MEMORIES = 100
 _ENOUGH_MEMORIES = 30
 

@@ -27,6 +27,10 @@ FEWER = 4
 """Of what a question found, so many count as one of what a statement is near: nothing is closed by their order."""
 LEAST_PART = 0.25
 """Share of a message that a statement must make up so that the whole of it counts as outdated."""
+LONGEST = 160
+"""Characters of what is compared. A longer message says many things, mostly asks for help with them, and nine in ten
+of the changes that were read in such were none (docs/benchmarks/retrieval.md).
+"""
 NO_MEMORIES: Mapping[str, Memory] = MappingProxyType({})
 _KINDS = frozenset({Kind.LONG_TERM, Kind.EPISODIC})
 _STEP = 1e-6
@@ -40,7 +44,7 @@ def outdated(
     `closed`: what they superseded, by memory_id. A message that says nothing else than one of these is as outdated.
     `space`: that of their vectors.
     """
-    told = sorted((one for one in memories if one.kind in _KINDS and one.vector is not None), key=_moment)
+    told = sorted((one for one in memories if _compared(one)), key=_moment)
     if len(told) < 2 or len({len(one.vector or b"") for one in told}) > 1:
         return {}
     vectors = np.array([np.frombuffer(one.vector or b"", dtype=np.float32) for one in told])
@@ -79,6 +83,10 @@ def latest_first(
             scores[later] = scores[one.memory_id] + _STEP
     changed = [(memory_id, scores[memory_id], reason) for memory_id, _, reason in entries]
     return sorted(changed, key=lambda entry: (entry[2] == STANDING, entry[1]), reverse=True), found
+
+
+def _compared(memory: Memory) -> bool:
+    return memory.kind in _KINDS and memory.vector is not None and len(memory.content) <= LONGEST
 
 
 def _is_source_of_closed(earlier: Memory, later: Memory, closed: Mapping[str, Memory]) -> bool:

@@ -10,6 +10,7 @@ from datetime import date, timedelta
 
 from mnemic.retrieve.asked_keys import asked_keys
 from mnemic.text.analyse import parse_query
+from mnemic.text.language import common_words, language_of
 from mnemic.text.times import READ, Period, period_of
 from mnemic.types import Vector, VectorSpace
 
@@ -206,9 +207,10 @@ def _longest_first(people: Mapping[str, Sequence[str]]) -> list[str]:
 
 
 def content_words(text: str) -> list[str]:
-    """Return the words of `text` that are not common ones."""
-    words = text.split()
-    common = {word for word in set(words) if word.strip(".,;:!?'’()").lower() in COMMON}
+    """Return the words of `text` that are not common ones, of English or of the language of the text."""
+    words, language = text.split(), language_of(text)
+    empty = COMMON if language is None else COMMON | common_words(language)
+    common = {word for word in set(words) if word.strip(".,;:!?¿¡'’()").lower() in empty}
     return [word for word in words if word not in common]
 
 

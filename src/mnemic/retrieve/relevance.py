@@ -21,6 +21,7 @@ from mnemic.retrieve.fuse import rarity
 from mnemic.retrieve.graph_neighbourhood import GRAPH, SAID
 from mnemic.retrieve.message_relevance import MESSAGE_SCALE
 from mnemic.retrieve.question import Question
+from mnemic.text.language import in_latin_letters
 from mnemic.types import Scored, Signals, VectorSpace
 
 NOTHING: Mapping[str, float] = MappingProxyType({})
@@ -51,14 +52,22 @@ class Scale:
 DEFAULT_MODEL = "all-MiniLM-L6-v2-int8"
 SCALES: Mapping[str, Scale] = MappingProxyType({DEFAULT_MODEL: Scale(cosine=16.5, word=2.83, base=-9.4)})
 """By the model that makes the vectors: cosines of two models cannot be compared."""
-FEW: Mapping[str, Scale] = MappingProxyType({DEFAULT_MODEL: Scale(cosine=16.5, word=2.83, base=-7.6)})
+NO_MODEL = ""
+"""Instead of the default model where a query is in letters that it does not know: its cosines tell nothing there."""
+FEW: Mapping[str, Scale] = MappingProxyType(
+    {DEFAULT_MODEL: Scale(cosine=16.5, word=2.83, base=-7.6), NO_MODEL: Scale(word=4.63, base=-1.6)}
+)
 """The same among few memories; nothing is said there of the scores of other models."""
 WORDS_ALONE = Scale(word=4.63, base=-3.31)
 """For every other model."""
 
 
-def measured_with(space: VectorSpace) -> str:
-    """Return the name of the model on whose scale the cosines of `space` are read: the default one, or its own."""
+def measured_with(space: VectorSpace, question: Question) -> str:
+    """Return the name of the model on whose scale the cosines of `space` are read: the default one, its own, or
+    `NO_MODEL`.
+    """
+    if space.model == DEFAULT_MODEL and not in_latin_letters(question.text):
+        return NO_MODEL
     return DEFAULT_MODEL if space.scale else space.model
 
 

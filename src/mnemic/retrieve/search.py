@@ -16,7 +16,7 @@ from mnemic.retrieve.bias import Bias
 from mnemic.retrieve.data_index import DataIndex
 from mnemic.retrieve.effective_query import with_anchor
 from mnemic.retrieve.filtered import narrowed
-from mnemic.retrieve.fuse import Weights, either, fuse, longer
+from mnemic.retrieve.fuse import UNREAD, Weights, either, fuse, longer
 from mnemic.retrieve.graph_neighbourhood import GRAPH, Surroundings, Walk, around
 from mnemic.retrieve.importance import contenders, weighed
 from mnemic.retrieve.lists import EARLY_LISTS, LATE_LISTS, PART_LISTS, RankedList
@@ -25,7 +25,7 @@ from mnemic.retrieve.past import LIFT
 from mnemic.retrieve.prefetch import Embedding, Spoken
 from mnemic.retrieve.question import Question
 from mnemic.retrieve.ranker import Ranker, moved
-from mnemic.retrieve.relevance import measured_with, relevance, relevances
+from mnemic.retrieve.relevance import NO_MODEL, measured_with, relevance, relevances
 from mnemic.retrieve.rerank import RERANKED, reranked
 from mnemic.retrieve.result import NO_MEMORIES, NO_SIGNALS, Ranked, result_of
 from mnemic.retrieve.search_service import INDEX, Elsewhere, accepted
@@ -276,7 +276,7 @@ class Searcher:
         learned = moved(by_hand, lifted)
         read = await self._contenders(search, lifted, moment)
         scores = self._scaled(weighed(lifted, read, self.signal_weights.importance))
-        model, messages = measured_with(self.embedder.space), lifts.signals
+        model, messages = measured_with(self.embedder.space, search.question), lifts.signals
         known = relevance(lists, search.question, model, scores, messages)
         each = relevances(lists, scores, messages, search.question, model)
         ranked = Ranked(
@@ -290,7 +290,10 @@ class Searcher:
         return await replace(search, where=hidden).made(PART_LISTS, moment)
 
     def _fused(self, lists: Lists, question: Question) -> dict[str, float]:
-        return fuse(lists, self.weights, words=question.words)
+        weights = self.weights
+        if measured_with(self.embedder.space, question) == NO_MODEL:
+            weights = replace(weights, vector=weights.vector * UNREAD)
+        return fuse(lists, weights, words=question.words)
 
     async def _signals(self, search: Search, found: Collection[str], moment: Snapshot) -> Mapping[str, Signals]:
         try:
@@ -307,7 +310,7 @@ class Searcher:
         scores = self._fused(lists, search.event)
         signals = await self._signals(search, scores, moment)
         scores = with_signals(scores, signals, search.event, self.signal_weights)
-        model = measured_with(self.embedder.space)
+        model = measured_with(self.embedder.space, search.event)
         return await anchor_of(search.clause, search.event, lists, scores, signals, model, search.where, moment)
 
     async def _contenders(self, search: Search, scores: Mapping[str, float], moment: Snapshot) -> Mapping[str, Memory]:

@@ -1,6 +1,7 @@
 """Text to search terms: what two texts must share to be found by one another.
 
-Words are those of Unicode Standard Annex 29, case-folded, without diacritics, English ones stemmed (Snowball).
+Words are those of Unicode Standard Annex 29, case-folded, without diacritics, stemmed as English ones (Snowball); what
+a search is made of has the stems of the text's own language besides.
 `snake_case` is split, `CamelCase` and dotted names are found whole and in parts. Runs of scripts that do not separate
 words (Chinese, Japanese, Thai, Lao, Khmer, Myanmar) or build them from many parts (Korean) become overlapping pairs.
 """
@@ -17,6 +18,8 @@ from typing import NamedTuple
 
 import Stemmer
 from apsw.unicode import word_iter
+
+from mnemic.text.language import language_of
 
 UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Myanmar, Khmer
@@ -82,12 +85,26 @@ def analyse(text: str) -> Analysis:
     return Analysis(sequence, extras)
 
 
+def analyse_for_search(text: str) -> Analysis:
+    """Return the terms by which a search finds `text`: those of `analyse`, and as further spellings the stems of its
+    own language where that is not English. What was written before it had them is found by the others.
+    """
+    found, language = analyse(text), language_of(text)
+    if language is None:
+        return found
+    words = [word for word in word_iter(unicodedata.normalize("NFKC", text)) if len(word) > 1 and word[0].isalpha()]
+    stems = [_stem_in(language, word) for word in words if not _UNSPACED_START.match(word)]
+    known = {*found.sequence, *found.extras}
+    return Analysis(found.sequence, [*found.extras, *(stem for stem in stems if stem not in known)])
+
+
 def parse_query(query: str) -> Query:
     """Return the terms of a query and the phrases it puts in double quotes; nothing else in it is syntax."""
     quoted = dict.fromkeys(first or second for first, second in _QUOTED.findall(query))
     phrases = [tuple(analyse(phrase).sequence) for phrase in quoted if phrase]
     once = " ".join(dict.fromkeys(query.split()))
-    return Query(list(dict.fromkeys(terms(once))), [phrase for phrase in phrases if phrase])
+    sequence, extras = analyse_for_search(once)
+    return Query(list(dict.fromkeys([*sequence, *extras])), [phrase for phrase in phrases if phrase])
 
 
 def _pairs(run: str) -> Iterator[str]:
@@ -111,13 +128,29 @@ def _word(word: str) -> Analysis:
 
 
 def _term(word: str) -> str:
-    folded = word.casefold()
-    if not folded.isascii():
-        folded = "".join(c for c in unicodedata.normalize("NFKD", folded) if not unicodedata.combining(c)).casefold()
+    folded = _plain(word.casefold())
     if folded.isascii():
-        # A stemmer must not be shared between threads.
-        stemmer = getattr(_local, "stemmer", None)
-        if stemmer is None:
-            stemmer = _local.stemmer = Stemmer.Stemmer("english", 0)
-        folded = stemmer.stemWord(folded)
+        folded = _stemmer("english").stemWord(folded)
     return folded[:_LONGEST_TERM]
+
+
+@lru_cache(maxsize=32768)
+def _stem_in(language: str, word: str) -> str:
+    return _plain(_stemmer(language).stemWord(word.casefold()))[:_LONGEST_TERM]
+
+
+def _plain(word: str) -> str:
+    """Return `word` without diacritics."""
+    if word.isascii():
+        return word
+    return "".join(c for c in unicodedata.normalize("NFKD", word) if not unicodedata.combining(c)).casefold()
+
+
+def _stemmer(language: str) -> Stemmer.Stemmer:
+    # A stemmer must not be shared between threads.
+    known: dict[str, Stemmer.Stemmer] | None = getattr(_local, "stemmers", None)
+    if known is None:
+        known = _local.stemmers = {}
+    if language not in known:
+        known[language] = Stemmer.Stemmer(language, 0)
+    return known[language]

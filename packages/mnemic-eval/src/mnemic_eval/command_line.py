@@ -34,6 +34,7 @@ SETS = (
     "abstention",
     "injection",
     "preferences",
+    "languages",
 )
 
 _FOLDER = click.Path(file_okay=False, path_type=Path)
@@ -86,7 +87,7 @@ def eval_(
     """Measure how well SET goes: locomo, longmemeval, realtalk, beam, precision (search), pairs (merge and conflict),
     pii (redaction), structured (travel confirmations), extraction or commands (what is worth remembering, what not),
     truth (what users say, kept true over time), abstention (questions that nothing answers), injection (what
-    is injected), preferences (whether they are shown where they matter).
+    is injected), preferences (whether they are shown where they matter), languages (other ones than English).
 
     Every message of a set of conversations goes through the engine into a file that is thrown away; every question is
     searched for. Of pairs, the second statement is told after the first. Texts of pii are redacted,

@@ -13,6 +13,7 @@ from mnemic_eval import (
     commands,
     extraction,
     injection,
+    languages,
     locomo,
     longmemeval,
     pairs,
@@ -46,5 +47,6 @@ SETS: Mapping[str, Runner] = MappingProxyType(
         "abstention": abstention.run,
         "injection": injection.run,
         "preferences": preferences.run,
+        "languages": languages.run,
     }
 )

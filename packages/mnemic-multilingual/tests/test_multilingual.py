@@ -1,0 +1,92 @@
+"""Vectors of the multilingual model: its real weights, questions told from statements, languages beside each other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mnemic import Actor, MemoryEngine
+from mnemic.bootstrap import build_embedder, build_store
+from mnemic.clock import SystemClock
+from mnemic.config import Settings
+from mnemic.errors import EmbedderFailed
+from mnemic.ports import EmbedsQueries
+from mnemic.types import Vector
+from mnemic_multilingual import MultilingualEmbedder
+from mnemic_multilingual import embedder as module
+
+
+def numbers(vector: Vector) -> np.ndarray:
+    return np.frombuffer(vector, np.float32)
+
+
+async def vectors_of(*texts: str) -> list[np.ndarray]:
+    embedder = MultilingualEmbedder()
+    try:
+        return [numbers(one) for one in await embedder.embed(texts)]
+    finally:
+        await embedder.close()
+
+
+def test_one_line_of_settings_chooses_it() -> None:
+    built = build_embedder(Settings(embedder="multilingual"), SystemClock())
+    assert isinstance(built, MultilingualEmbedder)
+    assert isinstance(built, EmbedsQueries)
+    assert built.space.scale
+
+
+async def test_a_text_has_one_vector_of_unit_length_whatever_stands_beside_it() -> None:
+    (alone,) = await vectors_of("Meine Schwester wohnt in Lissabon.")
+    together = await vectors_of("猫を飼っています。", "Meine Schwester wohnt in Lissabon.")
+    assert alone.size == 384
+    assert np.linalg.norm(alone) == pytest.approx(1.0, abs=1e-5)
+    assert together[1] == pytest.approx(alone, abs=1e-6)
+
+
+async def test_a_question_is_read_otherwise_than_a_statement() -> None:
+    embedder = MultilingualEmbedder()
+    (asked,), (told,) = await embedder.embed_queries(["Katze"]), await embedder.embed(["Katze"])
+    await embedder.close()
+    assert asked != told
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [("Where does my sister live?", 0), ("¿Qué mascota tengo?", 1), ("Was trinke ich morgens?", 2)],
+)
+async def test_a_question_is_nearest_to_its_answer_in_another_language(question: str, answer: int) -> None:
+    embedder = MultilingualEmbedder()
+    (asked,) = await embedder.embed_queries([question])
+    told = await embedder.embed(
+        ["妹はリスボンに住んでいます。", "J'ai un chat noir.", "I drink green tea every morning."]
+    )
+    await embedder.close()
+    assert int(np.argmax([numbers(one) @ numbers(asked) for one in told])) == answer
+
+
+async def test_a_long_text_and_odd_characters_have_vectors() -> None:
+    long, cut, zero, surrogate, empty = await vectors_of("cat " * 900, "cat " * 500, "a\0b", "a\ud800b", "")
+    assert np.isfinite(np.stack([long, zero, surrogate, empty])).all()
+    assert long == pytest.approx(cut, abs=1e-5)
+
+
+async def test_other_weights_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "WEIGHTS_SHA256", "0" * 64)
+    with pytest.raises(EmbedderFailed, match="model_file"):
+        await vectors_of("cat")
+
+
+async def test_a_question_in_english_finds_a_memory_in_german(tmp_path: Path) -> None:
+    store = build_store(str(tmp_path / "memories.db"), durability="fast")
+    async with MemoryEngine(store=store, embedder=MultilingualEmbedder()) as engine:
+        actor = Actor(user="ana")
+        for text in (
+            "Meine Schwester wohnt in Lissabon.",
+            "Ich spiele jeden Sonntag Schach.",
+            "Mein Hund heißt Bello.",
+        ):
+            await engine.add(text, actor=actor)
+        found = await engine.search("Which game do I play at weekends?", actor=actor, top_k=1)
+    assert [hit.memory.content for hit in found.hits] == ["Ich spiele jeden Sonntag Schach."]

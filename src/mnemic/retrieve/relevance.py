@@ -50,10 +50,12 @@ class Scale:
 
 
 DEFAULT_MODEL = "all-MiniLM-L6-v2-int8"
-SCALES: Mapping[str, Scale] = MappingProxyType({DEFAULT_MODEL: Scale(cosine=16.5, word=2.83, base=-9.4)})
-"""By the model that makes the vectors: cosines of two models cannot be compared."""
 NO_MODEL = ""
 """Instead of the default model where a query is in letters that it does not know: its cosines tell nothing there."""
+SCALES: Mapping[str, Scale] = MappingProxyType(
+    {DEFAULT_MODEL: Scale(cosine=16.5, word=2.83, base=-9.4), NO_MODEL: Scale(word=4.63, base=-2.7)}
+)
+"""By the model that makes the vectors: cosines of two models cannot be compared."""
 FEW: Mapping[str, Scale] = MappingProxyType(
     {DEFAULT_MODEL: Scale(cosine=16.5, word=2.83, base=-7.6), NO_MODEL: Scale(word=4.63, base=-1.6)}
 )

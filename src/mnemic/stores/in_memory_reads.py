@@ -16,7 +16,7 @@ from typing import NamedTuple, Self
 from mnemic.errors import SpaceMismatch
 from mnemic.ports import Snapshot
 from mnemic.stores.codec import checked_vector, cosines, damaged, fields_of, to_micros
-from mnemic.text.analyse import analyse_for_search, parse_query
+from mnemic.text.analyse import analyse, parse_query
 from mnemic.text.bm25 import Bm25
 from mnemic.text.cues import read_cues
 from mnemic.types import Memory, Scope, Scored, Signals, Status, Vector, VectorSpace, Where
@@ -254,7 +254,7 @@ class Terms(NamedTuple):
     @classmethod
     def of(cls, memory: Memory) -> Self:
         """Of what the memory says now."""
-        content, context = (analyse_for_search(text) for text in fields_of(memory))
+        content, context = (analyse(text, stems=True) for text in fields_of(memory))
         counts = Counter(content.sequence + content.extras), Counter(context.sequence + context.extras)
         return cls(counts, (counts[0].total(), counts[1].total()))
 
@@ -291,7 +291,7 @@ def _says(memory: Memory, phrases: Sequence[tuple[str, ...]]) -> bool:
     """Check whether each phrase occurs in one of its fields, word after word."""
     if not phrases:
         return True
-    fields = [analyse_for_search(text) for text in fields_of(memory)]
+    fields = [analyse(text, stems=True) for text in fields_of(memory)]
     spellings = [[*field.sequence, "", *field.extras] for field in fields]
     return all(any(_holds(spelling, phrase) for spelling in spellings) for phrase in phrases)
 

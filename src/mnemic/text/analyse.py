@@ -19,8 +19,6 @@ from typing import NamedTuple
 import Stemmer
 from apsw.unicode import word_iter
 
-from mnemic.text.language import language_of
-
 UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Myanmar, Khmer
     "\u3040-\u30ff\u31f0-\u31ff"  # Hiragana, Katakana
@@ -36,6 +34,8 @@ _NAMED_BY_SIGNS = re.compile(r"(?<![^\W_])[A-Za-z](?:\+\+|#)(?![\w+#])")
 _HUMPS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[^\W\d_]+|\d+")
 _HUMPED = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
 _QUOTED = re.compile(r"\"([^\"]*)\"|“([^“”]*)”")
+_ENGLISH = re.compile(r"\b(?:the|and|my|i|you|of)\b", re.IGNORECASE)
+"""Words by which a text of ASCII letters is taken for English without a further look."""
 _LONGEST_TERM = 64
 
 _local = threading.local()
@@ -61,8 +61,10 @@ def terms(text: str) -> list[str]:
     return sequence + extras
 
 
-def analyse(text: str) -> Analysis:
-    """Return the terms of `text`, those with a place in it apart from those without."""
+def analyse(text: str, *, stems: bool = False) -> Analysis:
+    """Return the terms of `text`, those with a place in it apart from those without. `stems`: as further spellings
+    those of its own language, where it is not English. What was stored before it had them is found by the others.
+    """
     if text.isascii() and text.isalpha():  # one word, as in the thousands of the word lists, which every start reads
         found = _word(text)
         return Analysis([*found.sequence], [*found.extras])
@@ -80,22 +82,13 @@ def analyse(text: str) -> Analysis:
                 found = _word(word)
                 sequence += found.sequence
                 extras += found.extras
+    if stems and text and not (text.isascii() and _ENGLISH.search(text)):
+        from mnemic.text.language import stems_of
+
+        extras += stems_of(text, known={*sequence, *extras})
     if not sequence and not extras:
         sequence = [chunk[:_LONGEST_TERM] for chunk in text.casefold().split()]
     return Analysis(sequence, extras)
-
-
-def analyse_for_search(text: str) -> Analysis:
-    """Return the terms by which a search finds `text`: those of `analyse`, and as further spellings the stems of its
-    own language where that is not English. What was written before it had them is found by the others.
-    """
-    found, language = analyse(text), language_of(text)
-    if language is None:
-        return found
-    words = [word for word in word_iter(unicodedata.normalize("NFKC", text)) if len(word) > 1 and word[0].isalpha()]
-    stems = [_stem_in(language, word) for word in words if not _UNSPACED_START.match(word)]
-    known = {*found.sequence, *found.extras}
-    return Analysis(found.sequence, [*found.extras, *(stem for stem in stems if stem not in known)])
 
 
 def parse_query(query: str) -> Query:
@@ -103,7 +96,7 @@ def parse_query(query: str) -> Query:
     quoted = dict.fromkeys(first or second for first, second in _QUOTED.findall(query))
     phrases = [tuple(analyse(phrase).sequence) for phrase in quoted if phrase]
     once = " ".join(dict.fromkeys(query.split()))
-    sequence, extras = analyse_for_search(once)
+    sequence, extras = analyse(once, stems=True)
     return Query(list(dict.fromkeys([*sequence, *extras])), [phrase for phrase in phrases if phrase])
 
 
@@ -128,29 +121,13 @@ def _word(word: str) -> Analysis:
 
 
 def _term(word: str) -> str:
-    folded = _plain(word.casefold())
+    folded = word.casefold()
+    if not folded.isascii():
+        folded = "".join(c for c in unicodedata.normalize("NFKD", folded) if not unicodedata.combining(c)).casefold()
     if folded.isascii():
-        folded = _stemmer("english").stemWord(folded)
+        # A stemmer must not be shared between threads.
+        stemmer = getattr(_local, "stemmer", None)
+        if stemmer is None:
+            stemmer = _local.stemmer = Stemmer.Stemmer("english", 0)
+        folded = stemmer.stemWord(folded)
     return folded[:_LONGEST_TERM]
-
-
-@lru_cache(maxsize=32768)
-def _stem_in(language: str, word: str) -> str:
-    return _plain(_stemmer(language).stemWord(word.casefold()))[:_LONGEST_TERM]
-
-
-def _plain(word: str) -> str:
-    """Return `word` without diacritics."""
-    if word.isascii():
-        return word
-    return "".join(c for c in unicodedata.normalize("NFKD", word) if not unicodedata.combining(c)).casefold()
-
-
-def _stemmer(language: str) -> Stemmer.Stemmer:
-    # A stemmer must not be shared between threads.
-    known: dict[str, Stemmer.Stemmer] | None = getattr(_local, "stemmers", None)
-    if known is None:
-        known = _local.stemmers = {}
-    if language not in known:
-        known[language] = Stemmer.Stemmer(language, 0)
-    return known[language]

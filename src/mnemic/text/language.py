@@ -7,14 +7,24 @@ of. English, and what cannot be told, is None: its words are stemmed as they alw
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+import threading
+import unicodedata
+from collections.abc import Collection, Mapping
 from functools import lru_cache
 from types import MappingProxyType
+
+import Stemmer
+from apsw.unicode import word_iter
+
+from mnemic.text.analyse import UNSPACED
 
 _READ = 1_000
 """Characters that are looked at."""
 _FEW_WORDS = 8
 """A text of so few words is known by one of them."""
+_LONGEST_STEM = 64
+_UNSPACED_START = re.compile(f"[{UNSPACED}]")
+_local = threading.local()
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _SCRIPTS: Mapping[str, re.Pattern[str]] = MappingProxyType(
     {
@@ -117,6 +127,28 @@ def language_of(text: str) -> str | None:
 def common_words(language: str) -> frozenset[str]:
     """Return the words of `language` that say nothing of what is asked; none are known of some."""
     return _WORDS.get(language, frozenset())
+
+
+def stems_of(text: str, *, known: Collection[str] = ()) -> list[str]:
+    """Return the stems of the words of `text` in its language that are not yet `known`; none of English ones."""
+    language = language_of(text)
+    if language is None:
+        return []
+    words = [word for word in word_iter(unicodedata.normalize("NFKC", text)) if len(word) > 1 and word[0].isalpha()]
+    stems = [_stem(language, word) for word in words if not _UNSPACED_START.match(word)]
+    return [stem for stem in stems if stem not in known]
+
+
+@lru_cache(maxsize=32768)
+def _stem(language: str, word: str) -> str:
+    # A stemmer must not be shared between threads.
+    stemmers: dict[str, Stemmer.Stemmer] | None = getattr(_local, "stemmers", None)
+    if stemmers is None:
+        stemmers = _local.stemmers = {}
+    if language not in stemmers:
+        stemmers[language] = Stemmer.Stemmer(language, 0)
+    stem = unicodedata.normalize("NFKD", stemmers[language].stemWord(word.casefold()))
+    return "".join(letter for letter in stem if not unicodedata.combining(letter)).casefold()[:_LONGEST_STEM]
 
 
 def in_latin_letters(text: str) -> bool:

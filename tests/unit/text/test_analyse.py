@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemic.text.analyse import analyse, analyse_for_search, parse_query, terms
+from mnemic.text.analyse import analyse, parse_query, terms
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_composition_and_case_do_not_matter(text: str) -> None:
 
 @given(st.text())
 def test_a_text_finds_itself(text: str) -> None:
-    sequence, extras = analyse_for_search(text)
+    sequence, extras = analyse(text, stems=True)
     assert set(parse_query(text).terms) == {*sequence, *extras} >= set(terms(text))
 
 

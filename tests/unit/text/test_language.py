@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemic.retrieve.question import content_words
-from mnemic.text.analyse import analyse, analyse_for_search, parse_query
+from mnemic.text.analyse import analyse, parse_query
 from mnemic.text.language import common_words, in_latin_letters, language_of
 
 
@@ -37,20 +37,20 @@ def test_the_words_that_a_language_has_most_tell_it(text: str, language: str | N
 )
 def test_a_search_knows_the_forms_of_a_word_in_its_language(told: str, asked: str) -> None:
     plain = {*analyse(told).sequence} & {*analyse(asked).sequence}
-    found = analyse_for_search(told)
+    found = analyse(told, stems=True)
     assert ({*found.sequence, *found.extras} & {*parse_query(asked).terms}) - plain
 
 
 @given(st.text())
 def test_stems_only_add_and_keep_the_order_of_the_words(text: str) -> None:
-    before, after = analyse(text), analyse_for_search(text)
+    before, after = analyse(text), analyse(text, stems=True)
     assert after.sequence == before.sequence
     assert after.extras[: len(before.extras)] == before.extras
 
 
 def test_an_english_text_is_analysed_as_it_always_was() -> None:
     text = "My sister lives in Lisbon and works at the hospital."
-    assert analyse_for_search(text) == analyse(text)
+    assert analyse(text, stems=True) == analyse(text)
 
 
 def test_common_words_of_the_language_say_nothing_of_what_is_asked() -> None:

@@ -26,7 +26,7 @@ from mnemic.stores.codec import (
     words_check,
 )
 from mnemic.stores.sealing import Sealer
-from mnemic.text.analyse import analyse_for_search
+from mnemic.text.analyse import analyse
 from mnemic.types import Kind, Memory, Scope, Status, Vector, Where
 from mnemic.types.facets import ANY, facets_of
 from mnemic.types.scope import scope_named
@@ -268,7 +268,7 @@ class Terms:
 
     def words(self, text: str) -> Words:
         """Return the terms of `text`: in the order of its words, a zero, then its further spellings."""
-        found = analyse_for_search(text)
+        found = analyse(text, stems=True)
         sequence, extras = ([self.number(term) for term in terms] for terms in found)
         return Words(pack([*sequence, 0, *extras] if extras else sequence), Counter(sequence + extras))
 

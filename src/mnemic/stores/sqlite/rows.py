@@ -27,7 +27,7 @@ from mnemic.stores.codec import (
     words_check,
 )
 from mnemic.stores.sealing import NOTHING, Sealer, Searched
-from mnemic.text.analyse import Analysis, analyse_for_search
+from mnemic.text.analyse import Analysis, analyse
 from mnemic.types import Memory, Scope, VectorSpace
 from mnemic.types.scope import scope_named
 
@@ -331,7 +331,7 @@ class Terms:
 
     def pack(self, text: str) -> bytes:
         """Return the terms of `text`: in the order of its words, a zero, then its further spellings."""
-        found: Analysis = analyse_for_search(text)
+        found: Analysis = analyse(text, stems=True)
         numbers = [self.number(term) for term in found.sequence]
         if found.extras:
             numbers += [0, *map(self.number, found.extras)]

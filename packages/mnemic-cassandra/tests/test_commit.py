@@ -71,6 +71,8 @@ async def test_a_change_over_two_scopes_that_is_cut_off_anywhere_is_whole_or_abs
         assert [lines.count(each.memory_id) for each in (ada, bob)] == found
         assert (await store.broken_audit("acme"))[1] is None
         await remember(store, memory("coffee", scope=ada.scope), memory("coffee", scope=bob.scope))
+        await store._database.partitions.sweep(age=0.0)
+        assert await store._database.link.ask("left", ()) == []
         await store.close()
         outcomes.append((ended, found[0]))
         if ended:

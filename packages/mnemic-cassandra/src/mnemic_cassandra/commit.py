@@ -17,7 +17,7 @@ from functools import partial
 from mnemic.errors import CommitUnknown
 from mnemic.stores.layered.tables import MARK
 from mnemic_cassandra.encoding import ordered, packed, unpacked
-from mnemic_cassandra.partitions import Partitions, Written, in_batches, part_of, redo_of
+from mnemic_cassandra.partitions import Partitions, Written, in_batches, redo_of
 from mnemic_cassandra.routing import EVERYWHERE, JOURNAL, LANE, NAMES, Partition, of_tenant, width_of
 from mnemic_cassandra.view import Head, View
 
@@ -125,12 +125,14 @@ class Commits:
             home: redo_of(_next(view.heads[home]), _writers(view.heads[home], change[:12]), written)
             for home, written in rows.items()
         }
-        await self._link.write([("redo", (change, part_of(home), each)) for home, each in redo.items()])
+        await self._link.write([("redo", (change, self._partitions.part(home), each)) for home, each in redo.items()])
 
         async def begun() -> bool:
-            return bool(await self._link.ask("decided", (change,), serial=True))
+            found = await self._link.ask("decided", (change,), serial=True)
+            return bool(found) and found[0][0] == "open"
 
-        await self._link.change([("begin", (change,))], settled=begun)
+        if not await self._link.change([("begin", (change,))], settled=begun):
+            return False
         held: list[Partition] = []
         committed = False
         try:

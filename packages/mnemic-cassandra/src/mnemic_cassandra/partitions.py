@@ -37,6 +37,10 @@ class Partitions:
         """Return the key of a partition as it is stored."""
         return self._prefix + home.tenant, home.level, home.owner
 
+    def part(self, home: Partition) -> str:
+        """Return the name of a partition in a change."""
+        return "\x1f".join(self.key(home))
+
     def shard(self, tenant: str) -> tuple[int, str]:
         """Return where the lists name a tenant."""
         stored = self._prefix + tenant
@@ -106,11 +110,28 @@ class Partitions:
         elif state == "open":
             await self.decide(change, "aborted")
         elif state == "committed":
-            redo = await self.link.ask("redone", (change, part_of(home)))
+            redo = await self.link.ask("redone", (change, self.part(home)))
             if redo:
                 await self.make(home, change, redo[0][0])
         else:
             await self.link.change([("release", (*self.key(home), change))], settled=None)
+
+    async def sweep(self, age: float = 3600.0) -> int:
+        """Bring the changes to their end whose processes have ended in the middle of them more than `age` seconds ago,
+        and remove what they have left; how many. Nobody is busy with one for so long.
+        """
+        left: dict[str, list[tuple[str, int]]] = {}
+        for change, part, written in await self.link.ask("left", ()):
+            if part.startswith(self._prefix) and written is not None:
+                left.setdefault(change, []).append((part, written))
+        before = time.time() - age
+        old = [change for change, parts in left.items() if max(written for _, written in parts) / 1e6 <= before]
+        for change in old:
+            for part, _ in left[change]:
+                stored, level, owner = part.split("\x1f")
+                await self.head(Partition(stored[len(self._prefix) :], level, owner))
+            await self.link.write([("forget", (change,))])
+        return len(old)
 
     async def decide(self, change: str, state: str) -> bool:
         """Decide about an open change; True where it is decided so."""
@@ -139,11 +160,6 @@ class Partitions:
             ("remove", (*key, name, place)) if value is None else ("put", (*key, name, place, value))
             for name, place, value in written
         ]
-
-
-def part_of(home: Partition) -> str:
-    """Return the name of a partition in a change."""
-    return "\x1f".join(home)
 
 
 def redo_of(version: int, writers: str, written: Sequence[Written]) -> bytes:

@@ -53,7 +53,10 @@ class CassandraRows:
         return await self._repeated(work, _LIMIT)
 
     async def tidy(self, *, whole: bool = False) -> int:
-        """Do nothing: what was removed goes with the server's compactions, once `gc_grace_seconds` are over."""
+        """Remove what processes that have ended left behind. What was removed from the tables goes with the nodes'
+        compactions, once `gc_grace_seconds` are over.
+        """
+        await self.partitions.sweep()
         return 0
 
     async def _repeated(self, work: Callable[[Any], Awaitable[T]], seconds: float) -> T:

@@ -29,8 +29,7 @@ TABLES = (
         WITH default_time_to_live = 120 AND gc_grace_seconds = 3600""",
     # Changes over several partitions: whether one is committed, and what it writes.
     """CREATE TABLE IF NOT EXISTS {keyspace}.change (
-        id text, part text, redo blob, state text static, PRIMARY KEY (id, part))
-        WITH default_time_to_live = 864000""",
+        id text, part text, redo blob, state text static, PRIMARY KEY (id, part))""",
     "CREATE TABLE IF NOT EXISTS {keyspace}.about (name text PRIMARY KEY, value text)",
 )
 
@@ -65,6 +64,7 @@ STATEMENTS = {
     "decided": "SELECT state FROM change WHERE id = ? LIMIT 1",
     "redone": "SELECT redo FROM change WHERE id = ? AND part = ?",
     "forget": "DELETE FROM change WHERE id = ?",
+    "left": "SELECT id, part, WRITETIME(redo) FROM change",
     "know": "INSERT INTO about (name, value) VALUES (?, ?) IF NOT EXISTS",
     "known": "SELECT value FROM about WHERE name = ?",
     "settings": "SELECT value FROM system_views.settings WHERE name = 'commitlog_sync'",

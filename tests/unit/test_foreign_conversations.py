@@ -225,7 +225,7 @@ def test_mem0_keeps_ids_times_users_and_history(tmp_path: Path) -> None:
     assert second.memory_id == ONE
     assert second.created_at == first.updated_at == datetime(2025, 1, 2, 11, 4, 5, tzinfo=UTC)
     assert second.updated_at == datetime(2025, 6, 1, tzinfo=UTC)
-    assert second.data == {"topic": "home", "mem0": {"id": ONE, "user_id": "ana", "run_id": "r1"}}
+    assert second.data == {"topic": "home", "run_id": "r1", "mem0": {"id": ONE, "user_id": "ana"}}
     assert skiing.versions[0].source.origin is Origin.AGENT_INFERRED
     assert skipped(items) == ["other_user"]
     assert problems(items) == ["invalid_input:memory:created_at"]

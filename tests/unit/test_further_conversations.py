@@ -271,6 +271,34 @@ def test_graphiti_keeps_when_a_fact_was_true(tmp_path: Path) -> None:
     assert [one.conversation for one in read(written(tmp_path, "edges.jsonl", lines))] == ["ana", "edges", "edges"]
 
 
+def test_edges_of_the_real_graphiti() -> None:
+    """`EntityEdge.model_dump_json()` of graphiti-core 0.31.2, an edge a line."""
+    items = read(Path(__file__).parent / "golden" / "graphiti-core-0.31.2.jsonl")
+    then, today, tea = memories(items)
+    assert [one.content for one in (then, today, tea)] == [
+        "Ana lives in Oslo.",
+        "Ana lives in Bergen.",
+        "Ana likes tea, José told.",
+    ]
+    assert [one.status for one in (then, today, tea)] == [Status.SUPERSEDED, Status.ACTIVE, Status.ACTIVE]
+    assert (then.valid_from, then.valid_to) == (datetime(2020, 1, 1, tzinfo=UTC), datetime(2025, 2, 1, tzinfo=UTC))
+    assert (today.created_at, today.data["sure"]) == (datetime(2025, 3, 2, 12, tzinfo=UTC), True)
+    assert {one.memory_id[-1] for one in (then, today, tea)} == {"1", "2", "3"}
+    assert problems(items) == []
+
+
+def test_items_of_the_real_store_of_langgraph(tmp_path: Path) -> None:
+    store = pytest.importorskip("langgraph.store.memory").InMemoryStore()
+    for number in range(3):
+        store.put(("memories", "ana"), f"k{number}", {"kind": "Memory", "content": {"content": f"Fact {number}."}})
+    told = [item.dict() for item in store.search(("memories", "ana"))]
+    items = read(written(tmp_path, "store.json", json.loads(json.dumps(told, default=str))))
+    assert sorted(one.content for one in memories(items)) == ["Fact 0.", "Fact 1.", "Fact 2."]
+    assert problems(items) == []
+    made = {str(one["key"]): datetime.fromisoformat(str(one["created_at"])) for one in told}
+    assert {one.data["langmem"]["key"]: one.created_at for one in memories(items)} == made
+
+
 def test_langmem_items_of_a_store(tmp_path: Path) -> None:
     at = {"created_at": "2024-03-12T10:00:00Z", "updated_at": "2024-03-13T10:00:00Z"}
     told = [

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from mnemic import MemoryManager, Settings
 from mnemic.bootstrap import build_engine
 from mnemic.engine import MemoryEngine
+from mnemic.entrypoints.cli import cli
 from mnemic.errors import InvalidConfig, InvalidInput, KeyNotAllowed, MemoryNotFound
 from mnemic.stores.sqlite import SqliteStore
 from mnemic_testing.embedder import WordEmbedder
@@ -115,3 +118,27 @@ def test_a_policy_may_be_named_by_its_file(tmp_path: Path) -> None:
             assert memory.add("aisle", key="seat").stored
             with pytest.raises(KeyNotAllowed):
                 memory.add("oolong", key="tea")
+
+
+def test_nobody_named_is_the_user_of_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = tmp_path / "memories.db"
+    for named in ("josé|7", ""):
+        monkeypatch.setenv("MNEMIC_USER", named)
+        with MemoryManager(store=store) as memory:
+            memory.add("The cat is called Miso.")
+            user = memory.actor.user
+        told = CliRunner().invoke(cli, ["--store", str(store), "--json", "list"], env={"MNEMIC_USER": named})
+        assert (json.loads(told.stdout)["total"], told.exit_code) == (1, 0)
+        assert user == named or not named
+
+
+def test_an_empty_answer_says_that_others_have_memories(tmp_path: Path) -> None:
+    store = str(tmp_path / "memories.db")
+    with MemoryManager("ben", store=store) as memory:
+        memory.add("The dog is called Rex.")
+        memory.add("The cat is called Miso.")
+    for asked in (["list"], ["search", "dog"]):
+        told = CliRunner().invoke(cli, ["--store", store, "--user", "ana", *asked])
+        assert "there are 2 memories of other users" in told.stderr
+        own = CliRunner().invoke(cli, ["--store", store, "--user", "ben", *asked])
+        assert "other users" not in own.stderr

@@ -24,7 +24,8 @@ from mnemic.maintain.archive import MAX_VERSIONS, ArchivedMemory
 from mnemic.types import Kind, Level, Memory, Origin, Scope, Source
 
 _NAMESPACE = UUID("6a1f4c5e-6f0d-5c0a-9c52-3d8a0f1d7e60")
-_IDS = ("user_id", "agent_id", "run_id", "actor_id")
+_TOLD = ("agent_id", "run_id", "actor_id", "role", "expiration_date")
+"""Fields of a memory beside its metadata, where filters of mem0 see them: fields of the data here."""
 
 
 def recognises(value: Mapping[str, Any]) -> bool:
@@ -88,13 +89,14 @@ def _archived(value: Any, history: Mapping[str, Sequence[Mapping[str, Any]]]) ->
         raise InvalidInput("memory:created_at", hint="expected the time at which it was made")
     about = memory.get("metadata")
     data = dict(about) if isinstance(about, Mapping) else {}
-    ids = {name: known for name in _IDS if (known := text_or_none(memory, name)) is not None}
+    told = {name: known for name in _TOLD if (known := text_or_none(memory, name)) is not None}
+    whose = {"id": given, "user_id": text_or_none(memory, "user_id")}
     newest = Memory(
         memory_id=_memory_id(given),
         kind=Kind.LONG_TERM,
         scope=Scope(tenant="import", level=Level.USER, owner="import"),
         content=said,
-        data={**data, "mem0": {"id": given, **ids}},
+        data={**data, **told, "mem0": {name: known for name, known in whose.items() if known is not None}},
         source=Source(origin=Origin.AGENT_INFERRED if memory.get("role") == "assistant" else Origin.IMPORT),
         created_at=created,
         updated_at=max(_moment(memory, "updated_at") or created, created),

@@ -41,12 +41,13 @@ class MemoryManager(MemoryVerbs[Blocking], PortalOwner):
     of the user, or that of an application, which is exchanged for a token of the user's. Needs `mnemic[client]`.
 
     The seven kinds are `working`, `short_term`, `long_term`, `persona`, `episodic`, `entity` and `structured`; `add`
-    and `retrieve` go across them.
+    and `retrieve` go across them. Where no user is named, it is the one of the command line: `MNEMIC_USER`, else
+    whoever is logged in.
     """
 
     def __init__(
         self,
-        user_id: str,
+        user_id: str | None = None,
         agent_id: str = "default",
         *,
         store: str | Path | None = None,
@@ -99,7 +100,7 @@ class AsyncMemoryManager(MemoryVerbs[Awaited]):
 
     def __init__(
         self,
-        user_id: str,
+        user_id: str | None = None,
         agent_id: str = "default",
         *,
         store: str | Path | None = None,
@@ -194,8 +195,12 @@ def _client() -> Any:
 
 
 def _actor(
-    settings: Settings, user: str, agent: str, *, tenant: str | None, workspace: str | None, session: str | None
+    settings: Settings, user: str | None, agent: str, *, tenant: str | None, workspace: str | None, session: str | None
 ) -> Actor:
+    if user is None:
+        from mnemic.config.default_user import default_user
+
+        user = default_user()
     return Actor(
         tenant=tenant or settings.tenant,
         user=user,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -45,10 +46,14 @@ _ROLE_ORIGIN = {
 """The highest origin of the words of a role that is not the user's, in lower case."""
 
 
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message(Serialisable):
     """One message of a conversation. Its `origin` is at most that of its role: the words of an assistant or of a tool
-    are never the user's. `derived_from` names the messages that a summary was made of; what was said has none. `author`
+    are never the user's. A NUL in its `content` goes, and half a surrogate pair becomes U+FFFD: one character does not
+    lose what was said. `derived_from` names the messages that a summary was made of; what was said has none. `author`
     is the user in whose name an open conversation keeps it; None where that is nobody in particular.
     """
 
@@ -65,6 +70,9 @@ class Message(Serialisable):
     def __post_init__(self) -> None:
         if self.sent_at is not None:
             object.__setattr__(self, "sent_at", aware(self.sent_at, "sent_at"))
+        if isinstance(self.content, str) and _UNSTORABLE.search(self.content):
+            said = self.content.replace("\0", "").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+            object.__setattr__(self, "content", said)
         ceiling = _ROLE_ORIGIN.get(str(self.role).strip().casefold())
         if ceiling is not None and self.origin in tuple(Origin):
             object.__setattr__(self, "origin", lowered(ceiling, self.origin))

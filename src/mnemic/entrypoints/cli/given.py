@@ -144,15 +144,28 @@ class Given:
 
 def login_name() -> str:
     """Return the name of whoever is logged in. Raises UsageError where there is none that could serve as a user id."""
-    import getpass
-
+    from mnemic.config.default_user import default_user
     from mnemic.errors import InvalidInput
-    from mnemic.types import checked_name
 
     try:
-        return checked_name(getpass.getuser(), "user")
-    except (InvalidInput, OSError, KeyError, ImportError):
+        return default_user()
+    except InvalidInput:
         raise click.UsageError("whose memory is it? name a user with --user or MNEMIC_USER") from None
+
+
+async def of_others(engine: MemoryEngine, actor: Actor) -> str:
+    """Return what to say of an empty answer where the tenant has memories of other users; "" where it has none."""
+    usage = getattr(getattr(engine, "store", None), "usage", None)
+    if usage is None or await engine.count(actor=actor):
+        return ""
+    now = engine.clock.now()
+    held = sum(one.rows for one in (await usage(actor.tenant, since=now)).values())
+    own = sum(one.rows for one in (await usage(actor.tenant, since=now, scope=actor.scope("user"))).values())
+    others = held - own
+    if not others:
+        return ""
+    what = "memory" if others == 1 else "memories"
+    return f"{actor.user} has none here; there are {others:,} {what} of other users: name one with --user"
 
 
 def require_store(location: str) -> None:

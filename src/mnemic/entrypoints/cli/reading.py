@@ -8,7 +8,7 @@ import click
 
 from mnemic.entrypoints.cli.failures import complain
 from mnemic.entrypoints.cli.frame import Command
-from mnemic.entrypoints.cli.given import Given
+from mnemic.entrypoints.cli.given import Given, of_others
 from mnemic.entrypoints.cli.inputs import KIND, LEVEL, MOMENT, json_object
 from mnemic.entrypoints.cli.terminal import note, say
 from mnemic.entrypoints.cli.views import (
@@ -67,11 +67,14 @@ def search_(given: Given, /, query: str, **options: Any) -> None:
     for name in ("kinds", "keys", "categories", "levels"):
         options[name] = list(options[name]) or None
 
-    async def work(engine: MemoryEngine, actor: Actor) -> SearchResult:
-        return await engine.search(query, actor=actor, **options)
+    async def work(engine: MemoryEngine, actor: Actor) -> tuple[SearchResult, str]:
+        result = await engine.search(query, actor=actor, **options)
+        return result, "" if result.hits else await of_others(engine, actor)
 
-    result = given.with_engine(work)
+    result, others = given.with_engine(work)
     given.show(result_dict(result), lambda: hits_text(result.hits) or "nothing found")
+    if others and not given.as_json:
+        note(others)
     if result.abstains and not given.as_json:
         note("probably nothing about this is known; these are only the nearest")
     for name, reason in result.errors.items():
@@ -106,14 +109,17 @@ def list_(given: Given, /, limit: int, before: str | None, where: str | None, **
     only: dict[str, Any] = {name: list(asked.pop(name)) or None for name in ("kinds", "keys", "categories")}
     only["where"] = json_object(where, "where") or None
 
-    async def work(engine: MemoryEngine, actor: Actor) -> tuple[Sequence[Memory], int]:
+    async def work(engine: MemoryEngine, actor: Actor) -> tuple[Sequence[Memory], int, str]:
         page = await engine.list(actor=actor, limit=limit, before=before, **only, **asked)
-        return page, await engine.count(actor=actor, **asked)
+        others = "" if page else await of_others(engine, actor)
+        return page, await engine.count(actor=actor, **asked), others
 
-    page, total = given.with_engine(work)
+    page, total, others = given.with_engine(work)
     following = page[-1].memory_id if len(page) == limit and total > limit else None
     shown = {"memories": [memory_dict(memory) for memory in page], "total": total, "next": following}
     given.show(shown, lambda: list_text(page) if page else "nothing remembered yet")
+    if others and not given.as_json:
+        note(others)
     if following and not given.as_json:
         note(f"{len(page)} of {total}; the next page: --before {following}")
 

@@ -9,6 +9,7 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 from mnemic.errors import InvalidInput
+from mnemic.maintain.export import plain
 from mnemic.types import Actor, Memory, Message, Origin
 from mnemic.types.conditions import meets
 
@@ -240,12 +241,12 @@ def text_of(memory: Memory) -> str:
 def item(memory: Memory, **more: Any) -> dict[str, Any]:
     """Return a memory as mem0 shows it."""
     told, text = payload(memory), text_of(memory)
-    rest = {name: value for name, value in told.items() if name not in (*_PROMOTED, "user_id")}
+    rest = {name: value for name, value in told.items() if name not in (*_PROMOTED, "user_id", "mem0")}
     found: dict[str, Any] = {
         "id": memory.memory_id,
         "memory": text,
         "hash": hashlib.md5(text.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest(),
-        "metadata": rest or None,
+        "metadata": plain(rest) or None,
         "score": None,
         "created_at": memory.created_at.isoformat(),
         "updated_at": memory.updated_at.isoformat(),

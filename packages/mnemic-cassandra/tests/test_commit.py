@@ -162,6 +162,33 @@ async def test_a_writer_that_has_missed_a_mark_is_refused_and_reads_it(
     await other.close()
 
 
+async def test_who_collects_does_not_wait_for_those_who_go_on_writing(
+    new_store: Callable[[], CassandraStore], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = new_store()
+    await store.open(EMBEDDER.space)
+
+    async def write() -> None:
+        event = AuditEvent(tenant="acme", action="created", at=START, actor="ada", scope=scope())
+        await store.transact(lambda transaction: transaction.append_audit(event))
+
+    await write()
+    partitions = store._database.partitions
+    noted, passes = partitions.noted, []
+
+    async def and_another(tenant: str | None) -> Any:
+        passes.append(tenant)
+        assert len(passes) < 9, "it would never end"
+        found = await noted(tenant)
+        await write()
+        return found
+
+    monkeypatch.setattr(partitions, "noted", and_another)
+    assert len(await store.audit("acme")) >= 1
+    assert passes == ["acme"]
+    await store.close()
+
+
 async def test_partitions_that_others_write_to_are_collected_in_smaller_groups(
     new_store: Callable[[], CassandraStore], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -31,6 +31,9 @@ _AT_ONCE = 16
 _LINES = 200
 """Lines of each that are."""
 
+_ROUNDS = 100
+"""Times that this is repeated where a journal holds more."""
+
 _PATIENCE = timedelta(seconds=1)
 """Time in which several partitions must be collected together; else fewer are taken at once."""
 
@@ -76,11 +79,16 @@ async def _append(rows: RowChange, home: Partition, what: str, told: str) -> Non
 
 
 async def collect(store: RowStore, partitions: Partitions, tenant: str | None, sign: Sign | None) -> None:
-    """Collect the journals of a tenant, or of all."""
-    while notes := await partitions.noted(tenant):
-        for homes in _groups(notes):
-            for home in await _emptied(store, homes, sign):
+    """Collect the journals of a tenant, or of all: what was committed before, not what others commit meanwhile."""
+    notes = await partitions.noted(tenant)
+    for homes in _groups(notes):
+        left = set(homes)
+        for _ in range(_ROUNDS):
+            for home in await _emptied(store, sorted(left), sign):
+                left.discard(home)
                 await partitions.unnote(home, notes[home])
+            if not left:
+                break
 
 
 async def _emptied(store: RowStore, homes: Sequence[Partition], sign: Sign | None) -> list[Partition]:

@@ -211,6 +211,12 @@ async def require_safe(settings: Settings, service: ServiceSettings, *, opened: 
                 raise InvalidConfig("service_keys", hint="make a key first: mnemic apikeys create --role admin")
 
 
+ACCEPTED_AT_ONCE = 16
+"""New connections that are taken before the event loop turns to others: a crowd that comes together is no pause."""
+WAITING = 2048
+"""New connections that the system holds meanwhile."""
+
+
 class _Draining(uvicorn.Server):
     """A server that ends its streams when it stops, so that only requests are waited for; and that keeps what lasts."""
 
@@ -220,6 +226,9 @@ class _Draining(uvicorn.Server):
 
     async def startup(self, sockets: list[socket] | None = None) -> None:
         await super().startup(sockets)
+        for listening in (one for server in self.servers for one in server.sockets):
+            with socket(fileno=os.dup(listening.fileno())) as same:
+                same.listen(WAITING)
         keep_what_lasts()
 
     async def shutdown(self, sockets: list[socket] | None = None) -> None:
@@ -258,6 +267,7 @@ def serve(settings: Settings, service: ServiceSettings, *, open_to: Principal | 
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=service.drain_seconds,
+        backlog=ACCEPTED_AT_ONCE,
         log_config=None,
     )
     server = _Draining(config, streams)

@@ -46,7 +46,7 @@ REST_SOURCES := $(shell find packages/mnemic-server/src/mnemic_server -name '*.p
 PEERS_READY := build/peers/.ready
 PEERS := build/peers/venv/bin
 
-.PHONY: help demo test e2e test-model test-ner test-postgres test-postgres-16 test-postgres-17 check check-static coverage bench bench-crowd bench-graph bench-growth bench-model bench-peers bench-servers faults scorecard mutants bench-smoke ci soak calls flips conformance docs client-ts deploy-check console-types neo4j cassandra cluster browser screenshots lock audit sbom clean distclean
+.PHONY: help demo test e2e test-model test-ner test-postgres test-postgres-16 test-postgres-17 check check-static coverage bench bench-crowd bench-graph bench-growth bench-model bench-peers bench-servers faults scorecard mutants bench-smoke ci soak calls flips conformance docs client-ts deploy-check console-types neo4j cassandra cluster browser screenshots lock audit sbom release release-check dist dist-npm clean distclean
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1|/' | awk -F'|' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -335,6 +335,26 @@ audit: ## what is known against the packages of the lock files; asks the databas
 
 sbom: ## the bill of materials of the service (CycloneDX), in build/sbom.json
 	@mkdir -p build && $(PYTHON) -m tests.supply_chain sbom requirements-service.lock > build/sbom.json
+
+# ---------------------------------------------------------------- a release
+
+VERSION ?=
+TAG ?=
+release: $(DEV_READY) ## set VERSION=1.2.3 everywhere and write the changelog from changes/; commit it, then tag v1.2.3
+	@test -n "$(VERSION)" || { echo "make release VERSION=1.2.3" >&2; exit 2; }
+	@$(BIN)/python -m tests.release set $(VERSION)
+	@$(BIN)/towncrier build --yes --version $(VERSION)
+
+release-check: ## whether every package and the changelog agree with TAG=v1.2.3
+	@$(PYTHON) -m tests.release check $(TAG)
+
+dist: $(DEV_READY) ## wheel and sdist of every package, in dist/
+	@rm -rf dist; for folder in $(MEMBERS); do \
+	    (cd $$folder && "$(CURDIR)/$(BIN)/python" -m hatchling build --directory "$(CURDIR)/dist" > /dev/null) || exit 1; done
+	@ls dist | wc -l
+
+dist-npm: $(CLIENT_READY) ## the package of the TypeScript client, in build/npm
+	@rm -rf build/npm && mkdir -p build/npm && cd $(CLIENT_TS) && npm pack --silent --pack-destination ../../build/npm
 
 clean: ## remove what was built, keep the environment
 	rm -rf build dist htmlcov .coverage .coverage.* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

@@ -32,7 +32,7 @@ def exemplify(document: dict[str, Any]) -> None:
             for content in operation.get("requestBody", {}).get("content", {}).values():
                 schema = content["schema"]
                 name = schema.get("$ref", schema.get("title", "")).rpartition("/")[2]
-                content.setdefault("example", REQUESTS[name])
+                content.setdefault("example", REQUESTS.get(name) or _example(schema, name, shapes))
 
 
 def _example(schema: dict[str, Any], name: str, shapes: dict[str, Any], depth: int = 0) -> Any:

@@ -154,6 +154,7 @@ FIELDS: dict[str, str] = {
     "messages": "The messages of a conversation, in order.",
     "min_score": "The least score of a hit, 0 to 1.",
     "mine": "Whether the caller did it.",
+    "more": "Whether the filter still meets memories: ask again to go on.",
     "modified": "The field that says when the data was changed last.",
     "ms": "How long it took, in milliseconds.",
     "metadata": "What each of the memories gets as its data.",

@@ -1,0 +1,80 @@
+"""Steps of a release: versions set and checked, notes taken from the changelog.
+
+python -m tests.release set 1.2.3        # the version of every package of this repository, and of those they ask for
+python -m tests.release check v1.2.3     # that every package has the version of the tag, and the changelog its section
+python -m tests.release notes v1.2.3     # that section
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+VERSION = re.compile(r'^version = "([^"]+)"$', re.MULTILINE)
+PINNED = re.compile(r'("mnemic(?:-[a-z0-9]+)?(?:\[[^\]"]*\])?==)([^"]+)"')
+FORM = re.compile(r"\d+\.\d+\.\d+(?:(?:a|b|rc)\d+|\.dev\d+)?")
+
+
+def projects(root: Path = ROOT) -> list[Path]:
+    """The pyproject.toml of every package."""
+    return [root / "pyproject.toml", *sorted(root.glob("packages/*/pyproject.toml"))]
+
+
+def set_version(version: str, root: Path = ROOT) -> None:
+    """Write the version into every package, and into what they ask of each other."""
+    if FORM.fullmatch(version) is None:
+        raise SystemExit(f"no version: {version}")
+    for path in projects(root):
+        text = path.read_text(encoding="utf-8")
+        text = VERSION.sub(f'version = "{version}"', text)
+        path.write_text(PINNED.sub(rf'\g<1>{version}"', text), encoding="utf-8")
+    package = root / "clients" / "typescript" / "package.json"
+    described = json.loads(package.read_text(encoding="utf-8")) | {"version": npm_version(version)}
+    package.write_text(json.dumps(described, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def npm_version(version: str) -> str:
+    """Return a version of Python's as npm writes it."""
+    numbers, rest = re.match(r"(\d+\.\d+\.\d+)(.*)", version).groups()  # type: ignore[union-attr]
+    return numbers + ("-" + rest.lstrip(".") if rest else "")
+
+
+def differing(tag: str, root: Path = ROOT) -> list[str]:
+    """Return the reasons why the tag is no release of what is here; empty: it is one."""
+    wanted = tag.removeprefix("v")
+    found = {path: VERSION.findall(path.read_text(encoding="utf-8"))[0] for path in projects(root)}
+    reasons = [f"{path.parent.name}: {version}" for path, version in found.items() if version != wanted]
+    for path in found:
+        pinned = {version for _, version in PINNED.findall(path.read_text(encoding="utf-8"))}
+        reasons += [f"{path.parent.name} asks for {version}" for version in sorted(pinned - {wanted})]
+    client = json.loads((root / "clients" / "typescript" / "package.json").read_text(encoding="utf-8"))["version"]
+    reasons += [] if client == npm_version(wanted) else [f"clients/typescript: {client}"]
+    return reasons if notes(tag, root) else [*reasons, "CHANGELOG.md has no section of it"]
+
+
+def notes(tag: str, root: Path = ROOT) -> str:
+    """Return the section of the changelog; empty: there is none."""
+    text = (root / "CHANGELOG.md").read_text(encoding="utf-8")
+    found = re.search(rf"^## {re.escape(tag.removeprefix('v'))} \(.*?(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
+    return "" if found is None else found[0].strip() + "\n"
+
+
+def main(words: list[str]) -> int:
+    """Do one of the steps."""
+    step, version = words
+    if step == "set":
+        set_version(version)
+    elif step == "notes":
+        print(notes(version), end="")
+    else:
+        reasons = differing(version)
+        print("\n".join(reasons) or f"{version} is what is here")
+        return 1 if reasons else 0
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -7,6 +7,7 @@ person takes the place of is put after it, and says so: the later one gets the p
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
@@ -27,10 +28,11 @@ FEWER = 4
 """Of what a question found, so many count as one of what a statement is near: nothing is closed by their order."""
 LEAST_PART = 0.25
 """Share of a message that a statement must make up so that the whole of it counts as outdated."""
-LONGEST = 160
+LONGEST, LONGEST_REQUEST = 300, 160
 """Characters of what is compared. A longer message says many things, mostly asks for help with them, and nine in ten
 of the changes that were read in such were none (docs/benchmarks/retrieval.md).
 """
+_REQUEST = re.compile(r"\?|\b(?:can|could|would) you\b|\bhelp me\b", re.IGNORECASE)
 NO_MEMORIES: Mapping[str, Memory] = MappingProxyType({})
 _KINDS = frozenset({Kind.LONG_TERM, Kind.EPISODIC})
 _STEP = 1e-6
@@ -86,7 +88,10 @@ def latest_first(
 
 
 def _compared(memory: Memory) -> bool:
-    return memory.kind in _KINDS and memory.vector is not None and len(memory.content) <= LONGEST
+    if memory.kind not in _KINDS or memory.vector is None:
+        return False
+    said = memory.content
+    return len(said) <= LONGEST_REQUEST or (len(said) <= LONGEST and not _REQUEST.search(said))
 
 
 def _is_source_of_closed(earlier: Memory, later: Memory, closed: Mapping[str, Memory]) -> bool:

@@ -598,3 +598,14 @@ def test_a_users_own_key_acts_for_nobody_else(served: Served) -> None:
     key = served.key("reader", "writer", user="ana")
     with connect(served.address, api_key=key) as own, pytest.raises(ServiceRefused, match="application_required"):
         own.for_user("ben").count()
+
+
+def test_fields_are_corrected_and_what_meets_a_filter_is_forgotten(memory: Any) -> None:
+    made = memory.add("The boat is red.", data={"boat": 1})
+    revised = memory.update(made.memory_id, category="boats", ttl="10d", confidence=0.5)
+    known = memory.get(made.memory_id)
+    assert (known.content, known.category, known.confidence, revised.version) == ("The boat is red.", "boats", 0.5, 2)
+    assert known.expires_at is not None
+    assert memory.forget_matching(where={"boat": 1}, dry_run=True).memory_ids == (made.memory_id,)
+    assert memory.forget_matching(where={"boat": 1}).memory_ids == (made.memory_id,)
+    assert memory.list(where={"boat": 1}) in ([], ())

@@ -109,3 +109,8 @@ HEAD = re.compile(
     r"|es|son|empieza|e|sono|sao|inizia|comeca|zijn|begint)\s"
 )
 IMPERSONAL = frozenset({"they", "ils", "eles", "ze"})
+SPELT = re.compile(
+    r"\b(?:with|mit|avec|con|com|met) (?:just )?(?:one|an?|two|double|ein|einem|zwei|doppel|un|une|deux|una|dos|doble"
+    r"|due|doppia|um|dois|een|twee|dubbele?) [a-z](?:'?s)?(?!\w)"
+)
+"""Tells of how many of a letter a word is spelled with."""

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from difflib import SequenceMatcher
 
-from mnemic.compare.frame import MEMBERS, SLOTS, Frame
+from mnemic.compare.frame import Frame
+from mnemic.compare.sorts import another_of_a_sort, compound_of_a_sort, one_more_child
+from mnemic.compare.vocabulary import MEMBERS, SLOTS
 
 ALIKE_FROM = 0.66
 """Least share of letters in the same order from which one name may be the other misspelled."""
 
 SHORT = 6
 """Words of a statement that may name nothing but another day ("Now 9 to 19 September")."""
+REGIMES = ("vegan", "vegetari", "vegetal", "pescatari", "omnivor", "carnivor", "veggie", "meat", "fleisch", "viande", "carne", "vlees")
 FEW_OTHERS = 2
 """Words of content besides those that are shared, of two that say little else than another value."""
 REVALUED_COSINE, OUTGROWN_COSINE = 0.25, 0.4
@@ -160,6 +163,8 @@ def outgrown(old: Frame, new: Frame, cosine: float) -> bool:
     """Return True if `new` tells that what `old` counts is one more ("a third nephew was born") or how many there are
     now in all ("so five altogether").
     """
+    if one_more_child(old, new) and not (apart(old, new) or _other(old, new)):
+        return True
     if len(old.numbers) != 1 or cosine < OUTGROWN_COSINE or old.event or apart(old, new):
         return False
     shared = old.unnumbered & new.unnumbered
@@ -174,6 +179,8 @@ def revalued(old: Frame, new: Frame, cosine: float) -> bool:
     """Return True if `new` names what `old` gives a value, another value of the same sort, and a change: "My rent is
     850", "The rent went up to 910"; "The wedding will be in March", "We brought the wedding forward to June".
     """
+    if _resorted(old, new, cosine):
+        return True
     if not old.theme or not old.theme <= new.stems or cosine < REVALUED_COSINE or old.event:
         return False
     if not new.cues & {"change", "weak_change", "correct", "takes_back"} or new.cues & {"add", "passing", "past"}:
@@ -184,6 +191,17 @@ def revalued(old: Frame, new: Frame, cosine: float) -> bool:
     if "change" in new.cues and old.names - old.theme and new.names - old.names - old.theme:
         return True
     return days or (0 < len(old.numbers) <= 2 and 0 < len(new.numbers) <= 2 and bool(new.numbers - old.numbers))
+
+
+def _resorted(old: Frame, new: Frame, cosine: float) -> bool:
+    """Return True if `new` says that something has changed, and names another value of a sort than `old`."""
+    if old.event or new.cues & {"add", "passing", "past"} or old.negated != new.negated or apart(old, new):
+        return False
+    if _other(old, new) or _from_other(old, new) or _new_name(old, new) or old.subject.startswith("other:"):
+        return False
+    if another_of_a_sort(old, new) and new.cues & {"change", "weak_change", "correct"}:
+        return len(old.stems & new.stems) > 1 or (bool(old.stems & new.stems) and cosine >= REVALUED_COSINE)
+    return "change" in new.cues and cosine >= OUTGROWN_COSINE and compound_of_a_sort(old, new)
 
 
 def revalues(old: Frame, new: Frame) -> bool:
@@ -223,8 +241,15 @@ def indifferent(old: Frame, new: Frame) -> bool:
 def new_value(old: Frame, new: Frame) -> bool:
     """Return True if the two share an attribute and do not give it the same value in the same words."""
     same = old.attributes & new.attributes
+    if {"diet"} == same and not new.cues & {"end", "weak_end", "change"}:
+        same = same if _regimes(old) and _regimes(new) else frozenset()
     told = [(old.valued(name), new.valued(name)) for name in same]
     return any(mine is None or mine != theirs or old.negated != new.negated for mine, theirs in told)
+
+
+def _regimes(frame: Frame) -> frozenset[str]:
+    """Return the diets that it names of which a person has one: who can't have dairy may like almond milk."""
+    return frozenset(word for word in frame.tokens if word.startswith(REGIMES))
 
 
 def takes_back(old: Frame, new: Frame) -> bool:

@@ -6,14 +6,9 @@ know is left to the vectors: a frame is one side of `mnemic.compare.change`, nev
 
 from __future__ import annotations
 
-import json
 import re
-import unicodedata
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from pkgutil import get_data
-from typing import Any
 
 from mnemic.compare.expressions import (
     ALLOWED,
@@ -38,11 +33,22 @@ from mnemic.compare.expressions import (
     QUOTED,
     SENTENCE,
     SINCE_NOW,
+    SPELT,
     TOKEN,
     TOO_MUCH,
     TOTAL,
     TURNS,
     YOU,
+)
+from mnemic.compare.vocabulary import (
+    MEMBERS,
+    attribute_words,
+    cue_words,
+    feeling_words,
+    person_words,
+    plain,
+    value_sorts,
+    word_classes,
 )
 
 LONGEST = 4_000
@@ -51,73 +57,11 @@ SHORTEST_REAL = 3
 """Words before a wish ("I drink wine again, a Rioja would be nice") that state something by themselves."""
 SHORTEST_NAMING, SHORTEST_NAME, LONG_NUMBER = 4, 3, 4
 """Words of a sentence that may be but a name ("Keely, not Kelly"); letters of a name, digits of a number."""
+LEAST_ENGLISH = 2
+"""Words without content, of English, that a sentence in it has at least."""
 PRONOUN_WITHIN = 3
 """A pronoun among so many first words is the subject; later ones lean on what the sentence names."""
-SLOTS = ("weekdays", "dayparts", "seasons", "months")
 _VALUED = frozenset({"diet", "smoking", "alcohol", "relationship", "phone", "seat"})  # their expressions are values
-MEMBERS = ("sides", "directions", *SLOTS)
-"""Classes of words that tell apart things of one sort: a north and a south entrance, Monday's and Tuesday's class."""
-
-
-def _data(name: str) -> dict[str, Any]:
-    text = get_data(__package__, f"data/{name}.json") or b"{}"
-    found: dict[str, Any] = json.loads(text)
-    found.pop("about", None)
-    return found
-
-
-def plain(text: str) -> str:
-    """`text` in lower case, with straight apostrophes and without accents."""
-    text = text.replace("’", "'").replace("ß", "ss").casefold()
-    return "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
-
-
-def _expression(phrase: str) -> str:
-    words = [r"[^\W\d_]+(?:['-][^\W\d_]+)?" if word == "*" else _starred(word) for word in phrase.split(" ")]
-    return r"\s+".join(words)
-
-
-def _starred(word: str) -> str:
-    return re.escape(word[:-1]) + r"[\w'-]*" if word.endswith("*") else re.escape(word)
-
-
-def _any_of(phrases: Iterable[str]) -> re.Pattern[str]:
-    ordered = sorted({*phrases}, key=lambda phrase: (-len(phrase), phrase))
-    return re.compile(r"(?<![\w'])(?:" + "|".join(map(_expression, ordered)) + r")(?![\w])")
-
-
-@lru_cache(maxsize=1)
-def _cues() -> Mapping[str, re.Pattern[str]]:
-    return {kind: _any_of(p for told in by.values() for p in told) for kind, by in _data("cues").items()}
-
-
-@lru_cache(maxsize=1)
-def _feelings() -> Mapping[str, re.Pattern[str]]:
-    return {kind: _any_of(p for told in by.values() for p in told) for kind, by in _data("feelings").items()}
-
-
-@lru_cache(maxsize=1)
-def _attributes() -> Mapping[str, re.Pattern[str]]:
-    number = "|".join(sorted({r"\d{1,3}", *_words()["numbers"]}))
-    return {
-        name: re.compile("|".join(told).replace("NUMBER", f"(?:{number})"))
-        for name, told in _data("attributes").items()
-    }
-
-
-@lru_cache(maxsize=1)
-def _words() -> Mapping[str, Any]:
-    told = _data("words")
-    classes = {
-        name: {plain(word): number for number, group in enumerate(told[name]) for word in group} for name in MEMBERS
-    }
-    classes["numbers"] = {plain(word): int(group[0]) for group in told["numbers"] for word in group}
-    return {"empty": frozenset(map(plain, told["empty"])), **classes}
-
-
-@lru_cache(maxsize=1)
-def _people() -> Mapping[str, frozenset[str]]:
-    return {name: frozenset(map(plain, told)) for name, told in _data("people").items()}
 
 
 @lru_cache(maxsize=65536)
@@ -163,20 +107,30 @@ class Frame:
     @cached_property
     def numbers(self) -> frozenset[str]:
         """Its numbers, also where they are words."""
-        classes = _words()["numbers"]
+        classes = word_classes()["numbers"]
         found = {token.replace(",", "") for token in self.tokens if token[0].isdigit()}
         return frozenset(found | {str(classes[token]) for token in self.tokens if token in classes})
 
     @cached_property
     def stems(self) -> frozenset[str]:
         """The stems of its words of content, and its numbers."""
-        empty = _words()["empty"]
+        empty = word_classes()["empty"] - self.named_as_words
         return frozenset(stem(token) for token in self.tokens if token not in empty and len(token) > 1)
+
+    @cached_property
+    def named_as_words(self) -> frozenset[str]:
+        """Names in an English sentence that are words without content elsewhere: "the Plus plan", "Los Angeles"."""
+        classes = word_classes()
+        foreign = classes["foreign"].intersection(self.tokens)
+        if not foreign or len(classes["english"].intersection(self.tokens)) < LEAST_ENGLISH:
+            return frozenset()
+        words = {word for part in self.said for word in re.findall(r"[^\W_]+", part)[1:]}
+        return frozenset(plain(word) for word in words if word[0].isupper() and plain(word) in foreign)
 
     @cached_property
     def totals(self) -> frozenset[str]:
         """Numbers that it says there are in all: "so five altogether"."""
-        classes = _words()["numbers"]
+        classes = word_classes()["numbers"]
         found = (str(classes.get(word, word)) for word in TOTAL.findall(self.plain))
         return frozenset(number for number in found if number.isdigit())
 
@@ -188,7 +142,7 @@ class Frame:
     @cached_property
     def unnumbered(self) -> frozenset[str]:
         """The stems of its words of content without its numbers."""
-        words = _words()
+        words = word_classes()
         told = {stem(token) for token in self.tokens if token[0].isdigit() or token in words["numbers"]}
         return self.stems - told
 
@@ -197,7 +151,7 @@ class Frame:
         """The stems of the words after its numbers: what it counts or the unit it measures in. A number after a word of
         content is more likely a name ("parcel 24 goes ..."), and then nothing is counted.
         """
-        words = _words()
+        words = word_classes()
         triples = zip(("", *self.tokens), self.tokens, (*self.tokens[1:], ""), strict=False)
         numbered = [(a, c) for a, b, c in triples if b[0].isdigit() or b in words["numbers"]]
         if any(before and before not in words["empty"] for before, _ in numbered):
@@ -210,16 +164,15 @@ class Frame:
         found = set()
         for part in self.said:
             words = re.findall(r"[^\W_]+(?:['’-][^\W_]+)*", part)
-            found |= {
-                stem(plain(word)) for word in words[1:] if word[0].isupper() and plain(word) not in _words()["empty"]
-            }
+            called = [plain(word) for word in words[1:] if word[0].isupper()]
+            found |= {stem(word) for word in called if word not in word_classes()["empty"] - self.named_as_words}
         return frozenset(found)
 
     @cached_property
     def denied(self) -> frozenset[str]:
         """The stems of what it says is not so, or is replaced ("Savona, not Genoa", "tea instead of coffee")."""
         told = [*DENIED.findall(self.plain), *ALLOWED.findall(self.plain)]
-        return frozenset(stem(word) for word in told if word not in _words()["empty"])
+        return frozenset(stem(word) for word in told if word not in word_classes()["empty"])
 
     @cached_property
     def negated(self) -> bool:
@@ -234,10 +187,10 @@ class Frame:
         names: set[str] = set()
         for part in self.said:
             words = re.findall(r"[^\W_]+", part)
-            first = 1 if len(words) > SHORTEST_NAMING and plain(words[1]) not in _people()["verbs"] else 0
+            first = 1 if len(words) > SHORTEST_NAMING and plain(words[1]) not in person_words()["verbs"] else 0
             names |= {plain(word) for word in words[first:] if word[0].isupper() and len(word) >= SHORTEST_NAME}
             names |= {word for word in words if word.isdigit() and len(word) >= LONG_NUMBER}
-        return frozenset(names - _words()["empty"])
+        return frozenset(names - word_classes()["empty"])
 
     @cached_property
     def called_stems(self) -> frozenset[str]:
@@ -247,11 +200,11 @@ class Frame:
     @cached_property
     def feeling(self) -> tuple[str, frozenset[str]]:
         """The sign of a like or dislike (`likes`, `dislikes` or nothing), and the stems of its object."""
-        kinds = _feelings()
+        kinds = feeling_words()
         for kind in ("dislikes", "likes"):
             if len(found := kinds[kind].findall(self.plain)) == 1:
                 rest = kinds[kind].sub(" ", self.plain, count=1)
-                empty = _words()["empty"]
+                empty = word_classes()["empty"]
                 return kind, frozenset(stem(one) for one in TOKEN.findall(rest) if one not in empty and len(one) > 1)
             if found:
                 break
@@ -263,7 +216,7 @@ class Frame:
         found = IS.match(self.plain)
         if found is None:
             return frozenset()
-        empty = _words()["empty"]
+        empty = word_classes()["empty"]
         return frozenset(stem(token) for token in TOKEN.findall(found[1]) if token not in empty and len(token) > 1)
 
     @cached_property
@@ -273,7 +226,7 @@ class Frame:
         """
         found = HEAD.match(self.plain)
         tokens = [token.removesuffix("'s") for token in TOKEN.findall(found[1])] if found else []
-        words = _words()
+        words = word_classes()
         return {name: frozenset(words[name][token] for token in tokens if token in words[name]) for name in MEMBERS}
 
     @cached_property
@@ -284,12 +237,13 @@ class Frame:
         if self.event:  # something that happened this month need not end with it
             lasting = lasting.replace("this month", " ")
         texts = {"passing": lasting, "add": TOO_MUCH.sub(" ", told), "unreal": ""}
-        return frozenset(kind for kind, cue in _cues().items() if cue.search(texts.get(kind, told)))
+        found = {kind for kind, cue in cue_words().items() if cue.search(texts.get(kind, told))}
+        return frozenset(found | {"correct"} if SPELT.search(told) else found)
 
     @property
     def own(self) -> bool:
         """True if a word of it is for the speaker."""
-        return not (_people()["self"] | _people()["possessive"]).isdisjoint(self.tokens)
+        return not (person_words()["self"] | person_words()["possessive"]).isdisjoint(self.tokens)
 
     @property
     def turns(self) -> bool:
@@ -312,11 +266,16 @@ class Frame:
     @cached_property
     def attributes(self) -> frozenset[str]:
         """The attributes it gives a value, or whose change it tells."""
-        return frozenset(name for name, told in _attributes().items() if told.search(self.plain))
+        return frozenset(name for name, told in attribute_words().items() if told.search(self.plain))
 
     def valued(self, name: str) -> frozenset[str] | None:
         """Return the words by which it tells an attribute, where they are its value ("vegan"), or None."""
-        return frozenset(m[0] for m in _attributes()[name].finditer(self.plain)) if name in _VALUED else None
+        return frozenset(m[0] for m in attribute_words()[name].finditer(self.plain)) if name in _VALUED else None
+
+    def sort(self, name: str) -> frozenset[int]:
+        """Return the members of a sort of values (`currencies`, `classes` ...) that it names."""
+        told, numbered = value_sorts()[name]
+        return frozenset(numbered[found] for found in told.findall(self.plain))
 
     @cached_property
     def subject(self) -> str:
@@ -333,12 +292,12 @@ class Frame:
         return frozenset(
             stem(token.removesuffix("'s"))
             for token in self.tokens
-            if token.removesuffix("'s") in _people()["relations"]
+            if token.removesuffix("'s") in person_words()["relations"]
         )
 
     @cached_property
     def _slots(self) -> dict[str, frozenset[int]]:
-        words = _words()
+        words = word_classes()
         return {
             name: frozenset(words[name][token] for token in self.tokens if token in words[name]) for name in MEMBERS
         }
@@ -366,7 +325,7 @@ def _stated(sentence: str) -> str:
 
 def _real(sentence: str) -> str:
     """Return what a sentence says before it begins to wish or to suppose; nothing if it begins with that."""
-    unreal = _cues()["unreal"]
+    unreal = cue_words()["unreal"]
     if unreal.search(plain(GERMAN_PAST.sub("ward", sentence))) is None:
         return sentence
     said: list[str] = []
@@ -378,7 +337,7 @@ def _real(sentence: str) -> str:
 
 
 def _subject(sentence: str) -> str:
-    people = _people()
+    people = person_words()
     words = re.findall(r"[^\W_]+(?:['’-][^\W_]+)*", sentence)[:6]
     low = [plain(word) for word in words]
     for place, word in enumerate(low):
@@ -391,6 +350,6 @@ def _subject(sentence: str) -> str:
             # Whoever "they" are that have moved my appointment, it is about mine.
             return "self" if word in IMPERSONAL and not people["possessive"].isdisjoint(low) else "other:"
         follows = low[place + 1] if place + 1 < len(low) else ""
-        if words[place][0].isupper() and follows in people["verbs"] and word not in _words()["empty"]:
+        if words[place][0].isupper() and follows in people["verbs"] and word not in word_classes()["empty"]:
             return f"name:{stem(bare)}"
     return "self" if any(word in people["possessive"] for word in low) else ""

@@ -132,6 +132,11 @@ _SAYING = pattern(
 """A statement that is true for all of a sort: "Every problem has a solution"."""
 NAMED = Pattern(r"\d|(?<=[a-z,'] )[A-Z][a-z]")
 """A number, or a name that does not begin its sentence."""
+_APPLAUDS = pattern(
+    r"^\W{0,3}(?:such |what )?(?:an? )?(?:nice|great|cool|awesome|lovely|amazing|sweet|beautiful|gorgeous|cute) "
+    r"(?!.*\b(?:please|pls|only|always|not?)\b)[\w'-]+(?: [\w'-]+)?\W*$"
+)
+"""Praise without a verb: "Nice set-up, James!"."""
 _EXCLAIMS = re.compile(r"!+\W*\Z")
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*|\d+")
 SHORTEST = 3
@@ -147,6 +152,8 @@ def is_company(text: str) -> bool:
     if talk is not None and not _ME.search(_ONCE.sub("", said[talk.end() :])):
         return True
     if _SHOWN.search(said) or _is_to_the_listener(said):
+        return True
+    if _APPLAUDS.search(said) and (opening or _EXCLAIMS.search(text)):
         return True
     return _tells_nothing(said) or (OWN.search(said) is None and _is_general(said))
 

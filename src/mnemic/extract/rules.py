@@ -51,6 +51,8 @@ MAX_EMBEDDED = 96
 """Pieces of one message whose vectors are asked for; those after them are judged by their words alone."""
 SHORTEST_CONTENT_WORDS = 3
 SHORTEST_UNTRAINED_CHARS = 5
+LONGEST_TITLE, LONG_IN_TITLES = 6, 4
+"""Words of a title ("The Name of the Wind"), and letters of those words in it that have a capital."""
 _GAP = 8
 """Two clauses that stand so close (a comma, an "and") are reported as one."""
 _OPENING = Pattern(
@@ -311,12 +313,19 @@ def _readable(text: str) -> str:
     Injected memory, pasted text and longer quotations are blanked out; a marker shows where one stood.
     """
     shown = [match.span() for match in _INJECTED.finditer(text)] + data_spans(text)
-    shown += [match.span() for match in _QUOTATION.finditer(text) if len(match[0].split()) > SHORTEST_CONTENT_WORDS]
+    shown += [match.span() for match in _QUOTATION.finditer(text) if _is_speech(match[0])]
     for start, end in merged(shown):
         text = text[:start] + _MARKER + "".join("\n" if c == "\n" else " " for c in text[start + 1 : end]) + text[end:]
     if invisible(text.replace("\n", " ").replace("\t", " ")):
         text = "".join(c if c in "\n\t" or not invisible(c, strict=True) else " " for c in text)
     return straight(text)
+
+
+def _is_speech(quotation: str) -> bool:
+    """Return True if what stands in quotation marks is somebody's words, and not a short word or a title."""
+    words = [word for word in quotation.strip("\"'“”«»„ ").split() if len(word) >= LONG_IN_TITLES]
+    titled = len(quotation.split()) <= LONGEST_TITLE and all(word[0].isupper() for word in words)
+    return len(quotation.split()) > SHORTEST_CONTENT_WORDS and not titled
 
 
 def _sentence(text: str) -> str:

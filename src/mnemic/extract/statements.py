@@ -13,6 +13,7 @@ from types import MappingProxyType
 from mnemic.extract.classify.classifier import KEPT, Opinion
 from mnemic.extract.clauses import Clause
 from mnemic.extract.company import NAMED, OWN, is_company
+from mnemic.extract.dangling import LEANING, hangs, leans
 from mnemic.extract.passing import JOKE
 from mnemic.extract.remember import asked_to_remember, is_asked_afterwards
 from mnemic.extract.signals import (
@@ -56,6 +57,8 @@ ORDERED_FROM = 0.96
 ASKED_FROM = 0.3
 UNSURE_FROM = 0.35
 """Below it a statement is left out for what it is; from here to `KEEP_FROM` it was not understood."""
+SHORTEST_LEANT_ON = 3
+"""Words of a sentence that the next may lean on."""
 WHOLE_WORDS = 18
 """A sentence of so many words is kept whole; of a longer one the parts that are worth it."""
 OPINION = "opinion"
@@ -74,14 +77,6 @@ _REASONS: Mapping[str, str] = MappingProxyType(
         "quoted": QUOTED,
     }
 )
-_LEANING = pattern(
-    r"^\W{0,3}(?:(?:and|but|so|und|aber|et|mais|y|pero|e|ma|mas|en|maar) )?(?:he|she|they|it|his|her|their|its|"
-    r"he's|she's|they're|it's|"
-    r"les? (?:encant|gust|duel|interes|molest|apetec|falt)\w*|(?:gli|le) (?:piac|manc|serv)\w*|"
-    r"(?:ihm|ihnen) (?:gefällt|gefallen|schmeckt|fehlt|geht)|(?:lui|leur) (?:plaît|plaisent|manque)|"
-    r"er|sie|ihr|ihre|il|elle|ils|elles|él|ella|ellos|lui|lei|ele|ela|hij|zij|ze|hun|same|both|one|the other)\b"
-)
-"""Begins with a word that leans on what was said before."""
 _PREFERS = Pattern(
     r"(?i)\A\W{0,3}(?:(?:and|but|so|since|as|und|aber|et|mais|y|pero|e|ma|mas|en|maar) )?"
     r"(?:i (?:\w+ly |do |much )?prefer|ich bevorzuge|je préfère|prefiero|(?:io )?preferisco|(?:eu )?prefiro"
@@ -102,6 +97,13 @@ _WHEN_ASKED = Pattern(
     r"|(?:als|wanneer) ik .{0,80}vraag)"
 )
 """Names requests as that occasion."""
+_NARRATES = Pattern(
+    r"(?i)\A\W{0,3}(?:(?:and|but|so|also|yeah|well|especially when) )*"
+    r"(?:i'm|i am|i was|i've|i(?:'ll| will)(?: also| just| always)? (?:start|keep|try|be|make)|i (?:always|usually|often|named|kept|use|used|made|take|had)\b|we're|we (?:always|usually|often)\b"
+    r"|ich (?:bin|habe|mache|nehme|war) |je suis |j'ai |estoy |soy |tengo |sono |ho |estou |sou |tenho |ik (?:ben|heb|was) )"
+    r"(?!.{0,120}\b(?:you|your|yours|du|dir|dein\w*|sie|ihnen|tu|te|toi|vous|usted|tú|ti|voi|você|je|jij|jou|answers?|repl\w+|respon\w+)\b)"
+)
+"""Tells what its speaker is, does or will do, and asks nothing of the listener."""
 _OCCASION = Pattern(
     r"(?i)\A\W{0,3}(?:(?:i|we)(?:'m|'re| am| are|'ve been| have been|'d like| would like| want| need)\b"
     r"|(?:ich|wir) (?:suche|versuche|plane|arbeite|möchte|brauche)|je (?:cherche|prépare|travaille|voudrais)|j'essaie"
@@ -114,7 +116,9 @@ _CONTINUES = Pattern(
 )
 """Goes on about what was said before it, without a subject."""
 _LETTER = Pattern(r"[^\W\d_]")
-_REMINDS = Pattern(r"(?i)\A\W{0,3}(?:and |but |so )?remember (?:the|our|my|that|those|when|how)\b")
+_REMINDS = Pattern(
+    r"(?i)\A\W{0,3}(?:and |but |so |do you |hey,? )?remember (?!to\b|please\b)(?!.*\b(?:ok(?:ay)?|please|pls)\W*\Z)"
+)
 """In a question: asks the listener to think of something that both know ("Remember the sign in my kitchen?")."""
 _COMMA = Pattern(r",\s+|\s[–—-]{1,2}\s|\s\(|\)\s|:\s+")
 
@@ -219,7 +223,7 @@ def decided(pieces: list[Piece], whole: Piece, before: Piece | None) -> Iterator
             for piece in kept:
                 piece.reason = whole.reason  # "It was full of memories, she loved it": nobody knows who
         elif whole.reason is None or kept:
-            yield _statement([whole], pieces, before)
+            yield from _told([whole], pieces, before)
             return
     yield from _runs(pieces, before)
 
@@ -234,7 +238,7 @@ def _says_little_alone(piece: Piece) -> bool:
     """Return True if a part of a sentence that is not worth keeping is not kept for its own sake."""
     if piece.asked or (piece.opinion is not None and piece.opinion.share("safety") >= SAFETY_FROM):
         return False
-    if _LEANING.search(piece.text):
+    if LEANING.search(piece.text):
         return True
     return piece.keep < PART_FROM and not (_PREFERS.match(piece.text) or _LASTS.match(piece.text))
 
@@ -251,18 +255,39 @@ def _runs(pieces: list[Piece], before: Piece | None) -> Iterator[Statement | Pie
             run.append(piece)
             continue
         if run:
-            yield _statement(run, run, before)
+            yield from _told(run, run, before)
             run = []
         yield piece
     if run:
-        yield _statement(run, run, before)
+        yield from _told(run, run, before)
+
+
+def _told(run: list[Piece], judged: list[Piece], before: Piece | None) -> Iterator[Statement | Piece]:
+    """Yield a run as a statement; its parts, as not understood, where it hangs on something that is not said."""
+    if _is_alone(before) and _hangs(run[0], judged):
+        for piece in run:
+            piece.reason = NOT_UNDERSTOOD
+            yield piece
+    else:
+        yield _statement(run, judged, before)
+
+
+def _is_alone(before: Piece | None) -> bool:
+    """Return True if the sentence before says nothing that this one could lean on."""
+    return before is None or len(before.text.split()) < SHORTEST_LEANT_ON or is_company(before.text)
+
+
+def _hangs(piece: Piece, run: Sequence[Piece]) -> bool:
+    if any(one.asked for one in run) or (piece.opinion is not None and piece.opinion.kept_as == "safety"):
+        return False
+    return hangs(piece.text)
 
 
 def _belongs(before: Piece, piece: Piece) -> bool:
     """Return True if a part that is not kept by itself is kept with the next: what that leans on, or the occasion of a
     preference ("I'm looking for a place to write, and I prefer the library").
     """
-    if _LEANING.search(piece.text) and before.reason in (NOT_UNDERSTOOD, NOT_DURABLE):
+    if LEANING.search(piece.text) and before.reason in (NOT_UNDERSTOOD, NOT_DURABLE):
         return True
     unsure = before.reason in (NOT_UNDERSTOOD, NOT_DURABLE, TRANSIENT) and not before.certain
     short = len(before.text.split()) <= WHOLE_WORDS
@@ -300,17 +325,22 @@ def _least(piece: Piece, opinion: Opinion) -> float:
         return SAID_FROM
     if opinion.words_alone:
         return WORDS_KEEP_FROM
-    if opinion.kept_as == "instruction" or opinion.share("safety") >= SAFETY_FROM:
+    if is_order(piece.text, opinion) or opinion.share("safety") >= SAFETY_FROM:
         return URGENT_FROM
     if piece.social:
         return SOCIAL_FROM if OWN.search(piece.text) else ALOOF_FROM
     return NAMED_FROM if NAMED.search(piece.text) else KEEP_FROM
 
 
+def is_order(text: str, opinion: Opinion) -> bool:
+    """Return True if a statement looks like an instruction for good, and does not tell what its speaker does."""
+    return opinion.kept_as == "instruction" and _NARRATES.match(text) is None
+
+
 def _statement(run: list[Piece], judged: list[Piece], before: Piece | None) -> Statement:
     first = run[0]
     start, said_from = first.start, max(first.said_from, judged[0].said_from if judged else first.start)
-    if before is not None and _LEANING.search(first.text) and not first.asked:
+    if before is not None and leans(first.text) and not first.asked:
         start = said_from = before.start
     opinions = [piece.opinion for piece in (*run, *judged) if piece.opinion is not None]
     asked = any(piece.asked for piece in judged)
@@ -338,4 +368,9 @@ def _category(opinions: Sequence[Opinion], texts: Sequence[str]) -> str:
         return "constraint"
     if any(map(_PREFERS.match, texts)):
         return "preference"
-    return "fact" if best is None else max(_CATEGORIES, key=best.share)
+    if best is None:
+        return "fact"
+    found = max(_CATEGORIES, key=best.share)
+    if found == "instruction" and all(map(_NARRATES.match, texts)):
+        return max((one for one in _CATEGORIES if one != "instruction"), key=best.share)
+    return found

@@ -16,7 +16,7 @@ import numpy as np
 
 from mnemic.compare import LEAST_COSINE
 from mnemic.compare.change import frame_of, judge
-from mnemic.compare.frame import plain
+from mnemic.compare.vocabulary import plain
 from mnemic.retrieve.bias import STANDING
 from mnemic.retrieve.diversity import Entry
 from mnemic.types import Kind, Memory, VectorSpace

@@ -1,0 +1,67 @@
+"""Values of one sort: of what a thing has one at a time, another member takes the place of the first.
+
+"Quotes in USD" and "quotes in EUR", second class and first, hand luggage and hold luggage ("Handgepäck",
+"Aufgabegepäck"), two children and a third.
+"""
+
+from __future__ import annotations
+
+import re
+
+from mnemic.compare.frame import Frame
+from mnemic.compare.vocabulary import value_sorts
+
+SHORTEST_COMPOUND, SHORTEST_HEAD = 9, 5
+"""Letters of a compound, and of the noun that two of them may end in."""
+SAME_SORT_COSINE = 0.3
+_CHILDREN = frozenset(
+    "kids kid children sons daughters boys girls kinder kind kindern sohne tochter enfants enfant fils filles hijos hijas"
+    " ninos figli figlie bambini filhos filhas criancas kinderen zonen dochters grandchildren grandkids nephews nieces"
+    " enkel enkelkinder petits-enfants nietos nipoti netos kleinkinderen".split()
+)
+_BORN = re.compile(
+    r"\b(?:was born|were born|gave birth|is born|has arrived|arrived|is here|on the way|geboren|zur welt gekommen"
+    r"|est ne|est nee|sont nes|naquit|nacio|ha nacido|e nato|e nata|nasceu|geboren is|is er)\b"
+)
+_RANKS = {
+    "second": 2, "zweit": 2, "deuxieme": 2, "segund": 2, "second'": 2, "tweed": 2,
+    "third": 3, "dritt": 3, "troisieme": 3, "tercer": 3, "terz": 3, "terceir": 3, "derde": 3,
+    "fourth": 4, "viert": 4, "quatrieme": 4, "cuart": 4, "quart": 4, "vierde": 4,
+    "fifth": 5, "funft": 5, "cinquieme": 5, "quint": 5, "vijfde": 5,
+}  # fmt: skip
+
+
+def another_of_a_sort(old: Frame, new: Frame) -> bool:
+    """Return True if both name a member of a sort of values, and none is the same."""
+    return any(
+        bool(mine := old.sort(name)) and bool(theirs := new.sort(name)) and mine.isdisjoint(theirs)
+        for name in value_sorts()
+    )
+
+
+def compound_of_a_sort(old: Frame, new: Frame) -> bool:
+    """Return True if each names a compound that ends in the same noun, and they are two of them."""
+    mine, theirs = _compounds(old) - _compounds(new), _compounds(new) - _compounds(old)
+    return any(_same_head(one, other) for one in mine for other in theirs)
+
+
+def one_more_child(old: Frame, new: Frame) -> bool:
+    """Return True if `new` tells the birth of one child more than `old` counts: "two kids", "our third was born"."""
+    if len(old.numbers) != 1 or _CHILDREN.isdisjoint(old.tokens) or not _BORN.search(new.plain):
+        return False
+    (count,) = old.numbers
+    ranks = {rank for token in new.tokens for word, rank in _RANKS.items() if token.startswith(word)}
+    return count.isdigit() and ranks == {int(count) + 1}
+
+
+def _compounds(frame: Frame) -> set[str]:
+    return {token for token in frame.tokens if len(token) >= SHORTEST_COMPOUND}
+
+
+def _same_head(one: str, other: str) -> bool:
+    shared = 0
+    for a, b in zip(reversed(one), reversed(other), strict=False):
+        if a != b:
+            break
+        shared += 1
+    return SHORTEST_HEAD <= shared <= min(len(one), len(other)) - 3

@@ -1,0 +1,92 @@
+"""The words that a frame is read off by: expressions and classes of words from `data/*.json`, in seven languages."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from pkgutil import get_data
+from typing import Any
+
+SLOTS = ("weekdays", "dayparts", "seasons", "months")
+MEMBERS = ("sides", "directions", *SLOTS)
+"""Classes of words that tell apart things of one sort: a north and a south entrance, Monday's and Tuesday's class."""
+
+
+def _data(name: str) -> dict[str, Any]:
+    text = get_data(__package__, f"data/{name}.json") or b"{}"
+    found: dict[str, Any] = json.loads(text)
+    found.pop("about", None)
+    return found
+
+
+def plain(text: str) -> str:
+    """`text` in lower case, with straight apostrophes and without accents."""
+    text = text.replace("’", "'").replace("ß", "ss").casefold()
+    return "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
+
+
+def _expression(phrase: str) -> str:
+    words = [r"[^\W\d_]+(?:['-][^\W\d_]+)?" if word == "*" else _starred(word) for word in phrase.split(" ")]
+    return r"\s+".join(words)
+
+
+def _starred(word: str) -> str:
+    return re.escape(word[:-1]) + r"[\w'-]*" if word.endswith("*") else re.escape(word)
+
+
+def _any_of(phrases: Iterable[str]) -> re.Pattern[str]:
+    ordered = sorted({*phrases}, key=lambda phrase: (-len(phrase), phrase))
+    return re.compile(r"(?<![\w'])(?:" + "|".join(map(_expression, ordered)) + r")(?![\w])")
+
+
+@lru_cache(maxsize=1)
+def cue_words() -> Mapping[str, re.Pattern[str]]:
+    """Return the expressions of each sign of bearing on what was said before."""
+    return {kind: _any_of(p for told in by.values() for p in told) for kind, by in _data("cues").items()}
+
+
+@lru_cache(maxsize=1)
+def feeling_words() -> Mapping[str, re.Pattern[str]]:
+    """Return the expressions of likes and of dislikes."""
+    return {kind: _any_of(p for told in by.values() for p in told) for kind, by in _data("feelings").items()}
+
+
+@lru_cache(maxsize=1)
+def attribute_words() -> Mapping[str, re.Pattern[str]]:
+    """Return the expressions that tell an attribute or a change of it, by its name."""
+    number = "|".join(sorted({r"\d{1,3}", *word_classes()["numbers"]}))
+    return {
+        name: re.compile("|".join(told).replace("NUMBER", f"(?:{number})"))
+        for name, told in _data("attributes").items()
+    }
+
+
+@lru_cache(maxsize=1)
+def word_classes() -> Mapping[str, Any]:
+    """Return the words that say nothing, and those of each class with their number in it."""
+    told = _data("words")
+    classes = {
+        name: {plain(word): number for number, group in enumerate(told[name]) for word in group} for name in MEMBERS
+    }
+    classes["numbers"] = {plain(word): int(group[0]) for group in told["numbers"] for word in group}
+    english, elsewhere = (frozenset(map(plain, told[name])) for name in ("empty", "empty_elsewhere"))
+    return {"empty": english | elsewhere, "english": english, "foreign": elsewhere - english, **classes}
+
+
+@lru_cache(maxsize=1)
+def value_sorts() -> Mapping[str, tuple[re.Pattern[str], Mapping[str, int]]]:
+    """Return, for each sort of value of which a thing has one at a time, its expressions, and which say the same."""
+    found = {}
+    for name, groups in _data("words")["values"].items():
+        numbered = {plain(phrase): number for number, group in enumerate(groups) for phrase in group}
+        found[name] = _any_of(numbered), numbered
+    return found
+
+
+@lru_cache(maxsize=1)
+def person_words() -> Mapping[str, frozenset[str]]:
+    """Return the words for persons, by what they are."""
+    return {name: frozenset(map(plain, told)) for name, told in _data("people").items()}

@@ -69,6 +69,8 @@ def judge(old: Frame, new: Frame, cosine: float, *, among: int = 1, opposed: boo
     `among`: how many statements near `new` it is compared with; of many, one is easily like it by chance, so more is
     asked. `opposed`: words say that the two contradict each other; then less is.
     """
+    if new.plain in old.plain:  # a part of the same, said again
+        return None
     if flips(old, new) or recounted(old, new):
         return Change("changed", 1.0)
     if revalued(old, new, cosine) or outgrown(old, new, cosine):

@@ -13,7 +13,11 @@ ALIKE_FROM = 0.66
 
 SHORT = 6
 """Words of a statement that may name nothing but another day ("Now 9 to 19 September")."""
-REGIMES = ("vegan", "vegetari", "vegetal", "pescatari", "omnivor", "carnivor", "veggie", "meat", "fleisch", "viande", "carne", "vlees")
+REGIMES = (
+    "vegan", "vegetari", "vegetal", "pescatari", "omnivor", "carnivor", "veggie", "meat", "fleisch", "viande", "carne",
+    "vlees",
+)  # fmt: skip
+"""Beginnings of the words for diets of which a person has one."""
 FEW_OTHERS = 2
 """Words of content besides those that are shared, of two that say little else than another value."""
 REVALUED_COSINE, OUTGROWN_COSINE = 0.25, 0.4
@@ -163,7 +167,7 @@ def outgrown(old: Frame, new: Frame, cosine: float) -> bool:
     """Return True if `new` tells that what `old` counts is one more ("a third nephew was born") or how many there are
     now in all ("so five altogether").
     """
-    if one_more_child(old, new) and not (apart(old, new) or _other(old, new)):
+    if one_more_child(old, new) and not (apart(old, new) or _other(old, new) or old.subject.startswith("other:")):
         return True
     if len(old.numbers) != 1 or cosine < OUTGROWN_COSINE or old.event or apart(old, new):
         return False
@@ -197,11 +201,13 @@ def _resorted(old: Frame, new: Frame, cosine: float) -> bool:
     """Return True if `new` says that something has changed, and names another value of a sort than `old`."""
     if old.event or new.cues & {"add", "passing", "past"} or old.negated != new.negated or apart(old, new):
         return False
-    if _other(old, new) or _from_other(old, new) or _new_name(old, new) or old.subject.startswith("other:"):
+    if _other(old, new) or _from_other(old, new) or old.subject.startswith("other:"):
         return False
     if another_of_a_sort(old, new) and new.cues & {"change", "weak_change", "correct"}:
         return len(old.stems & new.stems) > 1 or (bool(old.stems & new.stems) and cosine >= REVALUED_COSINE)
-    return "change" in new.cues and cosine >= OUTGROWN_COSINE and compound_of_a_sort(old, new)
+    if "change" not in new.cues or cosine < OUTGROWN_COSINE or _new_name(old, new):
+        return False
+    return compound_of_a_sort(old, new)
 
 
 def revalues(old: Frame, new: Frame) -> bool:
@@ -241,10 +247,15 @@ def indifferent(old: Frame, new: Frame) -> bool:
 def new_value(old: Frame, new: Frame) -> bool:
     """Return True if the two share an attribute and do not give it the same value in the same words."""
     same = old.attributes & new.attributes
-    if {"diet"} == same and not new.cues & {"end", "weak_end", "change"}:
+    if {"diet"} == same and _avoids(old) and _avoids(new) and not new.cues & {"end", "weak_end", "change"}:
         same = same if _regimes(old) and _regimes(new) else frozenset()
     told = [(old.valued(name), new.valued(name)) for name in same]
     return any(mine is None or mine != theirs or old.negated != new.negated for mine, theirs in told)
+
+
+def _avoids(frame: Frame) -> bool:
+    """Return True if it says what somebody does not eat."""
+    return frame.negated or any(word.startswith(("intoleran", "allerg", "free", "unvertrag")) for word in frame.tokens)
 
 
 def _regimes(frame: Frame) -> frozenset[str]:
@@ -289,6 +300,8 @@ def apart(old: Frame, new: Frame) -> bool:
     first and the second, or Monday's and Tuesday's.
     """
     sides, ranks = (old.slots("sides"), new.slots("sides")), (old.ordinals, new.ordinals)
+    if old.sort("classes") and new.sort("classes"):
+        ranks = frozenset(), frozenset()
     if any(mine and theirs and mine.isdisjoint(theirs) for mine, theirs in (sides, ranks)) or _two_of_a_sort(old, new):
         return True
     who, whom = old.subject.partition("other:")[2], new.subject.partition("other:")[2]

@@ -13,15 +13,14 @@ from mnemic.compare.vocabulary import value_sorts
 
 SHORTEST_COMPOUND, SHORTEST_HEAD = 9, 5
 """Letters of a compound, and of the noun that two of them may end in."""
-SAME_SORT_COSINE = 0.3
 _CHILDREN = frozenset(
-    "kids kid children sons daughters boys girls kinder kind kindern sohne tochter enfants enfant fils filles hijos hijas"
-    " ninos figli figlie bambini filhos filhas criancas kinderen zonen dochters grandchildren grandkids nephews nieces"
-    " enkel enkelkinder petits-enfants nietos nipoti netos kleinkinderen".split()
+    "kids kid children sons daughters boys girls kinder kind kindern sohne tochter enfants enfant fils filles hijos"
+    " hijas ninos figli figlie bambini filhos filhas criancas kinderen zonen dochters grandchildren grandkids"
+    " nephews nieces enkel enkelkinder petits-enfants nietos nipoti netos kleinkinderen".split()
 )
 _BORN = re.compile(
-    r"\b(?:was born|were born|gave birth|is born|has arrived|arrived|is here|on the way|geboren|zur welt gekommen"
-    r"|est ne|est nee|sont nes|naquit|nacio|ha nacido|e nato|e nata|nasceu|geboren is|is er)\b"
+    r"\b(?:was born|were born|gave birth|is born|geboren|zur welt gekommen"
+    r"|est ne|est nee|sont nes|naquit|nacio|ha nacido|e nato|e nata|nasceu|geboren is)\b"
 )
 _RANKS = {
     "second": 2, "zweit": 2, "deuxieme": 2, "segund": 2, "second'": 2, "tweed": 2,

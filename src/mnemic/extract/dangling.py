@@ -27,13 +27,14 @@ _OBJECT = pattern(
     rf"{_OPENS}(?:i|we|i've|we've|i'm|we're|a friend(?: of mine)?|my \w+) "
     r"(?:(?:just|also|only|really|even|always|usually|often|once|recently|finally|still|do|did|had|have|love|like|"
     r"loved|loving|enjoy|decided to|got to|get to|want to|wanted to) ){0,3}"
-    r"(?!made it|make it|did it|have it|had it|got it|get it|like it when|love it when|hate it when)"
-    r"(?:\w+ )(?:it|them|him|those|these|(?:her|this|that)" + _ENDS + r")\b(?! (?:when|if|that|clear|easy|hard|to me)\b)"
+    r"(?!ma[dk]e it (?:to|in|through|home|here|there|work)\b|did it|have it|had it|got it|get it|"
+    r"(?:like|love|hate) it when)"
+    rf"(?:\w+ )(?:it|them|him|those|these|(?:her|this|that){_ENDS})\b(?! (?:when|if|that|clear|easy|hard|to me)\b)"
 )
 """What the speaker does to something that is a pronoun: "I adopted him", "I bought it a year ago in Paris"."""
 _RECIPE = pattern(
     rf"{_OPENS}(?:i|we) (?:usually |just |also |always |often )?(?:made|make|put|added|add|used|use|cook|cooked|bake|"
-    r"baked) (?:it|them|this|that|those|one)\b"
+    r"baked) (?:it|them|this|that|those|one)\b(?! (?:to|in|through|home|here|there|work)\b)"
 )
 _OF_OTHERS = pattern(
     rf"{_OPENS}(?:he|she|they|it|his|her|their|its|he's|she's|they're|it's|they've|he was|sie (?:ist|sind|hat|haben)|er"
@@ -50,7 +51,7 @@ _IS_SHOWN = pattern(
     rf"{_OPENS}(?:this|that|these|those)(?:'s| is| was| are| were) (?:where|what|how|why|when|my (?:favou?rite|first|"
     r"last|dream)|one of (?:my|the)|our (?:favou?rite|first)|a (?:pic|photo|picture|shot))\b"
 )
-_LIST = pattern(r"^\W{0,3}(?:\w+(?: \w+)?, ){1,5}(?:and |or )\w+(?: \w+)?\W*$")
+_LIST = pattern(r"^\W{0,3}(?:\w+(?: \w+)?, ){1,5}(?:\w+(?: \w+)? )?(?:and |or )\w+(?: \w+)?\W*$")
 """Nothing but things in a row: it answers what nobody sees."""
 _FRAGMENT = pattern(
     rf"{_OPENS}(?:as an? [\w -]{{3,40}}|all (?:from|for|in|with) [\w' -]{{3,40}}|especially (?:when|if|with) .{{3,80}}|"
@@ -65,7 +66,7 @@ def leans(text: str) -> bool:
 
 
 def hangs(text: str) -> bool:
-    """Return True if a statement, told alone, leaves open what it is about: it has no name and no number that says it."""
+    """Return True if a statement, told alone, leaves open what it is about: no name and no number in it says so."""
     if _FRAGMENT.search(text) or _LIST.search(text) or _RECIPE.search(text):
         return True
     if _OF_OTHERS.search(text):

@@ -12,10 +12,11 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
+from mnemic.compare.change import bears, frame_of, framed
 from mnemic.errors import InvalidInput, RunStopped
 from mnemic.extract.around import Around, known_key
 from mnemic.extract.classify.classifier import weights
-from mnemic.extract.clauses import clause_around, clauses
+from mnemic.extract.clauses import clause_around, clauses, sentences
 from mnemic.extract.grounding import Folded, ground
 from mnemic.extract.typed import TABLE_KEYS, typed_facts
 from mnemic.extract.vetting import UNSUPPORTED, follows, said_until, veto
@@ -31,6 +32,9 @@ UNKNOWN_MEMORY = "unknown_memory"
 """The reason where an operation names no memory that was shown."""
 UNKNOWN_OPERATION = "unknown_operation"
 INSTRUCTION = "instruction"
+FEW_STEMS = 2
+"""Words of content of a statement that says of what it speaks only beside another."""
+MAX_BESIDE = 400
 LASTING_FROM = 0.5
 """The classifier's share from which a sentence is an instruction for good, whatever a model calls it."""
 
@@ -98,7 +102,8 @@ def _supported(candidate: Candidate, target: Memory | None, reading: Reading) ->
         grounded = _in_own_words(grounded, message)
     else:
         grounded = _under_right_key(grounded, reading.policy)
-    grounded = replace(grounded, replaces=() if target is None else (target.memory_id,))
+    if target is not None:
+        grounded = replace(grounded, replaces=(target.memory_id,), context=_told_beside(grounded, target, message))
     reason = veto(grounded, message, reading.policy)
     if reason is not None:
         return Skipped(reason=reason, key=candidate.key, span=grounded.source.span)
@@ -107,6 +112,21 @@ def _supported(candidate: Candidate, target: Memory | None, reading: Reading) ->
         # A reading of the model's takes the place of nothing that the user said, but the user's own words may.
         trusted = _trusted(_in_own_words(replace(grounded, key=None), message), reading)
     return trusted
+
+
+def _told_beside(candidate: Candidate, target: Memory, message: Message) -> str:
+    """Return the words that say what of a known memory changes, where those that are kept do not: the user's other
+    sentences ("Don't send it to Alder Close. We're at 3 Wharf Lane now"), or the memory itself for a few words ("Down
+    to five!").
+    """
+    known, span = frame_of(target), candidate.source.span
+    if candidate.context or span is None or bears(known, framed(candidate.content), 0.0):
+        return candidate.context
+    beside = [message.content[a:b] for a, b in sentences(message.content) if b <= span[0] or a >= span[1]]
+    told = next((one for one in beside if bears(known, framed(one), 0.0)), None)
+    if told is None and len(framed(candidate.content).stems) <= FEW_STEMS:
+        told = target.content
+    return (told or "")[:MAX_BESIDE]
 
 
 def _ending(quote: object, target: Memory | None, reading: Reading) -> Candidate | Skipped:

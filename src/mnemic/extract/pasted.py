@@ -94,6 +94,11 @@ _ORDER_ON_TEXT = pattern(
     rf"peux-tu|puedes|puoi|podes|kun je|and|"
     rf"und|then) ){_WORK}\b(?P<rest>[^.!?\n:]{{0,80}})(?P<colon>:)?"
 )
+AMENDS_A_RECORD = pattern(
+    r"\b(?:correct|fix|amend|edit) (?:the|my|our|his|her|their|this|that)\b[^.!?\n:]{0,40}?\b(?:entry|record|contact|"
+    r"profile|number|address|name|surname|spelling|price|date|birthday|budget|figure|amount|e-?mail address)\b"
+)
+"""An order to mend what is noted: what follows is the right value, and no text to work on."""
 _ABOUT_TEXT = pattern(
     r"(?:^|[.!?\n>”»\"]\s?|-- )(?:is (?:this|that|the|it)|are (?:these|those)|does (?:this|that|the)|"
     r"what does (?:this|it)|"
@@ -209,7 +214,7 @@ def _worked_on(text: str, marked: list[Span]) -> list[Span]:
     """
     order = _ORDER_ON_TEXT.search(text)
     about = _ABOUT_TEXT.search(text)
-    if order is None and about is None:
+    if (order is None and about is None) or (order is not None and AMENDS_A_RECORD.search(text)):
         return []
     quotations = list(_all(_QUOTATION, text))
     if order is not None and order["colon"]:

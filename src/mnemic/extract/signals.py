@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from mnemic.extract.clauses import Clause
 from mnemic.extract.company import is_company
 from mnemic.extract.passing import JOKE, is_in_jest, is_passing_state
+from mnemic.extract.pasted import AMENDS_A_RECORD
 from mnemic.extract.tables import others, pattern
 from mnemic.extract.tables.english import AIM
 
@@ -107,7 +108,10 @@ _REPORTED = pattern(
     r"argues|argued|insists|insisted|reckons|dijo|dice(?=:| que| «)|me contó|cree que)|according to|quote:|según)\b"
 )
 _SELF_REPORT = pattern(
-    r"\b(?:i|we)(?: (?:have )?never)? (?:said|told|mentioned|wrote|claimed)\b|\bas (?:they|people) say\b"
+    r"\b(?:i|we)(?: (?:have )?never)? (?:said|told|mentioned|wrote|claimed)\b|\bas (?:they|people) say\b|"
+    r"\b(?:i|we)(?:'ve| have| was| were)? (?:just )?(?:been )?(?:told|informed) (?:that )?"
+    r"(?=(?:[\w'-]+,? ){0,12}(?:my|our|me|us|i|we|i'm|we're)\b)|"
+    r"\b(?:card|passport|ticket|certificate|calendar|invoice|receipt|label|badge|licen[cs]e) says? [^.!?]{1,60}\bnot\b"
 )
 DENIES_SAYING = pattern(
     r"\b(?:i|we) (?:have )?(?:never|didn't|did not) (?:said|say|told|tell|mentioned|mention|wrote|claimed|claim)\b|"
@@ -124,6 +128,11 @@ _SARCASM = pattern(
     r"treat)\b|"
     r"\bcomo no\b|\bsí, claro\b)"
 )
+_SO = pattern(
+    r"\b(?:so|therefore|hence|which is why|deshalb|darum|donc|alors|así que|por eso|quindi|perciò|por isso|dus|"
+    r"daarom)\W{0,3}$"
+)
+_SPEAKER = pattern(r"^\W{0,3}(?:so )?(?:i|i'm|im|i've|ive|we|we're|we've|my|our|ich|wir|je|j'ai|yo|io|eu|ik|wij)\b")
 _CHAT = pattern(
     r"^\W{0,3}(?:hi|hey|hello|good (?:morning|afternoon|evening|night)|thanks?|thank you|bye|goodbye|ok|okay|sure|"
     r"great|cool|"
@@ -214,7 +223,7 @@ def is_certain(clause: Clause, reason: str) -> bool:
 
 def payload_follows(clause: Clause) -> bool:
     """Return True if the clause orders something to be done with a text that follows."""
-    return bool(_PAYLOAD.search(clause.text))
+    return bool(_PAYLOAD.search(clause.text)) and AMENDS_A_RECORD.search(clause.text) is None
 
 
 def left_out(clause: Clause, mood: Mood) -> str | None:
@@ -226,7 +235,7 @@ def left_out(clause: Clause, mood: Mood) -> str | None:
         return TRANSIENT
     if mood.reason is not None:
         return mood.reason
-    if mood.quotes(clause):
+    if mood.quotes(clause) and not _is_own_conclusion(clause):
         return QUOTED
     if _CHAT.search(text) or is_called_out(text) or is_company(text):
         return NOT_DURABLE
@@ -239,6 +248,12 @@ def left_out(clause: Clause, mood: Mood) -> str | None:
     if _UNNAMED.search(text) or (clause.text == clause.sentence and _ANSWER.search(text)):
         return NOT_UNDERSTOOD
     return NOT_DURABLE if others.LEANING.search(text) else None
+
+
+def _is_own_conclusion(clause: Clause) -> bool:
+    """Return True if a clause is what the speaker makes of a report: "the doctor said no coffee, so I'm on tea now"."""
+    before = clause.sentence[: clause.start - clause.sentence_start]
+    return bool(_SO.search(before)) and bool(_SPEAKER.search(clause.text))
 
 
 def _is_of_the_moment(text: str) -> bool:

@@ -26,7 +26,6 @@ from mnemic.extract.signals import (
     is_certain,
     left_out,
 )
-from mnemic.extract.tables import pattern
 from mnemic.text.pattern import Pattern
 
 KEEP_FROM = 0.7
@@ -99,9 +98,12 @@ _WHEN_ASKED = Pattern(
 """Names requests as that occasion."""
 _NARRATES = Pattern(
     r"(?i)\A\W{0,3}(?:(?:and|but|so|also|yeah|well|especially when) )*"
-    r"(?:i'm|i am|i was|i've|i(?:'ll| will)(?: also| just| always)? (?:start|keep|try|be|make)|i (?:always|usually|often|named|kept|use|used|made|take|had)\b|we're|we (?:always|usually|often)\b"
-    r"|ich (?:bin|habe|mache|nehme|war) |je suis |j'ai |estoy |soy |tengo |sono |ho |estou |sou |tenho |ik (?:ben|heb|was) )"
-    r"(?!.{0,120}\b(?:you|your|yours|du|dir|dein\w*|sie|ihnen|tu|te|toi|vous|usted|tú|ti|voi|você|je|jij|jou|answers?|repl\w+|respon\w+)\b)"
+    r"(?:i'm|i am|i was|i've|i(?:'ll| will)(?: also| just| always)? (?:start|keep|try|be|make)"
+    r"|i (?:always|usually|often|named|kept|use|used|made|take|had)\b|we're|we (?:always|usually|often)\b"
+    r"|ich (?:bin|habe|mache|nehme|war) |je suis |j'ai |estoy |soy |tengo |sono |ho |estou |sou |tenho "
+    r"|ik (?:ben|heb|was) )"
+    r"(?!.{0,120}\b(?:you|your|yours|du|dir|dein\w*|sie|ihnen|tu|te|toi|vous|usted|tú|ti|voi|você|je|jij|jou|answers?"
+    r"|repl\w+|respon\w+)\b)"
 )
 """Tells what its speaker is, does or will do, and asks nothing of the listener."""
 _OCCASION = Pattern(

@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from mnemic.compare.change import Change, bears, frame_of, framed, judge
+from mnemic.compare.features import apart
+from mnemic.compare.frame import Frame
 from mnemic.types import Kind, Level, Memory, Outcome
 from mnemic.write.conflict import pending, valid_moment
 from mnemic.write.draft import Decision, Draft, starts_at
@@ -56,6 +58,7 @@ def named(draft: Draft, near: Sequence[Near]) -> Changed:
     if not near or candidate.kind is not Kind.LONG_TERM:
         return []
     new = framed(candidate.content, candidate.key, candidate.source.quote)
+    beside = framed(candidate.context) if candidate.context else None
     how = "ended" if new.cues & {"end", "weak_end"} else "changed"
     return [
         (one.memory, Change(how, 1.0))
@@ -63,8 +66,18 @@ def named(draft: Draft, near: Sequence[Near]) -> Changed:
         if own(one.memory, draft)
         and one.memory.kind is Kind.LONG_TERM
         and not (moment is not None and starts_at(one.memory) > moment)
-        and bears(frame_of(one.memory), new, one.cosine)
+        and _bears(one, new, beside)
     ][:MOST_CLOSED]
+
+
+def _bears(one: Near, new: Frame, beside: Frame | None) -> bool:
+    """Return True if the new statement, or what is told beside it, may be about a memory, or about what that was told
+    beside.
+    """
+    known, context = frame_of(one.memory), one.memory.context
+    if bears(known, new, one.cosine) or (context and bears(framed(context), new, 0.0)):
+        return True
+    return beside is not None and not apart(known, new) and (beside.plain == known.plain or bears(known, beside, 0.0))
 
 
 def own(memory: Memory, draft: Draft) -> bool:

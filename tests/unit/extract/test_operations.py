@@ -287,3 +287,48 @@ def _memory(key: str) -> Memory:
         created_at=MONDAY,
         updated_at=MONDAY,
     )
+
+
+async def test_the_sentence_beside_a_quote_says_what_it_updates(tmp_path: Path) -> None:
+    first, then = "Send my parcels to 4 Fern Row.", "Nothing to Fern Row any more. We're at 9 Gull Street."
+    async with engine_of(
+        tmp_path, [add(None, first, first)], update("Fern", None, "We're at 9 Gull Street.", "We're at 9 Gull Street.")
+    ) as telling:
+        await telling.say(first)
+        report = await telling.say(then)
+        assert [one.outcome for one in report.receipts] == ["superseded"]
+        assert await telling.texts() == ["We're at 9 Gull Street."]
+        (kept,) = await telling.live()
+        assert kept.context == "Nothing to Fern Row any more."
+
+
+async def test_few_words_are_kept_beside_what_they_change(tmp_path: Path) -> None:
+    first, fewer = "I smoke a pipe each evening.", "Down to Sundays!"
+    async with engine_of(
+        tmp_path,
+        [add(None, first, first)],
+        update("pipe", None, fewer, fewer),
+        update("Sundays", None, "No pipe since June", "No pipe since June"),
+    ) as telling:
+        await telling.say(first)
+        await telling.say(fewer)
+        assert [one.context for one in await telling.live()] == [first]
+        await telling.say("No pipe since June!")
+        assert await telling.texts() == ["No pipe since June!"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "correct the Alba entry please: 40 staff, somebody misread it",
+        "The invoice says 40 staff at Alba, not 400",
+        "I've been told that Alba is down to 40 staff, which is fine with us",
+        "The auditor told me I misread it, so I have 40 staff for Alba now",
+    ],
+)
+async def test_what_a_person_passes_on_as_their_own_may_update(tmp_path: Path, said: str) -> None:
+    first = "Alba has 400 staff."
+    async with engine_of(tmp_path, [add(None, first, first)], update("Alba", None, said, said)) as telling:
+        await telling.say(first)
+        report = await telling.say(said)
+        assert [one.outcome for one in report.receipts] == ["superseded"], reasons(report)

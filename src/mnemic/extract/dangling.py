@@ -27,20 +27,23 @@ _OBJECT = pattern(
     rf"{_OPENS}(?:i|we|i've|we've|i'm|we're|a friend(?: of mine)?|my \w+) "
     r"(?:(?:just|also|only|really|even|always|usually|often|once|recently|finally|still|do|did|had|have|love|like|"
     r"loved|loving|enjoy|decided to|got to|get to|want to|wanted to) ){0,3}"
-    r"(?!ma[dk]e it (?:to|in|through|home|here|there|work)\b|did it|have it|had it|got it|get it|"
+    r"(?!ma[dk]e it (?:to|in|through|home|here|there|work|up)\b|did it|have it|had it|got it|get it|"
     r"(?:like|love|hate) it when)"
     rf"(?:\w+ )(?:it|them|him|those|these|(?:her|this|that){_ENDS})\b(?! (?:when|if|that|clear|easy|hard|to me)\b)"
 )
 """What the speaker does to something that is a pronoun: "I adopted him", "I bought it a year ago in Paris"."""
 _RECIPE = pattern(
     rf"{_OPENS}(?:i|we) (?:usually |just |also |always |often )?(?:made|make|put|added|add|used|use|cook|cooked|bake|"
-    r"baked) (?:it|them|this|that|those|one)\b(?! (?:to|in|through|home|here|there|work)\b)"
+    r"baked) (?:it|them|this|that|those|one)\b(?! (?:to|in|through|home|here|there|work|up)\b)"
 )
 _OF_OTHERS = pattern(
     rf"{_OPENS}(?:he|she|they|it|his|her|their|its|he's|she's|they're|it's|they've|he was|sie (?:ist|sind|hat|haben)|er"
     r"|elle|elles|ils|él|ella|ellos|lei|ele|ela|hij|zij)\b"
 )
 """About somebody who was named before, if at all."""
+_PERSON = pattern(
+    rf"{_OPENS}(?:he|she|they|he's|she's|they're|his|her|their|er|sie|elle|él|ella|lei|ele|ela|hij|zij)\b"
+)
 _KNOWN_TO_BOTH = pattern(
     rf"{_OPENS}(?:this|these|those|that) (?!is\b|was\b|are\b|were\b|week|month|year|morning|summer|winter|spring|"
     r"autumn|time\b|day|evening|weekend|semester|season|means|isn't|one of|and\b)\w+(?: \w+)? "
@@ -58,6 +61,11 @@ _FRAGMENT = pattern(
     r"besides (?:that|this)[\w' ,-]{0,40}|my \w+ with (?:their|his|her|my) [\w -]{3,40})\W*$"
 )
 """The end of a sentence that was left in the air."""
+
+
+def is_of_a_person(text: str) -> bool:
+    """Return True if a statement begins with a person who was named before."""
+    return _PERSON.search(text) is not None
 
 
 def leans(text: str) -> bool:

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from mnemic.extract.classify.classifier import KEPT, Opinion
 from mnemic.extract.clauses import Clause
 from mnemic.extract.company import NAMED, OWN, is_company
-from mnemic.extract.dangling import LEANING, hangs, leans
+from mnemic.extract.dangling import LEANING, hangs, is_of_a_person, leans
 from mnemic.extract.passing import JOKE
 from mnemic.extract.remember import asked_to_remember, is_asked_afterwards
 from mnemic.extract.signals import (
@@ -122,6 +122,11 @@ _REMINDS = Pattern(
     r"(?i)\A\W{0,3}(?:and |but |so |do you |hey,? )?remember (?!to\b|please\b)(?!.*\b(?:ok(?:ay)?|please|pls)\W*\Z)"
 )
 """In a question: asks the listener to think of something that both know ("Remember the sign in my kitchen?")."""
+_AIMS = Pattern(
+    r"(?i)\b(?:important|crucial|vital|good|great|nice|easy|hard|need|have|try|trying|want|love|like"
+    r"|helps? (?:me|us|you)) to\b"
+    r"[^.!?;:]{0,80}\band\s*\Z"
+)
 _COMMA = Pattern(r",\s+|\s[–—-]{1,2}\s|\s\(|\)\s|:\s+")
 
 
@@ -169,7 +174,8 @@ def pieces_of(sentence: Sequence[Clause], text: str, mood: Mood) -> list[Piece]:
     found: list[Piece] = []
     asked = False
     for clause in sentence:
-        request = None if clause.asks and _REMINDS.match(clause.text) else asked_to_remember(clause.text)
+        reminds = (clause.asks and _REMINDS.match(clause.text)) or _is_one_of_two_aims(clause)
+        request = None if reminds else asked_to_remember(clause.text)
         if request is not None and len(sentence) == 1 and not clause.text[request[0] :].strip(" .!"):
             request = None  # "Remember!": nothing is said
         asked = asked or (request is not None and request[1])
@@ -194,6 +200,11 @@ def pieces_of(sentence: Sequence[Clause], text: str, mood: Mood) -> list[Piece]:
                 )
             )
     return found
+
+
+def _is_one_of_two_aims(clause: Clause) -> bool:
+    """Return True if a clause goes on with what is said to be good: "it's vital to rest and remember life's beauty"."""
+    return _AIMS.search(clause.sentence[: clause.start - clause.sentence_start]) is not None
 
 
 def _cut(clause: Clause) -> list[tuple[int, int]]:
@@ -280,9 +291,10 @@ def _is_alone(before: Piece | None) -> bool:
 
 
 def _hangs(piece: Piece, run: Sequence[Piece]) -> bool:
-    if any(one.asked for one in run) or (piece.opinion is not None and piece.opinion.kept_as == "safety"):
+    if any(one.asked for one in run):
         return False
-    return hangs(piece.text)
+    risky = piece.opinion is not None and piece.opinion.kept_as == "safety" and is_of_a_person(piece.text)
+    return hangs(piece.text) and not risky
 
 
 def _belongs(before: Piece, piece: Piece) -> bool:

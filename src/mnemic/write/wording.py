@@ -115,12 +115,10 @@ enable activate | disable deactivate
 allow permit let accept approve | forbid deny block ban prohibit reject decline refuse
 open | close closed shut
 on | off
-into | out
 before | after
 more most increase rise grow gain raise | less fewer least decrease fall shrink lose reduce lower drop
 up upward upstairs above over | down downward downstairs below under
 start begin launch resume open | stop end finish cease quit pause
-buy purchase | sell
 hot warm | cold cool
 true right correct | false wrong incorrect
 yes | no
@@ -142,15 +140,8 @@ fast quick rapid | slow
 easy simple | hard difficult complex complicated
 cheap inexpensive | expensive costly
 win won | lose lost
-arrive enter come | depart leave left exit go
-push | pull
 include with | exclude without except
 inside indoors indoor | outside outdoors outdoor
-put place add | remove
-silent | talk
-immobile motionless still | move swim run walk jump
-male man men boy husband brother father son uncle | female woman women girl wife sister mother daughter aunt
-light bright | dark dim
 remote remotely | onsite office
 succeed success pass passed | fail failure failed
 safe | dangerous unsafe risky
@@ -159,15 +150,9 @@ happy glad cheerful | sad unhappy miserable
 rich wealthy | poor
 strong | weak
 old | young new
-first | last
-top | bottom
 front | back
 full | empty
-wet | dry
-clean | dirty
-awake | asleep sleep
 present attend | absent miss
-friend ally | enemy foe
 remember | forget forgot
 agree | disagree
 trust | distrust mistrust
@@ -177,78 +162,39 @@ install | uninstall remove
 add insert | remove delete
 subscribe | unsubscribe
 import | export
-ascend climb | descend
-maximum max | minimum min
 good great excellent | bad poor terrible awful evil
-much many | little few
 sure certain | unsure uncertain
-ordinary | extraordinary
-true truthful | untruthful
 best | worst
 better | worse
 near close nearby | far distant
 same identical | different
 vegetarian vegan | carnivore meat
-sit seated sitting | stand standing
-sunny clear | rainy cloudy
 smoker | nonsmoker
 drunk | sober
 loud noisy | quiet silent
 soft | hard
-smooth | rough
-thick fat | thin slim
-wide broad | narrow
-deep | shallow
-heavy | light
 sweet | bitter sour
-guilty | innocent
 possible | impossible
 eligible | ineligible
-include | exclude omit lack
-contain have has | lack
 accept grant award receive | deny refuse reject
 agree | conflict contradict
-allow let | prevent
 support | oppose
 upgrade | downgrade
-promote | demote hinder
-build construct establish found create | demolish dismantle destroy abolish
-exist present | absent missing
-hit catch | miss
-lowest | highest
 least | most
-fewest | most
-ancient | modern
 common typical frequent | rare unusual uncommon
-positive | negative
-attack | defend
-attacking | defensive
-major significant serious important | minor insignificant trivial unimportant
-theoretical | practical
-float | sink
-victory | defeat
-oldest | youngest
 urban city | rural countryside
-forward | backward backwards
 ability able capable | inability unable incapable
 beginner novice | expert
 introvert | extrovert
 optional voluntary | mandatory required compulsory
 manual manually | automatic automatically
 internal | external
-import | export
 temporary | permanent
 single | multiple several
 able can | unable
 aisle | window
-expand enlarge widen | reduce shrink narrow
-survive | die succumb
-free release | trap capture
-promote encourage | prevent discourage
 approve | reject
 private privately | public government
-complete completely | partial partially
-worse worsen | improve better
 """.strip().splitlines()
 )
 

@@ -16,7 +16,7 @@ from mnemic.extract.tables import pattern, straight
 from mnemic.text.pattern import Pattern
 
 _CALL = re.compile(
-    r"\A\W*+(?:(?i:yep|yes|yeah|yup|wow|woah|whoa|woohoo|haha|hey|hi|hello|oh|aw+|well|so|and|but|plus|also|thanks|"
+    r"\A\W*+(?:(?i:oof|ugh|ouch|yikes|jeez|dang|damn|omg|yep|yes|yeah|yup|wow|woah|whoa|woohoo|haha|hey|hi|hello|oh|aw+|well|so|and|but|plus|also|thanks|"
     r"thank you|definitely"
     r"|totally|absolutely|exactly|sure|right|cool|nice|great|indeed|agreed|"
     r"man)\b(?!\s(?:that|to|job|luck|one|work|idea|for)\b)[\s,!.–-]++)*+(?:[A-Z][a-z]{1,19}[,!]\s+)?"
@@ -137,6 +137,13 @@ _APPLAUDS = pattern(
     r"(?!.*\b(?:please|pls|only|always|not?)\b)[\w'-]+(?: [\w'-]+)?\W*$"
 )
 """Praise without a verb: "Nice set-up, James!"."""
+_EXCLAMATION = pattern(r"^\W{0,3}(?:so|such an?|how|what an?|too) [\w'-]+(?: [\w'-]+)?\W*$")
+PROVERB = Pattern(
+    r"(?i)\A\W{0,3}(?:that )?(?:it(?:'s| is) (?:never|always|ok(?:ay)?|all|not|important|about)\b|it takes\b"
+    r"|you(?:'re|'ve| can\b| are\b)"
+    r"|there's always\b|every (?:day|step|bit)\b|life\b|nobody(?:'s| is) perfect|practice makes)"
+)
+"""Begins as advice and proverbs do."""
 _EXCLAIMS = re.compile(r"!+\W*\Z")
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*|\d+")
 SHORTEST = 3
@@ -153,7 +160,9 @@ def is_company(text: str) -> bool:
         return True
     if _SHOWN.search(said) or _is_to_the_listener(said):
         return True
-    if _APPLAUDS.search(said) and (opening or _EXCLAIMS.search(text)):
+    if opening and opening[0].strip() and _EXCLAMATION.search(said):
+        return True
+    if _APPLAUDS.search(said) and ((opening and opening[0].strip()) or _EXCLAIMS.search(text)):
         return True
     return _tells_nothing(said) or (OWN.search(said) is None and _is_general(said))
 

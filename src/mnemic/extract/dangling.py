@@ -56,6 +56,8 @@ _IS_SHOWN = pattern(
 )
 _LIST = pattern(r"^\W{0,3}(?:\w+(?: \w+)?, ){1,5}(?:\w+(?: \w+)? )?(?:and |or )\w+(?: \w+)?\W*$")
 """Nothing but things in a row: it answers what nobody sees."""
+_INTRODUCED = pattern(rf"{_OPENS}(?:this|that)(?:'s| is) (?-i:[A-Z])[\w'-]+(?:\W*$| – | - |, (?:he|she|they|our)\b)")
+"""Shows somebody by name: "This is Pepper"."""
 _FRAGMENT = pattern(
     rf"{_OPENS}(?:as an? [\w -]{{3,40}}|all (?:from|for|in|with) [\w' -]{{3,40}}|especially (?:when|if|with) .{{3,80}}|"
     r"besides (?:that|this)[\w' ,-]{0,40}|my \w+ with (?:their|his|her|my) [\w -]{3,40})\W*$"
@@ -75,7 +77,7 @@ def leans(text: str) -> bool:
 
 def hangs(text: str) -> bool:
     """Return True if a statement, told alone, leaves open what it is about: no name and no number in it says so."""
-    if _FRAGMENT.search(text) or _LIST.search(text) or _RECIPE.search(text):
+    if _INTRODUCED.search(text) or _FRAGMENT.search(text) or _LIST.search(text) or _RECIPE.search(text):
         return True
     if _OF_OTHERS.search(text):
         return not (OWN.search(text) or NAMED.search(text))

@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from mnemic.extract.classify.classifier import KEPT, Opinion
 from mnemic.extract.clauses import Clause
-from mnemic.extract.company import NAMED, OWN, is_company
+from mnemic.extract.company import NAMED, OWN, PROVERB, is_company
 from mnemic.extract.dangling import LEANING, hangs, is_of_a_person, leans
 from mnemic.extract.passing import JOKE
 from mnemic.extract.remember import asked_to_remember, is_asked_afterwards
@@ -122,6 +122,10 @@ _REMINDS = Pattern(
     r"(?i)\A\W{0,3}(?:and |but |so |do you |hey,? )?remember (?!to\b|please\b)(?!.*\b(?:ok(?:ay)?|please|pls)\W*\Z)"
 )
 """In a question: asks the listener to think of something that both know ("Remember the sign in my kitchen?")."""
+_FAMILY = Pattern(
+    r"(?i)\A\W{0,3}(?:i|we)(?:'ve| have)(?: got)? (?:\w+ ){0,2}"
+    r"(?:kids?|children|sons?|daughters?|brothers?|sisters?|twins)\W*\Z"
+)
 _AIMS = Pattern(
     r"(?i)\b(?:important|crucial|vital|good|great|nice|easy|hard|need|have|try|trying|want|love|like"
     r"|helps? (?:me|us|you)) to\b"
@@ -224,8 +228,8 @@ def decided(pieces: list[Piece], whole: Piece, before: Piece | None) -> Iterator
     `before` is the last part of the sentence before, on which the first may lean.
     """
     asked_afterwards = is_asked_afterwards(whole.text)
-    for piece in pieces:
-        if piece.social and piece.asked and _is_a_saying(piece):
+    for piece in (whole, *pieces):
+        if piece.asked and _is_a_saying(piece):
             piece.asked, piece.reason = False, NOT_DURABLE
         _settle(piece, asked_afterwards)
     short = len(whole.text.split()) <= WHOLE_WORDS
@@ -243,8 +247,14 @@ def decided(pieces: list[Piece], whole: Piece, before: Piece | None) -> Iterator
 
 def _is_a_saying(piece: Piece) -> bool:
     """Return True if what a talk between people asks to remember is true for everybody: "Remember, it takes time!"."""
-    said = piece.text[max(0, piece.said_from - piece.start) :]
-    return piece.keep < UNSURE_FROM and not OWN.search(said) and not NAMED.search(said)
+    said = _said(piece)
+    if OWN.search(said) or NAMED.search(said):
+        return False
+    return piece.keep < KEEP_FROM if PROVERB.match(said) else piece.social and piece.keep < UNSURE_FROM
+
+
+def _said(piece: Piece) -> str:
+    return piece.text[max(0, piece.said_from - piece.start) :]
 
 
 def _says_little_alone(piece: Piece) -> bool:
@@ -384,7 +394,7 @@ def _category(opinions: Sequence[Opinion], texts: Sequence[str]) -> str:
         return "preference"
     if best is None:
         return "fact"
-    found = max(_CATEGORIES, key=best.share)
+    found = "relation" if any(map(_FAMILY.match, texts)) else max(_CATEGORIES, key=best.share)
     if found == "instruction" and all(map(_NARRATES.match, texts)):
         return max((one for one in _CATEGORIES if one != "instruction"), key=best.share)
     return found

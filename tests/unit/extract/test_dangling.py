@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import time
+from datetime import timedelta
+
 import pytest
 
 from mnemic.extract.classify.classifier import LABELS, Opinion
 from mnemic.extract.dangling import hangs, leans
+from mnemic.extract.rules import RuleExtractor
 from mnemic.extract.statements import Piece, Statement, decided, is_order
+from mnemic.guard.budget import Budget
+from mnemic.guard.policy import Policy
+from mnemic.types import Deadline, Message
 
 HANGS = [
     "I adopted him.",
@@ -84,3 +91,37 @@ def _opinion(keep: float, label: str) -> Opinion:
 
 def _piece(text: str, start: int, end: int, *, asked: bool = False, label: str = "fact") -> Piece:
     return Piece(start, end, text, opinion=_opinion(0.95, label), asked=asked)
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("Remember, it takes time to learn a reed instrument.", False),
+        ("Remember: it takes us 40 minutes to the clinic.", True),
+        ("It's vital to slow down and remember the little joys.", False),
+        ("Remember I row on Tuesdays.", True),
+    ],
+)
+async def test_a_proverb_is_no_request_to_remember(text: str, kept: bool) -> None:
+    assert bool(await _contents(text)) is kept
+
+
+async def test_who_is_shown_is_not_the_user() -> None:
+    assert await _contents("This is Pepper – he's so playful.") == []
+    assert await _contents("Hello, this is Edda.") == ["name: Edda"]
+
+
+async def test_a_title_stays_in_its_statement() -> None:
+    assert await _contents('My favourite novel is "The Wind in the Willows", I reread it each May.') != []
+    kept = await _contents('I own a signed copy of "The Wind in the Willows" by Grahame.')
+    assert kept == ['I own a signed copy of "The Wind in the Willows" by Grahame.']
+
+
+async def _contents(text: str) -> list[str]:
+    read = await RuleExtractor().extract(
+        Message(role="user", content=text),
+        policy=Policy(),
+        budget=Budget(),
+        deadline=Deadline.after(timedelta(minutes=5), time.monotonic),
+    )
+    return [f"{one.key}: {one.content}" if one.key else one.content for one in read.candidates]

@@ -186,7 +186,7 @@ IDENTITY = (
         key="name", category="identity", confidence=0.95, spell=name,
     ),
     Rule(
-        pattern=pattern(r"\b(?:I'm|I am|This is) "
+        pattern=pattern(r"(?:\b(?:I'm|I am)|^\W{0,3}(?:[Hh]i|[Hh]ello|[Hh]ey)(?: there)?,? [Tt]his is) "
                         r"(?P<v>[A-Z][a-zà-ÿ'-]{1,20}(?: [A-Z][a-zà-ÿ'-]{1,20}){0,2})[.!]?$", case=True),
         key="name", category="identity", confidence=0.8, spell=name,
     ),

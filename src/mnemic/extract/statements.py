@@ -230,7 +230,7 @@ def decided(pieces: list[Piece], whole: Piece, before: Piece | None) -> Iterator
     asked_afterwards = is_asked_afterwards(whole.text)
     for piece in (whole, *pieces):
         if piece.asked and _is_a_saying(piece):
-            piece.asked, piece.reason = False, NOT_DURABLE
+            piece.asked, piece.hinted, piece.reason = False, False, NOT_DURABLE
         _settle(piece, asked_afterwards)
     short = len(whole.text.split()) <= WHOLE_WORDS
     if short and not any(piece.ruled and piece.reason for piece in pieces):
@@ -250,7 +250,7 @@ def _is_a_saying(piece: Piece) -> bool:
     said = _said(piece)
     if OWN.search(said) or NAMED.search(said):
         return False
-    return piece.keep < KEEP_FROM if PROVERB.match(said) else piece.social and piece.keep < UNSURE_FROM
+    return PROVERB.match(said) is not None or (piece.social and piece.keep < UNSURE_FROM)
 
 
 def _said(piece: Piece) -> str:

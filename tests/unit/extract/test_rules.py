@@ -157,7 +157,7 @@ async def test_other_lasting_statements_are_kept_in_the_users_words(text: str, c
         ("What is my preference for seats?", "transient"),
         ("Can you book me a window seat", "transient"),
         ("What do I like?", "transient"),
-        ("Always a pleasure to meet you.", "opinion"),
+        ("Always a pleasure to meet you.", "not_durable"),
         ("My boss says he hates tea and I love it.", "quoted"),
         ("Did I tell you that I am vegan?", "transient"),
         ("Please remember to buy milk", "transient"),

@@ -228,9 +228,10 @@ def decided(pieces: list[Piece], whole: Piece, before: Piece | None) -> Iterator
     `before` is the last part of the sentence before, on which the first may lean.
     """
     asked_afterwards = is_asked_afterwards(whole.text)
-    for piece in (whole, *pieces):
-        if piece.asked and _is_a_saying(piece):
+    if whole.asked and all(_is_a_saying(piece) or piece.text.count(" ") == 0 for piece in pieces):
+        for piece in (whole, *pieces):
             piece.asked, piece.hinted, piece.reason = False, False, NOT_DURABLE
+    for piece in pieces:
         _settle(piece, asked_afterwards)
     short = len(whole.text.split()) <= WHOLE_WORDS
     if short and not any(piece.ruled and piece.reason for piece in pieces):
@@ -287,7 +288,8 @@ def _runs(pieces: list[Piece], before: Piece | None) -> Iterator[Statement | Pie
 
 def _told(run: list[Piece], judged: list[Piece], before: Piece | None) -> Iterator[Statement | Piece]:
     """Yield a run as a statement; its parts, as not understood, where it hangs on something that is not said."""
-    if _is_alone(before) and _hangs(run[0], judged):
+    alone = before is None or len(before.text.split()) < SHORTEST_LEANT_ON or is_company(before.text)
+    if alone and _hangs(run[0], judged):
         for piece in run:
             piece.reason = NOT_UNDERSTOOD
             yield piece
@@ -295,16 +297,11 @@ def _told(run: list[Piece], judged: list[Piece], before: Piece | None) -> Iterat
         yield _statement(run, judged, before)
 
 
-def _is_alone(before: Piece | None) -> bool:
-    """Return True if the sentence before says nothing that this one could lean on."""
-    return before is None or len(before.text.split()) < SHORTEST_LEANT_ON or is_company(before.text)
-
-
 def _hangs(piece: Piece, run: Sequence[Piece]) -> bool:
     if any(one.asked for one in run):
         return False
-    risky = piece.opinion is not None and piece.opinion.kept_as == "safety" and is_of_a_person(piece.text)
-    return hangs(piece.text) and not risky
+    risky = piece.opinion is not None and piece.opinion.kept_as == "safety"
+    return hangs(piece.text) and not (risky and is_of_a_person(piece.text))
 
 
 def _belongs(before: Piece, piece: Piece) -> bool:

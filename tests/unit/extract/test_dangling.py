@@ -100,6 +100,7 @@ def _piece(text: str, start: int, end: int, *, asked: bool = False, label: str =
         ("Remember: it takes us 40 minutes to the clinic.", True),
         ("It's vital to slow down and remember the little joys.", False),
         ("Remember I row on Tuesdays.", True),
+        ("Remember: no walnuts, it's important.", True),
     ],
 )
 async def test_a_proverb_is_no_request_to_remember(text: str, kept: bool) -> None:

@@ -107,3 +107,9 @@ def asked_to_remember(sentence: str) -> tuple[int, bool] | None:
 def is_asked_afterwards(sentence: str) -> bool:
     """Return True if a sentence ends in a request to remember what it said ("..., so keep that in mind")."""
     return bool(_AFTERWARDS.search(sentence))
+
+
+def asks_alone(text: str) -> bool:
+    """Return True if a part of a sentence is only the request: "and remember" in "and remember, I'm here for you"."""
+    request = asked_to_remember(text)
+    return request is not None and not text[request[0] :].strip(" .,!:")

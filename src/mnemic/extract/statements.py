@@ -15,7 +15,7 @@ from mnemic.extract.clauses import Clause
 from mnemic.extract.company import NAMED, OWN, PROVERB, is_company
 from mnemic.extract.dangling import LEANING, hangs, is_of_a_person, leans
 from mnemic.extract.passing import JOKE
-from mnemic.extract.remember import asked_to_remember, is_asked_afterwards
+from mnemic.extract.remember import asked_to_remember, asks_alone, is_asked_afterwards
 from mnemic.extract.signals import (
     HYPOTHETICAL,
     NOT_DURABLE,
@@ -232,6 +232,8 @@ def decided(pieces: list[Piece], whole: Piece, before: Piece | None) -> Iterator
         for piece in (whole, *pieces):
             piece.asked, piece.hinted, piece.reason = False, False, NOT_DURABLE
     for piece in pieces:
+        if piece.asked and (_is_a_saying(piece) or asks_alone(piece.text)):
+            piece.asked, piece.hinted, piece.reason = False, False, NOT_DURABLE
         _settle(piece, asked_afterwards)
     short = len(whole.text.split()) <= WHOLE_WORDS
     if short and not any(piece.ruled and piece.reason for piece in pieces):

@@ -100,6 +100,8 @@ def _piece(text: str, start: int, end: int, *, asked: bool = False, label: str =
         ("Remember: it takes us 40 minutes to the clinic.", True),
         ("It's vital to slow down and remember the little joys.", False),
         ("Remember I row on Tuesdays.", True),
+        ("And remember, I'm always here for you.", False),
+        ("Please remember, I row on Tuesdays.", True),
         ("Remember: no walnuts, it's important.", True),
     ],
 )

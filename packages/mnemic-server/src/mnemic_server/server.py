@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 SLICE_SECONDS = 0.0005
 """Time for which a thread computes before another may, in seconds. A short request would wait for Python's own 5 ms at
-each step that a costly one takes in between; figures are in docs/service.md, "What others notice".
+each step that a costly one takes in between; figures are in docs/benchmarks/servers.md.
 """
 
 

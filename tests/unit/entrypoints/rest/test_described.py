@@ -21,6 +21,7 @@ from mnemic_server.credentials import Role
 from mnemic_server.described import shape_of
 from mnemic_server.examples import REQUESTS, VALUES
 from mnemic_server.fields import FIELDS
+from mnemic_server.summaries import SUMMARIES
 from mnemic_testing.embedder import WordEmbedder
 
 from .conftest import Running
@@ -82,6 +83,13 @@ async def test_every_field_and_every_parameter_says_what_it_means(document: Any)
 
 async def test_every_operation_says_what_it_does(document: Any) -> None:
     assert [name for name, operation in operations(document) if not operation.get("description")] == []
+
+
+async def test_every_operation_has_a_summary_of_its_own(document: Any) -> None:
+    summaries = {name: operation.get("summary", "") for name, operation in operations(document)}
+    assert summaries == SUMMARIES
+    assert len(set(summaries.values())) == len(summaries)
+    assert [one for one in summaries.values() if not re.fullmatch(r"[A-Z][^.]* [^.]+", one) or len(one) > 60] == []
 
 
 async def test_no_description_is_for_a_field_that_is_gone(document: Any) -> None:

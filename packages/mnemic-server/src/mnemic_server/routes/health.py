@@ -19,7 +19,7 @@ router = APIRouter(tags=["health"])
 
 @router.get("/healthz", **answering(StatusAnswer))
 async def alive() -> dict[str, Any]:
-    """Return the process answers."""
+    """Answer while the process runs."""
     return {"status": "ok"}
 
 
@@ -32,7 +32,7 @@ async def alive() -> dict[str, Any]:
     },
 )
 async def ready(service: AnyService, response: Response) -> dict[str, Any]:
-    """Return the store answers."""
+    """Answer while the store can be read."""
     try:
         await service.engine.store.marks(SERVICE_TENANT, "ready:")
     except MnemicError as failure:

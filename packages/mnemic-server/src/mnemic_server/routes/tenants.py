@@ -73,7 +73,7 @@ async def suspend(tenant: TenantName, principal: ServiceAdmin, service: AnyServi
 
 @router.delete("/{tenant}/suspension", **answering(TenantAnswer))
 async def resume(tenant: TenantName, principal: ServiceAdmin, service: AnyService) -> dict[str, Any]:
-    """Return the credentials of a tenant work again."""
+    """Let the credentials of a suspended tenant work again."""
     resumed = await service.tenancy.tenants.resume(tenant, by=principal.actor.user)
     service.tenancy.changed(tenant)
     return tenant_data(resumed)

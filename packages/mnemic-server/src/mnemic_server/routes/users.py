@@ -23,7 +23,7 @@ router = APIRouter(prefix="/v1", tags=["operations"], route_class=Parsed)
 READ_AT_ONCE = 500
 """Memories that one page of users is found in."""
 Reason = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._#:/-]{2,63}$")]
-"""Why somebody's memories are read: a case number or a few plain words, which the audit keeps."""
+"""Reason for reading a person's memories: a case number or a few plain words. The audit keeps it."""
 
 
 class Opening(Strict):

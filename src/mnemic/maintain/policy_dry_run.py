@@ -1,6 +1,6 @@
-"""A dry run of another policy: what it would have said to the memories that are held, had they been proposed under it.
+"""Dry run of another policy over the stored memories, as if each were proposed under it.
 
-What was refused at the time is not held, so it is not tried; consent and quotas are of the moment, and left out.
+Refused candidates were never stored and cannot be tried again; consent and quotas are of the moment, and left out.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Delivery of what publishing left: drain the outbox into the projections, keep at it in the background."""
+"""Consumer of the outbox: drain it into the projections, once or continuously in the background."""
 
 from __future__ import annotations
 

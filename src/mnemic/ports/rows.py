@@ -1,4 +1,4 @@
-"""The waist: what a database gives, and everything else of a record store is built on (`mnemic.stores.layered`).
+"""The smallest port of a database: ten verbs, on which `mnemic.stores.layered` builds the rest of a record store.
 
 Ten verbs in three classes. Rows live in tables; a row is a tuple of the values of its key and of its other columns, in
 the order in which the `Table` names them: text, integers of 64 bits, bytes, and None outside keys. Whoever implements a

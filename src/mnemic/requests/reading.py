@@ -1,4 +1,4 @@
-"""Requests that only read, and one that reads which memories to forget."""
+"""Requests that only read, and `ForgetMatching`, which selects by a filter what to forget."""
 
 from __future__ import annotations
 

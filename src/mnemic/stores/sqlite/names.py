@@ -1,4 +1,4 @@
-"""A file with more than one name."""
+"""Detection of a memory file that can be reached under several names (links)."""
 
 from __future__ import annotations
 

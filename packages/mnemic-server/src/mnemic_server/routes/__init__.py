@@ -1,1 +1,1 @@
-"""One file for each kind of caller."""
+"""Routers of the REST API, mostly one module for each resource."""

@@ -1,6 +1,6 @@
 """Detection of pasted text of others by its header: an introduction that ends in a colon, the head of a mail or a
-reply, the stamp of a chat's line, the labels of a dialogue, marks of verses, the number of a chapter. Read line by line,
-in linear time.
+reply, the stamp of a chat's line, the labels of a dialogue, marks of verses, the number of a chapter. Read line by
+line, in linear time.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ import pytest
 from mnemic.inject.entry import Entry
 from mnemic.providers.minilm import MiniLmEmbedder
 from mnemic.retrieve.bias import RELEVANCE, STANDING
-from mnemic.retrieve.outdated import latest_first, outdated
+from mnemic.retrieve.outdated import LONGEST, LONGEST_REQUEST, latest_first, outdated
 from mnemic.types import Actor, Hit, Kind, Memory, Source, Trust
 from mnemic_testing.record_store.setting import START, memory
 
@@ -97,3 +97,31 @@ async def test_what_a_tool_said_may_be_outdated_by_the_user(told: Sequence[Memor
     tool = replace(first, source=Source(speaker="tool"))
     assert outdated([tool, second]) == {tool.memory_id: second.memory_id}
     assert outdated([first, replace(second, source=Source(speaker="tool"))]) == {}
+
+
+def long(text: str, length: int) -> str:
+    """Return a message that says `text`, and then nothing that matters, of `length` characters."""
+    return text + " " + "." * (length - len(text) - 1)
+
+
+@pytest.mark.parametrize(
+    ("said", "compared"),
+    [
+        (long(SAID[1], LONGEST), True),
+        (long(SAID[1], LONGEST + 1), False),
+        (long(SAID[1], LONGEST_REQUEST + 1), True),
+        (long("Can you help? " + SAID[1], LONGEST_REQUEST), True),
+        (long("Is it far? " + SAID[1], LONGEST_REQUEST + 1), False),
+        (long("Could you look it up. " + SAID[1], LONGEST_REQUEST + 1), False),
+        (long("HELP ME with the address. " + SAID[1], LONGEST_REQUEST + 1), False),
+    ],
+)
+@pytest.mark.parametrize("later", [True, False], ids=["later", "earlier"])
+async def test_long_messages_and_less_long_requests_are_not_compared(
+    told: Sequence[Memory], monkeypatch: pytest.MonkeyPatch, said: str, compared: bool, later: bool
+) -> None:
+    monkeypatch.setattr("mnemic.retrieve.outdated.judge", lambda *_, **__: object())
+    first, second, _ = told
+    first, second = (first, replace(second, content=said)) if later else (replace(first, content=said), second)
+    assert (LONGEST, LONGEST_REQUEST) == (300, 160)
+    assert outdated([first, second]) == ({first.memory_id: second.memory_id} if compared else {})

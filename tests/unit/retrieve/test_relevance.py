@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,10 @@ from mnemic.entrypoints.wire import result_dict
 from mnemic.errors import EmbedderFailed
 from mnemic.retrieve.graph_neighbourhood import SAID
 from mnemic.retrieve.question import read_question
-from mnemic.retrieve.relevance import LEAST_MEMORIES, RELATED, SCALES, WORDS_ALONE, relevance
+from mnemic.retrieve.relevance import LEAST_MEMORIES, NO_MODEL, RELATED, SCALES, WORDS_ALONE, measured_with, relevance
+from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
-from mnemic.types import Actor, Message, Scored, Vector
+from mnemic.types import Actor, Deadline, Message, Scored, Vector, VectorSpace
 from mnemic_testing.embedder import WordEmbedder
 
 ANA = Actor(user="ana")
@@ -123,3 +125,56 @@ async def test_an_outage_is_no_abstention(tmp_path: Path) -> None:
         result = await engine.search("quantum chromodynamics lecture", actor=ANA)
     assert result.degraded
     assert (result.relevance, result.abstains) == (None, False)
+
+
+@pytest.mark.parametrize(
+    ("query", "model"),
+    [
+        ("Where is my boat?", MINILM),
+        ("Où est mon bateau ?", MINILM),
+        ("Где моя лодка?", NO_MODEL),
+        ("私の船は?", NO_MODEL),
+    ],
+)
+def test_cosines_of_the_default_model_tell_nothing_of_letters_that_it_does_not_know(query: str, model: str) -> None:
+    assert measured_with(VectorSpace(model=MINILM, dimension=384), read_question(query)) == model
+
+
+def test_another_model_is_read_on_its_scale_whatever_the_letters() -> None:
+    question = read_question("Где моя лодка?")
+    scaled = VectorSpace(model="another", dimension=384, scale=((0.0, 0.0), (1.0, 1.0)))
+    assert measured_with(scaled, question) == MINILM
+    assert measured_with(VectorSpace(model="another", dimension=384), question) == "another"
+
+
+@pytest.mark.parametrize("memories", [5, LEAST_MEMORIES])
+def test_without_a_model_words_alone_tell_what_is_known(memories: int) -> None:
+    far, near = (relevance(lists(cosine, 0.0, memories), QUESTION, NO_MODEL) for cosine in (-0.9, 0.99))
+    assert far is not None
+    assert far == near < 0.2
+    known = relevance(lists(-0.9, 9.0, memories), QUESTION, NO_MODEL)
+    assert known is not None
+    assert known > 0.9
+
+
+class Renamed(WordEmbedder):
+    """Says that its vectors are those of the default model."""
+
+    @property
+    def space(self) -> VectorSpace:
+        return VectorSpace(model=MINILM, dimension=super().space.dimension)
+
+    async def embed(self, texts: Sequence[str], *, deadline: Deadline | None = None) -> list[Vector]:
+        return [self.vector("the same") for _ in texts]
+
+
+@pytest.mark.parametrize("more", [0, LEAST_MEMORIES])
+async def test_a_search_in_letters_that_the_model_does_not_know_abstains_by_words(more: int) -> None:
+    """Every text has one vector, as every text of unknown letters has nearly the same."""
+    async with MemoryEngine(store=InProcessStore(), embedder=Renamed()) as engine:
+        told = ["Моя лодка стоит в гавани.", *(f"Запись номер {number} об огороде." for number in range(more))]
+        await engine.record([Message(role="user", content=text, session="s") for text in told], actor=ANA)
+        known = await engine.search("Где моя лодка стоит?", actor=ANA)
+        unknown = await engine.search("Кто играет на скрипке?", actor=ANA)
+        latin = await engine.search("Who plays the violin?", actor=ANA)
+    assert (known.abstains, unknown.abstains, latin.abstains) == (False, True, False)

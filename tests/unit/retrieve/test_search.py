@@ -12,11 +12,14 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import StoreBusy
 from mnemic.ports import Snapshot
 from mnemic.retrieve import search_state
+from mnemic.retrieve.fuse import Weights
 from mnemic.retrieve.lists import by_keyword, by_recency
 from mnemic.retrieve.question import Question, read_question
+from mnemic.retrieve.relevance import DEFAULT_MODEL
 from mnemic.retrieve.search import Searcher
+from mnemic.retrieve.signals import SignalWeights
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.types import Actor, Level, Scored, Where
+from mnemic.types import Actor, Level, Scored, VectorSpace, Where
 from mnemic_testing.embedder import WordEmbedder
 
 ANA = Actor(user="ana")
@@ -84,3 +87,34 @@ async def test_a_long_query_is_read_beside_the_loop(
     result = await Searcher(store, WordEmbedder()).search(query, MINE, top_k=3)
     assert result.hits
     assert threads == [beside]
+
+
+class Named(WordEmbedder):
+    """Says that its vectors are those of `model`."""
+
+    def __init__(self, model: str) -> None:
+        super().__init__()
+        self.model = model
+
+    @property
+    def space(self) -> VectorSpace:
+        return VectorSpace(model=self.model, dimension=super().space.dimension)
+
+
+@pytest.mark.parametrize(
+    ("query", "told", "part"),
+    [("Где моя лодка?", "Моя лодка стоит в гавани.", 0.25), ("Where is my boat?", "My boat lies in the harbour.", 1.0)],
+)
+async def test_vectors_weigh_a_quarter_where_the_model_does_not_know_the_letters(
+    query: str, told: str, part: float
+) -> None:
+    scores = []
+    for model in (DEFAULT_MODEL, "another"):
+        store, embedder = InProcessStore(), Named(model)
+        async with MemoryEngine(store=store, embedder=embedder) as engine:
+            await engine.add(told, actor=ANA)
+            weights = Weights(keyword=0.0, key=0.0, recency=0.0)
+            signals = SignalWeights(importance=0.0)
+            searcher = Searcher(store, embedder, weights=weights, signal_weights=signals)
+            scores.append((await searcher.search(query, MINE, top_k=1)).hits[0].score)
+    assert scores[0] == pytest.approx(part * scores[1])

@@ -27,6 +27,18 @@ def test_the_words_that_a_language_has_most_tell_it(text: str, language: str | N
     assert language_of(text) == language
 
 
+@pytest.mark.parametrize("text", ["La casa grande", "Du vin, Karin", "Minha casa de praia, mi casa", "A de B"])
+def test_a_short_text_of_words_that_several_languages_share_stays_in_the_default_one(text: str) -> None:
+    assert language_of(text) is None
+    assert analyse(text, stems=True) == analyse(text)
+
+
+def test_one_common_word_tells_the_language_of_a_few_words_only() -> None:
+    few = "Redis Kafka Nginx Docker Ansible Terraform und Grafana"
+    assert language_of(few) == "german"
+    assert language_of(few + " Kubernetes") is None
+
+
 @pytest.mark.parametrize(
     ("told", "asked"),
     [

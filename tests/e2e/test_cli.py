@@ -435,6 +435,19 @@ def test_captured_facts_have_the_time_of_their_message(mnemic: Call, tmp_path: P
     assert lives("--as-of", "2026-02-01") == ["Oslo"]
 
 
+@pytest.mark.parametrize(("asked", "day"), [("2024-05-20", "06"), ("2024-05-15", "01")])
+def test_a_search_counts_days_from_when_it_is_asked(mnemic: Call, tmp_path: Path, asked: str, day: str) -> None:
+    file = tmp_path / "talk.jsonl"
+    said = [
+        {"role": "user", "content": "Bought a lamp.", "session": one, "sent_at": f"2024-05-{one}T09:00:00Z"}
+        for one in ("20", "06", "01")
+    ]
+    file.write_text("".join(f"{json.dumps(message)}\n" for message in said))
+    mnemic("import", str(file))
+    found = data(mnemic, "search", "Which lamp did I buy two weeks ago?", "--asked-at", asked)["hits"]
+    assert found[0]["memory"]["occurred_at"].startswith(f"2024-05-{day}")
+
+
 MESSAGE = "For incident updates use email as the primary channel, and remember that I am enterprise tier."
 INCIDENT = Path(__file__).parents[2] / "examples" / "incident" / "policy.toml"
 

@@ -44,7 +44,6 @@ ENGINE_ALONE = {
     "deadline": "for programs with a deadline of a whole request",
     "origin": "the channel says it, not the caller",
     "watch": "a callback; streams over REST",
-    "asked_at": "for evaluation",
     "standing": "for injection; `context` is the verb",
     "named": "for injection",
     "facets": "for structured memory",

@@ -10,7 +10,7 @@ test("what was added is found, corrected and forgotten", async () => {
   const receipt = await memory.add({ content: "I prefer aisle seats.", key: "seat" }, "k1");
   assert.equal(receipt.outcome, "created");
   assert.equal((await memory.add({ content: "I prefer aisle seats.", key: "seat" }, "k1")).replayed, true);
-  const found = await memory.search("where do I like to sit?", { top_k: 3 });
+  const found = await memory.search("where do I like to sit?", { top_k: 3, asked_at: "2026-03-01T09:00:00Z" });
   assert.equal(found.hits[0].memory.memory_id, receipt.memory_id);
   assert.equal((await memory.update(receipt.memory_id, "I prefer window seats.", 1)).version, 2);
   assert.equal((await memory.get(receipt.memory_id)).content, "I prefer window seats.");

@@ -490,7 +490,39 @@ def test_data_of_a_text_is_found_and_kept(memory: Any) -> None:
     assert [one.version for one in memory.structured.history(kept.memory_id)] == [1]
 
 
-@pytest.mark.parametrize("name", ["as_of", "known_at", "happened_from", "happened_to"])
+def test_a_search_counts_days_from_when_it_is_asked(memory: Any) -> None:
+    said = [
+        Message(role="user", content="Bought a lamp.", session=f"s{day}", sent_at=datetime(2024, 5, day, tzinfo=UTC))
+        for day in (20, 6, 1)
+    ]
+    memory.record(said)
+    for asked, day in ((datetime(2024, 5, 20, tzinfo=UTC), 6), (datetime(2024, 5, 15, tzinfo=UTC), 1)):
+        found = memory.search("Which lamp did I buy two weeks ago?", asked_at=asked)
+        assert found.hits[0].memory.happened_at.day == day
+
+
+class Recording(httpx.AsyncHTTPTransport):
+    """Remembers the bodies that it sends."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.bodies: list[Any] = []
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        self.bodies.append(json.loads(request.content))
+        return await super().handle_async_request(request)
+
+
+def test_a_service_is_sent_no_time_of_asking_that_nobody_gave(served: Served) -> None:
+    """One of an earlier release refuses fields that it does not know."""
+    transport = Recording()
+    with connect(served.address, api_key=served.key("reader", user="zoe"), transport=transport) as client:
+        client.search("lamp")
+        client.search("lamp", asked_at=datetime(2024, 5, 20, tzinfo=UTC))
+    assert ["asked_at" in body for body in transport.bodies] == [False, True]
+
+
+@pytest.mark.parametrize("name", ["as_of", "known_at", "asked_at", "happened_from", "happened_to"])
 def test_a_time_without_a_zone_is_refused(memory: Any, name: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         memory.search("tea", **{name: datetime(2020, 1, 1)})  # noqa: DTZ001 - the mistake itself

@@ -44,6 +44,8 @@ class RemoteReading(RemoteUpkeep[M]):
             "max_tokens": given.max_tokens,
             "preference_bias": given.preference_bias,
         }
+        if given.asked_at is not None:  # a service of an earlier release does not know it
+            body["asked_at"] = iso(given.asked_at, "asked_at")
         return found_in(await self._remote.call("POST", "/v1/search", body, repeatable=True))
 
     @like(MemoryVerbs.context)

@@ -26,6 +26,7 @@ VALUES: dict[str, Any] = {
     "answer": "I will look for an aisle seat.",
     "api_key": "mnk_example_0000000000000000",
     "as_of": _THEN,
+    "asked_at": _LATER,
     "at": (_THEN, 0),
     "author": "ana",
     "before": (MEMORY_ID, 120),

@@ -20,6 +20,7 @@ FIELDS: dict[str, str] = {
     "applied_memory": "The memories that the answer used.",
     "as_of": "A time: what was true then.",
     "asked": "What the message asks of memory, with the memories that it concerns.",
+    "asked_at": "The time by which words such as `last week` in the query are read; null: now.",
     "at": "When it happened; for a part of an import the number of its first memory, counted from 0.",
     "audit": "What became of the memories of the run, by their ids.",
     "author": "The user in whose name it is kept; null: nobody in particular.",

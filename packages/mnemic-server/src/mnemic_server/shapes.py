@@ -191,6 +191,7 @@ class Search(Strict):
     happened_to: Moment | None = None
     as_of: Moment | None = None
     known_at: Moment | None = None
+    asked_at: Moment | None = None
     min_score: Annotated[float, Field(ge=0, le=1, strict=False)] = 0.0
     max_tokens: Annotated[int, Field(ge=1, le=100_000)] | None = None
     preference_bias: bool = False

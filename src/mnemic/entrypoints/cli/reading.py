@@ -51,6 +51,7 @@ def in_time(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--since", "happened_from", type=MOMENT, help="Happened then or later.")
 @click.option("--until", "happened_to", type=MOMENT, help="Happened before then.")
 @in_time
+@click.option("--asked-at", type=MOMENT, help="When it is asked, for words such as 'last week'.")
 @click.option("--min-score", type=float, default=0.0, help="Leave out what scores less, 0 to 1.")
 @click.option("--max-tokens", type=int, help="Stop when a prompt of so many tokens is full.")
 @click.option("--preference-bias", is_flag=True, help="Lift the policy's preference keys.")

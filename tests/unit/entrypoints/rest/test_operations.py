@@ -170,6 +170,19 @@ async def test_history_and_lists_tell_what_was_believed_and_true_then(running: R
     assert [hit["memory"]["content"] for hit in found["hits"]] == ["aisle"]
 
 
+async def test_a_search_counts_days_from_when_it_is_asked(running: Running) -> None:
+    ana = await running.caller("reader", "writer")
+    said = [
+        {"role": "user", "content": "Bought a lamp.", "session": f"s{day}", "sent_at": f"2024-05-{day:02}T09:00:00Z"}
+        for day in (20, 6, 1)
+    ]
+    await post(running, "/v1/messages", {"messages": said}, ana)
+    for asked, day in (("2024-05-20T12:00:00Z", "06"), ("2024-05-15T12:00:00Z", "01")):
+        wanted = {"query": "Which lamp did I buy two weeks ago?", "asked_at": asked}
+        found = await post(running, "/v1/search", wanted, ana)
+        assert found["hits"][0]["memory"]["occurred_at"].startswith(f"2024-05-{day}"), asked
+
+
 async def test_reveal_is_for_the_roles_that_the_policy_names(running: Running) -> None:
     ana = await running.caller("reader", "writer")
     *_, third = await seats(running, ana)

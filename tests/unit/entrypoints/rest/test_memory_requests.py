@@ -11,7 +11,7 @@ from mnemic.types import MemoryRequest
 from mnemic_client.opening import AsyncClient
 from mnemic_client.remote import Remote
 from tests.unit.entrypoints.rest.conftest import Running
-from tests.unit.entrypoints.rest.test_tool_server import call
+from tests.unit.entrypoints.rest.test_tool_server import call, refusal
 
 TOLD = ("I rent a studio in Lund.", "My sister keeps bees in Ystad.")
 FORGET = "Forget what I told you about my sister."
@@ -114,8 +114,8 @@ async def test_a_tool_carries_it_out_once_it_is_no_rehearsal(running: Running) -
     assert [one["content"] for one in planned["would_forget"]] == [TOLD[1]]
     assert planned["carried_out"] is False
     assert await held(running, ana) == sorted(TOLD)
-    refused = await call(running, ana, "carry_out", request=request, dry_run=False)
-    assert refused == {"error": "write_blocked:lower_trust"}
+    refused = await refusal(running, ana, "carry_out", request=request, dry_run=False)
+    assert refused == "write_blocked:lower_trust"
     assert await held(running, ana) == sorted(TOLD)
     herself = await running.caller("reader", "writer", "subject")
     done = await call(running, herself, "carry_out", request=request, dry_run=False)
@@ -130,9 +130,8 @@ async def test_a_tool_shows_and_erases_as_far_as_its_role_goes(running: Running)
     shown = await call(running, subject, "carry_out", request=show)
     assert sorted(one["content"] for one in shown["memories"]) == sorted(TOLD)
     request = {**show, "kind": "forget_all"}
-    assert await call(running, writer, "carry_out", request=request, dry_run=False) == {
-        "error": "not_supported:forget_all"
-    }
+    refused = await refusal(running, writer, "carry_out", request=request, dry_run=False)
+    assert refused == "not_supported:forget_all"
     done = await call(running, subject, "carry_out", request=request, dry_run=False)
     assert (done["carried_out"], done["erased"]) == (True, True)
     assert await held(running, writer) == []
@@ -140,4 +139,4 @@ async def test_a_tool_shows_and_erases_as_far_as_its_role_goes(running: Running)
 
 async def test_a_tool_refuses_what_is_no_request(running: Running) -> None:
     ana = await running.caller("writer")
-    assert (await call(running, ana, "carry_out", request={"kind": "burn"}))["error"] == "invalid_input:kind"
+    assert await refusal(running, ana, "carry_out", request={"kind": "burn"}) == "invalid_input:kind"

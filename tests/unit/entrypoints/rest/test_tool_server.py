@@ -25,6 +25,13 @@ async def call(running: Running, headers: dict[str, str], tool: str, **arguments
     return found
 
 
+async def refusal(running: Running, headers: dict[str, str], tool: str, **arguments: Any) -> str:
+    """Reason for which the tool refuses; fails where it does not say that it failed."""
+    told = await rpc(running, headers, "tools/call", name=tool, arguments=arguments)
+    assert told["result"]["isError"] is True, told
+    return str(told["result"]["structuredContent"]["error"])
+
+
 async def test_each_caller_reaches_its_own_memories_and_both_doors_lead_to_them(running: Running) -> None:
     ana, ben = await running.caller("reader", "writer"), await running.caller("reader", "writer", user="ben")
     kept = await call(running, ana, "add_memory", content="I prefer aisle seats.")
@@ -34,8 +41,7 @@ async def test_each_caller_reaches_its_own_memories_and_both_doors_lead_to_them(
     assert [one["memory_id"] for one in found["memories"]] == [kept["memory_id"]]
     assert (await call(running, ben, "list_memories"))["memories"] == []
     arguments = {"memory_id": kept["memory_id"], "dry_run": False}
-    foreign = (await rpc(running, ben, "tools/call", name="forget_memory", arguments=arguments))["result"]
-    assert (foreign["isError"], foreign["structuredContent"]) == (True, {"error": "memory_not_found"})
+    assert await refusal(running, ben, "forget_memory", **arguments) == "memory_not_found"
 
 
 async def test_writes_and_searches_are_counted_by_whichever_door_they_came(running: Running) -> None:

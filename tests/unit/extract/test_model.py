@@ -149,9 +149,13 @@ async def test_a_message_without_text_asks_nothing() -> None:
     assert completer.prompts == []
 
 
-async def test_a_message_that_is_no_text_is_refused() -> None:
-    with pytest.raises(InvalidInput):
-        await extract(items(), text="a\ud800")
+async def test_a_model_is_asked_about_a_message_without_its_one_bad_character() -> None:
+    _, completer = await extract(items(), text="a\ud800b")
+    (prompt,) = completer.prompts
+    assert json.loads(prompt.user)["user_message"] == "a\ufffdb"
+
+
+async def test_a_message_that_is_too_long_is_refused() -> None:
     with pytest.raises(InvalidInput) as wrong:
         await extract(items(), text="x" * 40_000)
     assert wrong.value.reason == "invalid_input:message"

@@ -41,7 +41,7 @@ HOWTO = ["howto.md", "moving-from.md", "deployment.md", "console.md"]
 REFERENCE = ["cli.md", "configuration.md", "policy.md", "service.md", "subject-export.md", "plugins.md", "glossary.md"]
 EXPLANATION = [
     "how-it-works.md", "concepts.md", "kinds.md", "architecture.md", "injection.md", "storage.md", "durability.md",
-    "governance.md", "keys.md", "graph.md", "postgres.md", "cassandra.md",
+    "governance.md", "keys.md", "graph.md", "postgres.md", "cassandra.md", "comparison.md",
 ]  # fmt: skip
 
 

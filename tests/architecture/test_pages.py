@@ -51,3 +51,14 @@ def test_decisions_have_one_number_each_and_are_listed() -> None:
     numbers = [int(path.name[:4]) for path in DECISIONS]
     assert numbers == sorted(set(numbers))
     assert [path.name for path in DECISIONS if f"adr/{path.name}" not in index] == []
+
+
+def test_each_row_of_the_comparison_that_is_met_names_a_test_that_is_there() -> None:
+    text = (ROOT / "docs" / "comparison.md").read_text(encoding="utf-8")
+    compared, _, shown = text.partition("## The tests behind our column")
+    met = {row for row, ours in re.findall(r"^\| ([^|]+) \| (Y|p|\d+) \|", compared, re.MULTILINE)}
+    named = dict(re.findall(r"^\| ([^|]+) \| (.*`.*) \|$", shown, re.MULTILINE))
+    assert met == named.keys()
+    paths = [path for tests in named.values() for path in re.findall(r"`((?:tests|packages)/[^`]+)`", tests)]
+    assert len(paths) >= len(met)
+    assert [path for path in paths if not (ROOT / path).exists()] == []

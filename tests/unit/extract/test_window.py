@@ -147,9 +147,9 @@ async def test_by_default_a_failing_model_stops_every_run_of_its_call(tmp_path: 
     assert {(report.status.value, report.stop_reason) for report in reports} == {("stopped", "llm_unavailable")}
 
 
-async def test_a_message_that_is_no_text_fails_alone(tmp_path: Path) -> None:
-    broken = replace(TALK[0], content="half \ud800 a pair")
-    with ScriptedModelServer([{"items": [item(2, "seat", "aisle", "Always the aisle")]}]) as server:
+async def test_a_message_that_is_too_long_fails_alone(tmp_path: Path) -> None:
+    broken = replace(TALK[0], content="x" * 40_000)
+    with ScriptedModelServer([{"items": [item(1, "seat", "aisle", "Always the aisle")]}]) as server:
         async with engine_of(tmp_path, server) as engine:
             first, second = own(await engine.capture_many([broken, *TALK[1:]], actor=ANA))
             assert [one.key for one in await engine.list(actor=ANA)] == ["seat"]

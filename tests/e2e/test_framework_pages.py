@@ -57,6 +57,15 @@ def run(script: str, folder: Path, settings: Mapping[str, str]) -> str:
     return done.stdout
 
 
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_whose_example_asks_a_model_names_the_key_that_it_needs(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    above, example = text.partition("```python")[0], blocks(page, "python")[0]
+    asked = {"gpt-": "OPENAI_API_KEY", "claude-": "ANTHROPIC_API_KEY"}
+    missing = [key for model, key in asked.items() if model in example and f"needs `{key}`" not in above]
+    assert missing == []
+
+
 @pytest.mark.parametrize("quickstart", QUICKSTARTS, ids=lambda path: path.stem)
 def test_a_quickstart_shows_the_model_what_was_remembered(
     quickstart: Path, tmp_path: Path, settings: Mapping[str, str]

@@ -59,6 +59,7 @@ def test_the_code_runs_as_it_stands(page: str, tmp_path: Path) -> None:
 
     assert run.returncode == 0, run.stderr
     assert any(word in run.stdout for word in ("aisle", "Miso", "3 Berlin", "STAFF_ID"))
+    assert page != "README.md" or [run.stdout] == blocks(page, "text")
 
 
 def test_the_page_of_the_policy_file_has_every_field_with_its_default() -> None:

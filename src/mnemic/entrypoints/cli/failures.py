@@ -63,8 +63,13 @@ def exit_code_of_search(reason: str) -> Exit:
     return Exit.STORE if failed == "timeout" else exit_code(errors.error_behind(failed))
 
 
+# A report carries the reason of a failure, not its hint; the line that mends it is worth more than where it happened.
+_INSTALL = {"invalid_config:openai": "pip install 'mnemic[openai]'"}
+
+
 def complain(reason: str, hint: str | None = None) -> None:
     """One line on standard error: `mnemic: <reason> - <hint>`."""
+    hint = _INSTALL.get(reason, hint)
     line = reason if not hint else f"{reason} - {hint}"
     try:
         sys.stderr.write(f"mnemic: {printable(' '.join(line.split()))}\n")

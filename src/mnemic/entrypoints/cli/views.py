@@ -135,7 +135,8 @@ def capture_text(report: RunReport) -> str:
     rows += [["blocked", blocked.key or "", blocked.reason] for blocked in report.blocked]
     rows += [["skipped", skipped.key or "", skipped.reason] for skipped in report.skipped]
     rows += [["asked", one.kind, f"{one.subject} ({counted(len(one.memory_ids))})".strip()] for one in report.asked]
-    return table(rows) if rows else "nothing to remember"
+    nothing = "nothing to remember" if report.status == "ok" else "nothing was remembered"
+    return table(rows) if rows else nothing
 
 
 def report_text(report: RunReport) -> str:

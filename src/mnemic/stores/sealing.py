@@ -94,22 +94,15 @@ class Sealer:
         """Return the memory of a body. Raises StoreCorrupt (`memory`) where it is not what was written in this scope;
         what has no checksum is believed.
         """
-        if checksum not in (None, body_check(scope.tenant, scope.level.value, scope.owner, body)):
-            raise damaged("memory")
-        try:
-            return self.memory(body.decode(), scope, vector)
-        except UnicodeDecodeError as error:
-            raise damaged("memory") from error
+        return self.memory(_whole(body, checksum, scope), scope, vector)
 
     def data(self, body: bytes, checksum: int | None, scope: Scope) -> Mapping[str, Any]:
         """Return the data of a body's memory, without what else it says where that is plain. Raises as `checked`."""
-        if checksum not in (None, body_check(scope.tenant, scope.level.value, scope.owner, body)):
-            raise damaged("memory")
         try:
-            fields = load(body.decode())
+            fields = load(_whole(body, checksum, scope))
             if "sealed" not in fields:
                 return dict(fields.get("data") or {})
-        except (UnicodeDecodeError, AttributeError, ValueError, TypeError) as error:
+        except (AttributeError, ValueError, TypeError) as error:
             raise damaged("memory") from error
         return self.checked(body, checksum, scope, None).data
 
@@ -186,6 +179,16 @@ def words_anew(memory_id: str, sealed: bytes, anew: Anew) -> bytes:
 def vector_anew(memory_id: str, sealed: bytes | None, anew: Anew) -> bytes | None:
     """Return the same for its vector; None and empty where it has none."""
     return sealed and (anew(sealed, _place("vector", memory_id)) or sealed)
+
+
+def _whole(body: bytes, checksum: int | None, scope: Scope) -> str:
+    """Return the text of a body whose checksum is right for the scope, or that has none."""
+    if checksum not in (None, body_check(scope.tenant, scope.level.value, scope.owner, body)):
+        raise damaged("memory")
+    try:
+        return body.decode()
+    except UnicodeDecodeError as error:
+        raise damaged("memory") from error
 
 
 def _subject(memory: Memory) -> Scope:

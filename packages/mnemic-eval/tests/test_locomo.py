@@ -113,6 +113,7 @@ def test_the_registry_names_the_sets() -> None:
         "abstention",
         "injection",
         "preferences",
+        "languages",
     }
 
 

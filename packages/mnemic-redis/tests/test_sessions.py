@@ -98,7 +98,7 @@ def test_it_keeps_what_a_list_would(valkey: ValkeyServer, told: list[tuple[str, 
         sessions, model = RedisSessions(RedisLink(valkey.url, seconds=30)), list[str]()
         for content, keep in told:
             await sessions.append(SCOPE, said(content), ttl=HOUR, keep=keep)
-            model = [*model, content][-keep:]
+            model = [*model, said(content).content][-keep:]
         found = [message.content for message in await sessions.tail(SCOPE, limit=99)]
         await sessions.close()
         return found, model

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 JARS = Path(__file__).parent.parent / "build" / "cassandra" / "jars"
-"""Where `make cassandra` puts what it has fetched."""
+"""Folder into which `make cassandra` fetches the jars."""
 
 _WAIT_SECONDS = 240.0
 _LOOPBACK = ("link", "set", "lo", "up")

@@ -55,7 +55,7 @@ BEFORE = {
     ("governance", "mnemic export --all"): ANA.replace("I live in Oslo", "My sister lives in Bergen"),
     ("keys", "mnemic reveal"): TOKENISED,
 }
-"""What is in the store when a reader comes to the block that begins so. It prints the identifiers of the block."""
+"""Memories in the store when a reader comes to the block that begins so. Prints the identifiers of the block."""
 GIVEN = {
     ("concepts", 'memory.add("The flight'): MANAGER,
     ("moving-from", "import json"): "from mnemic.compat.mem0 import Memory\nmemory = Memory()\n"

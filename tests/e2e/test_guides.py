@@ -39,7 +39,7 @@ def clean() -> dict[str, str]:
 
 @contextmanager
 def at_hand(guide: str, folder: Path) -> Iterator[tuple[dict[str, str], dict[str, str]]]:
-    """What a guide says that its reader has: the environment, and what stands for the names of servers in the text."""
+    """Set up what a guide assumes: the environment, and values for the names of servers in the text."""
     if guide == "chat-bot":
         with ScriptedModelServer(model) as server:
             yield {"OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "test"}, {}
@@ -59,7 +59,7 @@ def at_hand(guide: str, folder: Path) -> Iterator[tuple[dict[str, str], dict[str
 
 
 def ran(kind: str, block: str, folder: Path, environment: dict[str, str]) -> str:
-    """What a block prints. A program's blocks share its names: each is run after those before it."""
+    """Return the output of a block. A program's blocks share its names: each is run after those before it."""
     if kind == "sh":
         lines = [line for line in block.splitlines() if not line.startswith(("pip install ", "mnemic serve"))]
         words = ["bash", "-euo", "pipefail", "-c", "\n".join(lines)]

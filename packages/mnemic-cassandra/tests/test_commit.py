@@ -1,4 +1,4 @@
-"""What a commit leaves behind when it is cut off, when no answer comes, and when somebody else is faster."""
+"""Commits that are cut off, that get no answer, or that somebody else overtakes: the state that they leave."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ _LINES = 200
 _ROUNDS = 100
 """Times that this is repeated where a journal holds more."""
 
-_PATIENCE = timedelta(seconds=1)
+_LONGEST_WAIT = timedelta(seconds=1)
 """Time in which several partitions must be collected together; else fewer are taken at once."""
 
 
@@ -97,7 +97,7 @@ async def _emptied(store: RowStore, homes: Sequence[Partition], sign: Sign | Non
     if len(homes) == 1:
         return await store.transact(work)
     try:
-        return await store.transact(work, deadline=Deadline.after(_PATIENCE, time.monotonic))
+        return await store.transact(work, deadline=Deadline.after(_LONGEST_WAIT, time.monotonic))
     except StoreBusy:
         middle = len(homes) // 2
         return [home for half in (homes[:middle], homes[middle:]) for home in await _emptied(store, half, sign)]

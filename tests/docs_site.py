@@ -38,7 +38,16 @@ GUIDES = [
     "review-workflow", "postgres-in-production", "erasure-request", "tuning-recall",
 ]  # fmt: skip
 HOWTO = ["howto.md", "moving-from.md", "deployment.md", "console.md"]
-REFERENCE = ["cli.md", "configuration.md", "policy.md", "service.md", "subject-export.md", "plugins.md", "glossary.md"]
+REFERENCE = [
+    "cli.md",
+    "configuration.md",
+    "models.md",
+    "policy.md",
+    "service.md",
+    "subject-export.md",
+    "plugins.md",
+    "glossary.md",
+]
 EXPLANATION = [
     "how-it-works.md", "concepts.md", "kinds.md", "architecture.md", "injection.md", "storage.md", "durability.md",
     "governance.md", "keys.md", "graph.md", "postgres.md", "cassandra.md", "comparison.md",

@@ -22,6 +22,7 @@ DRIVERS = {
     "mnemic_azure",
     "mnemic_cassandra",
     "mnemic_keys",
+    "mnemic_models",
     "mnemic_multilingual",
     "mnemic_neo4j",
     "mnemic_onnx",

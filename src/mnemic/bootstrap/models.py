@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from importlib.util import find_spec
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from mnemic.bootstrap.backends import offered_as
 from mnemic.config import Settings
-from mnemic.errors import InvalidConfig
+from mnemic.errors import InvalidConfig, MissingExtra
 from mnemic.guard.policy import EntityReading
 from mnemic.guard.redaction import RedactionRules
 from mnemic.plugins import is_offered, scheme_of
@@ -21,6 +23,16 @@ if TYPE_CHECKING:
 DEFAULT_MODEL = "gpt-4.1-mini"
 _HTTP = ("http", "https")
 _PROTOCOLS = ("cohere", "voyage", "tei")
+_CLIENTS: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "anthropic": ("anthropic", "anthropic"),
+        "gemini": ("gemini", "google.genai"),
+        "bedrock": ("bedrock", "boto3"),
+        "azure": ("azure-openai", "openai"),
+        "ollama": ("ollama", "openai"),
+    }
+)
+"""The vendors that a model's name may begin with: the extra that brings each, and the module of its client."""
 
 
 def build_completer(settings: Settings, clock: Clock) -> Completer | None:
@@ -31,19 +43,46 @@ def build_completer(settings: Settings, clock: Clock) -> Completer | None:
     from mnemic.providers.breaker import BreakingCompleter
     from mnemic.providers.retrying import RetryingCompleter
 
-    scheme = scheme_of(settings.model_url or "")
-    if scheme is not None and scheme not in _HTTP:
-        inner: Completer = offered_as("completers", scheme)(settings.model_url, settings=settings, clock=clock)
+    vendor, scheme = vendor_of(settings), scheme_of(settings.model_url or "")
+    if vendor is not None:
+        inner: Completer = _of_vendor(vendor)(settings.model, settings=settings, clock=clock)
+    elif scheme is not None and scheme not in _HTTP:
+        inner = offered_as("completers", scheme)(settings.model_url, settings=settings, clock=clock)
     else:
         inner = _over_http(settings)
     return BreakingCompleter(RetryingCompleter(inner, clock, check=parse_json), clock)
 
 
+def vendor_of(settings: Settings) -> str | None:
+    """Return the vendor that the model's name begins with, as in `anthropic:claude-sonnet-5`; None for other names."""
+    vendor, colon, _ = (settings.model or "").partition(":")
+    return vendor if colon and (vendor in _CLIENTS or is_offered("completers", vendor)) else None
+
+
 def missing_client(settings: Settings) -> str | None:
     """Describe the package that the configured model needs and that is not installed; None where nothing is missing."""
-    if scheme_of(settings.model_url or "https://") not in _HTTP or find_spec("openai") is not None:
+    vendor = vendor_of(settings)
+    if vendor is None and scheme_of(settings.model_url or "https://") not in _HTTP:
         return None
-    return "its client is not installed: pip install 'mnemic[openai]'"
+    extra, client = _CLIENTS.get(vendor, ("", "")) if vendor is not None else ("openai", "openai")
+    if not extra or _is_installed(client):
+        return None
+    return f"its client is not installed: pip install 'mnemic[{extra}]'"
+
+
+def _of_vendor(vendor: str) -> Callable[..., Completer]:
+    """Return the factory of a vendor's models. Raises MissingExtra where its package is not installed."""
+    extra, client = _CLIENTS.get(vendor, ("", ""))
+    if extra and not (is_offered("completers", vendor) and _is_installed(client)):
+        raise MissingExtra(extra, hint=f"pip install 'mnemic[{extra}]'")
+    return offered_as("completers", vendor)
+
+
+def _is_installed(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:  # of a package above it
+        return False
 
 
 def _over_http(settings: Settings) -> Completer:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass, fields
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal, Self
 from urllib.parse import urlsplit
 
@@ -36,6 +37,11 @@ ENV_FILE = "MNEMIC_ENV_FILE"
 """The variable that names a file of further ones. No file is read that nobody has asked for: a folder that somebody
 else has filled (a cloned repository) would say where keys and texts are sent.
 """
+EMBEDDER_EXTRAS: Mapping[str, str] = MappingProxyType(
+    {name: name for name in ("bedrock", "cohere", "fastembed", "gemini", "multilingual", "ollama", "onnx", "voyage")}
+    | {"azure": "azure-openai"}
+)
+"""The embedders of packages beside the core, and the extra that brings each."""
 _OPENAIS_KEY, _OPENAIS_ADDRESS, _OPENAIS_MODEL = "OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL"
 
 
@@ -110,11 +116,16 @@ class Settings:
     conflict: float = setting(0.85, "Cosine above which opposite claims are flagged.", read=number(above=0, most=1))
     embedder: str = setting(
         "minilm",
-        "minilm: in this process. multilingual: with that extra. http: a server. Or another plug-in.",
-        read=one_of_or_plugin("embedders", "minilm", "http"),
+        "minilm: in this process. multilingual, fastembed, cohere, voyage, gemini, bedrock, azure, ollama: with that "
+        "extra. http: an OpenAI-compatible server. Or another plug-in.",
+        read=one_of_or_plugin("embedders", "minilm", "http", extras=EMBEDDER_EXTRAS),
     )
     embedder_threads: int = setting(1, "Threads of the embedder in this process.", read=whole(least=1, most=64))
-    embedder_url: str | None = setting(None, "Base URL of an OpenAI-compatible /v1/embeddings server.")
+    embedder_url: str | None = setting(
+        None,
+        "Base URL of an OpenAI-compatible /v1/embeddings server, or of the vendor that MNEMIC_EMBEDDER names; for "
+        "fastembed a folder.",
+    )
     embedder_model: str | None = setting(None, "Model name at that server, or for onnx the folder of the model.")
     embedder_dimension: int | None = setting(None, "Dimensions of that model's vectors.", read=whole(least=1))
     embedder_key: Secret | None = setting(
@@ -138,13 +149,15 @@ class Settings:
     reranker_key_file: Path | None = setting(None, "File with the key for that server.", read=path)
     model: str | None = setting(
         None,
-        "Language model. None is used unless MNEMIC_MODEL or MNEMIC_MODEL_URL is set; OPENAI_MODEL, OPENAI_BASE_URL "
+        "Language model: the name at OpenAI or at MNEMIC_MODEL_URL, or vendor:model (anthropic, gemini, bedrock, "
+        "azure, ollama). None is used unless MNEMIC_MODEL or MNEMIC_MODEL_URL is set; OPENAI_MODEL, OPENAI_BASE_URL "
         "and OPENAI_API_KEY change nothing by themselves. Default at a URL: gpt-4.1-mini.",
         names=("MNEMIC_MODEL", _OPENAIS_MODEL),
     )
     model_url: str | None = setting(
         None,
-        "Base URL of an OpenAI-compatible server, or a URL whose scheme a plug-in offers.",
+        "Base URL of an OpenAI-compatible server, or of the vendor that MNEMIC_MODEL names; or a URL whose scheme a "
+        "plug-in offers.",
         names=("MNEMIC_MODEL_URL", _OPENAIS_ADDRESS),
     )
     api_key: Secret | None = setting(None, "Key for that server.", read=secret, names=("MNEMIC_API_KEY", _OPENAIS_KEY))
@@ -223,6 +236,19 @@ class Settings:
             address in origins and origins[address] != _OPENAIS_ADDRESS and not _same_server(OPENAIS_SERVER, named)
         )
         return None if self.api_key is None or (theirs and elsewhere) else self.api_key.get_secret_value()
+
+    def server_for(self, purpose: Literal["model", "embedder"]) -> tuple[str | None, str | None]:
+        """Return address and key of a vendor that is not OpenAI, for the language model or the embedder: only what was
+        set for mnemic and for this purpose, nothing of the variables of OpenAI's client. None for what is not set.
+        """
+        origins: Mapping[str, str] = self.__dict__["_origins"]
+        if purpose == "embedder":
+            key = self.embedder_key
+            return self.embedder_url, None if key is None else key.get_secret_value()
+        theirs = origins.get("api_key") == _OPENAIS_KEY and "api_key_file" not in self.named
+        key = None if theirs else self.api_key
+        url = None if origins.get("model_url") == _OPENAIS_ADDRESS else self.model_url
+        return url, None if key is None else key.get_secret_value()
 
     @property
     def has_model(self) -> bool:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import Field, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from mnemic.errors import InvalidConfig
@@ -133,11 +134,15 @@ def one_of(*allowed: str) -> Reader:
     return read
 
 
-def one_of_or_plugin(group: str, *allowed: str) -> Reader:
-    """One of these words, or a name that an installed package offers in `group` (`mnemic.plugins`)."""
+def one_of_or_plugin(group: str, *allowed: str, extras: Mapping[str, str] = MappingProxyType({})) -> Reader:
+    """One of these words, or a name that an installed package offers in `group` (`mnemic.plugins`). `extras`: names of
+    packages of this repository, each with the extra that brings it.
+    """
 
     def read(given: object) -> str:
         if given not in allowed and not (isinstance(given, str) and _is_offered(group, given)):
+            if given in extras:
+                raise ValueError(f"pip install 'mnemic[{extras[str(given)]}]'")
             raise ValueError(" or ".join([*allowed, f"a plug-in of mnemic.{group}"]))
         return str(given)
 

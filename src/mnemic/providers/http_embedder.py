@@ -80,21 +80,25 @@ class HttpEmbedder:
         try:
             rows = _rows(await self._client.call(request, deadline), len(texts))
         except CallFailed as failure:
-            raise _embedder_error(failure) from None
-        return [self._vector(row) for row in rows]
+            raise embedder_error(failure) from None
+        return [unit_vector(row, self._space.dimension) for row in rows]
 
-    def _vector(self, values: Sequence[float]) -> Vector:
-        if len(values) != self._space.dimension:
-            hint = f"the server's vectors have {len(values)} dimensions, {self._space.dimension} are configured"
-            raise _permanent(EmbedderFailed("dimension", hint=hint))
-        if not all(map(math.isfinite, values)):
-            raise EmbedderFailed("not_finite")
-        length = math.hypot(*values)
-        if length == 0:
-            raise EmbedderFailed("zero_vector")
-        if not math.isfinite(length):
-            raise EmbedderFailed("not_finite")
-        return struct.pack(f"<{len(values)}f", *(value / length for value in values))
+
+def unit_vector(values: Sequence[float], dimension: int) -> Vector:
+    """Return what a server gave as a vector of unit length. Raises EmbedderFailed (`embedder_failed:dimension`,
+    `:not_finite`, `:zero_vector`).
+    """
+    if len(values) != dimension:
+        hint = f"the server's vectors have {len(values)} dimensions, {dimension} are configured"
+        raise _permanent(EmbedderFailed("dimension", hint=hint))
+    if not all(map(math.isfinite, values)):
+        raise EmbedderFailed("not_finite")
+    length = math.hypot(*values)
+    if length == 0:
+        raise EmbedderFailed("zero_vector")
+    if not math.isfinite(length):
+        raise EmbedderFailed("not_finite")
+    return struct.pack(f"<{len(values)}f", *(value / length for value in values))
 
 
 def _rows(answer: object, count: int) -> list[Sequence[float]]:
@@ -113,7 +117,8 @@ def _rows(answer: object, count: int) -> list[Sequence[float]]:
     return rows
 
 
-def _embedder_error(failure: CallFailed) -> EmbedderFailed:
+def embedder_error(failure: CallFailed) -> EmbedderFailed:
+    """Return the error of an embedder for a call that failed."""
     error = EmbedderFailed(_REASONS[failure.trouble], hint=failure.hint)
     error.permanent = failure.permanent
     error.retry_after = failure.retry_after

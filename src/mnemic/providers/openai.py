@@ -50,7 +50,7 @@ class OpenAICompleter:
             except CallFailed as failure:
                 simpler = dialect.without(failure.about, prompt) if failure.trouble is Trouble.REFUSED else None
                 if simpler is None:
-                    raise _model_error(failure, calls=refused + failure.sent) from None
+                    raise model_error(failure, calls=refused + failure.sent) from None
                 dialect, refused = simpler, refused + 1
             except ModelFailed as failure:
                 failure.paid = {**failure.paid, "calls": refused + 1}
@@ -146,7 +146,7 @@ def _completion(answer: object, model: str) -> Completion:
     from openai.types.chat import ChatCompletion
 
     if not isinstance(answer, ChatCompletion):
-        raise _model_error(CallFailed(Trouble.RESPONSE, "not an answer in OpenAI's format"))
+        raise model_error(CallFailed(Trouble.RESPONSE, "not an answer in OpenAI's format"))
     usage = answer.usage
     tokens = {
         "input_tokens": getattr(usage, "prompt_tokens", None) or 0,
@@ -165,7 +165,8 @@ def _completion(answer: object, model: str) -> Completion:
     return Completion(text=text, model=answer.model or model, **tokens)
 
 
-def _model_error(failure: CallFailed, *, calls: int = 1) -> ModelFailed:
+def model_error(failure: CallFailed, *, calls: int = 1) -> ModelFailed:
+    """Return the error of a language model for a call that failed."""
     error: ModelFailed
     if failure.trouble is Trouble.TIMEOUT:
         error = ModelTimeout(hint=failure.hint)

@@ -19,7 +19,7 @@ from mnemic.errors import InvalidConfig
 from mnemic.types import Deadline
 
 if TYPE_CHECKING:
-    from openai import APIStatusError, AsyncOpenAI
+    from openai import AsyncOpenAI
 
 T = TypeVar("T")
 
@@ -96,7 +96,8 @@ class OpenAIClient:
         except openai.APIConnectionError:
             raise CallFailed(Trouble.UNREACHABLE, "no connection") from None
         except openai.APIStatusError as error:
-            raise _refusal(error) from None
+            said = f"{error.param or ''} {error.message}"
+            raise refused(error.status_code, error.response.headers.get("retry-after"), said) from None
         except (openai.OpenAIError, ValueError, TypeError):
             raise CallFailed(Trouble.RESPONSE, "not an answer in OpenAI's format", sent=True) from None
 
@@ -126,14 +127,14 @@ class OpenAIClient:
             await client.close()
 
 
-def _refusal(error: APIStatusError) -> CallFailed:
-    status, hint = error.status_code, f"HTTP {error.status_code}"
+def refused(status: int, retry_after: str | None, about: str = "") -> CallFailed:
+    """Return what an answer with this status means, the wait that its header asks for, and what it says of the call."""
+    hint = f"HTTP {status}"
     if status in (401, 403):
         return CallFailed(Trouble.AUTH, hint, sent=True)
-    wait = _retry_after(error.response.headers.get("retry-after"))
     if status in _PASSING_STATUS or status >= 500:
-        return CallFailed(Trouble.BUSY, hint, wait, sent=True)
-    return CallFailed(Trouble.REFUSED, hint, about=f"{error.param or ''} {error.message}", sent=True)
+        return CallFailed(Trouble.BUSY, hint, _retry_after(retry_after), sent=True)
+    return CallFailed(Trouble.REFUSED, hint, about=about, sent=True)
 
 
 def _retry_after(value: str | None) -> timedelta | None:

@@ -1,4 +1,4 @@
-"""One answer of a scripted model in the words of each protocol: OpenAI's two, and Anthropic's."""
+"""One answer of a scripted model in the words of each protocol: OpenAI's two, Anthropic's, Gemini's, Bedrock's."""
 
 from __future__ import annotations
 
@@ -99,10 +99,65 @@ def message(said: Said) -> dict[str, Any]:
     }
 
 
+def generated_content(said: Said) -> dict[str, Any]:
+    """Return the body of Gemini's `:generateContent`."""
+    part: dict[str, Any] = {"text": said.content or ""}
+    if said.tool is not None:
+        part = {"functionCall": {"name": said.tool, "args": dict(said.arguments)}}
+    spent, made = said.tokens
+    finish = "SAFETY" if said.filtered else "STOP"
+    parts = [] if said.filtered else [part]
+    candidate = {"index": 0, "content": {"role": "model", "parts": parts}, "finishReason": finish}
+    return {
+        "candidates": [] if said.silent else [candidate],
+        "modelVersion": said.model,
+        "responseId": f"gen_{said.number}",
+        "usageMetadata": {"promptTokenCount": spent, "candidatesTokenCount": made, "totalTokenCount": spent + made},
+    }
+
+
+def conversed(said: Said) -> dict[str, Any]:
+    """Return the body of Bedrock's `/converse`."""
+    block: dict[str, Any] = {"text": said.content or ""}
+    if said.tool is not None:
+        block = {"toolUse": {"toolUseId": said.call_id, "name": said.tool, "input": dict(said.arguments)}}
+    spent, made = said.tokens
+    stop = "content_filtered" if said.filtered else ("end_turn" if said.tool is None else "tool_use")
+    return {
+        "output": {"message": {"role": "assistant", "content": [] if said.silent or said.filtered else [block]}},
+        "stopReason": stop,
+        "usage": {"inputTokens": spent, "outputTokens": made, "totalTokens": spent + made},
+        "metrics": {"latencyMs": 1},
+    }
+
+
 PROTOCOLS: Mapping[str, Callable[[Said], dict[str, Any]]] = MappingProxyType(
-    {"/chat/completions": chat_completion, "/responses": response, "/messages": message}
+    {
+        "/chat/completions": chat_completion,
+        "/responses": response,
+        "/messages": message,
+        ":generateContent": generated_content,
+        "/converse": conversed,
+    }
 )
 """The body of an answer, by the end of the path that was asked."""
+
+
+def said_by(role: str, body: Mapping[str, Any]) -> str:
+    """Return the text of the last message of `role` in a request, or nothing."""
+    if role == "system" and (apart := body.get("system", body.get("systemInstruction"))) is not None:
+        return _text(apart)
+    messages = body.get("messages", body.get("contents", []))
+    return next((_text(one) for one in reversed(messages) if one.get("role") == role), "")
+
+
+def _text(said: Any) -> str:
+    """Return the text of a message, or of a part of one, in any of the protocols."""
+    if isinstance(said, str):
+        return said
+    if isinstance(said, list):
+        return "".join(map(_text, said))
+    return _text(said.get("content", said.get("parts", said.get("text", "")))) if isinstance(said, Mapping) else ""
 
 
 def streamed(body: Mapping[str, Any]) -> bytes:

@@ -1,5 +1,5 @@
-"""A model server for tests: real HTTP on 127.0.0.1 in OpenAI's two protocols and Anthropic's, with answers and
-accidents from a script.
+"""A model server for tests: real HTTP on 127.0.0.1 in the protocols of OpenAI, Anthropic, Gemini, Bedrock, Cohere and
+Voyage, with answers and accidents from a script.
 
 with ScriptedModelServer([{"items": []}, Reply.status(429, retry_after="1"), "not JSON"]) as server:
     completer = OpenAICompleter("scripted", base_url=server.base_url, api_key="test")
@@ -23,7 +23,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self
 
-from mnemic_testing.model_protocols import PROTOCOLS, Said, streamed
+from mnemic_testing.embedding_protocols import EMBEDDINGS, texts_of
+from mnemic_testing.model_protocols import PROTOCOLS, Said, said_by, streamed
 
 
 class Fault(StrEnum):
@@ -58,12 +59,12 @@ class ModelRequest:
     @property
     def system(self) -> str:
         """Text of the system message, or nothing."""
-        return self._said("system")
+        return said_by("system", self.body)
 
     @property
     def user(self) -> str:
         """Text of the last user message, or nothing."""
-        return self._said("user")
+        return said_by("user", self.body)
 
     @property
     def response_format(self) -> str | None:
@@ -74,12 +75,7 @@ class ModelRequest:
     @property
     def texts(self) -> list[str]:
         """The texts to embed."""
-        given = self.body.get("input", [])
-        return [given] if isinstance(given, str) else list(given)
-
-    def _said(self, role: str) -> str:
-        messages = self.body.get("messages", [])
-        return next((message["content"] for message in reversed(messages) if message.get("role") == role), "")
+        return texts_of(self.body)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,10 +122,10 @@ Script = Iterable[Scripted] | Callable[[ModelRequest], Scripted]
 
 
 class ScriptedModelServer:
-    """Speaks `/v1/chat/completions` (streamed, too), `/v1/responses`, `/v1/messages`, `/v1/embeddings`, `/v1/models`.
-    Every request is kept in `requests`, in order.
+    """Speaks `/v1/chat/completions` (streamed, too), `/v1/responses`, `/v1/messages`, `/v1/embeddings`, `/v1/models`,
+    Gemini's and Bedrock's models and embedders, and Cohere's embedder. Every request is kept in `requests`, in order.
 
-    `chat` (for all three ways to ask a model) and `embeddings` are played one reply to a request, or are functions of
+    `chat` (for every way to ask a model) and `embeddings` are played one reply to a request, or are functions of
     the request. A chat script that has ended answers with status 500 (`script_ended`), so that a test notices a call
     too many; where no embeddings are scripted, each text gets a vector of `dimension` numbers that depends on the text
     alone. Use as a context manager, or call `start` and `close`. Safe to use from several threads; which of two
@@ -190,12 +186,12 @@ class ScriptedModelServer:
         """Note `request` and take what the script has for it."""
         with self._lock:
             self.requests.append(request)
-            player = self._embeddings if request.path.endswith("/embeddings") else self._chat
+            player = self._embeddings if request.path.endswith(tuple(EMBEDDINGS)) else self._chat
             return _as_reply(player(request))
 
     def answer(self, request: ModelRequest, reply: Reply) -> dict[str, Any]:
         """Return the JSON body of a successful answer."""
-        if request.path.endswith("/embeddings"):
+        if request.path.endswith(tuple(EMBEDDINGS)):
             return self._embedded(request, reply)
         protocol = next(body for path, body in PROTOCOLS.items() if request.path.endswith(path))
         said = Said(
@@ -216,10 +212,8 @@ class ScriptedModelServer:
             vectors = [_vector(text, self._dimension) for text in request.texts]
         if reply.fault is Fault.NO_CHOICES:
             vectors = []
-        data = [
-            {"object": "embedding", "index": place, "embedding": list(vector)} for place, vector in enumerate(vectors)
-        ]
-        return {"object": "list", "model": self.model, "data": data, "usage": {"prompt_tokens": 1, "total_tokens": 1}}
+        protocol = next(body for path, body in EMBEDDINGS.items() if request.path.endswith(path))
+        return protocol(vectors, self.model, request.body)
 
 
 def _player(script: Script, ended: Reply) -> Callable[[ModelRequest], Scripted]:
@@ -269,7 +263,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         request = self._request()
-        if request is None or not request.path.endswith(("/embeddings", *PROTOCOLS)):
+        if request is None or not request.path.endswith((*EMBEDDINGS, *PROTOCOLS)):
             self._send(404, {"error": {"message": "unknown path", "type": "invalid_request_error"}})
             return
         reply = self.script.next_reply(request)
@@ -297,7 +291,11 @@ class _Handler(BaseHTTPRequestHandler):
         except ValueError:
             return None
         headers = {name.lower(): value for name, value in self.headers.items()}
-        return ModelRequest(path=self.path, headers=headers, body=body) if isinstance(body, dict) else None
+        return (
+            ModelRequest(path=self.path.partition("?")[0], headers=headers, body=body)
+            if isinstance(body, dict)
+            else None
+        )
 
     def _send_reply(self, request: ModelRequest, reply: Reply) -> None:
         if 200 <= reply.code < 300 and request.body.get("stream") is True:

@@ -390,11 +390,11 @@ def _thresholds(settings: Settings, facts: dict[str, Any]) -> Finding:
 
 
 def _model(settings: Settings) -> Finding:
-    from mnemic.bootstrap.models import DEFAULT_MODEL, missing_client
+    from mnemic.bootstrap.models import DEFAULT_MODEL, missing_client, vendor_of
 
     if not settings.has_model:
         told = "none asked for (MNEMIC_MODEL): rules propose, templates answer"
         return Finding(name="model", ok=None, told=told, facts={"configured": False})
-    missing = missing_client(settings)
-    told = f"{settings.model or DEFAULT_MODEL} at {settings.model_url or 'the OpenAI API'}; {missing or 'not called'}"
+    missing, place = missing_client(settings), "its own address" if vendor_of(settings) else "the OpenAI API"
+    told = f"{settings.model or DEFAULT_MODEL} at {settings.model_url or place}; {missing or 'not called'}"
     return Finding(name="model", ok=False if missing else None, told=told, facts={"configured": True})

@@ -1,0 +1,1 @@
+"""Language models and embedders by the vendors' own clients (docs/models.md)."""

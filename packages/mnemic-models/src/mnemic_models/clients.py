@@ -1,0 +1,46 @@
+"""One client of a vendor for each event loop, opened at the first call and closed with its owner."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+from weakref import WeakKeyDictionary
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Opened(Generic[T]):
+    """A model that can be asked, and the function that closes its connections."""
+
+    model: T
+    close: Callable[[], Awaitable[object]]
+
+
+class ClientPerLoop(Generic[T]):
+    """Holds what `make` returns for each event loop it is asked on: connections belong to a loop, and synchronous
+    frameworks start a new one for every turn.
+    """
+
+    def __init__(self, make: Callable[[], Opened[T]]) -> None:
+        self._make = make
+        self._opened: WeakKeyDictionary[asyncio.AbstractEventLoop, Opened[T]] = WeakKeyDictionary()
+        self.closed = False
+
+    async def get(self) -> T:
+        """Return the model of this loop. Raises what `make` raises."""
+        loop = asyncio.get_running_loop()
+        if loop not in self._opened:
+            # A second of imports: in a thread, so that the event loop goes on.
+            self._opened[loop] = await asyncio.to_thread(self._make)
+        return self._opened[loop].model
+
+    async def close(self) -> None:
+        """Close this loop's client and let go of the others. May be called twice."""
+        self.closed = True
+        opened = self._opened.pop(asyncio.get_running_loop(), None)
+        self._opened.clear()
+        if opened is not None:
+            await opened.close()

@@ -7,15 +7,17 @@ import json
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemic.conversations import Format, Item, read_conversation
+from mnemic import plugins
+from mnemic.conversations import Format, Importer, Item, read_conversation
 from mnemic.conversations.times import moment
-from mnemic.errors import InvalidInput
+from mnemic.errors import InvalidInput, MissingExtra
 from mnemic.maintain.export import FORMAT
 from mnemic.types import Candidate, Kind, Message, Origin
 
@@ -402,3 +404,39 @@ def test_speakers_with_strange_names_are_all_users(tmp_path: Path) -> None:
     (tmp_path / "chat.json").write_text(json.dumps({**REALTALK, "name": {"speaker_1": ["x"]}}), encoding="utf-8")
     messages = [item.content for item in read(tmp_path / "chat.json", file_format=Format.REALTALK)]
     assert {one.role for one in messages if isinstance(one, Message)} == {"user"}
+
+
+@pytest.mark.parametrize(("file_format", "extra"), [("chatgpt", "import"), ("markdown", "import"), ("beam", "eval")])
+def test_a_format_whose_package_is_missing_names_the_extra(
+    file_format: str, extra: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plugins, "_entry_points", lambda **_: [])
+    with pytest.raises(MissingExtra) as missing:
+        read(write(tmp_path, lines([BEAM])), file_format=file_format)
+    assert missing.value.reason == f"missing_extra:{extra}"
+    assert f"mnemic[{extra}]" in str(missing.value)
+
+
+def test_without_importers_chat_lines_and_exports_are_read_and_the_rest_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plugins, "_entry_points", lambda **_: [])
+    assert len(messages(read(write(tmp_path, lines(CHAT))))) == 3
+    assert [item.problem for item in read(write(tmp_path, lines([EXPORTED])))] == [None]
+    with pytest.raises(InvalidInput, match=r"mnemic\[import\]") as unknown:
+        read(write(tmp_path, lines([LONGMEMEVAL])))
+    assert unknown.value.reason == "invalid_input:file:format"
+    with pytest.raises(InvalidInput, match=r"mnemic\[import\]") as folder:
+        read(tmp_path)
+    assert folder.value.reason == "invalid_input:file:directory"
+
+
+def test_a_strangers_importer_takes_no_file_that_does_not_name_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken = Importer(items=lambda found, name: iter(()), recognises=lambda value: True)
+    offered = SimpleNamespace(name="stranger", value="stranger:IMPORTER", module="stranger", load=lambda: taken)
+    monkeypatch.setattr(plugins, "_entry_points", lambda name="stranger", **_: [offered] * (name == "stranger"))
+    path = write(tmp_path, lines(CHAT))
+    assert len(messages(read(path))) == 3
+    assert read(path, file_format="stranger") == []

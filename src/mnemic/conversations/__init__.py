@@ -1,4 +1,5 @@
-"""A CONVERSATION'S FILE IN, MESSAGES OUT: chat lines, exports of other products, four benchmarks', and mnemic's own.
+"""A CONVERSATION'S FILE IN, MESSAGES OUT: chat lines and mnemic's own exports; other formats by importers of installed
+packages (`mnemic-importers`, `mnemic-eval` for benchmarks).
 
 The format is told from the content, never from the name; gzip from its first bytes. Lines are read lazily. What is
 wrong with the whole file raises InvalidInput (`invalid_input:file:<what>`); what is wrong with one message is an `Item`
@@ -8,53 +9,33 @@ with its `problem`, and the rest is read on.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from itertools import chain, islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from mnemic.conversations import (
-    archive_lines,
-    beam,
-    chat,
-    chatgpt,
-    claude,
-    export_lines,
-    gemini,
-    graphiti,
-    langmem,
-    letta,
-    locomo,
-    longmemeval,
-    markdown,
-    mem0,
-    realtalk,
-    sharegpt,
-    slack,
-    telegram,
-    whatsapp,
-)
+from mnemic.conversations import archive_lines, chat, export_lines
+from mnemic.conversations.importer import Importer
 from mnemic.conversations.item import Item
 from mnemic.conversations.packed import Packed, packed
 from mnemic.conversations.records import Record, open_file, records, text_lines
-from mnemic.errors import InvalidInput
-from mnemic.plugins import plugin
+from mnemic.errors import InvalidInput, MissingExtra
+from mnemic.plugins import loaded, plugin
 
-__all__ = ["Format", "Item", "read_conversation"]
+__all__ = ["Format", "Importer", "Item", "read_conversation"]
 
 _DETECTION_RECORDS = 20
 _HEAD_BYTES = 1024
 
 
 class Format(StrEnum):
-    """The formats that are understood; `auto` tells from the content."""
+    """The formats that are understood, in the order in which they are looked for; `auto` tells from the content."""
 
     AUTO = "auto"
     MNEMIC = "mnemic"
     ARCHIVE = "archive"
-    CHAT = "chat"
     LOCOMO = "locomo"
     LONGMEMEVAL = "longmemeval"
     BEAM = "beam"
@@ -71,61 +52,18 @@ class Format(StrEnum):
     LANGMEM = "langmem"
     WHATSAPP = "whatsapp"
     MARKDOWN = "markdown"
+    CHAT = "chat"
 
 
-Reader = Callable[[Iterator[Record], str], Iterator[Item]]
-"""Records, and the name for a conversation that has none, into items."""
-
-TextReader = Callable[[Iterator[tuple[int, str]], str], Iterator[Item]]
-"""The same from the numbered lines of a text."""
-
-_READERS: Mapping[Format, Reader] = MappingProxyType(
+_OWN: Mapping[str, Importer] = MappingProxyType(
     {
-        Format.MNEMIC: export_lines.items,
-        Format.ARCHIVE: archive_lines.items,
-        Format.CHAT: chat.items,
-        Format.LOCOMO: locomo.items,
-        Format.LONGMEMEVAL: longmemeval.items,
-        Format.BEAM: beam.items,
-        Format.REALTALK: realtalk.items,
-        Format.CHATGPT: chatgpt.items,
-        Format.CLAUDE: claude.items,
-        Format.SHAREGPT: sharegpt.items,
-        Format.TELEGRAM: telegram.items,
-        Format.MEM0: mem0.items,
-        Format.GEMINI: gemini.items,
-        Format.SLACK: slack.items,
-        Format.LETTA: letta.items,
-        Format.GRAPHITI: graphiti.items,
-        Format.LANGMEM: langmem.items,
+        Format.MNEMIC: Importer(items=export_lines.items, recognises=export_lines.recognises),
+        Format.ARCHIVE: Importer(items=archive_lines.items, recognises=archive_lines.recognises),
+        # Several formats have messages with a role and content too, so this one comes last.
+        Format.CHAT: Importer(items=chat.items, recognises=chat.recognises),
     }
 )
-_RECOGNISERS: Mapping[Format, Callable[[Mapping[str, Any]], bool]] = MappingProxyType(
-    {
-        Format.MNEMIC: export_lines.recognises,
-        Format.ARCHIVE: archive_lines.recognises,
-        Format.LOCOMO: locomo.recognises,
-        Format.LONGMEMEVAL: longmemeval.recognises,
-        Format.BEAM: beam.recognises,
-        Format.REALTALK: realtalk.recognises,
-        Format.CHATGPT: chatgpt.recognises,
-        Format.CLAUDE: claude.recognises,
-        Format.SHAREGPT: sharegpt.recognises,
-        Format.TELEGRAM: telegram.recognises,
-        Format.MEM0: mem0.recognises,
-        Format.GEMINI: gemini.recognises,
-        Format.SLACK: slack.recognises,
-        Format.LETTA: letta.recognises,
-        Format.GRAPHITI: graphiti.recognises,
-        Format.LANGMEM: langmem.recognises,
-        Format.CHAT: chat.recognises,
-    }
-)
-
-_TEXTS: Mapping[Format, tuple[TextReader, Callable[[str], bool]]] = MappingProxyType(
-    {Format.WHATSAPP: (whatsapp.items, whatsapp.recognises), Format.MARKDOWN: (markdown.items, markdown.recognises)}
-)
-_MAIN_FILES = ("conversations.json", "myactivity.json", "result.json")
+_BENCHMARKS = frozenset({Format.LOCOMO, Format.LONGMEMEVAL, Format.BEAM, Format.REALTALK})
 
 
 def read_conversation(
@@ -135,7 +73,7 @@ def read_conversation(
 
     `conversation` takes one conversation of a file that holds several. Raises InvalidInput: `invalid_input:format`,
     `invalid_input:conversation`, or `invalid_input:file:<what>` with what one of missing, directory, unreadable, empty,
-    gzip, encoding, json, too_large, format.
+    gzip, encoding, json, too_large, format; MissingExtra for a format whose package is not installed.
     """
     seen: set[str] = set()
     taken = False
@@ -150,77 +88,98 @@ def read_conversation(
 
 
 def _items(path: str | Path, file_format: str, conversation: str | None) -> Iterator[Item]:
-    wanted, reader = _named(file_format)
+    candidates, asked = _candidates(file_format)
     files = packed(path)
     if files is not None:
-        yield from _packed_items(files, wanted, reader, conversation)
+        yield from _packed_items(files, candidates, asked, conversation)
         return
     with open_file(path) as (stream, name):
-        yield from _read(stream, wanted, reader, conversation or name)
+        yield from _read(stream, candidates, asked, conversation or name)
 
 
-def _read(stream: Any, wanted: Format | None, reader: Reader, name: str) -> Iterator[Item]:
+def _candidates(file_format: str) -> tuple[list[Importer], bool]:
+    """Return the importer of this name, or every one that may recognise a file, and whether one was asked for. Raises
+    InvalidInput (`invalid_input:format`), InvalidConfig (`invalid_config:plugin:<name>`) and MissingExtra.
+    """
+    if file_format == Format.AUTO:
+        installed = loaded("importers", [name for name in Format if name not in _OWN])
+        found = {name: _importer(one) for name, one in installed.items()} | dict(_OWN)
+        return [found[name] for name in Format if name in found], False
+    offered = _OWN.get(file_format) or plugin("importers", file_format)
+    if offered is not None:
+        return [_importer(offered)], True
+    if file_format in list(Format):
+        raise _missing(file_format)
+    raise InvalidInput("format", hint=f"one of {', '.join(Format)}, or a plug-in's")
+
+
+def _importer(offered: Any) -> Importer:
+    """Return a plug-in as an importer: it may be the reader of the records alone."""
+    return offered if isinstance(offered, Importer) else Importer(items=offered)
+
+
+def _missing(file_format: str) -> MissingExtra:
+    extra = "eval" if file_format in _BENCHMARKS else "import"
+    return MissingExtra(extra, hint=f"pip install 'mnemic[{extra}]'")
+
+
+def _read(stream: Any, candidates: list[Importer], asked: bool, name: str) -> Iterator[Item]:
     """Yield the items of one file."""
-    text = _text_reader(stream, wanted)
-    if text is not None:
-        yield from text(text_lines(stream), name)
+    text = _of_text(stream, candidates, asked)
+    if text is not None and text.lines is not None:
+        yield from text.lines(text_lines(stream), name)
         return
     found = records(stream)
-    if wanted is Format.AUTO:
-        wanted, found = _detected(found)
-        reader = _READERS[wanted]
-    yield from reader(found, name)
+    chosen = candidates[0]
+    if not asked:
+        chosen, found = _detected(found, candidates)
+    if chosen.items is not None:
+        yield from chosen.items(found, name)
 
 
-def _text_reader(stream: Any, wanted: Format | None) -> TextReader | None:
-    """Return the reader of a text: the one that is asked for, or that knows the first line."""
-    if wanted is not None and wanted in _TEXTS:
-        return _TEXTS[wanted][0]
+def _of_text(stream: Any, candidates: list[Importer], asked: bool) -> Importer | None:
+    """Return the importer of a text: the one that is asked for, or that knows the first line."""
+    if asked:
+        return candidates[0] if candidates[0].lines is not None else None
     peek = getattr(stream, "peek", None)
-    if wanted is not Format.AUTO or peek is None:
+    if peek is None:
         return None
     try:
         head = peek(_HEAD_BYTES)[:_HEAD_BYTES].decode("utf-8", "ignore").removeprefix("\ufeff").lstrip()
     except (OSError, EOFError, zlib.error):  # reading it says what is wrong with it
         return None
     line = head.partition("\n")[0]
-    return next((reader for reader, recognises in _TEXTS.values() if recognises(line)), None)
+    return next((one for one in candidates if one.recognises_line is not None and one.recognises_line(line)), None)
 
 
-def _packed_items(files: Packed, wanted: Format | None, reader: Reader, conversation: str | None) -> Iterator[Item]:
-    """Yield the items of a folder or a zip: Slack's files by channel, the one file of another export, or each text."""
-    users = next(files.named("users.json"), None)
-    if wanted is Format.SLACK or (wanted is Format.AUTO and users is not None and any(files.named("channels.json"))):
-        people = slack.people_in([one.value for one in records(files.open(users))]) if users is not None else {}
-        for name in files.named(".json"):
-            *_, channel, _ = ("", *name.split("/"))
-            if channel:
-                yield from slack.items(records(files.open(name)), channel, people)
-        return
-    main = next(files.named(*_MAIN_FILES), None)
+def _packed_items(files: Packed, candidates: list[Importer], asked: bool, conversation: str | None) -> Iterator[Item]:
+    """Yield the items of a folder or a zip: all files at once, the one file of another export, or each text."""
+    for one in candidates:
+        whole = one.folder(files, asked) if one.folder is not None else None
+        if whole is not None:
+            yield from whole
+            return
+    names = [name for one in candidates for name in one.main_files] or _MAIN_FILES
+    main = next(files.named(*names), None)
     if main is not None:
-        yield from _read(files.open(main), wanted, reader, conversation or "export")
+        yield from _read(files.open(main), candidates, asked, conversation or "export")
         return
     texts = list(files.named(".md", ".txt"))
     if not texts:
-        raise InvalidInput("file:directory", hint="the folder or zip holds no export that is known")
+        raise InvalidInput("file:directory", hint=f"the folder or zip holds no export that is known{_hint(candidates)}")
     for name in texts:
-        wanted_here = Format.MARKDOWN if wanted is Format.AUTO and name.casefold().endswith(".md") else wanted
-        yield from _read(files.open(name), wanted_here, reader, name.rpartition(".")[0])
+        fitting = [one for one in candidates if one.ending is not None and name.casefold().endswith(one.ending)]
+        chosen = (fitting, True) if fitting and not asked else (candidates, asked)
+        yield from _read(files.open(name), *chosen, name.rpartition(".")[0])
 
 
-def _named(file_format: str) -> tuple[Format | None, Reader]:
-    """Return the format of this name and its reader, which may be a plug-in's. Raises InvalidInput
-    (`invalid_input:format`) and InvalidConfig (`invalid_config:plugin:<name>`).
-    """
-    try:
-        wanted = Format(file_format)
-    except ValueError:
-        offered: Reader | None = plugin("importers", file_format)
-        if offered is None:
-            raise InvalidInput("format", hint=f"one of {', '.join(Format)}, or a plug-in's") from None
-        return None, offered
-    return wanted, _READERS.get(wanted, chat.items)
+_MAIN_FILES = ("conversations.json", "myactivity.json", "result.json")
+"""Names of the one file of an export, where the format asked for names none."""
+
+
+def _hint(candidates: list[Importer]) -> str:
+    """Return what to install, where only the formats of this package were looked for."""
+    return "" if len(candidates) > len(_OWN) else "; other products' exports need: pip install 'mnemic[import]'"
 
 
 def _not_there(seen: set[str]) -> str:
@@ -230,20 +189,21 @@ def _not_there(seen: set[str]) -> str:
     return f"the file holds {', '.join(names[:12])}{', ...' if len(names) > 12 else ''}"
 
 
-def _detected(found: Iterator[Record]) -> tuple[Format, Iterator[Record]]:
-    """Return the format of the first record that can be told, and the records again from the first."""
+def _detected(found: Iterator[Record], candidates: list[Importer]) -> tuple[Importer, Iterator[Record]]:
+    """Return the importer of the first record that can be told, and the records again from the first."""
     head = list(islice(found, _DETECTION_RECORDS))
     if not head:
         raise InvalidInput("file:empty", hint="the file holds no conversation")
     for record in head:
         if isinstance(record.value, Mapping):
-            for known, recognises in _RECOGNISERS.items():
-                if recognises(record.value):
+            for known in candidates:
+                if known.recognises is not None and known.recognises(record.value):
                     return known, chain(head, found)
     broken = next((record for record in head if record.problem is not None), None)
     if broken is not None and broken.problem is not None:
         raise broken.problem
-    raise InvalidInput("file:format", hint=f"{head[0].place}: neither a message nor a memory; expected {_EXPECTED}")
+    expected = f"expected {_EXPECTED}{_hint(candidates)}"
+    raise InvalidInput("file:format", hint=f"{head[0].place}: neither a message nor a memory; {expected}")
 
 
 _EXPECTED = (

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from mnemic.errors import InvalidConfig
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
     from importlib.metadata import EntryPoint
 
 GROUPS = (
@@ -28,8 +29,17 @@ def plugin(group: str, name: str, *, package: str | None = None) -> Any | None:
     Raises InvalidConfig (`invalid_config:plugin:<name>`) where two packages offer it, or it cannot be loaded.
     """
     found = [one for one in _offered(group, name) if package in (None, one.module.partition(".")[0])]
-    if not found:
-        return None
+    return _loaded(group, name, found) if found else None
+
+
+def loaded(group: str, wanted: Iterable[str]) -> dict[str, Any]:
+    """Load what packages offer in `group` under the `wanted` names, with one look for all. Raises as `plugin` does."""
+    offers = list(_entry_points(group=f"mnemic.{group}"))
+    found = {name: [one for one in offers if one.name == name] for name in wanted}
+    return {name: _loaded(group, name, own) for name, own in found.items() if own}
+
+
+def _loaded(group: str, name: str, found: Sequence[EntryPoint]) -> Any:
     if len({one.value for one in found}) > 1:
         raise InvalidConfig(f"plugin:{name}", hint=f"more than one package offers it in mnemic.{group}")
     try:

@@ -9,6 +9,7 @@ from typing import IO, TYPE_CHECKING
 
 import click
 
+from mnemic.conversations import Format
 from mnemic.entrypoints.cli.failures import Exit, complain, exit_code_of_run
 from mnemic.entrypoints.cli.frame import Command
 from mnemic.entrypoints.cli.given import Given
@@ -27,11 +28,7 @@ if TYPE_CHECKING:
     from mnemic.entrypoints.cli.importing import Summary
     from mnemic.types import Actor
 
-FORMATS = (
-    *("auto", "mnemic", "archive", "chat", "locomo", "longmemeval", "beam", "realtalk"),
-    *("chatgpt", "claude", "sharegpt", "telegram", "mem0"),
-    *("gemini", "slack", "letta", "graphiti", "langmem", "whatsapp", "markdown"),
-)
+FORMATS = tuple(map(str, Format))
 SHOWN_FAILURES = 20
 
 
@@ -151,12 +148,11 @@ def import_(
     \b
       chat         one message a line: {"role": "user", "content": "...", "timestamp"?, "speaker"?, "id"?, "session"?},
                    or OpenAI's {"messages": [...]}
-      locomo       the LoCoMo conversations
-      longmemeval  the LongMemEval questions with their sessions
-      beam         the BEAM chats
-      realtalk     one chat of REALTALK
       mnemic       an export; what was not active is left out
       archive      what `mnemic export --all` wrote: every version, every state
+
+    \b
+    With mnemic[import]:
       chatgpt      conversations.json of ChatGPT's data export
       claude       conversations.json of Claude's data export
       telegram     result.json of Telegram Desktop
@@ -169,6 +165,13 @@ def import_(
       letta        an agent file (.af)
       graphiti     facts as edges, of Graphiti or Zep
       langmem      items of a LangGraph store
+
+    \b
+    With mnemic[eval]:
+      locomo       the LoCoMo conversations
+      longmemeval  the LongMemEval questions with their sessions
+      beam         the BEAM chats
+      realtalk     one chat of REALTALK
 
     A line that cannot be used is reported with its number and stops no other. Importing a file twice changes nothing.
     """

@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from mnemic.conversations.entries import entry, mapping
-from mnemic.conversations.foreign_memory import brought, first_moment
+from mnemic.conversations.importer import Importer
 from mnemic.conversations.item import Item
 from mnemic.conversations.records import Record
 from mnemic.errors import InvalidInput
 from mnemic.maintain.archive import ArchivedMemory
+from mnemic_importers.entries import entry, mapping
+from mnemic_importers.foreign_memory import brought, first_moment
 
 _TEXTS = ("content", "memory", "text")
 
@@ -61,3 +62,6 @@ def _memory(value: Any) -> ArchivedMemory:
         updated=first_moment(item, "updated_at"),
         data={**{name: part for name, part in rest.items() if name != "kind"}, "langmem": about},
     )
+
+
+IMPORTER = Importer(items=items, recognises=recognises)

@@ -12,10 +12,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 
-from mnemic.conversations.entries import entry, left_out
+from mnemic.conversations.importer import Importer
 from mnemic.conversations.item import Item
 from mnemic.errors import InvalidInput
 from mnemic.types import Message, Origin
+from mnemic_importers.entries import entry, left_out
 
 _HEAD = re.compile(
     r"\[?(\d{1,4})([./-])(\d{1,2})[./-](\d{1,4}),?[ \u202f\u00a0](\d{1,2})[:.](\d{2})(?:[:.](\d{2}))?"
@@ -122,3 +123,6 @@ def _moment(figures: Sequence[str | None], day_first: bool) -> datetime:
         return datetime(year, month, day, at, numbers[4], numbers[5], tzinfo=UTC)
     except ValueError:
         raise InvalidInput("message:date", hint="not a date of the calendar") from None
+
+
+IMPORTER = Importer(lines=items, recognises_line=recognises)

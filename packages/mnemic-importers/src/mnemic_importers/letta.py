@@ -11,13 +11,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from mnemic.conversations.entries import entry, left_out, mapping, read
 from mnemic.conversations.fields import first, text
+from mnemic.conversations.importer import Importer
 from mnemic.conversations.item import Item
 from mnemic.conversations.records import Record
 from mnemic.conversations.times import moment
 from mnemic.errors import InvalidInput
 from mnemic.types import Candidate, Message, Origin, Source
+from mnemic_importers.entries import entry, left_out, mapping, read
 
 _SPOKEN = frozenset({"user", "assistant"})
 
@@ -118,3 +119,6 @@ def _sent(said: Mapping[str, Any]) -> str:
             if isinstance(told, dict) and isinstance(told.get("message"), str):
                 return str(told["message"])
     return ""
+
+
+IMPORTER = Importer(items=items, recognises=recognises)

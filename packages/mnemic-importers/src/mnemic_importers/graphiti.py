@@ -10,13 +10,14 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from mnemic.conversations.entries import entry, mapping
 from mnemic.conversations.fields import text
-from mnemic.conversations.foreign_memory import brought, first_moment
+from mnemic.conversations.importer import Importer
 from mnemic.conversations.item import Item
 from mnemic.conversations.records import Record
 from mnemic.errors import InvalidInput
 from mnemic.maintain.archive import ArchivedMemory
+from mnemic_importers.entries import entry, mapping
+from mnemic_importers.foreign_memory import brought, first_moment
 
 
 def recognises(value: Mapping[str, Any]) -> bool:
@@ -67,3 +68,6 @@ def _memory(value: Any) -> ArchivedMemory:
         valid_from=first_moment(edge, "valid_at"),
         valid_to=first_moment(edge, "invalid_at", "expired_at"),
     )
+
+
+IMPORTER = Importer(items=items, recognises=recognises)

@@ -7,12 +7,13 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from mnemic.conversations.entries import entry, left_out, mapping, read
 from mnemic.conversations.fields import text
+from mnemic.conversations.importer import Importer
 from mnemic.conversations.item import Item
 from mnemic.conversations.records import Record
 from mnemic.errors import InvalidInput
 from mnemic.types import Message, Origin
+from mnemic_importers.entries import entry, left_out, mapping, read
 
 _ROLES: Mapping[str | None, str] = MappingProxyType(
     {
@@ -57,3 +58,6 @@ def _message(value: Any, conversation: str, position: int) -> Message:
         session=conversation,
         origin=Origin.IMPORT,
     )
+
+
+IMPORTER = Importer(items=items, recognises=recognises)

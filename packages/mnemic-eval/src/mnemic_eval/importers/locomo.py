@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from mnemic.conversations.fields import text
+from mnemic.conversations.importer import Importer
 from mnemic.conversations.item import Item
 from mnemic.conversations.records import Record
 from mnemic.conversations.times import moment
@@ -78,3 +79,6 @@ def _message(turn: Any, talk: Mapping[str, Any], key: str, conversation: str) ->
 def _content(turn: Mapping[str, Any]) -> str:
     said, caption = text(turn, "text") or "", text(turn, "blip_caption")
     return f"{said} [shares a picture: {caption}]".strip() if caption else said
+
+
+IMPORTER = Importer(items=items, recognises=recognises)

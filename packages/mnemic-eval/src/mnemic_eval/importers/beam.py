@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from mnemic.conversations.fields import text
+from mnemic.conversations.importer import Importer
 from mnemic.conversations.item import Item
 from mnemic.conversations.records import Record
 from mnemic.conversations.times import moment
@@ -76,3 +77,6 @@ def _message(said: Any, at: datetime | None, conversation: str) -> Message:
         sent_at=at if time is None else moment(time, "message:time"),
         origin=Origin.IMPORT,
     )
+
+
+IMPORTER = Importer(items=items, recognises=recognises)

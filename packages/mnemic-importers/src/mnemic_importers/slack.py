@@ -10,13 +10,15 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from mnemic.conversations.entries import entry, left_out, mapping
 from mnemic.conversations.fields import text
+from mnemic.conversations.importer import Importer
 from mnemic.conversations.item import Item
-from mnemic.conversations.records import Record
+from mnemic.conversations.packed import Packed
+from mnemic.conversations.records import Record, records
 from mnemic.conversations.times import moment
 from mnemic.errors import InvalidInput
 from mnemic.types import Message, Origin
+from mnemic_importers.entries import entry, left_out, mapping
 
 _MARKED = re.compile(r"<([^<>|]{1,2000})(?:\|([^<>]{0,2000}))?>")
 _SPOKEN = frozenset({None, "thread_broadcast", "me_message", "file_share", "bot_message"})
@@ -92,3 +94,22 @@ def _plain(words: str, people: Mapping[str, str]) -> str:
 
     plain = _MARKED.sub(mention_text, words)
     return plain.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+
+
+def folder(files: Packed, asked: bool) -> Iterator[Item] | None:
+    """Return the items of an export, each file by its channel; None for a folder of something else."""
+    users = next(files.named("users.json"), None)
+    if not asked and (users is None or not any(files.named("channels.json"))):
+        return None
+    return _channels(files, users)
+
+
+def _channels(files: Packed, users: str | None) -> Iterator[Item]:
+    people = people_in([one.value for one in records(files.open(users))]) if users is not None else {}
+    for name in files.named(".json"):
+        *_, channel, _ = ("", *name.split("/"))
+        if channel:
+            yield from items(records(files.open(name)), channel, people)
+
+
+IMPORTER = Importer(items=items, recognises=recognises, folder=folder)

@@ -14,14 +14,15 @@ from functools import partial
 from typing import Any
 from uuid import UUID, uuid5
 
-from mnemic.conversations.entries import entry, left_out, mapping
 from mnemic.conversations.fields import first, text
+from mnemic.conversations.importer import Importer
 from mnemic.conversations.item import Item
 from mnemic.conversations.records import Record
 from mnemic.conversations.times import moment
 from mnemic.errors import InvalidInput
 from mnemic.maintain.archive import MAX_VERSIONS, ArchivedMemory
 from mnemic.types import Kind, Level, Memory, Origin, Scope, Source
+from mnemic_importers.entries import entry, left_out, mapping
 
 _NAMESPACE = UUID("6a1f4c5e-6f0d-5c0a-9c52-3d8a0f1d7e60")
 _TOLD = ("agent_id", "run_id", "actor_id", "role", "expiration_date")
@@ -134,3 +135,6 @@ def _memory_id(given: str) -> str:
         return str(UUID(given))
     except ValueError:
         return str(uuid5(_NAMESPACE, given))
+
+
+IMPORTER = Importer(items=items, recognises=recognises)

@@ -10,12 +10,13 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from mnemic.conversations.entries import entry, left_out, mapping, read, wrong
 from mnemic.conversations.fields import first, text
+from mnemic.conversations.importer import Importer
 from mnemic.conversations.item import Item
 from mnemic.conversations.records import Record
 from mnemic.conversations.times import moment
 from mnemic.types import Message, Origin
+from mnemic_importers.entries import entry, left_out, mapping, read, wrong
 
 
 def recognises(value: Mapping[str, Any]) -> bool:
@@ -91,3 +92,6 @@ def _content(told: Any) -> str:
     pieces = told if isinstance(told, list) else []
     words = [piece.get("text") if isinstance(piece, Mapping) else piece for piece in pieces]
     return "".join(word for word in words if isinstance(word, str))
+
+
+IMPORTER = Importer(items=items, recognises=recognises, main_files=("result.json",))

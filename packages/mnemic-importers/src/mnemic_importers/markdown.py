@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from mnemic.conversations.entries import left_out
+from mnemic.conversations.importer import Importer
 from mnemic.conversations.item import Item
 from mnemic.guard.contract import MAX_CONTENT_CHARS
 from mnemic.types import Candidate, Origin, Source
+from mnemic_importers.entries import left_out
 
 _HEADING = re.compile(r"#{1,6} ")
 
@@ -54,3 +55,6 @@ def _item(place: str, heading: str, words: str, name: str) -> Item:
     data = {"note": name, **({"heading": heading} if heading else {})}
     kept = Candidate(content=words[:MAX_CONTENT_CHARS], context=heading, category="note", data=data, source=source)
     return Item(place=place, conversation=name, content=kept)
+
+
+IMPORTER = Importer(lines=items, recognises_line=recognises, ending=".md")

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from mnemic.conversations.fields import text
+from mnemic.conversations.importer import Importer
 from mnemic.conversations.item import Item
 from mnemic.conversations.records import Record
 from mnemic.conversations.times import moment
@@ -72,3 +73,6 @@ def _message(turn: Any, said: Any, message_id: str, session: str) -> Message:
         sent_at=None if said is None else moment(said, "conversation:haystack_dates"),
         origin=Origin.IMPORT,
     )
+
+
+IMPORTER = Importer(items=items, recognises=recognises)

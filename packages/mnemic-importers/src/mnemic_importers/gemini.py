@@ -10,11 +10,12 @@ from functools import partial
 from html.parser import HTMLParser
 from typing import Any
 
-from mnemic.conversations.entries import entry, left_out, mapping, read
+from mnemic.conversations.importer import Importer
 from mnemic.conversations.item import Item
 from mnemic.conversations.records import Record
 from mnemic.conversations.times import moment
 from mnemic.types import Message, Origin
+from mnemic_importers.entries import entry, left_out, mapping, read
 
 _PRODUCTS = frozenset({"Gemini Apps", "Gemini", "Bard"})
 _ASKED = ("Prompted ", "Asked ", "Said ")
@@ -98,3 +99,6 @@ def _plain(html: str) -> str:
     reader.close()
     lines = (" ".join(line.split()) for line in "".join(reader.words).splitlines())
     return "\n".join(line for line in lines if line)
+
+
+IMPORTER = Importer(items=items, recognises=recognises, main_files=("myactivity.json",))

@@ -7,13 +7,14 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from mnemic.conversations.entries import entry, mapping, read
 from mnemic.conversations.fields import text
+from mnemic.conversations.importer import Importer
 from mnemic.conversations.item import Item
 from mnemic.conversations.records import Record
 from mnemic.conversations.times import moment
 from mnemic.errors import InvalidInput
 from mnemic.types import Message, Origin
+from mnemic_importers.entries import entry, mapping, read
 
 _ROLES: Mapping[str | None, str] = MappingProxyType({"human": "user", "assistant": "assistant"})
 
@@ -60,3 +61,6 @@ def _content(said: Mapping[str, Any]) -> str:
         return text(said, "text") or ""
     told = [part.get("text") for part in parts if isinstance(part, Mapping) and part.get("type") == "text"]
     return "\n".join(part for part in told if isinstance(part, str))
+
+
+IMPORTER = Importer(items=items, recognises=recognises, main_files=("conversations.json",))

@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from mnemic.conversations.entries import entry, left_out, mapping, read, wrong
 from mnemic.conversations.fields import first, text
+from mnemic.conversations.importer import Importer
 from mnemic.conversations.item import Item
 from mnemic.conversations.records import Record
 from mnemic.conversations.times import moment
 from mnemic.errors import InvalidInput
 from mnemic.types import Message, Origin
+from mnemic_importers.entries import entry, left_out, mapping, read, wrong
 
 _ROLES = frozenset({"user", "assistant", "tool"})
 _SAID = frozenset({"text", "multimodal_text"})
@@ -107,3 +108,6 @@ def _message(message: Any, conversation: str) -> Message:
         sent_at=None if sent is None else moment(sent, "message:create_time"),
         origin=Origin.IMPORT,
     )
+
+
+IMPORTER = Importer(items=items, recognises=recognises, main_files=("conversations.json",))

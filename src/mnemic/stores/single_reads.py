@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
     from mnemic.ports import Snapshot
-    from mnemic.types import Memory, Scope, Scored, Signals, Vector, VectorSpace, Where
+    from mnemic.types import Memory, Scope, Scored, Signals, Status, Vector, VectorSpace, Where
 
 T = TypeVar("T")
+
+
+class Held(NamedTuple):
+    """Parameters of the port's `held`."""
+
+    tenant: str
+    statuses: frozenset[Status]
+    expired_by: datetime | None
+    author: str | None
+    memory_ids: Collection[str] | None
+    scope: Scope | None
+    after: str | None
+    limit: int
 
 
 class SingleReads(ABC):
@@ -19,6 +32,24 @@ class SingleReads(ABC):
 
     @abstractmethod
     async def read(self, work: Callable[[Snapshot], Awaitable[T]]) -> T: ...
+
+    @abstractmethod
+    async def _held(self, wanted: Held) -> list[Memory]: ...
+
+    async def held(
+        self,
+        tenant: str,
+        *,
+        statuses: Collection[Status],
+        expired_by: datetime | None = None,
+        author: str | None = None,
+        memory_ids: Collection[str] | None = None,
+        scope: Scope | None = None,
+        after: str | None = None,
+        limit: int = 500,
+    ) -> list[Memory]:
+        wanted = Held(tenant, frozenset(statuses), expired_by, author, memory_ids, scope, after, max(0, limit))
+        return await self._held(wanted)
 
     async def get(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
         return (await self.get_many([memory_id], scopes=scopes)).get(memory_id)

@@ -6,9 +6,9 @@ from array import array
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
-from mnemic.errors import MnemicError
 from mnemic.ports.offers import Damage
-from mnemic.stores.codec import blob_check, body_check, load, memory_from, text_check, words_check
+from mnemic.stores.codec import blob_check, body_check, text_check, words_check
+from mnemic.stores.damage import UNREADABLE, in_columns
 from mnemic.types.scope import scope_named
 from mnemic_postgres.connections import Session
 from mnemic_postgres.rows import column_values, columns, words_are_whole
@@ -77,11 +77,8 @@ def _is_body(row: Any) -> bool:
 
 def _columns_agree(row: Any) -> bool:
     try:
-        fields = load(row["body"].decode())
-        if fields.pop("sealed", None) is not None:
-            fields["content"] = ""
-        memory = memory_from(fields, scope_named(row["tenant"], row["level"], row["owner"]), None)
-    except (TypeError, ValueError, AttributeError, OverflowError, MnemicError):
+        memory, _ = in_columns(row["body"], scope_named(*_place(row)))
+    except UNREADABLE:
         return False
     return all(row[name] == value for name, value in column_values(memory).items())
 

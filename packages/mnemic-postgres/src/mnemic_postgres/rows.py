@@ -7,27 +7,25 @@ import struct
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from mnemic.errors import InvalidInput, MnemicError, StoreCorrupt
+from mnemic.errors import InvalidInput, StoreCorrupt
 from mnemic.stores.codec import (
-    DAMAGED,
     Noted,
     blob_check,
     body_check,
     cues_of,
-    damaged,
     fields_of,
-    moment_of,
     to_micros,
     vector_check,
     words_check,
 )
+from mnemic.stores.damage import earlier, placeholder
 from mnemic.stores.sealing import Sealer
 from mnemic.text.analyse import analyse
-from mnemic.types import Kind, Memory, Scope, Status, Vector, Where
+from mnemic.types import Memory, Scope, Vector, Where
 from mnemic.types.facets import ANY, facets_of
 from mnemic.types.scope import scope_named
 
@@ -102,7 +100,7 @@ class Bodies:
             return self.memory(row)
         except StoreCorrupt:
             self.noted.note(row["memory_id"])
-            return _placeholder(row)
+            return placeholder(row, (row["tenant"], row["level"], row["owner"]))
 
     def before(self, row: Any) -> Memory | None:
         """Return the memory of a row that is about to change; None of a damaged one, which is near to nothing."""
@@ -119,31 +117,7 @@ class Bodies:
 
     def version(self, row: Any, current: Memory) -> Memory:
         """Return an earlier version of the memory `current`; of a damaged row as much as is known."""
-        try:
-            return self.sealer.checked(row["body"], row["checksum"], current.scope, None)
-        except StoreCorrupt:
-            return replace(current, version=row["version"], content=DAMAGED, context="", data={}, vector=None)
-
-
-def _placeholder(row: Any) -> Memory:
-    """Return a memory in the place of a damaged row, as far as its columns tell. Raises StoreCorrupt (`memory`) where
-    not even the columns make a memory.
-    """
-    try:
-        at = moment_of(row["happened_at"])
-        return Memory(
-            memory_id=row["memory_id"],
-            kind=Kind(row["kind"]),
-            scope=scope_named(row["tenant"], row["level"], row["owner"]),
-            content=DAMAGED,
-            created_at=at,
-            updated_at=at,
-            status=Status(row["status"]),
-            version=row["version"],
-            expires_at=None if row["expires_at"] is None else moment_of(row["expires_at"]),
-        )
-    except (TypeError, ValueError, OverflowError, MnemicError) as error:
-        raise damaged("memory") from error
+        return earlier(self.sealer, row["body"], row["checksum"], row["version"], current)
 
 
 def words_are_whole(row: Any) -> bool:

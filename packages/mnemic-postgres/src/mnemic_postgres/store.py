@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -17,7 +17,7 @@ from mnemic.stores.codec import adopted, checked_secret, text_check, with_finger
 from mnemic.stores.jobs import Jobs
 from mnemic.stores.relational.statements import Ask
 from mnemic.stores.sealing import Sealer
-from mnemic.stores.single_reads import SingleReads
+from mnemic.stores.single_reads import Held, SingleReads
 from mnemic.stores.steps import drive
 from mnemic.text.bm25 import Bm25
 from mnemic.types import (
@@ -25,7 +25,6 @@ from mnemic.types import (
     Memory,
     OutboxEntry,
     Scope,
-    Status,
     Vector,
     VectorSpace,
 )
@@ -232,23 +231,8 @@ class PostgresStore(Jobs, SingleReads):
         rows = await self._ready.connections.ask(_READING["held_under"], *place_of(scope), fingerprint)
         return with_fingerprint(fingerprint, self._bodies.memory(rows[0])) if rows else None
 
-    async def held(
-        self,
-        tenant: str,
-        *,
-        statuses: Collection[Status],
-        expired_by: datetime | None = None,
-        author: str | None = None,
-        memory_ids: Collection[str] | None = None,
-        scope: Scope | None = None,
-        after: str | None = None,
-        limit: int = 500,
-    ) -> list[Memory]:
-        asked = partial(
-            upkeep.held, bodies=self._bodies, tenant=tenant, statuses=statuses, expired_by=expired_by, author=author
-        )
-        rest = {"memory_ids": memory_ids, "scope": scope, "after": after, "limit": limit}
-        return await self._ready.connections.read(partial(asked, **rest))
+    async def _held(self, wanted: Held) -> list[Memory]:
+        return await self._ready.connections.read(partial(upkeep.held, bodies=self._bodies, wanted=wanted))
 
     async def marks(self, tenant: str, prefix: str) -> dict[str, str]:
         return await upkeep.marks(self._ready.connections, tenant, prefix)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from datetime import datetime
 from typing import Any
 
 from mnemic.stores.audit_chain import Chain
 from mnemic.stores.codec import Sign, checked_marks, to_micros
 from mnemic.stores.relational.statements import load as load_shared
-from mnemic.types import Memory, Scope, Status
+from mnemic.stores.single_reads import Held
+from mnemic.types import Memory, Status
 from mnemic_postgres.connections import Connections, Session
 from mnemic_postgres.rows import Bodies, raw, storable
 from mnemic_postgres.statements import load
@@ -19,28 +19,17 @@ JOBS = load_shared("jobs", "postgres")
 _PAGE = 1000
 
 
-async def held(
-    session: Session,
-    bodies: Bodies,
-    tenant: str,
-    *,
-    statuses: Collection[Status],
-    expired_by: datetime | None,
-    author: str | None,
-    memory_ids: Collection[str] | None,
-    scope: Scope | None,
-    after: str | None,
-    limit: int,
-) -> list[Memory]:
+async def held(session: Session, bodies: Bodies, wanted: Held) -> list[Memory]:
     """Return the port's `held`."""
-    await session.enter(tenant)
-    wanted = None if memory_ids is None else storable(memory_ids)
-    place = (None, None) if scope is None else (scope.level.value, scope.owner)
-    asked = (tenant, after, to_micros(expired_by), raw(author), wanted, max(0, limit), *place)
-    if set(statuses) == {Status.PENDING_REVIEW}:
+    await session.enter(wanted.tenant)
+    named = None if wanted.memory_ids is None else storable(wanted.memory_ids)
+    place = (None, None) if wanted.scope is None else (wanted.scope.level.value, wanted.scope.owner)
+    since, author = to_micros(wanted.expired_by), raw(wanted.author)
+    asked = (wanted.tenant, wanted.after, since, author, named, wanted.limit, *place)
+    if wanted.statuses == {Status.PENDING_REVIEW}:
         rows = await session.fetch(_UPKEEP["held_pending"], *asked)
     else:
-        rows = await session.fetch(_UPKEEP["held"], *asked, [status.value for status in statuses])
+        rows = await session.fetch(_UPKEEP["held"], *asked, [status.value for status in wanted.statuses])
     return [bodies.named(row) for row in rows]
 
 

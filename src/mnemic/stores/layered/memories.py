@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 
 from mnemic.errors import StoreCorrupt
 from mnemic.ports.rows import Row, RowReads
 from mnemic.stores.codec import DAMAGED, Noted, blob_check, body_check, damaged, to_micros, vector_check
+from mnemic.stores.damage import earlier
 from mnemic.stores.in_memory_reads import StoredMemories, Terms
 from mnemic.stores.layered.tables import (
     EARLIER,
@@ -129,10 +129,7 @@ class Rows:
 
     def earlier(self, row: EarlierRow, current: Memory) -> Memory:
         """Return the earlier version of a row of `EARLIER`; of a damaged one as much as is known."""
-        try:
-            return self.sealer.checked(row.body.encode(), row.checksum, current.scope, None)
-        except StoreCorrupt:
-            return replace(current, version=row.version, content=DAMAGED, context="", data={}, vector=None)
+        return earlier(self.sealer, row.body.encode(), row.checksum, row.version, current)
 
 
 class Scopes:

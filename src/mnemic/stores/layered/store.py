@@ -18,7 +18,7 @@ from mnemic.stores.layered.memories import Rows, Scopes
 from mnemic.stores.layered.tables import TENANT
 from mnemic.stores.layered.transaction import LayeredTransaction, present, usage
 from mnemic.stores.sealing import Sealer
-from mnemic.stores.single_reads import SingleReads
+from mnemic.stores.single_reads import Held, SingleReads
 from mnemic.text.bm25 import Bm25
 from mnemic.types import (
     AuditEvent,
@@ -29,7 +29,6 @@ from mnemic.types import (
     OutboxEntry,
     Scope,
     Scored,
-    Status,
     Usage,
     Vector,
     VectorSpace,
@@ -133,20 +132,8 @@ class LayeredStore(SingleReads):
     async def adopt(self, tenant: str, secret: bytes) -> None:
         adopted(await self._ready.transact(lambda rows: sides.secret(rows, tenant, secret)), secret)
 
-    async def held(
-        self,
-        tenant: str,
-        *,
-        statuses: Collection[Status],
-        expired_by: datetime | None = None,
-        author: str | None = None,
-        memory_ids: Collection[str] | None = None,
-        scope: Scope | None = None,
-        after: str | None = None,
-        limit: int = 500,
-    ) -> list[Memory]:
-        wanted = walking.Wanted(tenant, frozenset(statuses), expired_by, author, memory_ids, scope)
-        return await self._ready.read(lambda rows: walking.held(rows, self._scopes.rows, wanted, after, limit))
+    async def _held(self, wanted: Held) -> list[Memory]:
+        return await self._ready.read(lambda rows: walking.held(rows, self._scopes.rows, wanted))
 
     async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> Mapping[Kind, Usage]:
         return await self._ready.read(lambda rows: usage(rows, tenant, since, scope))

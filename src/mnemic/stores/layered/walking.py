@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
-from datetime import datetime
 from functools import partial
 
 from mnemic.errors import MnemicError
@@ -14,44 +12,35 @@ from mnemic.stores.codec import DAMAGED, body_check, checked_marks, checked_requ
 from mnemic.stores.layered.memories import Rows, earlier_of, memories_of, place_of, places_of, stored_in
 from mnemic.stores.layered.sides import texts_of
 from mnemic.stores.layered.tables import MARK, OUTBOX, REQUEST, TENANT, EarlierRow, MemoryRow, OutboxRow
-from mnemic.types import Memory, Scope, Status
+from mnemic.stores.single_reads import Held
+from mnemic.types import Memory, Status
 
 _PAGE = 500
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """Filter of the port's `held`."""
-
-    tenant: str
-    statuses: frozenset[Status]
-    expired_by: datetime | None
-    author: str | None
-    memory_ids: Collection[str] | None
-    scope: Scope | None
-
-    def takes(self, memory: Memory) -> bool:
-        """Check everything but the author of an earlier version."""
-        return (
-            memory.status in self.statuses
-            and (self.memory_ids is None or memory.memory_id in self.memory_ids)
-            and (self.expired_by is None or (memory.expires_at is not None and memory.expires_at <= self.expired_by))
-        )
-
-
-async def held(rows: RowReads, memories: Rows, wanted: Wanted, after: str | None, limit: int) -> list[Memory]:
+async def held(rows: RowReads, memories: Rows, wanted: Held) -> list[Memory]:
     """Return the port's `held`."""
     found: list[Memory] = []
-    while len(found) < limit and (page := await _page(rows, wanted, after)):
-        taken = [memory for memory in map(memories.named, page) if wanted.takes(memory)]
+    after = wanted.after
+    while len(found) < wanted.limit and (page := await _page(rows, wanted, after)):
+        taken = [memory for memory in map(memories.named, page) if _takes(wanted, memory)]
         if wanted.author is not None:
             taken = [memory for memory in taken if await _wrote(rows, memories, wanted.author, memory)]
         found += taken
         after = page[-1].memory_id
-    return found[: max(0, limit)]
+    return found[: wanted.limit]
 
 
-async def _page(rows: RowReads, wanted: Wanted, after: str | None) -> list[MemoryRow]:
+def _takes(wanted: Held, memory: Memory) -> bool:
+    """Check everything but the author of an earlier version."""
+    return (
+        memory.status in wanted.statuses
+        and (wanted.memory_ids is None or memory.memory_id in wanted.memory_ids)
+        and (wanted.expired_by is None or (memory.expires_at is not None and memory.expires_at <= wanted.expired_by))
+    )
+
+
+async def _page(rows: RowReads, wanted: Held, after: str | None) -> list[MemoryRow]:
     if wanted.scope is None:
         return await memories_of(rows, wanted.tenant, after, _PAGE)
     return await stored_in(rows, place_of(wanted.scope), after=after, limit=_PAGE)

@@ -10,8 +10,9 @@ SQLite.
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import Any, Literal
 
 from mnemic.stores.codec import dump
@@ -31,18 +32,24 @@ _FOLDER = files("mnemic.stores.relational") / "sql"
 
 def load(name: str, dialect: Dialect) -> dict[str, str]:
     """Return the statements of one file, by name, in this dialect."""
-    _, *found = _HEADER.split((_FOLDER / f"{name}.sql").read_text(encoding="utf-8"))
+    statements, parts = sections(_FOLDER / f"{name}.sql", dialect)
+    return {title: _in_dialect(filled(text, parts), dialect) for title, text in statements.items()}
+
+
+def sections(file: Traversable, dialect: Dialect) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the statements and the parts of a file as they are written, without comments, by name."""
+    _, *found = _HEADER.split(file.read_text(encoding="utf-8"))
     parts: dict[str, str] = {}
     statements: dict[str, str] = {}
     for what, title, of, text in zip(*(found[start::4] for start in range(4)), strict=True):
         if of in (None, dialect):
             # A part of the dialect comes after the common one.
             (parts if what == "part" else statements)[title] = _COMMENT.sub("", text.strip())
-    return {title: _in_dialect(_filled(text, parts), dialect) for title, text in statements.items()}
+    return statements, parts
 
 
-def _filled(text: str, parts: dict[str, str]) -> str:
-    """Return the statement with its parts, which may have parts themselves."""
+def filled(text: str, parts: Mapping[str, str]) -> str:
+    """Return the statement with its parts, which may have parts themselves; what is no part stays as it is."""
     while (filled := _PLACE.sub(lambda place: parts.get(place[1], place[0]), text)) != text:
         text = filled
     return text

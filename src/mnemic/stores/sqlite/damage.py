@@ -8,12 +8,14 @@ from typing import Any
 
 import apsw
 
-from mnemic.errors import MnemicError, StoreCorrupt
+from mnemic.errors import StoreCorrupt
 from mnemic.ports.offers import Damage
-from mnemic.stores.codec import DAMAGED, blob_check, body_check, damaged, load, memory_from, moment_of, text_check
+from mnemic.stores.codec import blob_check, body_check, damaged, load, text_check
+from mnemic.stores.damage import UNREADABLE, in_columns
+from mnemic.stores.damage import placeholder as of_columns
 from mnemic.stores.sqlite.failures import immediate
 from mnemic.stores.sqlite.rows import ANY_FACET, columns_of
-from mnemic.types import Kind, Level, Memory, Scope, Status
+from mnemic.types import Level, Memory, Scope
 from mnemic.types.facets import facets_of
 
 MOST = 100
@@ -78,25 +80,14 @@ def placeholder(connection: apsw.Connection, row_id: int) -> Memory:
     StoreCorrupt (`memory`) where they do not.
     """
     found: Any = connection.execute(_PLACEHOLDER, (row_id,)).fetchone()
+    if found is None:
+        raise damaged("memory")
+    *values, tenant, level, owner = found
     try:
-        *values, tenant, level, owner = found
-        row = dict(zip(_COLUMNS, (_plain(value) for value in values), strict=True))
-        at = moment_of(row["happened_at"])
-        return Memory(
-            memory_id=row["memory_id"],
-            kind=Kind(row["kind"]),
-            scope=Scope(tenant=tenant, level=Level(level), owner=owner),
-            content=DAMAGED,
-            created_at=at,
-            updated_at=at,
-            key=row["key"],
-            category=row["category"],
-            status=Status(row["status"]),
-            version=row["version"],
-            expires_at=None if row["expires_at"] is None else moment_of(row["expires_at"]),
-        )
-    except (TypeError, ValueError, AttributeError, OverflowError, MnemicError) as error:
+        row = dict(zip(_COLUMNS, map(_plain, values), strict=True))
+    except UnicodeDecodeError as error:
         raise damaged("memory") from error
+    return of_columns(row, (tenant, level, owner), key=row["key"], category=row["category"])
 
 
 def examined(connection: apsw.Connection, tenant: str | None = None) -> tuple[Damage, ...]:
@@ -145,23 +136,18 @@ def is_whole(row: tuple[Any, ...]) -> bool:
         place = Scope(tenant=tenant.decode(), level=Level(level.decode()), owner=owner.decode())
         if checksum not in (None, body_check(place.tenant, place.level.value, place.owner, body)):
             return False
-        fields = load(body.decode())
-        if fields.pop("sealed", None) is not None:
-            fields["content"] = ""
-        memory = memory_from(fields, place, None)
+        memory, _ = in_columns(body, place)
         return column_values(memory) == dict(zip(_COLUMNS, (_plain(value) for value in columns), strict=True))
-    except (TypeError, ValueError, AttributeError, OverflowError, MnemicError):
+    except UNREADABLE:
         return False
 
 
 def _are_found(row: tuple[Any, ...], facets: set[Any]) -> bool:
     """Check whether the data of a whole row is found by each of its fields. A sealed one is not read."""
     *_, body, _, tenant, level, owner = row
-    fields = load(body.decode())
-    if ANY_FACET in facets or fields.get("sealed") is not None:
-        return True
     place = Scope(tenant=tenant.decode(), level=Level(level.decode()), owner=owner.decode())
-    return len(facets_of(memory_from(fields, place, None))) == len(facets)
+    memory, sealed = in_columns(body, place)
+    return ANY_FACET in facets or sealed or len(facets_of(memory)) == len(facets)
 
 
 def column_values(memory: Memory) -> dict[str, Any]:

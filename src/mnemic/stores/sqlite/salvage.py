@@ -18,7 +18,8 @@ import apsw
 
 from mnemic.errors import InvalidInput, MnemicError, StoreUnavailable
 from mnemic.ports import Keyring
-from mnemic.stores.codec import blob_check, body_check, load, memory_from, text_check, vector_check, words_check
+from mnemic.stores.codec import blob_check, body_check, load, text_check, vector_check, words_check
+from mnemic.stores.damage import in_columns
 from mnemic.stores.parts import part_of, put
 from mnemic.stores.sealing import NOTHING, Sealer
 from mnemic.stores.sqlite.carve import Record, Text, records
@@ -238,7 +239,7 @@ class _Making:
             place = (scope.tenant, scope.level.value, scope.owner)
             if checksum not in (None, body_check(*place, bytes(body))):
                 raise ValueError("damaged")
-            memory, sealed = _read(body, scope)
+            memory, sealed = in_columns(body, scope)
         except (ValueError, TypeError, KeyError, MnemicError):
             self._damaged(values)
             return
@@ -337,15 +338,6 @@ class _Sealed(Rows):
 
 def _newest_first(record: Record) -> tuple[int, int]:
     return (-int(record.values[4] or 0), -int(record.values[5] or 0))
-
-
-def _read(body: Text, scope: Scope) -> tuple[Memory, bool]:
-    """Return the memory as its columns need it, and whether it is sealed."""
-    fields = load(body.decode())
-    sealed = fields.pop("sealed", None) is not None
-    if sealed:
-        fields["content"] = ""
-    return memory_from(fields, scope, None), sealed
 
 
 def _text(body: bytes) -> str | None:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import heapq
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from mnemic.errors import SpaceMismatch, StoreCorrupt
-from mnemic.stores.codec import DAMAGED, checked_vector, dump, with_id
+from mnemic.errors import SpaceMismatch
+from mnemic.stores.codec import checked_vector, dump, with_id
 from mnemic.stores.sealing import Searched
 from mnemic.stores.sqlite.rows import (
     ACCEPTED,
@@ -100,15 +99,11 @@ class SqliteSnapshot:
         if not rows:
             return []
         current = with_id(memory_id, self._rows.named(self._connection, rows[0]))
-        old = fetch(self._connection, _VERSIONS, (current.scope.tenant, memory_id))
-        return [*(self._version(row, current) for row in old), current]
+        from mnemic.stores.damage import earlier
 
-    def _version(self, row: Sequence[Any], current: Memory) -> Memory:
-        version, body, checksum = row
-        try:
-            return self._rows.version(body, checksum, current.scope)
-        except StoreCorrupt:
-            return replace(current, version=version, content=DAMAGED, context="", data={}, vector=None)
+        old = fetch(self._connection, _VERSIONS, (current.scope.tenant, memory_id))
+        sealer = self._rows.sealer
+        return [*(earlier(sealer, body, checksum, version, current) for version, body, checksum in old), current]
 
     async def newest(
         self, where: Where, *, limit: int, before: str | None = None, facets: Sequence[frozenset[str]] = ()

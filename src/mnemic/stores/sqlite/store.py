@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Sequence
-from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -17,7 +16,7 @@ from mnemic.stores.atomic import run_through
 from mnemic.stores.codec import EXACT_UP_TO, adopted
 from mnemic.stores.jobs import Jobs
 from mnemic.stores.sealing import Sealer
-from mnemic.stores.single_reads import SingleReads
+from mnemic.stores.single_reads import Held, SingleReads
 from mnemic.stores.sqlite.failures import typed_failures
 from mnemic.stores.sqlite.file import BUSY_SECONDS, claim_space
 from mnemic.stores.sqlite.opened import OpenFile
@@ -28,7 +27,6 @@ from mnemic.types import (
     Deadline,
     Memory,
     Scope,
-    Status,
     Vector,
     VectorSpace,
 )
@@ -178,21 +176,9 @@ class SqliteStore(Jobs, SingleReads):
 
         return list(await self._read(partial(examined, tenant=tenant)))
 
-    async def held(
-        self,
-        tenant: str,
-        *,
-        statuses: Collection[Status],
-        expired_by: datetime | None = None,
-        author: str | None = None,
-        memory_ids: Collection[str] | None = None,
-        scope: Scope | None = None,
-        after: str | None = None,
-        limit: int = 500,
-    ) -> list[Memory]:
+    async def _held(self, wanted: Held) -> list[Memory]:
         from mnemic.stores.sqlite import upkeep
 
-        wanted = upkeep.wanted(tenant, statuses, expired_by, author, memory_ids, scope, after, limit)
         rows = self._ready.rows
         return await self._read(lambda connection: upkeep.held(connection, rows, wanted))
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import apsw
 
@@ -16,6 +16,7 @@ from mnemic.stores.audit_chain import Chain
 from mnemic.stores.codec import Sign, dump, to_micros
 from mnemic.stores.relational import upkeep
 from mnemic.stores.relational.statements import Ask, load
+from mnemic.stores.single_reads import Held
 from mnemic.stores.sqlite.asking import asking
 from mnemic.stores.sqlite.rows import MEMORY, SOURCES, Rows, fetch
 from mnemic.types import Kind, Memory, Scope, Status, Usage
@@ -39,7 +40,6 @@ _HELD = f"""
 _BY_STATUS = _HELD.format(status="m.status IN (SELECT value FROM json_each(:statuses))")
 _PENDING = _HELD.format(status="m.status = 'pending_review'")
 """The same for the review queue alone, which has an index."""
-_PENDING_ALONE = dump([Status.PENDING_REVIEW])
 
 _AUDIT = """
     SELECT sequence, CAST(event AS BLOB), CAST(hash AS BLOB) FROM audit WHERE tenant = ? ORDER BY sequence
@@ -50,35 +50,22 @@ _IDENTIFIER = re.compile(
 )
 
 
-def wanted(
-    tenant: str,
-    statuses: Collection[Status],
-    expired_by: datetime | None,
-    author: str | None,
-    memory_ids: Collection[str] | None,
-    scope: Scope | None,
-    after: str | None,
-    limit: int,
-) -> dict[str, Any]:
-    """Return the parameters of `held`."""
-    return {
-        "tenant": tenant,
-        "statuses": dump(sorted(statuses)),
-        "expired_by": to_micros(expired_by),
-        "author": author,
-        "memory_ids": None if memory_ids is None else dump(sorted(memory_ids)),
-        "after": after,
-        "limit": max(0, limit),
-        "level": None if scope is None else scope.level.value,
-        "owner": None if scope is None else scope.owner,
-    }
-
-
-def held(connection: apsw.Connection, rows: Rows, asked: dict[str, Any]) -> list[Memory]:
+def held(connection: apsw.Connection, rows: Rows, wanted: Held) -> list[Memory]:
     """Return the port's `held`. Of a damaged row as much as is known without its body: a job that removes must reach
     it.
     """
-    statement = _PENDING if asked["statuses"] == _PENDING_ALONE else _BY_STATUS
+    asked = {
+        "tenant": wanted.tenant,
+        "statuses": dump(sorted(wanted.statuses)),
+        "expired_by": to_micros(wanted.expired_by),
+        "author": wanted.author,
+        "memory_ids": None if wanted.memory_ids is None else dump(sorted(wanted.memory_ids)),
+        "after": wanted.after,
+        "limit": wanted.limit,
+        "level": None if wanted.scope is None else wanted.scope.level.value,
+        "owner": None if wanted.scope is None else wanted.scope.owner,
+    }
+    statement = _PENDING if wanted.statuses == {Status.PENDING_REVIEW} else _BY_STATUS
     return [rows.named(connection, row) for row in fetch(connection, statement, asked)]
 
 

@@ -80,11 +80,14 @@ MOVED = {
     "mnemic.integrations": "mnemic_agents",
     "mnemic.keys": "mnemic_keys",
     "mnemic.steps": "mnemic_agents.steps",
+    "mnemic.maintain.policy_dry_run": "mnemic_server.policy_dry_run",
+    "mnemic.maintain.run_history": "mnemic_server.run_history",
     "mnemic.stores.azure_search": "mnemic_azure",
     "mnemic.stores.neo4j": "mnemic_neo4j",
     "mnemic.stores.postgres": "mnemic_postgres",
     "mnemic.stores.redis": "mnemic_redis",
     "mnemic.testing": "mnemic_testing",
+    "mnemic.text.special": "mnemic_agents.steps.special",
 }
 """The new name of each module that has an old one."""
 

@@ -21,12 +21,12 @@ from mnemic.engine import MemoryEngine
 from mnemic.guard.limits import Quota
 from mnemic.kinds.entity import EntityMemory
 from mnemic.kinds.episodic import EpisodicMemory, Step
-from mnemic.maintain.run_history import record_run
 from mnemic.maintain.tenants import Tenants
 from mnemic.runtime.sync_facade import awaited
 from mnemic.types import Actor, Candidate, Kind, Origin, Source
 from mnemic_server.app import create_app
 from mnemic_server.credentials import ApiKeys, Role
+from mnemic_server.run_history import record_run
 from mnemic_testing.clock import ManualClock
 from tests.servers import in_thread
 

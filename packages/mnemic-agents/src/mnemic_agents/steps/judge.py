@@ -12,11 +12,11 @@ from mnemic.extract.vetting import UNSUPPORTED, veto
 from mnemic.guard.budget import Budget
 from mnemic.guard.contract import check_candidate
 from mnemic.text.normalise import canonical_value
-from mnemic.text.special import is_special
 from mnemic.types import Candidate, Message
 from mnemic.write.redact import Redactor, redact_candidate
 from mnemic_agents.steps.attempt import attempt
 from mnemic_agents.steps.long_term import Known, LongTerm
+from mnemic_agents.steps.special import is_special
 from mnemic_agents.steps.state import REVIEW, TurnRules, as_data, candidate_of
 
 PROCEDURAL = frozenset({"instruction", "procedure", "procedural", "policy", "permission"})

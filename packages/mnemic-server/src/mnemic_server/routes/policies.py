@@ -12,7 +12,6 @@ from mnemic.engine.tenancy import guard_of
 from mnemic.errors import MemoryNotFound, VersionConflict
 from mnemic.guard.policy_file import guard_data, read_guard
 from mnemic.maintain.policies import PolicyVersion
-from mnemic.maintain.policy_dry_run import tried
 from mnemic_server.access import Operating, TheService
 from mnemic_server.answers import answering
 from mnemic_server.operating_answers import (
@@ -22,6 +21,7 @@ from mnemic_server.operating_answers import (
     PolicyVersionsAnswer,
 )
 from mnemic_server.parsed import Parsed
+from mnemic_server.policy_dry_run import tried
 from mnemic_server.problems import Refused
 from mnemic_server.routes.memories import IfMatch, version_of
 from mnemic_server.shapes import PolicyBack, PolicyWanted

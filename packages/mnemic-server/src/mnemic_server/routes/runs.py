@@ -11,13 +11,13 @@ from fastapi import APIRouter, Path, Query
 
 from mnemic.entrypoints.wire import memory_dict
 from mnemic.errors import MemoryNotFound, MnemicError, StoreFailed
-from mnemic.maintain.run_history import RunRecord, record_run, run_of, runs
 from mnemic.types import Actor
 from mnemic.types.trace import UseAudit, Watch
 from mnemic_server.access import Reading, Service, TheService, Writing
 from mnemic_server.answers import ReportAnswer, RunMemoriesAnswer, RunPageAnswer, answering
 from mnemic_server.evidence import all_shown, report_shown
 from mnemic_server.parsed import Parsed
+from mnemic_server.run_history import RunRecord, record_run, run_of, runs
 from mnemic_server.shapes import IdempotencyKey, Turn
 from mnemic_server.streams import DESCRIBED, EventStream, written
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import selectors
 import socket
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from multiprocessing import get_context
+from multiprocessing.synchronize import Event
 from pathlib import Path
 from statistics import quantiles
-from threading import Event, Thread
 from urllib.parse import urlsplit
 
 import httpx
@@ -44,37 +46,40 @@ def service(tmp_path: Path) -> Iterator[Served]:
 
 @contextmanager
 def holding(service: Served, piece: bytes) -> Iterator[None]:
-    """Hold `STRANGERS` connections that have sent `piece`; replace each one that the service closes. They wait in the
-    kernel: what they cost is the service's trouble alone, not that of the caller who shares the process.
+    """Hold `STRANGERS` connections that have sent `piece`; replace each one that the service closes. A process apart
+    holds them, so that the caller who is timed shares no interpreter lock with the strangers.
     """
-    address, over, held = urlsplit(service.address), Event(), Event()
+    address, apart = urlsplit(service.address), get_context("spawn")
+    held, over = apart.Event(), apart.Event()
     there = (str(address.hostname), int(address.port or 0))
-
-    def hold() -> None:
-        with selectors.DefaultSelector() as ours:
-            for _ in range(STRANGERS):
-                ours.register(begun(there, piece), selectors.EVENT_READ)
-            held.set()
-            while not over.is_set():
-                for key, _ in ours.select(timeout=0.05):
-                    one = key.fileobj
-                    assert isinstance(one, socket.socket)
-                    if closed(one):
-                        ours.unregister(one)
-                        one.close()
-                        ours.register(begun(there, piece), selectors.EVENT_READ)
-            for key in list(ours.get_map().values()):
-                ours.unregister(key.fileobj)
-                key.fileobj.close()  # type: ignore[union-attr]
-
-    holder = Thread(target=hold)
-    holder.start()
+    strangers = apart.Process(target=hold, args=(there, piece, held, over), daemon=True)
+    strangers.start()
     try:
         assert held.wait(60)
         yield
     finally:
         over.set()
-        holder.join()
+        strangers.join()
+    assert strangers.exitcode == 0
+
+
+def hold(there: tuple[str, int], piece: bytes, held: Event, over: Event) -> None:
+    """Connect `STRANGERS` times, set `held`, and connect again for each closed connection until `over` is set."""
+    with selectors.DefaultSelector() as ours:
+        for _ in range(STRANGERS):
+            ours.register(begun(there, piece), selectors.EVENT_READ)
+        held.set()
+        while not over.is_set():
+            for key, _ in ours.select(timeout=0.05):
+                one = key.fileobj
+                assert isinstance(one, socket.socket)
+                if closed(one):
+                    ours.unregister(one)
+                    one.close()
+                    ours.register(begun(there, piece), selectors.EVENT_READ)
+        for key in list(ours.get_map().values()):
+            ours.unregister(key.fileobj)
+            key.fileobj.close()  # type: ignore[union-attr]
 
 
 def begun(there: tuple[str, int], piece: bytes) -> socket.socket:
@@ -120,7 +125,7 @@ def test_a_rightful_caller_is_answered_while_strangers_hold_what_they_can(
 
 def searched(client: httpx.Client) -> float:
     """Search once, after a pause, and return the milliseconds that the answer took; none may fail."""
-    Event().wait(PAUSE)
+    threading.Event().wait(PAUSE)
     answer = client.post("/v1/search", json={"query": "where is the seat?"})
     assert answer.status_code == 200, answer.text
     assert len(answer.json()["hits"]) == 1

@@ -14,6 +14,7 @@ ROW = Row(
         "tests/faults/test_hard_links.py",
         "tests/migration/test_migrations.py",
         "tests/migration/test_postgres_migrations.py",
+        "tests/migration/test_rolling_upgrade.py",
         "tests/migration/test_schema_in_every_write.py",
         "tests/migration/test_postgres_schema_in_every_write.py",
     ),

@@ -21,6 +21,8 @@ CAPTURES = size(24, 64)
 PLAIN = size(20, 1000)
 DIMENSION = 8
 WAIT = 60  # seconds after which a request counts as hung
+UNLIMITED = {"MNEMIC_SERVICE_PER_SECOND": "100000", "MNEMIC_SERVICE_TENANT_PER_SECOND": "100000"}
+"""One person's thousand requests come as fast as they are answered."""
 
 
 def hang(_: ModelRequest) -> Reply:
@@ -34,7 +36,11 @@ def test_a_hanging_model_costs_no_plain_add_or_search(tmp_path: Path, say: Calla
     with (
         ScriptedModelServer(hang) as model,
         serving(
-            tmp_path, MNEMIC_MODEL_URL=model.base_url, MNEMIC_API_KEY="x", MNEMIC_SERVICE_AT_ONCE=str(AT_ONCE)
+            tmp_path,
+            MNEMIC_MODEL_URL=model.base_url,
+            MNEMIC_API_KEY="x",
+            MNEMIC_SERVICE_AT_ONCE=str(AT_ONCE),
+            **UNLIMITED,
         ) as service,
         httpx.Client(base_url=service.address, timeout=WAIT) as client,
         ThreadPoolExecutor(CAPTURES) as pool,
@@ -84,7 +90,10 @@ def test_beside_a_hanging_embedder_words_find_and_adds_are_kept_without_a_vector
             "MNEMIC_EMBEDDER_MODEL": "tiny",
             "MNEMIC_EMBEDDER_DIMENSION": str(DIMENSION),
         }
-        with serving(tmp_path, **embedder) as service, httpx.Client(base_url=service.address, timeout=WAIT) as client:
+        with (
+            serving(tmp_path, **embedder, **UNLIMITED) as service,
+            httpx.Client(base_url=service.address, timeout=WAIT) as client,
+        ):
             made = service.run(
                 "apikeys", "create", "--role", "reader", "--role", "writer", "--for-user", "ana", **embedder
             )

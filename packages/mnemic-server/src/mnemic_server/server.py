@@ -107,6 +107,12 @@ class ServiceSettings(BaseSettings):
         gt=0,
         description="Longest time in which a caller takes nothing of what it is answered, in seconds.",
     )
+    keep_alive_seconds: int = Field(
+        default=75,
+        ge=1,
+        description="Longest time that a connection is kept for a next request. Keep it longer than a proxy or client "
+        "keeps its end, which would send a request into a connection that is being closed.",
+    )
     log: Literal["text", "json"] = Field(default="text", description="Form of the log on standard error.")
     log_requests: bool = Field(default=False, description="A line for every request, not for slow ones only.")
     slow_ms: float = Field(default=1000.0, gt=0, description="A request that took so long is logged.")
@@ -267,6 +273,7 @@ def serve(settings: Settings, service: ServiceSettings, *, open_to: Principal | 
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=service.drain_seconds,
+        timeout_keep_alive=service.keep_alive_seconds,
         backlog=ACCEPTED_AT_ONCE,
         log_config=None,
     )

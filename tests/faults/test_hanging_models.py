@@ -52,9 +52,9 @@ def test_a_hanging_model_costs_no_plain_add_or_search(tmp_path: Path, say: Calla
             while not over.is_set():
                 headers = {"Authorization": f"Bearer {keys['eve']}"}
                 said = {"message": "I am allergic to peanuts."}
-                answers.append(
-                    httpx.post(f"{service.address}/v1/capture", json=said, headers=headers, timeout=WAIT).status_code
-                )
+                answer = httpx.post(f"{service.address}/v1/capture", json=said, headers=headers, timeout=WAIT)
+                answers.append(answer.status_code)
+                over.wait(float(answer.headers.get("Retry-After", "0")))
             return answers
 
         captures = [pool.submit(capture) for _ in range(CAPTURES)]

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from math import exp, log, log1p
@@ -69,7 +68,7 @@ def judge(old: Frame, new: Frame, cosine: float, *, among: int = 1, opposed: boo
     `among`: how many statements near `new` it is compared with; of many, one is easily like it by chance, so more is
     asked. `opposed`: words say that the two contradict each other; then less is.
     """
-    if new.plain in old.plain:  # a part of the same, said again
+    if (new.silent and not opposed) or new.plain in old.plain:  # nothing can come of it, or a part of the same again
         return None
     if flips(old, new) or recounted(old, new):
         return Change("changed", 1.0)
@@ -108,6 +107,7 @@ def bears(old: Frame, new: Frame, cosine: float) -> bool:
     return bool(shared) or cosine >= NAMED_COSINE or takes_back(old, new)
 
 
+@lru_cache(maxsize=1024)
 def required(among: int, alone: float = CERTAIN) -> float:
     """Return the probability that is asked for where `among` statements are compared, if `alone` is enough for one."""
     odds = log(alone / (1 - alone)) + CROWD * log1p(max(0, among - FEW) / CROWDED)
@@ -120,10 +120,10 @@ def likelihood(old: Frame, new: Frame, cosine: float, *, opposed: bool = False) 
         return 0.0
     if cosine < (LEAST_COSINE if new.turns else UNTURNED_COSINE) and not (denied(old, new) or alike(old, new)):
         return 0.0
-    if old.plain == new.plain or apart(old, new) or not (opposed or moved(old, new) or takes_back(old, new)):
+    if old.plain == new.plain or not (opposed or moved(old, new) or takes_back(old, new)) or apart(old, new):
         return 0.0
-    weights = _weights()
-    total = weights["bias"] + sum(map(mul, (weights[name] for name in NAMES), features(old, new, cosine)))
+    bias, *weights = _weights()
+    total = bias + sum(map(mul, weights, features(old, new, cosine)))
     return 1.0 / (1.0 + exp(-total)) if total > -30 else 0.0
 
 
@@ -149,7 +149,8 @@ def cosine_of(one: Vector | None, other: Vector | None) -> float:
 
 
 @lru_cache(maxsize=1)
-def _weights() -> Mapping[str, float]:
+def _weights() -> tuple[float, ...]:
+    """Return the bias, then the weights in the order of `NAMES`."""
     text = get_data(__package__, "data/weights.json") or b"{}"
     found: dict[str, float] = json.loads(text)["weights"]
-    return found
+    return tuple(found[name] for name in ("bias", *NAMES))

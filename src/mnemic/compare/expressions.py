@@ -23,6 +23,10 @@ ORDERS = re.compile(
 )
 QUOTED = re.compile(r"\"[^\"\n]{8,2000}\"|“[^”]{8,2000}”|«[^»]{8,2000}»|„[^“”]{8,2000}[“”]|```.{0,4000}?```", re.DOTALL)
 ENDINGS = ("ing", "ies", "ed", "es", "en", "er", "s", "e", "a", "o", "i", "n")
+BORN = re.compile(
+    r"\b(?:was born|were born|gave birth|is born|geboren|zur welt gekommen"
+    r"|est ne|est nee|sont nes|naquit|nacio|ha nacido|e nato|e nata|nasceu|geboren is)\b"
+)
 TURNS = frozenset({"end", "change", "correct", "weak_end", "weak_change", "weak_correct"})
 PAST = re.compile(
     r"\b(?:i|we|he|she|they|it|kids?|[a-z]+) (?:just |also |recently |really |finally )?"

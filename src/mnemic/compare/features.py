@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from difflib import SequenceMatcher
+from typing import Any
 
 from mnemic.compare.frame import Frame
 from mnemic.compare.sorts import another_of_a_sort, compound_of_a_sort, one_more_child
@@ -153,12 +154,12 @@ def recounted(old: Frame, new: Frame) -> bool:
     """
     if len(old.numbers) != 1 or len(new.numbers) != 1 or old.numbers == new.numbers or old.event:
         return False
+    mine, theirs = old.unnumbered, new.unnumbered
+    if not old.counted or old.counted != new.counted or not old.counted < mine & theirs:
+        return False
     if new.cues & {"add", "passing", "past"} or any(old.slots(name) != new.slots(name) for name in MEMBERS):
         return False
     if apart(old, new) or _other(old, new) or _from_other(old, new) or _new_name(old, new):
-        return False
-    mine, theirs = old.unnumbered, new.unnumbered
-    if not old.counted or old.counted != new.counted or not old.counted < mine & theirs:
         return False
     return mine <= theirs or theirs <= mine
 
@@ -169,14 +170,14 @@ def outgrown(old: Frame, new: Frame, cosine: float) -> bool:
     """
     if one_more_child(old, new) and not (apart(old, new) or _other(old, new) or old.subject.startswith("other:")):
         return True
-    if len(old.numbers) != 1 or cosine < OUTGROWN_COSINE or old.event or apart(old, new):
+    if len(old.numbers) != 1 or cosine < OUTGROWN_COSINE or old.event:
         return False
     shared = old.unnumbered & new.unnumbered
     if new.totals and shared and not new.totals <= old.numbers:
-        return True
+        return not apart(old, new)
     (count,) = old.numbers
     more = bool(new.cues & {"weak_change", "change"}) and bool(old.counted & new.unnumbered)
-    return more and count.isdigit() and new.ordinals == {str(int(count) + 1)}
+    return more and count.isdigit() and new.ordinals == {str(int(count) + 1)} and not apart(old, new)
 
 
 def revalued(old: Frame, new: Frame, cosine: float) -> bool:
@@ -199,11 +200,13 @@ def revalued(old: Frame, new: Frame, cosine: float) -> bool:
 
 def _resorted(old: Frame, new: Frame, cosine: float) -> bool:
     """Return True if `new` says that something has changed, and names another value of a sort than `old`."""
-    if old.event or new.cues & {"add", "passing", "past"} or old.negated != new.negated or apart(old, new):
+    if not new.cues & {"change", "weak_change", "correct"} or new.cues & {"add", "passing", "past"}:
+        return False
+    if old.event or old.negated != new.negated or apart(old, new):
         return False
     if _other(old, new) or _from_other(old, new) or old.subject.startswith("other:"):
         return False
-    if another_of_a_sort(old, new) and new.cues & {"change", "weak_change", "correct"}:
+    if another_of_a_sort(old, new):
         return len(old.stems & new.stems) > 1 or (bool(old.stems & new.stems) and cosine >= REVALUED_COSINE)
     if "change" not in new.cues or cosine < OUTGROWN_COSINE or _new_name(old, new):
         return False
@@ -299,13 +302,16 @@ def apart(old: Frame, new: Frame) -> bool:
     """Return True if the two are certainly about different things: about two persons, the left and the right one, the
     first and the second, or Monday's and Tuesday's.
     """
-    sides, ranks = (old.slots("sides"), new.slots("sides")), (old.ordinals, new.ordinals)
-    if old.sort("classes") and new.sort("classes"):
-        ranks = frozenset(), frozenset()
-    if any(mine and theirs and mine.isdisjoint(theirs) for mine, theirs in (sides, ranks)) or _two_of_a_sort(old, new):
+    if _disjoint(old.slots("sides"), new.slots("sides")) or _two_of_a_sort(old, new):
+        return True
+    if _disjoint(old.ordinals, new.ordinals) and not (old.sort("classes") and new.sort("classes")):
         return True
     who, whom = old.subject.partition("other:")[2], new.subject.partition("other:")[2]
     return bool(who and whom and who != whom and who not in new.stems and whom not in old.stems)
+
+
+def _disjoint(mine: frozenset[Any], theirs: frozenset[Any]) -> bool:
+    return bool(mine and theirs) and mine.isdisjoint(theirs)
 
 
 def _two_of_a_sort(old: Frame, new: Frame) -> bool:

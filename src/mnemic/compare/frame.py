@@ -13,6 +13,7 @@ from functools import cached_property, lru_cache
 from mnemic.compare.expressions import (
     ALLOWED,
     ASKS,
+    BORN,
     CALLED,
     CLAUSE,
     DENIED,
@@ -237,7 +238,13 @@ class Frame:
         if self.event:  # something that happened this month need not end with it
             lasting = lasting.replace("this month", " ")
         texts = {"passing": lasting, "add": TOO_MUCH.sub(" ", told), "unreal": ""}
-        found = {kind for kind, cue in cue_words().items() if cue.search(texts.get(kind, told))}
+        words = cue_words()
+        likely = {text: words.likely(text) for text in {told, *texts.values()}}
+        found = {
+            kind
+            for kind, cue in words.expressions.items()
+            if kind in likely[text := texts.get(kind, told)] and cue.search(text)
+        }
         return frozenset(found | {"correct"} if SPELT.search(told) else found)
 
     @property
@@ -245,10 +252,26 @@ class Frame:
         """True if a word of it is for the speaker."""
         return not (person_words()["self"] | person_words()["possessive"]).isdisjoint(self.tokens)
 
-    @property
+    @cached_property
     def turns(self) -> bool:
         """True if a word of it says that something has changed."""
         return not self.cues.isdisjoint(TURNS)
+
+    @cached_property
+    def bears_child(self) -> bool:
+        """True if it tells of a birth."""
+        return BORN.search(self.plain) is not None
+
+    @cached_property
+    def silent(self) -> bool:
+        """True if it takes the place of nothing, whatever that says, unless the two contradict each other: it has no
+        cue for a change, denies nothing, gives nothing a value, counts nothing, tells no feeling and no birth.
+        """
+        cued = self.turns or "takes_back" in self.cues
+        valued = (
+            self.attributes or self.theme or self.denied or self.totals or (len(self.numbers) == 1 and self.counted)
+        )
+        return not (cued or valued or self.feeling[1] or self.bears_child)
 
     @cached_property
     def event(self) -> bool:
@@ -266,16 +289,23 @@ class Frame:
     @cached_property
     def attributes(self) -> frozenset[str]:
         """The attributes it gives a value, or whose change it tells."""
-        return frozenset(name for name, told in attribute_words().items() if told.search(self.plain))
+        return attribute_words().found(self.plain)
 
     def valued(self, name: str) -> frozenset[str] | None:
         """Return the words by which it tells an attribute, where they are its value ("vegan"), or None."""
-        return frozenset(m[0] for m in attribute_words()[name].finditer(self.plain)) if name in _VALUED else None
+        told = attribute_words().expressions[name]
+        return frozenset(m[0] for m in told.finditer(self.plain)) if name in _VALUED else None
+
+    @cached_property
+    def sorts(self) -> dict[str, frozenset[int]]:
+        """The members of the sorts of values that it names, by sort; no sort of which it names none."""
+        words, numbered = value_sorts()
+        told = ((name, words.expressions[name].findall(self.plain)) for name in words.likely(self.plain))
+        return {name: frozenset(map(numbered[name].__getitem__, found)) for name, found in told if found}
 
     def sort(self, name: str) -> frozenset[int]:
         """Return the members of a sort of values (`currencies`, `classes` ...) that it names."""
-        told, numbered = value_sorts()[name]
-        return frozenset(numbered[found] for found in told.findall(self.plain))
+        return self.sorts.get(name, frozenset())
 
     @cached_property
     def subject(self) -> str:
@@ -325,7 +355,7 @@ def _stated(sentence: str) -> str:
 
 def _real(sentence: str) -> str:
     """Return what a sentence says before it begins to wish or to suppose; nothing if it begins with that."""
-    unreal = cue_words()["unreal"]
+    unreal = cue_words().expressions["unreal"]
     if unreal.search(plain(GERMAN_PAST.sub("ward", sentence))) is None:
         return sentence
     said: list[str] = []

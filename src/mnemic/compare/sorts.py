@@ -6,10 +6,7 @@
 
 from __future__ import annotations
 
-import re
-
 from mnemic.compare.frame import Frame
-from mnemic.compare.vocabulary import value_sorts
 
 SHORTEST_COMPOUND, SHORTEST_HEAD = 9, 5
 """Letters of a compound, and of the noun that two of them may end in."""
@@ -17,10 +14,6 @@ _CHILDREN = frozenset(
     "kids kid children sons daughters boys girls kinder kind kindern sohne tochter enfants enfant fils filles hijos"
     " hijas ninos figli figlie bambini filhos filhas criancas kinderen zonen dochters grandchildren grandkids"
     " nephews nieces enkel enkelkinder petits-enfants nietos nipoti netos kleinkinderen".split()
-)
-_BORN = re.compile(
-    r"\b(?:was born|were born|gave birth|is born|geboren|zur welt gekommen"
-    r"|est ne|est nee|sont nes|naquit|nacio|ha nacido|e nato|e nata|nasceu|geboren is)\b"
 )
 _RANKS = {
     "second": 2, "zweit": 2, "deuxieme": 2, "segund": 2, "second'": 2, "tweed": 2,
@@ -32,10 +25,7 @@ _RANKS = {
 
 def another_of_a_sort(old: Frame, new: Frame) -> bool:
     """Return True if both name a member of a sort of values, and none is the same."""
-    return any(
-        bool(mine := old.sort(name)) and bool(theirs := new.sort(name)) and mine.isdisjoint(theirs)
-        for name in value_sorts()
-    )
+    return any(name in new.sorts and mine.isdisjoint(new.sorts[name]) for name, mine in old.sorts.items())
 
 
 def compound_of_a_sort(old: Frame, new: Frame) -> bool:
@@ -46,7 +36,7 @@ def compound_of_a_sort(old: Frame, new: Frame) -> bool:
 
 def one_more_child(old: Frame, new: Frame) -> bool:
     """Return True if `new` tells the birth of one child more than `old` counts: "two kids", "our third was born"."""
-    if len(old.numbers) != 1 or _CHILDREN.isdisjoint(old.tokens) or not _BORN.search(new.plain):
+    if len(old.numbers) != 1 or _CHILDREN.isdisjoint(old.tokens) or not new.bears_child:
         return False
     (count,) = old.numbers
     ranks = {rank for token in new.tokens for word, rank in _RANKS.items() if token.startswith(word)}

@@ -10,6 +10,8 @@ from functools import lru_cache
 from pkgutil import get_data
 from typing import Any
 
+from mnemic.compare.lexicon import Lexicon, mark_of_phrase, marks_of_pattern
+
 SLOTS = ("weekdays", "dayparts", "seasons", "months")
 MEMBERS = ("sides", "directions", *SLOTS)
 """Classes of words that tell apart things of one sort: a north and a south entrance, Monday's and Tuesday's class."""
@@ -24,6 +26,8 @@ def _data(name: str) -> dict[str, Any]:
 
 def plain(text: str) -> str:
     """`text` in lower case, with straight apostrophes and without accents."""
+    if text.isascii():
+        return text.lower()
     text = text.replace("’", "'").replace("ß", "ss").casefold()
     return "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
 
@@ -42,10 +46,16 @@ def _any_of(phrases: Iterable[str]) -> re.Pattern[str]:
     return re.compile(r"(?<![\w'])(?:" + "|".join(map(_expression, ordered)) + r")(?![\w])")
 
 
+def _lexicon(phrases: Mapping[str, Iterable[str]]) -> Lexicon:
+    told = {name: list(listed) for name, listed in phrases.items()}
+    marks = {name: [mark_of_phrase(phrase) for phrase in listed] for name, listed in told.items()}
+    return Lexicon({name: _any_of(listed) for name, listed in told.items()}, marks)
+
+
 @lru_cache(maxsize=1)
-def cue_words() -> Mapping[str, re.Pattern[str]]:
+def cue_words() -> Lexicon:
     """Return the expressions of each sign of bearing on what was said before."""
-    return {kind: _any_of(p for told in by.values() for p in told) for kind, by in _data("cues").items()}
+    return _lexicon({kind: [p for told in by.values() for p in told] for kind, by in _data("cues").items()})
 
 
 @lru_cache(maxsize=1)
@@ -55,13 +65,12 @@ def feeling_words() -> Mapping[str, re.Pattern[str]]:
 
 
 @lru_cache(maxsize=1)
-def attribute_words() -> Mapping[str, re.Pattern[str]]:
+def attribute_words() -> Lexicon:
     """Return the expressions that tell an attribute or a change of it, by its name."""
     number = "|".join(sorted({r"\d{1,3}", *word_classes()["numbers"]}))
-    return {
-        name: re.compile("|".join(told).replace("NUMBER", f"(?:{number})"))
-        for name, told in _data("attributes").items()
-    }
+    told = {name: "|".join(told).replace("NUMBER", f"(?:{number})") for name, told in _data("attributes").items()}
+    marks = {name: list(marks_of_pattern(pattern)) for name, pattern in told.items()}
+    return Lexicon({name: re.compile(pattern) for name, pattern in told.items()}, marks)
 
 
 @lru_cache(maxsize=1)
@@ -77,13 +86,13 @@ def word_classes() -> Mapping[str, Any]:
 
 
 @lru_cache(maxsize=1)
-def value_sorts() -> Mapping[str, tuple[re.Pattern[str], Mapping[str, int]]]:
+def value_sorts() -> tuple[Lexicon, Mapping[str, Mapping[str, int]]]:
     """Return, for each sort of value of which a thing has one at a time, its expressions, and which say the same."""
-    found = {}
-    for name, groups in _data("words")["values"].items():
-        numbered = {plain(phrase): number for number, group in enumerate(groups) for phrase in group}
-        found[name] = _any_of(numbered), numbered
-    return found
+    sorts = {
+        name: {plain(phrase): number for number, group in enumerate(groups) for phrase in group}
+        for name, groups in _data("words")["values"].items()
+    }
+    return _lexicon(sorts), sorts
 
 
 @lru_cache(maxsize=1)

@@ -21,8 +21,9 @@ from numpy.typing import NDArray
 
 from mnemic.stores.codec import EPOCH, EXACT_UP_TO, to_micros
 from mnemic.stores.columns import Growing, Narrow, Postings, Rare, Read, Vectors
+from mnemic.stores.recalled import Recalled
 from mnemic.text.bm25 import Bm25
-from mnemic.types import Cues, Scored, Signals, Status, Vector, Where
+from mnemic.types import Cues, Memory, Scored, Signals, Status, Vector, Where
 
 _GONE = -1
 _CUES = np.dtype([("words", "<u4"), ("asking", "<f4"), ("oneself", "?"), ("timed", "?")])
@@ -91,6 +92,7 @@ class ScopeIndex:
         self._times = {name: Rare() for name in ("began_at", "ended_at", "expires_at")}
         self._content, self._context = Postings(), Postings()
         self._expected = Expected()
+        self._recalled = Recalled()
         self._weight: int | None = None
 
     def __len__(self) -> int:
@@ -107,6 +109,7 @@ class ScopeIndex:
 
     def _weighed(self) -> int:
         columns: list[_Weighed] = [self._identifiers, self._vectors, self._expected, self._cues, self._happened]
+        columns.append(self._recalled)
         columns += [*self._named.values(), *self._said.values(), *self._times.values(), self._content, self._context]
         return sum(column.nbytes for column in columns) + 250 * len(self._names)
 
@@ -237,6 +240,16 @@ class ScopeIndex:
         )
         return dict(zip(known, map(_NEW_SIGNALS, columns), strict=True))
 
+    def recalled(self, memory_ids: Sequence[str]) -> dict[str, Memory]:
+        """Return those of the memories that were given to `recall` and have not changed since, by id."""
+        return self._recalled.find(memory_ids, self._identifiers.of_ids(memory_ids).tolist())
+
+    def recall(self, memories: Sequence[Memory]) -> None:
+        """Keep memories that were read as the index knows them, for `recalled`."""
+        ids = [memory.memory_id for memory in memories]
+        self._recalled.keep(memories, self._identifiers.of_ids(ids).tolist())
+        self._weight = None
+
     def speakers(self) -> frozenset[str]:
         """Everybody who speaks in an active memory of the scope."""
         active = self._any_of("status", (Status.ACTIVE,))
@@ -330,6 +343,7 @@ class ScopeIndex:
 
     def _forget(self, places: NDArray[np.int64]) -> None:
         self._live -= len(places)
+        self._recalled.forget(self._identifiers.named(places))
         self._named["status"].all[places] = _GONE
         self._vectors.forget(places)
 

@@ -14,7 +14,7 @@ from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import hypot
 from typing import Any
 
@@ -87,7 +87,13 @@ class Near:
     @cached_property
     def statement(self) -> Statement:
         """Its content taken apart, once it is needed."""
-        return Statement.of(self.memory.content)
+        return _stated(self.memory.content)
+
+
+@lru_cache(maxsize=4096)
+def _stated(content: str) -> Statement:
+    """Return the statement of a memory: a write meets the same ones again and again."""
+    return Statement.of(content)
 
 
 def merge(draft: Draft, near: Sequence[Near], memory_id: str, kept_id: str) -> Decision | None:

@@ -58,7 +58,8 @@ def _compared(
     if foreign:
         reason = f"contradiction:{foreign[0][1]}"
         return pending(draft, [memory for memory, _ in foreign], memory_id, reason), reason
-    by_peers = [one for one in near if one not in around]
+    seen = {one.memory.memory_id for one in around}
+    by_peers = [one for one in near if one.memory.memory_id not in seen]
     found = changed(draft, [*around, *by_peers], {memory.memory_id: how for memory, how in opposed})
     known = {memory.memory_id for memory, _ in named}
     found = [*named, *(one for one in found if one[0].memory_id not in known)]

@@ -245,6 +245,7 @@ def _denied_claims(statement: Statement) -> Iterator[frozenset[str]]:
             yield said
 
 
+@lru_cache(maxsize=8192)
 def negates(text: str) -> bool:
     """Return True if `text` may contain a negation, at a glance: what has none denies nothing."""
     low = text.casefold().replace("’", "'")

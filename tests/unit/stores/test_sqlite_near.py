@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import apsw
@@ -96,3 +97,45 @@ async def test_a_damaged_vector_and_one_of_another_length_are_left_out(store: Sq
         connection.execute(damage, (4 * EMBEDDER.space.dimension, 7, broken.memory_id))
         connection.execute(damage, (8, None, short.memory_id))
     assert [one.memory_id for one, _ in await asked(store, "tea")] == [kept.memory_id]
+
+
+async def test_neighbours_that_were_read_before_are_shown_as_they_are_now(
+    store: SqliteStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(near, "FEW", -1)
+    kept, changed, removed = (memory(f"tea {name}", fingerprint=name) for name in ("kept", "changed", "removed"))
+    await remember(store, kept, changed, removed)
+    assert {one.content for one, _ in await asked(store, "tea")} == {"tea kept", "tea changed", "tea removed"}
+    later = replace(changed, content="tea lamp", version=2, fingerprint="later")
+    other = SqliteStore(tmp_path / "m.db", durability="fast")
+    await other.open(EMBEDDER.space)
+
+    async def work(transaction: Transaction) -> None:
+        await transaction.replace(later)
+        await transaction.remove(removed.memory_id, scope=removed.scope)
+
+    await other.transact(work)
+    await other.close()
+    found = {one.memory_id: one for one, _ in await asked(store, "tea")}
+    assert found == {kept.memory_id: kept, changed.memory_id: later}
+
+
+async def test_a_neighbour_is_decoded_once_and_a_sealed_one_each_time(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(near, "FEW", -1)
+    await remember(store, memory("tea", fingerprint="tea"))
+    assert store._opened is not None
+    rows, read = store._opened.rows, list[int]()
+    whole = rows.whole
+    monkeypatch.setattr(rows, "whole", lambda found: whole(read.append(row[0]) or row for row in found))
+    for opens, more in ((False, 1), (False, 0), (True, 0)):
+        monkeypatch.setattr(rows.sealer, "opens", opens)
+        before = len(read)
+        assert len(await asked(store, "tea")) == 1
+        assert len(read) - before == more
+    await remember(store, memory("tea milk", fingerprint="milk"))
+    for _ in range(2):
+        before = len(read)
+        assert len(await asked(store, "tea")) == 2
+        assert len(read) - before == 1

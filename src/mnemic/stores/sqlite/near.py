@@ -12,22 +12,21 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from mnemic.stores.codec import blob_check, cosines
-from mnemic.stores.sqlite.rows import GET_MANY, Rows, fetch, find_place, place, wanted_memories
+from mnemic.stores.sqlite.rows import GET_MANY, Place, Rows, fetch, find_place, wanted_memories
 from mnemic.types import Memory, Scope, Status, Vector
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from mnemic.stores.sqlite.indexes import ScopeIndexes
 
 FEW = 128
-"""Memories of a scope, earlier ones that are closed among them, up to which its vectors are read."""
+"""Changes of a scope, which are at least its memories, up to which its vectors are read row by row."""
 
 _VECTORS = """
     SELECT m.row_id, m.memory_id, m.status, s.vector, s.vector_check, s.cues
-    FROM scope c CROSS JOIN memory m ON m.row_id BETWEEN c.scope_id << 32 AND (c.scope_id + 1 << 32) - 1
-    JOIN memory_search s ON s.row_id = m.row_id
-    WHERE c.tenant = :tenant AND c.level = :level AND c.owner = :owner LIMIT :most
+    FROM memory m JOIN memory_search s ON s.row_id = m.row_id
+    WHERE m.row_id BETWEEN :scope_id << 32 AND (:scope_id + 1 << 32) - 1
 """
 
 Found = list[tuple[Memory, float]]
@@ -44,11 +43,12 @@ def near(
     at_least: float,
 ) -> Found:
     """Return the active memories of `scope` with cosine >= `at_least`, best first."""
-    stored = fetch(connection, _VECTORS, place(scope) | {"most": FEW + 1})
-    if len(stored) > FEW:
-        scores = _indexed(connection, indexes(), scope, vector, limit, at_least)
-    else:
-        scores = _compared(rows, stored, vector, limit, at_least)
+    found_at = find_place(connection, scope)
+    if found_at is None:
+        return []
+    if found_at.changes > FEW:
+        return best(_indexed(connection, rows, indexes(), scope, found_at, vector, limit, at_least), limit)
+    scores = _compared(rows, fetch(connection, _VECTORS, {"scope_id": found_at.scope_id}), vector, limit, at_least)
     if not scores:
         return []
     found = rows.whole(fetch(connection, GET_MANY, wanted_memories(list(scores), [scope])))
@@ -79,14 +79,27 @@ def _compared(
 
 
 def _indexed(
-    connection: apsw.Connection, indexes: ScopeIndexes, scope: Scope, vector: Vector, limit: int, at_least: float
-) -> dict[str, float]:
+    connection: apsw.Connection,
+    rows: Rows,
+    indexes: ScopeIndexes,
+    scope: Scope,
+    found_at: Place,
+    vector: Vector,
+    limit: int,
+    at_least: float,
+) -> Iterator[tuple[Memory, float]]:
     from mnemic.types import Where
 
-    found_at = find_place(connection, scope)
-    if found_at is None:
-        return {}
     with indexes.use(connection, found_at) as index:
         read = partial(indexes.read, connection)
         ranked = index.near(Where(scopes=(scope,)), vector, limit=limit, at_least=at_least, read=read)
-    return {entry.memory_id: entry.score for entry in ranked}
+        known = index.recalled([entry.memory_id for entry in ranked])
+        unread = [entry.memory_id for entry in ranked if entry.memory_id not in known]
+        if unread:
+            found = list(rows.whole(fetch(connection, GET_MANY, wanted_memories(unread, [scope]))))
+            known |= {memory.memory_id: memory for memory in found}
+            if not rows.sealer.opens:  # what is sealed is readable as long as its key is, and no longer
+                index.recall(found)
+    for entry in ranked:
+        if (memory := known.get(entry.memory_id)) is not None:
+            yield memory, entry.score

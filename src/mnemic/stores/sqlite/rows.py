@@ -206,15 +206,13 @@ class Rows:
         return columns_of(memory) | {"body": body, "checksum": checksum}
 
     def search_columns(self, memory: Memory) -> tuple[Searched, int | None, int]:
-        """Return the values of the columns of `memory_search`, and the checksums of its vector and of the rest."""
-        searched = self.searched(memory)
-        return searched, vector_check(searched.vector), words_check(*searched[1:])
-
-    def searched(self, memory: Memory) -> Searched:
-        """Return the values of the columns of `memory_search`. Without cues the row is sealed, and has no phrases."""
+        """Return the values of the columns of `memory_search`, and the checksums of its vector and of the rest. Without
+        cues the row is sealed, and has no phrases.
+        """
         content, context = map(self.terms.pack, fields_of(memory))
         plain = Searched(memory.vector, content, context, memory.source.speaker, cues_of(memory))
-        return self.sealer.searched(memory, plain)
+        searched = self.sealer.searched(memory, plain)
+        return searched, vector_check(searched.vector), words_check(*searched[1:])
 
     def facets(self, wanted: Iterable[str]) -> frozenset[int]:
         """Return the numbers of these facets in this file, and the one of what may have every one of them."""

@@ -281,7 +281,7 @@ class _Making:
             # A change of the vector space gives the two columns each other's names.
             vector = following if following and _is_right(following, following_expected) else None
         if words is None or words != blob_check(content, context, speaker, cues):
-            searched = NOTHING if sealed else rows.searched(memory)
+            searched = NOTHING if sealed else rows.search_columns(memory)[0]
             content, context, speaker, cues = searched.content, searched.context, searched.speaker, searched.cues
         speaker = _decoded(speaker)
         checks = (vector_check(vector), words_check(content, context, speaker, cues))

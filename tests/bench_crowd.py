@@ -28,8 +28,8 @@ import numpy as np
 from mnemic.bootstrap import build_store
 from mnemic.engine import MemoryEngine
 from mnemic.errors import MnemicError
-from mnemic.stores.sqlite.baseline import bare_commits as in_file
 from mnemic.types import Actor, Candidate, Kind, VectorSpace
+from mnemic_eval.bare_commits import bare_commits as in_file
 from mnemic_eval.conditions import conditions, load
 from mnemic_eval.metrics import percentiles
 from mnemic_eval.place import place

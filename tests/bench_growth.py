@@ -28,9 +28,9 @@ import numpy as np
 from mnemic.bootstrap import build_store
 from mnemic.engine import MemoryEngine
 from mnemic.ports import Transaction
-from mnemic.stores.sqlite.baseline import bare_commits
 from mnemic.types import Actor, Kind, Level, Memory, VectorSpace
 from mnemic.types.identity import new_id
+from mnemic_eval.bare_commits import bare_commits
 from mnemic_eval.conditions import conditions, file_system, load
 from mnemic_eval.floors import scan
 from mnemic_eval.metrics import percentiles

@@ -86,6 +86,7 @@ MOVED = {
     "mnemic.stores.neo4j": "mnemic_neo4j",
     "mnemic.stores.postgres": "mnemic_postgres",
     "mnemic.stores.redis": "mnemic_redis",
+    "mnemic.stores.sqlite.baseline": "mnemic_eval.bare_commits",
     "mnemic.testing": "mnemic_testing",
     "mnemic.text.special": "mnemic_agents.steps.special",
 }

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from mnemic.stores.sqlite.baseline import bare_commits
+from mnemic_eval.bare_commits import bare_commits
 from mnemic_eval.bench import BenchOptions, run
 from mnemic_eval.starts import cold_starts
 from mnemic_eval.tables import bench_table

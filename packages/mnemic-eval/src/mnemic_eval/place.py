@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from mnemic.bootstrap.extras import extra
 from mnemic.bootstrap.stores import postgres_dsn
 from mnemic.errors import InvalidConfig
-from mnemic.stores.sqlite.baseline import bare_commits
+from mnemic.plugins.extras import brought_by
+from mnemic_eval.bare_commits import bare_commits
 
 Commits = Callable[[Sequence[tuple[str, bytes]]], list[float]]
 
@@ -39,7 +39,7 @@ def place(folder: Path, server: str | None, durability: str) -> Iterator[Place]:
     dsn = postgres_dsn(server)
     if dsn is None:
         raise InvalidConfig("store", hint="a file is measured without an address; a server by postgresql://...")
-    with extra("postgres"):
+    with brought_by("postgres"):
         from mnemic_postgres.scratch import ScratchDatabase
 
     with ScratchDatabase(dsn) as scratch:

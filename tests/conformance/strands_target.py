@@ -9,8 +9,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from mnemic.engine import MemoryEngine
-from mnemic.inject.fold import fold
 from mnemic.inject.injector import InjectionContext
+from mnemic.inject.insert_text import fold
 from mnemic.inject.messages import is_user_turn
 from mnemic.ports import RecordStore
 from mnemic.runtime.clock import SystemClock

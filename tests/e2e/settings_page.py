@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mnemic.config import Settings
-from mnemic.config import declarations as config_fields
+from mnemic.config import parsing as config_fields
 from mnemic_server.server import ServiceSettings
 
 PAGE = Path(__file__).parents[2] / "docs" / "configuration.md"

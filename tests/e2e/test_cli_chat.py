@@ -107,7 +107,7 @@ def test_the_file_that_init_writes_is_read(tmp_path: Path, monkeypatch: pytest.M
 
 def test_init_asks_at_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("mnemic.entrypoints.cli.beginning.at_terminal", lambda: True)
+    monkeypatch.setattr("mnemic.entrypoints.cli.init_command.at_terminal", lambda: True)
     begin(stdin="\nscripted\nhttp://127.0.0.1:9/v1\n\n")
     assert (tmp_path / "mnemic.env").read_text("utf-8").splitlines() == [
         f"MNEMIC_STORE='{tmp_path}/mnemic.db'",

@@ -28,7 +28,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import MnemicError
 from mnemic.maintain.reembed import reembed
 from mnemic.runtime.clock import SystemClock
-from mnemic.stores import backups, parts
+from mnemic.stores import atomic_files, backups
 from mnemic.stores.sqlite import SqliteStore, backup
 from mnemic.stores.sqlite.inspection import inspect
 from mnemic.types import Actor, Candidate, VectorSpace
@@ -156,7 +156,7 @@ class Trials:
         self._expect(target, OWN, THEIRS)
         # A kill between the file's rename and the removal of its parts leaves them to the next restore in the folder.
         backup.restore(self._copy, place / "after.db", lambda *_: None)
-        self.seen["left"] += len(parts.left_parts(place))
+        self.seen["left"] += len(atomic_files.left_parts(place))
 
     def _erase(self, place: Path, store: Path) -> None:
         self._killed("erase", lambda: asyncio.run(_erased(store)))

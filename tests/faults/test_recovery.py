@@ -22,7 +22,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import MnemicError
 from mnemic.maintain import erase
 from mnemic.runtime.clock import SystemClock
-from mnemic.stores import parts
+from mnemic.stores import atomic_files
 from mnemic.stores.backups import Manifest
 from mnemic.stores.sqlite import SqliteStore, backup
 from mnemic.types import Actor, Candidate
@@ -80,7 +80,7 @@ def test_a_log_that_a_crash_left_does_not_destroy_the_restored_file(store: Path,
 def test_what_is_set_aside_twice_keeps_both(store: Path) -> None:
     for text in ("one", "two"):
         Path(f"{store}-wal").write_text(text)
-        parts.set_aside(store)
+        atomic_files.set_aside(store)
     assert [Path(f"{store}-wal.left{number}").read_text() for number in ("", "2")] == ["one", "two"]
 
 
@@ -127,13 +127,13 @@ def test_the_power_cut_shows_what_was_not_synced(
     store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unsynced: str
 ) -> None:
     """The control run: with the syncs of files, or of folders, left out, the acknowledged copy is not whole."""
-    real = parts.synced
+    real = atomic_files.synced
 
     def forgetful(path: Path) -> None:
         if path.is_dir() != (unsynced == "folder"):
             real(path)
 
-    for module in ("parts", "backups", "sqlite.backup"):
+    for module in ("atomic_files", "backups", "sqlite.backup"):
         monkeypatch.setattr(f"mnemic.stores.{module}.synced", forgetful)
     with SyncedNames(store.parent) as disk:
         backup.take(store, store.parent / "monday", NOW)
@@ -147,7 +147,7 @@ import os, signal, sys
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from mnemic.stores import backups, parts
+from mnemic.stores import atomic_files, backups
 from mnemic.stores.sqlite import SqliteStore, backup
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
@@ -168,16 +168,16 @@ def test_a_part_that_a_kill_left_is_removed_by_the_next(store: Path, tmp_path: P
     for source, target in ((store, folder / "tuesday"), (tmp_path / "monday", folder / "again.db")):
         done = subprocess.run([sys.executable, "-c", KILLED, str(source), str(target)], check=False)
         assert done.returncode == -signal.SIGKILL
-        assert len(parts.left_parts(folder)) == 1
+        assert len(atomic_files.left_parts(folder)) == 1
         backup.take(store, folder / f"after-{target.stem}", NOW)
         assert not [name for name in os.listdir(folder) if name.startswith(".")]
         shutil.rmtree(folder / f"after-{target.stem}")
 
 
 def test_a_part_that_somebody_is_making_stays(store: Path) -> None:
-    with parts.part_of(store.with_name("mine")) as mine:
+    with atomic_files.part_of(store.with_name("mine")) as mine:
         mine.mkdir()
-        assert parts.left_parts(store.parent) == []
+        assert atomic_files.left_parts(store.parent) == []
         backup.take(store, store.parent / "monday", NOW)
         assert mine.is_dir()
 
@@ -186,13 +186,13 @@ def test_a_part_of_an_earlier_version_is_judged_by_its_process(store: Path) -> N
     alive, dead = (store.with_name(f".x.{number}.part") for number in (os.getpid(), 2**22 + 1))
     for part in (alive, dead, store.with_name(".note.part")):
         part.write_text("half a copy")
-    assert parts.clear_parts(store.parent) == [dead]
+    assert atomic_files.clear_parts(store.parent) == [dead]
     assert alive.exists()
     assert store.with_name(".note.part").exists()
 
 
 def test_there_is_nothing_to_remove_where_there_is_no_folder(tmp_path: Path) -> None:
-    assert parts.left_parts(tmp_path / "none") == []
+    assert atomic_files.left_parts(tmp_path / "none") == []
 
 
 CY, ANA = Actor(tenant="acme", user="cy"), Actor(tenant="acme", user="ana")

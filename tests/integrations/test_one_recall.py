@@ -28,7 +28,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.guard.budget import Budget
 from mnemic.inject import Entry, injector_for
 from mnemic.types import Deadline, Hit, Intent, RecallRequest
-from mnemic.types.recalling import MAX_QUESTION_CHARS
+from mnemic.types.recall_limits import MAX_QUESTION_CHARS
 from mnemic_agents.langchain import MnemicMiddleware
 from mnemic_agents.langgraph import memory_graph
 from mnemic_agents.mcp import memory_server

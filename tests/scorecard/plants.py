@@ -124,7 +124,7 @@ PLANTS = (
     Plant(
         row="S31",
         defect="the folder is not synced after the rename",
-        file="src/mnemic/stores/parts.py",
+        file="src/mnemic/stores/atomic_files.py",
         was="    part.replace(target)\n    synced(target.parent)\n",
         now="    part.replace(target)\n",
         tests=("tests/faults/test_recovery.py",),
@@ -132,7 +132,7 @@ PLANTS = (
     Plant(
         row="S31",
         defect="a restore says verified over a file that the log of an earlier one destroys",
-        file="src/mnemic/stores/parts.py",
+        file="src/mnemic/stores/atomic_files.py",
         was="    for name in _BESIDE:\n",
         now="    for name in ():\n",
         tests=("tests/faults/test_recovery.py",),
@@ -247,7 +247,7 @@ PLANTS = (
         file="src/mnemic/config/__init__.py",
         was="if self.api_key is None or (theirs and elsewhere) else",
         now="if self.api_key is None else",
-        tests=("tests/unit/test_config_fields.py",),
+        tests=("tests/unit/test_config_parsing.py",),
     ),
     Plant(
         row="S39",

@@ -21,7 +21,7 @@ from mnemic.extract.model import ModelExtractor
 from mnemic.guard.execution import Grant
 from mnemic.providers.http_embedder import HttpEmbedder
 from mnemic.providers.openai import OpenAICompleter
-from mnemic.retrieve.plan import ModelPlanner
+from mnemic.retrieve.intent_planning import ModelPlanner
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Candidate, Message, Origin, Source
 from mnemic.write.pipeline import WriteRules

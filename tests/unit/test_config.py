@@ -9,8 +9,8 @@ import pytest
 
 from mnemic import MemoryManager
 from mnemic.config import SECRETS, Settings
-from mnemic.config.declarations import Secret
 from mnemic.config.files import MAX_SECRET_BYTES, secret_named
+from mnemic.config.parsing import Secret
 from mnemic.errors import InvalidConfig
 
 NAMES = {declared.name for declared in fields(Settings)}

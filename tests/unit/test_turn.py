@@ -22,7 +22,7 @@ from mnemic.guard.policy import KeyRule, Policy
 from mnemic.ports import Snapshot
 from mnemic.providers.openai import OpenAICompleter
 from mnemic.providers.retrying import RetryingCompleter
-from mnemic.retrieve.plan import ModelPlanner
+from mnemic.retrieve.intent_planning import ModelPlanner
 from mnemic.runtime.clock import SystemClock
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.types import Actor, Message

@@ -21,7 +21,7 @@ import pytest
 from mnemic.compat.mem0 import Memory
 from mnemic.conversations import read_conversation
 from mnemic.engine import MemoryEngine
-from mnemic.entrypoints.cli.importing import Intake
+from mnemic.entrypoints.cli.file_import import Intake
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor
 from mnemic_testing.embedder import WordEmbedder

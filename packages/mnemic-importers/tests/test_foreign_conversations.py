@@ -12,7 +12,7 @@ import pytest
 
 from mnemic.conversations import Item, read_conversation
 from mnemic.engine import MemoryEngine
-from mnemic.entrypoints.cli.importing import Intake
+from mnemic.entrypoints.cli.file_import import Intake
 from mnemic.errors import InvalidInput
 from mnemic.maintain.archive import ArchivedMemory
 from mnemic.stores.inprocess import InProcessStore

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from mnemic.conversations import Item, read_conversation
 from mnemic.engine import MemoryEngine
 from mnemic.entrypoints.cli import cli
-from mnemic.entrypoints.cli.importing import Intake, Summary
+from mnemic.entrypoints.cli.file_import import Intake, Summary
 from mnemic.errors import InvalidInput
 from mnemic.maintain.archive import ArchivedMemory
 from mnemic.stores.inprocess import InProcessStore

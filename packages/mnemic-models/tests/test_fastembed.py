@@ -66,7 +66,7 @@ async def test_another_dimension_than_the_models_is_refused(model: Path) -> None
 
 
 def test_the_extra_of_an_embedder_that_is_not_installed_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mnemic.config.declarations._is_offered", lambda group, name: False)
+    monkeypatch.setattr("mnemic.config.parsing._is_offered", lambda group, name: False)
     with pytest.raises(InvalidConfig) as caught:
         Settings(embedder="azure")
     assert caught.value.hint == "pip install 'mnemic[azure-openai]'"

@@ -18,8 +18,8 @@ from mnemic.door import Middleware
 from mnemic.engine import MemoryEngine
 from mnemic.guard.budget import Budget
 from mnemic.guard.execution import Grant
-from mnemic.guard.parts import GuardFile
 from mnemic.guard.policy import Policy
+from mnemic.guard.policy_bundle import GuardFile
 from mnemic.runtime.clock import SystemClock
 from mnemic.write.pipeline import WriteRules
 

@@ -211,7 +211,7 @@ def _asking(
     from mnemic.extract.fallback import FallbackExtractor
     from mnemic.extract.model import ModelExtractor
     from mnemic.extract.rules import RuleExtractor
-    from mnemic.retrieve.plan import ModelPlanner
+    from mnemic.retrieve.intent_planning import ModelPlanner
     from mnemic.write.judge import ModelJudge
 
     reader = ModelExtractor(completer, wishes=settings.wishes or "", categories=sorted(settings.categories or ()))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from difflib import SequenceMatcher
 from typing import Any
 
+from mnemic.compare.exclusive_values import another_of_a_sort, compound_of_a_sort, one_more_child
 from mnemic.compare.frame import Frame
-from mnemic.compare.sorts import another_of_a_sort, compound_of_a_sort, one_more_child
 from mnemic.compare.vocabulary import MEMBERS, SLOTS
 
 ALIKE_FROM = 0.66

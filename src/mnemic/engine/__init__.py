@@ -45,12 +45,12 @@ if TYPE_CHECKING:
     from mnemic.engine.turn import TurnParts
     from mnemic.extract import Extraction, Extractor
     from mnemic.inject.usage import UsageAudit
-    from mnemic.maintain.project import Drainer
+    from mnemic.maintain.outbox_worker import Drainer
     from mnemic.ports import Clock, Completer, Embedder, Keyring, RecordStore, Reranker, SessionStore
     from mnemic.ports.graph import GraphStore
     from mnemic.ports.projections import Projection
     from mnemic.requests import Run
-    from mnemic.retrieve.plan import Planner
+    from mnemic.retrieve.intent_planning import Planner
     from mnemic.types.trace import RunReport, Watch
     from mnemic.write.judge import Judge
 
@@ -75,7 +75,7 @@ class _Turns:
         from mnemic.compose.offline import OfflineComposer
         from mnemic.extract.rules import RuleExtractor
         from mnemic.inject.usage import UsageAudit
-        from mnemic.retrieve.plan import RulePlanner
+        from mnemic.retrieve.intent_planning import RulePlanner
 
         given = self._proposers
         return {
@@ -180,7 +180,7 @@ class MemoryEngine(StewardVerbs):
             await self.graph.open()
         await self._pipeline.use(self.embedder)
         if self._feeds:
-            from mnemic.maintain.project import Drainer
+            from mnemic.maintain.outbox_worker import Drainer
 
             self._drainer = self._drainer or Drainer(self._feeds)
             self._drainer.start()
@@ -292,7 +292,7 @@ class MemoryEngine(StewardVerbs):
         """Remember what is worth it in several messages, in their order: one report for each of the user's own, None
         for the others, which only show what those mean. A language model reads up to twelve of a session in one call.
         """
-        from mnemic.engine.remembering import captured
+        from mnemic.engine.message_forms import captured
 
         return await captured(self, messages, actor=actor, idempotency_keys=idempotency_keys)
 
@@ -309,7 +309,7 @@ class MemoryEngine(StewardVerbs):
         data of each memory. Returns a receipt for each; raises what the language model or a budget stopped with, after
         what was remembered until then is written.
         """
-        from mnemic.engine.remembering import remember
+        from mnemic.engine.message_forms import remember
 
         return await remember(self, messages, actor=actor, infer=infer, metadata=metadata)
 

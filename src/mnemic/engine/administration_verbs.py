@@ -226,7 +226,7 @@ class StewardVerbs(UpkeepVerbs):
         """Every job, one after the other: what waits to be captured, expiry and purge, the outbox, the file (`whole`:
         written anew).
         """
-        from mnemic.engine.maintaining import maintained
+        from mnemic.engine.maintenance_run import maintained
 
         return await maintained(self, actor, rules, feeds=self._feeds, whole=whole, dry_run=dry_run)
 
@@ -243,7 +243,7 @@ class StewardVerbs(UpkeepVerbs):
 
         What is gone already counts as done. Raises InvalidInput (`memory_request`), StoreFailed.
         """
-        from mnemic.engine.carrying_out import carried_out
+        from mnemic.engine.confirmed_requests import carried_out
 
         return await carried_out(self, request, actor)
 

@@ -139,8 +139,8 @@ class ReadVerbs:
         `standing` (0 to 100): as many of what policy calls standing, and of the preferences, come before these,
         whether or not they are like the query; the most relevant where there are more. `named`: only memories that the
         query names, by their key or by one of `data["names"]`, standing ones too; where there are none, none are found
-        (`mnemic.retrieve.named`). Lists that failed are named in `errors`; if all failed, the first failure is raised.
-        Raises ScopeDenied for a level that is not granted.
+        (`mnemic.retrieve.named_memories`). Lists that failed are named in `errors`; if all failed, the first failure is
+        raised. Raises ScopeDenied for a level that is not granted.
         """
         times = (happened_from, happened_to, as_of, known_at)
         intent = _intent_of(query, top_k, levels, kinds, categories, keys, times, min_score, where)

@@ -24,10 +24,10 @@ from mnemic.inject.compact import within_tokens
 from mnemic.inject.entry import is_trusted
 from mnemic.inject.tokens import TokenCount, estimated_tokens
 from mnemic.retrieve.bias import PREFERENCE_BIAS, RELEVANCE, STANDING, Bias
-from mnemic.retrieve.dependence import Ask
+from mnemic.retrieve.preference_relevance import Ask
 from mnemic.retrieve.topics import KEYS
 from mnemic.types import Actor, Deadline, Hit, Memory, Recalled, RecallRequest, SearchResult, Status
-from mnemic.types.recalling import shortened
+from mnemic.types.recall_limits import shortened
 
 MAX_STANDING = 40
 """Pinned memories and preferences that one search may bring; how many of them are shown is a matter of tokens."""

@@ -15,7 +15,7 @@ from typing import Any
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig, StoreFailed
-from mnemic.guard.parts import GuardFile
+from mnemic.guard.policy_bundle import GuardFile
 from mnemic.guard.policy_file import guard_data, read_guard
 from mnemic.maintain.policies import Policies, PolicyVersion
 from mnemic.maintain.tenants import Tenant, Tenants, quota_of

@@ -14,8 +14,8 @@ from typing import Any
 
 from mnemic.compose import Basis, Composer
 from mnemic.door.gateway import GatewayWrite, MemoryGateway
+from mnemic.engine.extraction import as_shown, read_message
 from mnemic.engine.message_requests import requests_in, without
-from mnemic.engine.proposing import as_shown, read_message
 from mnemic.engine.recall import recall
 from mnemic.errors import (
     EmbedderFailed,
@@ -38,8 +38,8 @@ from mnemic.inject.injection_log import record_injection
 from mnemic.inject.references import applied_entry, memory_item, referenced
 from mnemic.inject.usage import UsageAudit, Verdict
 from mnemic.ports.metering import counting
-from mnemic.retrieve.plan import Planner, RulePlanner
-from mnemic.retrieve.state import memory_state
+from mnemic.retrieve.intent_planning import Planner, RulePlanner
+from mnemic.retrieve.live_memories import memory_state
 from mnemic.types import (
     Actor,
     Cost,

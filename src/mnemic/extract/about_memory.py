@@ -16,7 +16,7 @@ from mnemic.extract.clauses import sentences
 from mnemic.extract.pasted import data_spans
 from mnemic.extract.tables import pattern, straight
 from mnemic.text.pattern import Pattern
-from mnemic.types.asking import MemoryRequestKind
+from mnemic.types.message_requests import MemoryRequestKind
 
 MEMORY_REQUEST = "memory_request"
 """The reason for which what such a sentence says is not kept."""

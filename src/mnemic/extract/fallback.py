@@ -9,7 +9,7 @@ from typing import Any
 
 from mnemic.errors import MnemicError, ModelFailed
 from mnemic.extract import Extraction, Extractor, WindowExtractor, is_users_own
-from mnemic.extract.around import ALONE, Around, InformedExtractor
+from mnemic.extract.message_context import ALONE, Around, InformedExtractor
 from mnemic.extract.rules import RuleExtractor
 from mnemic.guard.budget import Budget
 from mnemic.guard.policy import Policy

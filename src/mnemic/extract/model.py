@@ -11,7 +11,7 @@ from typing import Any
 
 from mnemic.errors import InvalidCandidates, InvalidInput, MnemicError, ModelInvalidSchema, RunStopped
 from mnemic.extract import Extraction, is_users_own
-from mnemic.extract.around import ALONE, WINDOW_TURNS, Around
+from mnemic.extract.message_context import ALONE, WINDOW_TURNS, Around
 from mnemic.extract.operations import Reading, proposed
 from mnemic.guard.budget import Budget
 from mnemic.guard.contract import drop_duplicates, items_of, parse_json

@@ -14,13 +14,13 @@ from typing import Any
 
 from mnemic.compare.change import bears, frame_of, framed
 from mnemic.errors import InvalidInput, RunStopped
-from mnemic.extract.around import Around, known_key
 from mnemic.extract.classify.classifier import weights
 from mnemic.extract.clauses import clause_around, clauses, sentences
 from mnemic.extract.grounding import Folded, ground
-from mnemic.extract.typed import TABLE_KEYS, typed_facts
+from mnemic.extract.message_context import Around, known_key
+from mnemic.extract.relative_times import timed
+from mnemic.extract.typed_facts import TABLE_KEYS, typed_facts
 from mnemic.extract.vetting import UNSUPPORTED, follows, said_until, veto
-from mnemic.extract.when import timed
 from mnemic.guard.budget import Budget
 from mnemic.guard.contract import check_candidate, check_candidates
 from mnemic.guard.policy import Policy

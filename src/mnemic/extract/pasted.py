@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mnemic.extract.heads import headed
+from mnemic.extract.pasted_headers import headed
 from mnemic.extract.tables import pattern
 from mnemic.text.pattern import Pattern
 

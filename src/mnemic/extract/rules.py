@@ -24,15 +24,15 @@ from mnemic.errors import EmbedderFailed, RunStopped
 from mnemic.extract import Extraction, is_users_own
 from mnemic.extract.classify.classifier import LABELS, Floats, Opinion, weights
 from mnemic.extract.clauses import Clause, clauses
-from mnemic.extract.company import is_company
 from mnemic.extract.operations import source_of
-from mnemic.extract.passing import JOKE, takes_back_in_jest
 from mnemic.extract.pasted import data_spans, fiction_from, merged
+from mnemic.extract.relative_times import timed
 from mnemic.extract.signals import DENIES_SAYING, NOT_UNDERSTOOD, QUOTED, TRANSIENT, mood_of, payload_follows
+from mnemic.extract.social_remarks import is_company
 from mnemic.extract.statements import Piece, Statement, decided, pieces_of
-from mnemic.extract.tables import others, straight
-from mnemic.extract.typed import says_more, typed_facts
-from mnemic.extract.when import timed
+from mnemic.extract.tables import other_languages, straight
+from mnemic.extract.temporary_states import JOKE, takes_back_in_jest
+from mnemic.extract.typed_facts import says_more, typed_facts
 from mnemic.guard.budget import Budget, check_time
 from mnemic.guard.contract import check_candidate, drop_duplicates
 from mnemic.guard.policy import Policy
@@ -213,7 +213,7 @@ def _speaks(clause: Clause, found: _Findings) -> bool:
 def _by_tables(piece: Piece) -> None:
     """Judge a piece in a script that the classifier does not know: kept where a table has a plain statement like it."""
     text = piece.text.strip()
-    rule = next((rule for rule in others.FREE if rule.pattern.search(text)), None)
+    rule = next((rule for rule in other_languages.FREE if rule.pattern.search(text)), None)
     long_enough = len(text.split()) >= SHORTEST_CONTENT_WORDS or len(_HAN.findall(text)) >= SHORTEST_UNTRAINED_CHARS
     label = "chat" if rule is None or not long_enough else _LABELS.get(rule.category, rule.category)
     piece.opinion = Opinion(shares=tuple(float(one == label) for one in LABELS))

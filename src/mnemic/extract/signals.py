@@ -6,11 +6,11 @@ import re
 from dataclasses import dataclass
 
 from mnemic.extract.clauses import Clause
-from mnemic.extract.company import is_company
-from mnemic.extract.passing import JOKE, is_in_jest, is_passing_state
 from mnemic.extract.pasted import AMENDS_A_RECORD
-from mnemic.extract.tables import others, pattern
+from mnemic.extract.social_remarks import is_company
+from mnemic.extract.tables import other_languages, pattern
 from mnemic.extract.tables.english import AIM
+from mnemic.extract.temporary_states import JOKE, is_in_jest, is_passing_state
 
 TRANSIENT = "transient"
 HYPOTHETICAL = "hypothetical"
@@ -186,7 +186,7 @@ def mood_of(sentence: str) -> Mood:
         reason = JOKE
     elif _HYPOTHETICAL.search(text) and not standing:
         reason = HYPOTHETICAL
-    reported = None if _SELF_REPORT.search(text) else _REPORTED.search(text) or others.REPORTED.search(text)
+    reported = None if _SELF_REPORT.search(text) else _REPORTED.search(text) or other_languages.REPORTED.search(text)
     return Mood(standing=standing, reason=reason, quoted_from=reported.start() if reported else None)
 
 
@@ -217,7 +217,7 @@ def is_certain(clause: Clause, reason: str) -> bool:
         or clause.asks
         or is_called_out(text)
         or is_company(text)
-        or bool(_REMEMBER_TO.search(text) or _CHAT.search(text) or others.LEANING.search(text))
+        or bool(_REMEMBER_TO.search(text) or _CHAT.search(text) or other_languages.LEANING.search(text))
     )
 
 
@@ -243,11 +243,11 @@ def left_out(clause: Clause, mood: Mood) -> str | None:
         return None
     if _is_of_the_moment(text):
         return TRANSIENT
-    if _PERHAPS.search(text) or others.PERHAPS.search(text):
+    if _PERHAPS.search(text) or other_languages.PERHAPS.search(text):
         return HYPOTHETICAL
     if _UNNAMED.search(text) or (clause.text == clause.sentence and _ANSWER.search(text)):
         return NOT_UNDERSTOOD
-    return NOT_DURABLE if others.LEANING.search(text) else None
+    return NOT_DURABLE if other_languages.LEANING.search(text) else None
 
 
 def _is_own_conclusion(clause: Clause) -> bool:

@@ -12,9 +12,6 @@ from types import MappingProxyType
 
 from mnemic.extract.classify.classifier import KEPT, Opinion
 from mnemic.extract.clauses import Clause
-from mnemic.extract.company import NAMED, OWN, PROVERB, is_company
-from mnemic.extract.dangling import LEANING, hangs, is_of_a_person, leans
-from mnemic.extract.passing import JOKE
 from mnemic.extract.remember import asked_to_remember, asks_alone, is_asked_afterwards
 from mnemic.extract.signals import (
     HYPOTHETICAL,
@@ -26,6 +23,9 @@ from mnemic.extract.signals import (
     is_certain,
     left_out,
 )
+from mnemic.extract.social_remarks import NAMED, OWN, PROVERB, is_company
+from mnemic.extract.temporary_states import JOKE
+from mnemic.extract.unresolved_references import LEANING, hangs, is_of_a_person, leans
 from mnemic.text.pattern import Pattern
 
 KEEP_FROM = 0.7

@@ -20,7 +20,7 @@ from mnemic.extract.remember import asked_to_remember
 from mnemic.extract.signals import HYPOTHETICAL, QUOTED, TRANSIENT, is_certain, left_out, mood_of, payload_follows
 from mnemic.extract.statements import THIRD_PARTY
 from mnemic.extract.tables import pattern
-from mnemic.extract.typed import typed_facts
+from mnemic.extract.typed_facts import typed_facts
 from mnemic.guard.policy import Policy
 from mnemic.text.analyse import terms
 from mnemic.types import Candidate, Message

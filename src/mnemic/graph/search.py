@@ -9,7 +9,7 @@ from enum import Enum
 from functools import partial
 from typing import Any
 
-from mnemic.extract.entities.asking import AskedRelations, read_asked
+from mnemic.extract.entities.relation_questions import AskedRelations, read_asked
 from mnemic.extract.entities.relations import LABELS, THING
 from mnemic.graph.entity_names import ME_NODE, SAME, key_of, node_of
 from mnemic.graph.entity_resolution import Same

@@ -56,8 +56,8 @@ from mnemic.guard import strict_json
 from mnemic.guard.budget import Budget
 from mnemic.guard.execution import Grant
 from mnemic.guard.limits import Limits, OnFull, Per, Quota, Retention
-from mnemic.guard.parts import GuardFile
 from mnemic.guard.policy import EntityReading, Expiry, KeyRule, OnChange, OnModelFailure, OnRefuted, OnViolation, Policy
+from mnemic.guard.policy_bundle import GuardFile
 from mnemic.guard.redaction import RedactionRules
 from mnemic.types import Kind, Level
 

@@ -12,7 +12,7 @@ from mnemic.inject.injector import InjectionConfig, Injector, RecallLog
 from mnemic.inject.tokens import TokenCount
 from mnemic.ports import Clock, RecordStore
 from mnemic.types import Actor, Deadline, Hit, Intent, Recalled, RecallRequest
-from mnemic.types.recalling import DEFAULT_MIN_SIMILARITY as MIN_SIMILARITY
+from mnemic.types.recall_limits import DEFAULT_MIN_SIMILARITY as MIN_SIMILARITY
 
 
 class Engine(Protocol):

@@ -15,20 +15,20 @@ from datetime import timedelta
 from typing import Any, Literal, Protocol, get_args
 
 from mnemic.errors import InjectionFailed, InvalidConfig
-from mnemic.inject.carry import Carried, carry, words_in
 from mnemic.inject.entry import Entry, MemorySource, Offer, fair_cut, pinned_cut
 from mnemic.inject.fail_open import guarded, named, within
-from mnemic.inject.fold import Placement, fold
 from mnemic.inject.injection import Injection, InjectionRun, Placed, Skip
 from mnemic.inject.injection_log import digest_of
+from mnemic.inject.insert_text import Placement, fold
 from mnemic.inject.messages import default_query, has_tool_result, is_user_turn, text_of
+from mnemic.inject.reinsert_blocks import Carried, carry, words_in
 from mnemic.inject.render import Rendered, render
 from mnemic.inject.tokens import TokenCount, estimated_tokens
 from mnemic.ports import Clock
 from mnemic.runtime.clock import SystemClock
 from mnemic.types import Deadline
 from mnemic.types.defaults import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
-from mnemic.types.recalling import DEFAULT_LEAST_RELEVANCE, DEFAULT_STANDING_SHARE, shortened
+from mnemic.types.recall_limits import DEFAULT_LEAST_RELEVANCE, DEFAULT_STANDING_SHARE, shortened
 
 logger = logging.getLogger(__name__)
 

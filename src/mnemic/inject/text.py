@@ -8,9 +8,9 @@ from datetime import timedelta
 from typing import Any, Protocol
 
 from mnemic.inject.fail_open import guarded, within
-from mnemic.inject.fold import SEPARATOR, Placement, fold
 from mnemic.inject.injection import Injection, Skip
 from mnemic.inject.injector import DEFAULT_TIMEOUT, InjectionConfig, InjectionContext, Trigger, context_of, fires, tell
+from mnemic.inject.insert_text import SEPARATOR, Placement, fold
 from mnemic.ports import Clock
 from mnemic.runtime.clock import SystemClock
 from mnemic.types import Deadline

@@ -21,11 +21,11 @@ from mnemic.maintain.capture_queue import waiting_prefix
 from mnemic.maintain.consent import subject_token
 from mnemic.maintain.derived import derived_from
 from mnemic.maintain.erasure_receipt import ErasureReceipt
-from mnemic.maintain.project import drain
+from mnemic.maintain.outbox_worker import drain
 from mnemic.maintain.subject_data import PAGE, conversation, leave, written_elsewhere
 from mnemic.maintain.vault import sweep
 from mnemic.ports import Clock, Keyring, RecordStore, SessionStore
-from mnemic.ports.offers import Vacuumed
+from mnemic.ports.optional_capabilities import Vacuumed
 from mnemic.ports.projections import Scanned
 from mnemic.types import Actor, Level, Memory, Scope, Status, Where, checked_name
 from mnemic.types.identity import new_id

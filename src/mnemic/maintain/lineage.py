@@ -9,7 +9,7 @@ from typing import Any
 
 from mnemic.errors import InvalidInput, MemoryNotFound
 from mnemic.inject.injection_log import injected_in
-from mnemic.maintain.trail import latest
+from mnemic.maintain.audited_changes import latest
 from mnemic.ports import RecordStore
 from mnemic.text.normalise import canonical_key
 from mnemic.types import AuditEvent, Memory, Scope, Status, Where

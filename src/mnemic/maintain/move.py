@@ -19,7 +19,7 @@ from typing import TypeVar
 from mnemic.errors import InvalidInput, NotSupported, StoreCorrupt
 from mnemic.maintain.subject_data import audit_of
 from mnemic.ports import RecordStore
-from mnemic.ports.offers import Adopting
+from mnemic.ports.optional_capabilities import Adopting
 from mnemic.types import AuditEvent, KeptRequest, Memory, Scope, Status
 from mnemic.unit_of_work import Answered, Mutation, Unit, apply, commit
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from mnemic.maintain.erasure_receipt import ErasureReceipt
 from mnemic.maintain.expiry_job import ExpiryReport
-from mnemic.maintain.project import DrainReport
+from mnemic.maintain.outbox_worker import DrainReport
 from mnemic.types import WriteReceipt
 
 

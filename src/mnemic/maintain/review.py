@@ -15,7 +15,7 @@ from typing import Any
 from mnemic.errors import MemoryNotFound, ReviewDenied, VersionConflict
 from mnemic.guard.expiry import bounded
 from mnemic.guard.policy import Policy
-from mnemic.maintain.trail import Steward
+from mnemic.maintain.audited_changes import Steward
 from mnemic.ports import Clock, Reads, RecordStore
 from mnemic.types import (
     SHARED,

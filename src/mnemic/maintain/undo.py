@@ -14,7 +14,7 @@ from datetime import datetime
 from mnemic.errors import InvalidInput, MemoryNotFound, VersionConflict
 from mnemic.guard.expiry import bounded
 from mnemic.guard.policy import Policy
-from mnemic.maintain.trail import Steward
+from mnemic.maintain.audited_changes import Steward
 from mnemic.ports import Clock, RecordStore
 from mnemic.types import Actor, Memory, Scope, Status
 from mnemic.unit_of_work import Unit, commit

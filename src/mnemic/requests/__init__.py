@@ -13,6 +13,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 from mnemic.types import Candidate, WriteReceipt, frozen
 
 if TYPE_CHECKING:
+    from mnemic.requests.administration import Approve as Approve
+    from mnemic.requests.administration import Consent as Consent
+    from mnemic.requests.administration import Erase as Erase
+    from mnemic.requests.administration import EraseKey as EraseKey
+    from mnemic.requests.administration import Expire as Expire
+    from mnemic.requests.administration import Reject as Reject
+    from mnemic.requests.administration import Reveal as Reveal
+    from mnemic.requests.administration import RotateDataKeys as RotateDataKeys
     from mnemic.requests.changing import Capture as Capture
     from mnemic.requests.changing import Derive as Derive
     from mnemic.requests.changing import Forget as Forget
@@ -31,14 +39,6 @@ if TYPE_CHECKING:
     from mnemic.requests.reading import History as History
     from mnemic.requests.reading import List as List
     from mnemic.requests.reading import Search as Search
-    from mnemic.requests.stewarding import Approve as Approve
-    from mnemic.requests.stewarding import Consent as Consent
-    from mnemic.requests.stewarding import Erase as Erase
-    from mnemic.requests.stewarding import EraseKey as EraseKey
-    from mnemic.requests.stewarding import Expire as Expire
-    from mnemic.requests.stewarding import Reject as Reject
-    from mnemic.requests.stewarding import Reveal as Reveal
-    from mnemic.requests.stewarding import RotateDataKeys as RotateDataKeys
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -86,7 +86,7 @@ class AddMany(_Holding[Any]):
 _LATE = {
     "changing": "Capture Derive Forget Import Record Restore RestoreConsent Rollback Run Undo Update",
     "reading": "Context Count ForgetMatching Get History List Search",
-    "stewarding": "Approve Consent Erase EraseKey Expire Reject Reveal RotateDataKeys",
+    "administration": "Approve Consent Erase EraseKey Expire Reject Reveal RotateDataKeys",
 }
 """The requests that each module has, which is loaded when one of them is first named."""
 

@@ -11,15 +11,15 @@ from mnemic.ports import Snapshot
 from mnemic.retrieve.bias import STANDING, find_biased, in_order
 from mnemic.retrieve.diversity import Entry, spread
 from mnemic.retrieve.effective_query import plan_of
+from mnemic.retrieve.explanation import why
 from mnemic.retrieve.fuse import either, ranks_of
 from mnemic.retrieve.importance import IMPORTANCE, importance_ranks
 from mnemic.retrieve.lists import STANDING_LISTS
-from mnemic.retrieve.named import Naming
+from mnemic.retrieve.named_memories import Naming
 from mnemic.retrieve.outdated import COMPARED, latest_first
-from mnemic.retrieve.past import asks_past, believed_then
+from mnemic.retrieve.past_questions import asks_past, believed_then
 from mnemic.retrieve.search_state import Lists, Search
 from mnemic.retrieve.signals import Lifts, sign_ranks
-from mnemic.retrieve.why import why
 from mnemic.types import Hit, Kind, Memory, SearchResult, Signals, Where
 
 NO_SIGNALS: Mapping[str, Signals] = MappingProxyType({})

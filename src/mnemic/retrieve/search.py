@@ -21,7 +21,7 @@ from mnemic.retrieve.graph_neighbourhood import GRAPH, Surroundings, Walk, aroun
 from mnemic.retrieve.importance import contenders, weighed
 from mnemic.retrieve.lists import EARLY_LISTS, LATE_LISTS, PART_LISTS, RankedList
 from mnemic.retrieve.outdated import COMPARED
-from mnemic.retrieve.past import LIFT
+from mnemic.retrieve.past_questions import LIFT
 from mnemic.retrieve.prefetch import Embedding, Spoken
 from mnemic.retrieve.question import Question
 from mnemic.retrieve.ranker import Ranker, moved
@@ -97,7 +97,7 @@ class Searcher:
     ) -> SearchResult:
         """Return the `top_k` best memories for `query`, and before them those that `bias` puts beside them; an empty
         query lists the newest. `parts`: what the query asks about, each looked for by itself, too; empty: found by
-        rules. `named`: only those that the query names (`mnemic.retrieve.named`). With `known_at` they are searched as
+        rules. `named`: only those that the query names. With `known_at` they are searched as
         they stood then. `asked_at` gives "last week" its meaning. `hidden` reads the keys of which nothing may be
         found, in the place of those of `where`: embedding need not wait for it. `data`: a filter on the data of
         memories, which every list keeps to (`mnemic.types.conditions`).

@@ -13,7 +13,7 @@ from mnemic.ports import Snapshot
 from mnemic.retrieve.bias import Bias
 from mnemic.retrieve.graph_neighbourhood import Reached
 from mnemic.retrieve.lists import RankedList
-from mnemic.retrieve.past import past_of
+from mnemic.retrieve.past_questions import past_of
 from mnemic.retrieve.question import Question, read_question
 from mnemic.retrieve.sub_queries import parts_of
 from mnemic.retrieve.time_clause import Clause, clause_of

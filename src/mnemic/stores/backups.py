@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mnemic.errors import InvalidInput, StoreCorrupt
-from mnemic.stores.parts import part_of, put, synced
+from mnemic.stores.atomic_files import part_of, put, synced
 from mnemic.types import VectorSpace
 
 FORMAT, MANIFEST = "mnemic-backup/1", "manifest.json"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from mnemic.types.enums import SHARED, Kind, Level, Origin, Outcome, Status, Trust, lowered
 from mnemic.types.measures import Cues, Usage, VectorSpace
 from mnemic.types.memory import PASTED, ROLES, Candidate, Memory, Message, Source
 from mnemic.types.scope import Actor, Scope, subject_of
@@ -23,12 +24,10 @@ from mnemic.types.values import (
     checked_name,
     frozen,
 )
-from mnemic.types.words import SHARED, Kind, Level, Origin, Outcome, Status, Trust, lowered
 from mnemic.types.writing import AuditEvent, Blocked, Change, KeptRequest, OutboxEntry, Skipped, Step, WriteReceipt
 from mnemic_redact.types import Detector, Found
 
 if TYPE_CHECKING:
-    from mnemic.types.asking import CarriedOut, Forgotten, MemoryRequest, MemoryRequestKind
     from mnemic.types.documents import (
         Document,
         DocumentAnswer,
@@ -40,16 +39,17 @@ if TYPE_CHECKING:
         PutDocument,
     )
     from mnemic.types.graph import Fragment, Neighbour, Node, Relation
+    from mnemic.types.message_requests import CarriedOut, Forgotten, MemoryRequest, MemoryRequestKind
     from mnemic.types.models import Completion, Cost, Prompt
     from mnemic.types.reading import Hottest, Scored, Signals, Where
-    from mnemic.types.recalling import ContextBlock, Recalled, RecallRequest
+    from mnemic.types.recall_limits import ContextBlock, Recalled, RecallRequest
     from mnemic.types.searching import Hit, Intent, Rank, SearchPlan, SearchResult
 
 _LATE = {
-    "CarriedOut": "asking",
-    "Forgotten": "asking",
+    "CarriedOut": "message_requests",
+    "Forgotten": "message_requests",
     "Completion": "models",
-    "ContextBlock": "recalling",
+    "ContextBlock": "recall_limits",
     "Cost": "models",
     "Document": "documents",
     "DocumentAnswer": "documents",
@@ -61,16 +61,16 @@ _LATE = {
     "Hottest": "reading",
     "Intent": "searching",
     "ListNamespaces": "documents",
-    "MemoryRequest": "asking",
-    "MemoryRequestKind": "asking",
+    "MemoryRequest": "message_requests",
+    "MemoryRequestKind": "message_requests",
     "Namespace": "documents",
     "Neighbour": "graph",
     "Node": "graph",
     "Prompt": "models",
     "PutDocument": "documents",
     "Rank": "searching",
-    "RecallRequest": "recalling",
-    "Recalled": "recalling",
+    "RecallRequest": "recall_limits",
+    "Recalled": "recall_limits",
     "Relation": "graph",
     "Scored": "reading",
     "SearchPlan": "searching",

@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
 
+from mnemic.types.enums import Kind
 from mnemic.types.memory import Memory
-from mnemic.types.words import Kind
 
 MOST_FACETS = 256
 """Facets of one memory. Data with more fields than that is not looked up by them: it has the facet `ANY` instead."""

@@ -10,10 +10,10 @@ from itertools import pairwise
 from typing import Any
 
 from mnemic.errors import InvalidInput
+from mnemic.types.enums import Kind, Status
 from mnemic.types.memory import Memory, holds_graph
 from mnemic.types.serialisation import Serialisable
 from mnemic.types.values import aware
-from mnemic.types.words import Kind, Status
 
 MAX_NODE_CHARS = 320
 MAX_NAME_CHARS = 256

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
+from mnemic.types.enums import Kind, Level, Origin, Status, Trust, lowered
 from mnemic.types.scope import Scope
 from mnemic.types.serialisation import Serialisable
 from mnemic.types.values import JsonValue, Vector, aware, frozen
-from mnemic.types.words import Kind, Level, Origin, Status, Trust, lowered
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

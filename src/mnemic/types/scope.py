@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from mnemic.errors import InvalidInput
+from mnemic.types.enums import Level, Origin
 from mnemic.types.serialisation import Serialisable
 from mnemic.types.values import checked_identifier, checked_name
-from mnemic.types.words import Level, Origin
 
 _LEVELS = tuple(Level)
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, fields
 from datetime import date, datetime
 from typing import NamedTuple
 
+from mnemic.types.enums import Kind
 from mnemic.types.memory import Memory
 from mnemic.types.reading import Where
 from mnemic.types.serialisation import Serialisable
 from mnemic.types.values import JsonValue, frozen
-from mnemic.types.words import Kind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

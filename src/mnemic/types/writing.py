@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from mnemic.types.enums import Level, Outcome, Status
 from mnemic.types.memory import Memory
 from mnemic.types.scope import Scope
 from mnemic.types.serialisation import Serialisable
 from mnemic.types.values import JsonValue, frozen
-from mnemic.types.words import Level, Outcome, Status
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

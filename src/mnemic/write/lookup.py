@@ -83,7 +83,7 @@ async def nearest(tx: Reads, draft: Draft) -> Found:
         return []
     rules = draft.rules
     if draft.space is not None and draft.space.scale:
-        from mnemic.write.scaled import nearest_scaled
+        from mnemic.write.calibrated_neighbours import nearest_scaled
 
         found = await nearest_scaled(tx, draft, draft.vector, draft.space)
     else:

@@ -18,8 +18,8 @@ from itertools import chain
 from typing import NamedTuple
 
 from mnemic.text.normalise import nfkc
-from mnemic.write.wording import ANTONYMS, NEGATIONS, NEGATIVE_PREFIXES, PHRASES, QUALIFIERS, RELATIONS, is_negative
-from mnemic.write.words import Word, glance, parts_of, starts_sentence, value_class, words_of
+from mnemic.write.content_words import Word, glance, parts_of, starts_sentence, value_class, words_of
+from mnemic.write.word_lists import ANTONYMS, NEGATIONS, NEGATIVE_PREFIXES, PHRASES, QUALIFIERS, RELATIONS, is_negative
 
 MAX_COMPARED_WORDS = 200
 """Longer texts are not one claim; they are never called opposite or covered."""

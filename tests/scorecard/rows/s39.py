@@ -9,7 +9,7 @@ ROW = Row(
     property="secrets and neighbours",
     aim="0 keys sent to an address that came from elsewhere; a model that hangs is left alone after 3 calls",
     tests=(
-        "tests/unit/test_config_fields.py",
+        "tests/unit/test_config_parsing.py",
         "tests/unit/entrypoints/rest/test_sessions.py",
         "tests/unit/providers/test_breaker.py",
     ),

@@ -13,8 +13,8 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput
-from mnemic.extract.around import Around, known_key
 from mnemic.extract.fallback import FallbackExtractor
+from mnemic.extract.message_context import Around, known_key
 from mnemic.extract.model import ModelExtractor
 from mnemic.guard.policy import KeyRule, Policy
 from mnemic.providers.openai import OpenAICompleter

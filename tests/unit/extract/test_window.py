@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from mnemic.engine import MemoryEngine
-from mnemic.extract.around import WINDOW_TURNS
 from mnemic.extract.fallback import FallbackExtractor
+from mnemic.extract.message_context import WINDOW_TURNS
 from mnemic.extract.model import WINDOW_CHARS, ModelExtractor, windows
 from mnemic.guard.policy import KeyRule, Policy
 from mnemic.providers.openai import OpenAICompleter

@@ -10,7 +10,7 @@ import pytest
 
 from mnemic.errors import StoreCorrupt, StoreUnavailable
 from mnemic.ports import RecordStore
-from mnemic.ports.offers import Damage
+from mnemic.ports.optional_capabilities import Damage
 from mnemic.ports.rows import Row, RowChange, Table
 from mnemic.stores.inprocess import InProcessRows
 from mnemic.stores.layered import LayeredStore, memories

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemic.extract.when import times_in
+from mnemic.extract.relative_times import times_in
 from mnemic.retrieve.question import read_question
 from mnemic.text.times import Period, period_of
 

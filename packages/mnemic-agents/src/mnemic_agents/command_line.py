@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from mnemic.entrypoints.cli.command_loader import Command
 from mnemic.entrypoints.cli.failures import Exit
-from mnemic.entrypoints.cli.frame import Command
-from mnemic.entrypoints.cli.given import Given
+from mnemic.entrypoints.cli.shared_options import Given
 from mnemic.entrypoints.cli.terminal import note
 from mnemic.entrypoints.log_lines import configure
 from mnemic.errors import InvalidConfig

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any, TypeVar
 from urllib.parse import quote, urlencode
 
-from mnemic.engine.remembering import messages_of
+from mnemic.engine.message_forms import messages_of
 from mnemic.errors import MemoryNotFound
 from mnemic.facade.verbs import MemoryVerbs
 from mnemic.maintain.export import plain

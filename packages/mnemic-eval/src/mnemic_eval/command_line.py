@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mnemic.entrypoints.cli.frame import Command
-from mnemic.entrypoints.cli.given import Given
+from mnemic.entrypoints.cli.command_loader import Command
+from mnemic.entrypoints.cli.shared_options import Given
 from mnemic.entrypoints.cli.terminal import Progress
 from mnemic.errors import InvalidConfig
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mnemic.entrypoints.cli.frame import Command
+from mnemic.entrypoints.cli.command_loader import Command
 
 if TYPE_CHECKING:
-    from mnemic.entrypoints.cli.given import Given
+    from mnemic.entrypoints.cli.shared_options import Given
     from mnemic_onnx.calibration import Cosines, Pairs
     from mnemic_onnx.folder import ModelFolder
 

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from mnemic.errors import InvalidInput, StoreBusy, StoreCorrupt, StoreNewer, StoreUnavailable
+from mnemic.stores.atomic_files import synced
 from mnemic.stores.backups import Manifest, check_data, digest, manifest_in, new_folder
-from mnemic.stores.parts import synced
 from mnemic_postgres.connections import Session
 from mnemic_postgres.damage import damaged_bodies
 from mnemic_postgres.opening import Access

@@ -6,7 +6,7 @@ from array import array
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
-from mnemic.ports.offers import Damage
+from mnemic.ports.optional_capabilities import Damage
 from mnemic.stores.codec import blob_check, body_check, text_check, words_check
 from mnemic.stores.damage import UNREADABLE, in_columns
 from mnemic.types.scope import scope_named

@@ -6,7 +6,7 @@ from typing import Any
 
 import asyncpg
 
-from mnemic.ports.offers import Damage
+from mnemic.ports.optional_capabilities import Damage
 
 _CHECK = """
     SELECT quote_ident(n.nspname) || '.bt_index_check' AS name

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeVar
 
 from mnemic.errors import NotSupported, SpaceMismatch, StoreFailed, StoreUnavailable
 from mnemic.ports import Anew, Capabilities, Keyring, Snapshot, Transaction
-from mnemic.ports.offers import Damage
+from mnemic.ports.optional_capabilities import Damage
 from mnemic.stores.codec import adopted, checked_secret, text_check, with_fingerprint, with_id
 from mnemic.stores.jobs import Jobs
 from mnemic.stores.relational.statements import Ask

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from mnemic.errors import RunStopped
 from mnemic.guard.contract import check_candidate
 from mnemic.guard.execution import admit
-from mnemic.guard.parts import GuardFile
+from mnemic.guard.policy_bundle import GuardFile
 from mnemic.ports import RecordStore
 from mnemic.types import Memory, Status
 from mnemic.write.revise import candidate_of

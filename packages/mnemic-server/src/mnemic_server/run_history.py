@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from mnemic.maintain.trail import latest
+from mnemic.maintain.audited_changes import latest
 from mnemic.ports import Clock, RecordStore
 from mnemic.types import Actor, AuditEvent, JsonValue
 from mnemic.types.trace import RunReport, UseAudit

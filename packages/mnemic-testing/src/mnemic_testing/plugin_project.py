@@ -11,8 +11,8 @@ from string import Template
 
 import click
 
-from mnemic.entrypoints.cli.frame import Command
-from mnemic.entrypoints.cli.given import Given
+from mnemic.entrypoints.cli.command_loader import Command
+from mnemic.entrypoints.cli.shared_options import Given
 from mnemic.entrypoints.cli.terminal import say, say_json, table
 from mnemic.errors import InvalidInput
 from mnemic.plugins import offered

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from mnemic import requests
 from mnemic.door import Handler
+from mnemic.door.handlers.administration import Consenting, Erasing, Expiring, Forgetting, Revealing, RotatingKeys
 from mnemic.door.handlers.recording import Recording
 from mnemic.door.handlers.reviewing import Approving, Rejecting, Restoring, RollingBack, Undoing
 from mnemic.door.handlers.revising import Deriving, Updating
-from mnemic.door.handlers.stewarding import Consenting, Erasing, Expiring, Forgetting, Revealing, RotatingKeys
 from mnemic.guard.redaction import RedactionRules
 from mnemic.write.limiter import Limiter
 from mnemic.write.pipeline import MemoryWritePipeline

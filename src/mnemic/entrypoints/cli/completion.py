@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
-from mnemic.entrypoints.cli.frame import Command
+from mnemic.entrypoints.cli.command_loader import Command
 
 
 @click.command("completion", cls=Command)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mnemic.entrypoints.cli.command_loader import Command
 from mnemic.entrypoints.cli.failures import Exit, complain
-from mnemic.entrypoints.cli.frame import Command
-from mnemic.entrypoints.cli.given import Given
 from mnemic.entrypoints.cli.processes import TurnFailed
+from mnemic.entrypoints.cli.shared_options import Given
 from mnemic.entrypoints.cli.terminal import say
 from mnemic.errors import InvalidInput
 

@@ -12,7 +12,7 @@ from typing import Any
 from mnemic.bootstrap import DEFAULT_MODEL, build_engine
 from mnemic.config import Settings
 from mnemic.conversations import read_conversation
-from mnemic.entrypoints.cli.importing import Intake, Summary
+from mnemic.entrypoints.cli.file_import import Intake, Summary
 from mnemic.entrypoints.cli.processes import Turn, joined, run_turn
 from mnemic.entrypoints.cli.terminal import one_line, printable
 from mnemic.entrypoints.cli.views import result_dict

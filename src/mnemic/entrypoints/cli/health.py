@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mnemic.entrypoints.cli.command_loader import Command
 from mnemic.entrypoints.cli.failures import Exit, exit_code
-from mnemic.entrypoints.cli.frame import Command
-from mnemic.entrypoints.cli.given import Given
+from mnemic.entrypoints.cli.shared_options import Given
 from mnemic.entrypoints.cli.terminal import say, table
 from mnemic.errors import InvalidConfig, MnemicError
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mnemic.config import Settings
     from mnemic.maintain.health import Health
     from mnemic.ports import RecordStore
-    from mnemic.ports.offers import Damage
+    from mnemic.ports.optional_capabilities import Damage
     from mnemic.stores.sqlite.inspection import Inspection
     from mnemic.types import VectorSpace
 
@@ -152,7 +152,7 @@ def _store(settings: Settings, found: Inspection) -> Iterator[Finding]:
 def _leftovers(settings: Settings) -> Finding:
     """Return the copies of it all that a killed backup, restore or export has left beside the file."""
     from mnemic.bootstrap import store_file
-    from mnemic.stores.parts import left_parts
+    from mnemic.stores.atomic_files import left_parts
 
     path = store_file(settings.store)
     names = [] if path is None else [part.name for part in left_parts(path.absolute().parent)]
@@ -288,7 +288,7 @@ def _served(settings: Settings) -> _Served:
     import asyncio
 
     from mnemic.bootstrap import build_keyring, build_store
-    from mnemic.ports.offers import Examined
+    from mnemic.ports.optional_capabilities import Examined
     from mnemic.runtime.clock import SystemClock
     from mnemic.unit_of_work import commit
 

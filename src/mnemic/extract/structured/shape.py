@@ -11,9 +11,9 @@ from itertools import product
 from typing import Any
 
 from mnemic.errors import InvalidInput
+from mnemic.extract.structured.iso_times import comparable
 from mnemic.extract.structured.merge import merge
-from mnemic.extract.structured.moments import comparable
-from mnemic.extract.structured.persons import may_be_one, person_words
+from mnemic.extract.structured.person_names import may_be_one, person_words
 from mnemic.extract.structured.schema import Schema
 from mnemic.types.conditions import accepts, check_conditions
 from mnemic.types.facets import day_facet, undated_facet, value_facet

@@ -36,7 +36,7 @@ from mnemic.types import (
 )
 
 if TYPE_CHECKING:
-    from mnemic.ports.offers import Damage
+    from mnemic.ports.optional_capabilities import Damage
 
 T = TypeVar("T")
 

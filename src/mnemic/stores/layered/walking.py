@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from functools import partial
 
 from mnemic.errors import MnemicError
-from mnemic.ports.offers import Damage
+from mnemic.ports.optional_capabilities import Damage
 from mnemic.ports.rows import RowReads
 from mnemic.stores.codec import DAMAGED, body_check, checked_marks, checked_request, checked_secret, load, vector_check
 from mnemic.stores.layered.memories import Rows, earlier_of, memories_of, place_of, places_of, stored_in

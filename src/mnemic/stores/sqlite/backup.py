@@ -14,8 +14,8 @@ from pathlib import Path
 import apsw
 
 from mnemic.errors import InvalidInput, StoreCorrupt
+from mnemic.stores.atomic_files import part_of, put, set_aside, synced
 from mnemic.stores.backups import Manifest, Restored, check_data, digest, manifest_in, new_folder
-from mnemic.stores.parts import part_of, put, set_aside, synced
 from mnemic.stores.sqlite.failures import typed_failures
 from mnemic.stores.sqlite.file import connect
 from mnemic.stores.sqlite.inspection import inspect

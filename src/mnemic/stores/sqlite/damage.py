@@ -9,7 +9,7 @@ from typing import Any
 import apsw
 
 from mnemic.errors import StoreCorrupt
-from mnemic.ports.offers import Damage
+from mnemic.ports.optional_capabilities import Damage
 from mnemic.stores.codec import blob_check, body_check, damaged, load, text_check
 from mnemic.stores.damage import UNREADABLE, in_columns
 from mnemic.stores.damage import placeholder as of_columns

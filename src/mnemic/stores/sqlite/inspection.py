@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import apsw
 
 from mnemic.errors import StoreCorrupt, StoreUnavailable
-from mnemic.ports.offers import Damage
+from mnemic.ports.optional_capabilities import Damage
 from mnemic.stores.sqlite.damage import examined
 from mnemic.stores.sqlite.failures import newest_schema, typed_failures
 from mnemic.stores.sqlite.file import connect, recognise

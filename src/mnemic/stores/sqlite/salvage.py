@@ -18,9 +18,9 @@ import apsw
 
 from mnemic.errors import InvalidInput, MnemicError, StoreUnavailable
 from mnemic.ports import Keyring
+from mnemic.stores.atomic_files import part_of, put
 from mnemic.stores.codec import blob_check, body_check, load, text_check, vector_check, words_check
 from mnemic.stores.damage import in_columns
-from mnemic.stores.parts import part_of, put
 from mnemic.stores.sealing import NOTHING, Sealer
 from mnemic.stores.sqlite.carve import Record, Text, records
 from mnemic.stores.sqlite.failures import immediate, typed_failures

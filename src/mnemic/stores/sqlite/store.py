@@ -34,7 +34,7 @@ from mnemic.types.capabilities import Capabilities
 
 if TYPE_CHECKING:
     from mnemic.ports import Anew, Keyring, Snapshot, Transaction
-    from mnemic.ports.offers import Damage
+    from mnemic.ports.optional_capabilities import Damage
     from mnemic.stores.relational.statements import Ask
     from mnemic.text.bm25 import Bm25
 

@@ -23,7 +23,7 @@ from mnemic.inject.tokens import TokenCount, estimated_tokens
 from mnemic.ports import Clock
 from mnemic.runtime.clock import SystemClock
 from mnemic.types import Deadline, Message, Skipped, checked_name
-from mnemic.types.recalling import shortened
+from mnemic.types.recall_limits import shortened
 from mnemic_agents.steps.attempt import attempt, awaited
 from mnemic_agents.steps.judge import Judge
 from mnemic_agents.steps.long_term import LongTerm

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mnemic.guard.policy import Policy
-from mnemic.retrieve.dependence import Ask
+from mnemic.retrieve.preference_relevance import Ask
 
 
 def relevant(

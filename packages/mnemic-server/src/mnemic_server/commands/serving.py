@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 
+from mnemic.entrypoints.cli.command_loader import Command
 from mnemic.entrypoints.cli.failures import Exit
-from mnemic.entrypoints.cli.frame import Command
-from mnemic.entrypoints.cli.given import Given, login_name
+from mnemic.entrypoints.cli.shared_options import Given, login_name
 from mnemic.entrypoints.cli.terminal import note, table
 from mnemic.errors import InvalidConfig
 

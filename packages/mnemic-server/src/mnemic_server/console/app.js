@@ -4,7 +4,7 @@ import { session, signOut, whenSignedOut } from "./api.js";
 import { el } from "./elements.js";
 import { follow, liveSign, unfollow } from "./live.js";
 import { button, failure, toastArea } from "./parts.js";
-import { GROUPS, mayOpen, pageAt } from "./places.js";
+import { GROUPS, mayOpen, pageAt } from "./page-list.js";
 import { themeSwitch } from "./scheme.js";
 import { listenForKeys } from "./shortcuts.js";
 

@@ -1,7 +1,7 @@
 /** Drawing names and relations: who is asked about in the middle, everybody else on rings, as far out as they are steps away. */
 
 import { el, svg } from "./elements.js";
-import { linkTo } from "./places.js";
+import { linkTo } from "./page-list.js";
 import { spaced } from "./words.js";
 
 const WIDTH = 900;

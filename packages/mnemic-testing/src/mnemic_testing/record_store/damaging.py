@@ -11,7 +11,7 @@ import pytest
 
 from mnemic.errors import StoreCorrupt
 from mnemic.ports import RecordStore
-from mnemic.ports.offers import Damage, Examined
+from mnemic.ports.optional_capabilities import Damage, Examined
 from mnemic.types import Memory, Status
 from mnemic_testing.record_store.setting import EMBEDDER, START, Setting, everything, ids, memory, remember, scope
 

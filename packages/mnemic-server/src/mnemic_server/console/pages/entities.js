@@ -3,7 +3,7 @@
 import { call } from "../api.js";
 import { el, several } from "../elements.js";
 import { choice, empty, field, head, panel, table, when } from "../parts.js";
-import { linkTo } from "../places.js";
+import { linkTo } from "../page-list.js";
 import { drawing } from "../graph.js";
 import { counted, spaced } from "../words.js";
 

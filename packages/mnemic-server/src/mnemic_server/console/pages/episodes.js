@@ -3,7 +3,7 @@
 import { call } from "../api.js";
 import { el, several } from "../elements.js";
 import { empty, head, paged, when } from "../parts.js";
-import { linkTo } from "../places.js";
+import { linkTo } from "../page-list.js";
 import { day } from "../words.js";
 
 const ENDINGS = { success: ["worked", "is-active"], failure: ["failed", "is-rejected"], partial: ["half done", "is-pending_review"] };

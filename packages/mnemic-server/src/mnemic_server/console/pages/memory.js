@@ -4,7 +4,7 @@ import { call } from "../api.js";
 import { diff } from "../diff.js";
 import { el, several } from "../elements.js";
 import { ask, attempt, badge, button, empty, facts, field, head, panel, sureToForget, table, when } from "../parts.js";
-import { linkTo } from "../places.js";
+import { linkTo } from "../page-list.js";
 import { spansOf, timeline } from "../timeline.js";
 import { counted, dateTime, day, percent, spaced } from "../words.js";
 

@@ -3,7 +3,7 @@
 import { call, fetchFile, Problem } from "../api.js";
 import { download, el, several } from "../elements.js";
 import { ask, attempt, button, choice, empty, facts, field, head, paged, panel, provenance, say, sureToForget } from "../parts.js";
-import { linkTo } from "../places.js";
+import { linkTo } from "../page-list.js";
 import { counted, dateTime, number, spaced } from "../words.js";
 
 const KINDS = [["", "everything"], ["long_term", "long term"], ["persona", "how to speak to me"], ["episodic", "what happened"], ["entity", "people and things"], ["structured", "tables and records"]];

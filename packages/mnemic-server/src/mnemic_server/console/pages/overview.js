@@ -4,7 +4,7 @@ import { call } from "../api.js";
 import { el, several } from "../elements.js";
 import { onChange } from "../live.js";
 import { empty, head, panel, provenance, table } from "../parts.js";
-import { linkTo, mayOpen, placeNamed } from "../places.js";
+import { linkTo, mayOpen, placeNamed } from "../page-list.js";
 import { listWords, number, percent, size, spaced } from "../words.js";
 
 /** @param {any} context */

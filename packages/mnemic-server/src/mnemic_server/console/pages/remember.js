@@ -3,7 +3,7 @@
 import { sender } from "../api.js";
 import { el, several } from "../elements.js";
 import { badge, choice, facts, failure, field, head, panel } from "../parts.js";
-import { linkTo } from "../places.js";
+import { linkTo } from "../page-list.js";
 import { inWords, spaced } from "../words.js";
 
 const KINDS = [["long_term", "long term: true until something else is"], ["episodic", "episodic: something that happened"]];

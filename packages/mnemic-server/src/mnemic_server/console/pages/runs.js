@@ -3,7 +3,7 @@
 import { call, sender } from "../api.js";
 import { el, several } from "../elements.js";
 import { badge, empty, facts, failure, field, head, paged, panel, table, when } from "../parts.js";
-import { linkTo } from "../places.js";
+import { linkTo } from "../page-list.js";
 import { counted, dateTime, inWords, number, spaced } from "../words.js";
 
 const STAGES = [["retrieved", "Retrieved"], ["injected", "Injected"], ["cited", "Cited"], ["verified", "Verified"]];

@@ -3,7 +3,7 @@
 import { call } from "../api.js";
 import { el, several } from "../elements.js";
 import { badge, choice, empty, failure, field, head, provenance } from "../parts.js";
-import { linkTo } from "../places.js";
+import { linkTo } from "../page-list.js";
 import { counted, inWords, listWords, percent } from "../words.js";
 
 const KINDS = [["", "every kind"], ["long_term", "long term"], ["persona", "persona"], ["episodic", "episodic"], ["entity", "entity"], ["structured", "structured"]];

@@ -3,7 +3,7 @@
 import { call, fetchFile, Problem } from "../api.js";
 import { download, el, several } from "../elements.js";
 import { ask, attempt, button, empty, field, head, paged, panel, provenance, say, when } from "../parts.js";
-import { linkTo } from "../places.js";
+import { linkTo } from "../page-list.js";
 import { counted } from "../words.js";
 
 /** @param {any} context */

@@ -1,0 +1,308 @@
+"""Settings: everything an installation can turn, from arguments, environment variables or a file that is named.
+
+No schema library: loading one was a quarter of what a program waited for before its first search.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from copy import copy
+from dataclasses import dataclass, fields
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal, Self
+from urllib.parse import urlsplit
+
+from mnemic.config.parsing import (
+    Secret,
+    location,
+    number,
+    one_of,
+    one_of_or_plugin,
+    path,
+    secret,
+    setting,
+    switch,
+    value_of,
+    variables,
+    whole,
+    words,
+)
+
+SECRETS = ("store", "sessions", "graph", "api_key", "embedder_key", "reranker_key")
+"""Settings that may contain a password or a key; `<name>_file` names a file to read each from."""
+OPENAIS_SERVER = "https://api.openai.com/v1"
+ENV_FILE = "MNEMIC_ENV_FILE"
+"""The variable that names a file of further ones. No file is read that nobody has asked for: a folder that somebody
+else has filled (a cloned repository) would say where keys and texts are sent.
+"""
+EMBEDDER_EXTRAS: Mapping[str, str] = MappingProxyType(
+    {name: name for name in ("bedrock", "cohere", "fastembed", "gemini", "multilingual", "ollama", "onnx", "voyage")}
+    | {"azure": "azure-openai"}
+)
+"""The embedders of packages beside the core, and the extra that brings each."""
+_OPENAIS_KEY, _OPENAIS_ADDRESS, _OPENAIS_MODEL = "OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL"
+
+
+@dataclass(frozen=True, init=False)
+class Settings:
+    """One installation. Every field is also an environment variable `MNEMIC_<NAME>`; those of the model take OpenAI's
+    names too.
+
+    Arguments go before the files of secrets, these before the environment, and that before the file that
+    `MNEMIC_ENV_FILE` names. Raises InvalidConfig (the setting's name) for a value that cannot be used, TypeError for an
+    argument that is none.
+    """
+
+    store: str = setting(
+        "mnemic.db",
+        "Path of the memory file, or a URL: sqlite:///path, postgresql://user@host/database, memory:, "
+        "or one whose scheme a plug-in offers. "
+        "Copies beside it: ?copy=jsonl:///folder&copy=azure-search://:KEY@SERVICE.search.windows.net/INDEX. "
+        "A standby of PostgreSQL that answers searches: ?replica=postgresql://...",
+        read=location,
+        shown=False,
+    )
+    store_file: Path | None = setting(
+        None, "File with the URL of the store, as containers are given secrets.", read=path
+    )
+    sessions: str = setting(
+        "memory:",
+        "Conversations in progress and the hot set: memory:, redis://host/0, rediss://, redis+cluster://host",
+        shown=False,
+    )
+    sessions_file: Path | None = setting(None, "File with the URL of the sessions.", read=path)
+    graph: str | None = setting(
+        None,
+        "URL of a graph server: neo4j://user:password@host:port/database. Default: in the store itself.",
+        shown=False,
+    )
+    graph_file: Path | None = setting(None, "File with the URL of the graph server.", read=path)
+    durability: Literal["durable", "fast"] = setting(
+        "durable",
+        "durable: an acknowledged write survives power loss. fast: may lose the last moments.",
+        read=one_of("durable", "fast"),
+    )
+    tenant: str = setting("default", "The tenant whose memories are used where none is named.")
+    policy: Path | None = setting(None, "Policy file (TOML or JSON): keys, scopes, rules. Default: any key.", read=path)
+    key_file: Path | None = setting(
+        None, "File of the master key; `mnemic keys init` makes one. Default: nothing is sealed.", read=path
+    )
+    key_folder: Path | None = setting(
+        None, "Folder of the data keys, to be backed up apart from the store. Default: KEY_FILE.d", read=path
+    )
+    seal: bool = setting(False, "Seal what memories say with their subject's data key; needs KEY_FILE.", read=switch)
+    personas: Path | None = setting(
+        None, "Folder with a profile for each agent: AGENT.json, AGENT.toml or AGENT.yaml.", read=path
+    )
+    preference_bias: bool = setting(False, "Give preference keys a bonus so that they reach the top.", read=switch)
+    trusted_keys: frozenset[str] | None = setting(
+        None, "Sensitive keys of the policy that may be written from chat (JSON list).", read=words
+    )
+    granted_levels: frozenset[str] | None = setting(
+        None, "Scope levels in use now (JSON list). Default: those of the policy file, else user.", read=words
+    )
+    max_seconds: float | None = setting(None, "Time budget of one turn, in seconds (25).", read=number(above=0))
+    max_tokens: int = setting(1000, "Token budget of the memories put into one model call.", read=whole(least=1))
+    tokenizer: str | None = setting(
+        None,
+        "What counts the tokens: an encoding of tiktoken (o200k_base), or model: that of MNEMIC_MODEL; "
+        "needs mnemic[tokens]. Default: an estimate from above.",
+    )
+    near_duplicate: float = setting(
+        0.92, "Cosine above which two memories may be merged.", read=number(above=0, most=1)
+    )
+    conflict: float = setting(0.85, "Cosine above which opposite claims are flagged.", read=number(above=0, most=1))
+    embedder: str = setting(
+        "minilm",
+        "minilm: in this process. multilingual, fastembed, cohere, voyage, gemini, bedrock, azure, ollama: with that "
+        "extra. http: an OpenAI-compatible server. Or another plug-in.",
+        read=one_of_or_plugin("embedders", "minilm", "http", extras=EMBEDDER_EXTRAS),
+    )
+    embedder_threads: int = setting(1, "Threads of the embedder in this process.", read=whole(least=1, most=64))
+    embedder_url: str | None = setting(
+        None,
+        "Base URL of an OpenAI-compatible /v1/embeddings server, or of the vendor that MNEMIC_EMBEDDER names; for "
+        "fastembed a folder.",
+    )
+    embedder_model: str | None = setting(None, "Model name at that server, or for onnx the folder of the model.")
+    embedder_dimension: int | None = setting(None, "Dimensions of that model's vectors.", read=whole(least=1))
+    embedder_key: Secret | None = setting(
+        None,
+        "Key for that server; no other server gets it. Default: MNEMIC_API_KEY, where the server is the language "
+        "model's or no language model is used.",
+        read=secret,
+    )
+    embedder_key_file: Path | None = setting(None, "File with the key for that server.", read=path)
+    reranker: str = setting(
+        "none",
+        "Reranker of search results, by the protocol of its server: cohere (also Jina, vLLM, LiteLLM), voyage or tei. "
+        "Or the name of a plug-in.",
+        read=one_of_or_plugin("rerankers", "none", "cohere", "voyage", "tei"),
+    )
+    reranker_url: str | None = setting(
+        None, "Base URL of that server, to which /rerank is added: https://api.cohere.com/v2, https://api.jina.ai/v1."
+    )
+    reranker_model: str | None = setting(None, "Model name at that server; TEI needs none.")
+    reranker_key: Secret | None = setting(None, "Key for that server; no other key is sent to it.", read=secret)
+    reranker_key_file: Path | None = setting(None, "File with the key for that server.", read=path)
+    model: str | None = setting(
+        None,
+        "Language model: the name at OpenAI or at MNEMIC_MODEL_URL, or vendor:model (anthropic, gemini, bedrock, "
+        "azure, ollama). None is used unless MNEMIC_MODEL or MNEMIC_MODEL_URL is set; OPENAI_MODEL, OPENAI_BASE_URL "
+        "and OPENAI_API_KEY change nothing by themselves. Default at a URL: gpt-4.1-mini.",
+        names=("MNEMIC_MODEL", _OPENAIS_MODEL),
+    )
+    model_url: str | None = setting(
+        None,
+        "Base URL of an OpenAI-compatible server, or of the vendor that MNEMIC_MODEL names; or a URL whose scheme a "
+        "plug-in offers.",
+        names=("MNEMIC_MODEL_URL", _OPENAIS_ADDRESS),
+    )
+    api_key: Secret | None = setting(None, "Key for that server.", read=secret, names=("MNEMIC_API_KEY", _OPENAIS_KEY))
+    api_key_file: Path | None = setting(None, "File with the key for that server.", read=path)
+    background: bool = setting(
+        False, "Chat turns record messages and go on; they are read for what to remember afterwards.", read=switch
+    )
+    extractor: str = setting(
+        "auto",
+        "Reader of messages: auto (the language model where there is one, else rules), rules, or a plug-in.",
+        read=one_of_or_plugin("extractors", "auto", "rules"),
+    )
+    wishes: str | None = setting(
+        None, "What the language model shall keep of messages or leave out, in a few sentences."
+    )
+    categories: frozenset[str] | None = setting(
+        None, "What it may call a memory (JSON list). Default: preference, instruction, fact ...", read=words
+    )
+    model_timeout_seconds: float = setting(
+        60,
+        "Longest wait for one model call, in seconds; the turn's budget may be shorter.",
+        read=number(above=0),
+        names=("MNEMIC_MODEL_TIMEOUT_SECONDS", "OPENAI_TIMEOUT_SECONDS"),
+    )
+
+    def __init__(self, **given: Any) -> None:
+        known = {declared.name: declared for declared in fields(self)}
+        if unknown := given.keys() - known.keys():
+            raise TypeError(f"not a setting: {', '.join(sorted(unknown))}")
+        named, origins = _named(given)
+        named |= _secrets(named) | given
+        for name, declared in known.items():
+            value = value_of(declared, named[name]) if name in named else declared.default
+            object.__setattr__(self, name, value)
+        object.__setattr__(self, "_named", frozenset(named))
+        object.__setattr__(self, "_origins", origins)
+
+    @classmethod
+    def load(cls, **overrides: Any) -> Settings:
+        """Return the settings from the environment, with `overrides` on top; those that are None are left out. Raises
+        InvalidConfig.
+        """
+        return cls(**{name: value for name, value in overrides.items() if value is not None})
+
+    def with_values(self, **values: object) -> Self:
+        """Return these settings with other values for some; the environment is not read again. Raises InvalidConfig."""
+        changed = copy(self)
+        for declared in fields(self):
+            if declared.name in values:
+                object.__setattr__(changed, declared.name, value_of(declared, values[declared.name]))
+        object.__setattr__(changed, "_named", self.named | values.keys())
+        origins = {name: said for name, said in self.__dict__["_origins"].items() if name not in values}
+        object.__setattr__(changed, "_origins", origins)
+        return changed
+
+    @property
+    def named(self) -> frozenset[str]:
+        """The settings that were given a value by anybody, be it that of the default."""
+        found: frozenset[str] = self.__dict__["_named"]
+        return found
+
+    def key_for(self, address: Literal["model_url", "embedder_url"]) -> str | None:
+        """Return the key for the server at this address. OpenAI's own variable is for OpenAI and for the address in
+        OpenAI's own variable; any other address of the environment gets the key that was set for mnemic, or none. The
+        key of a language model's server is not sent to an embedder at another one.
+        """
+        if address == "embedder_url":
+            if self.embedder_key is not None:
+                return self.embedder_key.get_secret_value()
+            if self.has_model and not _same_server(self.model_url or OPENAIS_SERVER, self.embedder_url):
+                return None
+        origins: Mapping[str, str] = self.__dict__["_origins"]
+        theirs = origins.get("api_key") == _OPENAIS_KEY and "api_key_file" not in self.named
+        named: str | None = getattr(self, address)
+        elsewhere = (
+            address in origins and origins[address] != _OPENAIS_ADDRESS and not _same_server(OPENAIS_SERVER, named)
+        )
+        return None if self.api_key is None or (theirs and elsewhere) else self.api_key.get_secret_value()
+
+    def server_for(self, purpose: Literal["model", "embedder"]) -> tuple[str | None, str | None]:
+        """Return address and key of a vendor that is not OpenAI, for the language model or the embedder: only what was
+        set for mnemic and for this purpose, nothing of the variables of OpenAI's client. None for what is not set.
+        """
+        origins: Mapping[str, str] = self.__dict__["_origins"]
+        if purpose == "embedder":
+            key = self.embedder_key
+            return self.embedder_url, None if key is None else key.get_secret_value()
+        theirs = origins.get("api_key") == _OPENAIS_KEY and "api_key_file" not in self.named
+        key = None if theirs else self.api_key
+        url = None if origins.get("model_url") == _OPENAIS_ADDRESS else self.model_url
+        return url, None if key is None else key.get_secret_value()
+
+    @property
+    def has_model(self) -> bool:
+        """True if a language model was asked for: by name or by address, in an argument or a variable of mnemic's. The
+        variables of OpenAI's client are often set for other programs and ask for nothing here.
+        """
+        origins: Mapping[str, str] = self.__dict__["_origins"]
+        return (self.model is not None and origins.get("model") != _OPENAIS_MODEL) or (
+            self.model_url is not None and origins.get("model_url") != _OPENAIS_ADDRESS
+        )
+
+    @property
+    def names_models(self) -> bool:
+        """True if anything is asked for beside the embedder that would read, rank, answer or count tokens."""
+        named = self.reranker != "none" or self.tokenizer is not None or self.extractor != "auto"
+        return named or self.has_model
+
+
+def _same_server(one: str, other: str | None) -> bool:
+    return other is None or urlsplit(one)[:2] == urlsplit(other)[:2]
+
+
+def _named(given: Mapping[str, object]) -> tuple[dict[str, object], dict[str, str]]:
+    """Collect what arguments, environment and the file it names say, by the name of the setting, the arguments going
+    first; and the variables that said what no argument did.
+    """
+    sources = [_lowered(_in_file(os.environ.get(ENV_FILE))), _lowered(os.environ)]
+    named: dict[str, object] = {}
+    origins: dict[str, str] = {}
+    for source in sources:
+        for declared in fields(Settings):
+            said = next((name for name in variables(declared) if source.get(name.lower()) is not None), None)
+            if said is not None:
+                named[declared.name], origins[declared.name] = source[said.lower()], said
+    return {**named, **given}, {name: said for name, said in origins.items() if name not in given}
+
+
+def _lowered(source: Mapping[str, str | None]) -> dict[str, str | None]:
+    return {name.lower(): value for name, value in source.items()}
+
+
+def _in_file(named: str | None) -> Mapping[str, str | None]:
+    if not named:
+        return {}
+    from mnemic.config.files import variables_in
+
+    return variables_in(Path(named))
+
+
+def _secrets(named: Mapping[str, object]) -> dict[str, object]:
+    """Return the secrets of the files that are named. Raises InvalidConfig (`<name>_file`)."""
+    files = {name: file for name in SECRETS if (file := named.get(f"{name}_file"))}
+    if not files:
+        return {}
+    from mnemic.config.files import secret_in
+
+    return {name: secret_in(path(file), f"{name}_file") for name, file in files.items()}

@@ -1,0 +1,99 @@
+"""The way of a message to an extractor: redacted where a model reads it, beside what is known of its author."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from mnemic.door.gateway import MemoryGateway
+from mnemic.engine.implied_changes import with_changes
+from mnemic.errors import MnemicError, StoreFailed
+from mnemic.extract import Extraction, Extractor, is_users_own
+from mnemic.extract.fallback import read_all
+from mnemic.extract.known_context import around_of
+from mnemic.extract.message_context import ALONE, WINDOW_TURNS, Around, InformedExtractor
+from mnemic.types import Actor, Deadline, Level, Message, Where
+
+
+async def read_message(
+    gateway: MemoryGateway, extractor: Extractor, actor: Actor, message: Message, *, deadline: Deadline
+) -> tuple[Extraction, str | None]:
+    """Read what `message` gives, and return as well why it was read without what is known, if it was. Raises what the
+    extractor raises.
+    """
+    (shown,) = await _shown(gateway, extractor, actor, [message])
+    asked: dict[str, Any] = {"policy": gateway.policy, "budget": gateway.budget, "deadline": deadline}
+    unknown: str | None = None
+    if isinstance(extractor, InformedExtractor) and is_users_own(shown):
+        try:
+            asked["around"] = await _around(gateway, actor, [shown], deadline)
+        except StoreFailed as failure:  # the message is read all the same; whether it can be kept, the write says
+            unknown = failure.reason
+    found = await extractor.extract(shown, **asked)
+    if unknown is None:
+        try:
+            found = await with_changes(gateway, actor, shown, found, deadline=deadline)
+        except StoreFailed as failure:
+            unknown = failure.reason
+    return found, unknown
+
+
+async def beside_known(
+    gateway: MemoryGateway, extractor: Extractor, actor: Actor, message: Message, read: Extraction | MnemicError | None
+) -> Extraction | MnemicError | None:
+    """`read`, which was read with other messages, with what of `message` changes something known by now. To be asked
+    once what was said before it is written.
+    """
+    if not isinstance(read, Extraction):
+        return read
+    (shown,) = await _shown(gateway, extractor, actor, [message])
+    deadline = gateway.budget.deadline(gateway.clock.monotonic)
+    try:
+        return await with_changes(gateway, actor, shown, read, deadline=deadline)
+    except StoreFailed:  # the rest is written all the same; whether it can be kept, the write says
+        return read
+
+
+async def read_messages(
+    gateway: MemoryGateway,
+    extractor: Extractor,
+    actor: Actor,
+    messages: Sequence[Message],
+    *,
+    before: Sequence[Message] = (),
+) -> list[Extraction | MnemicError | None]:
+    """Read what several messages of the actor's give, together where the extractor can; None for those that are not the
+    user's own words. To be passed on as `TurnRequest.read`. `before`: the turns before them, of the same session.
+    """
+    shown = await _shown(gateway, extractor, actor, messages)
+    deadline = gateway.budget.deadline(gateway.clock.monotonic)
+    asked: dict[str, Any] = {"policy": gateway.policy, "budget": gateway.budget, "deadline": deadline}
+    if isinstance(extractor, InformedExtractor):
+        own = [one for one in shown if is_users_own(one)]
+        around = await _around(gateway, actor, own[:WINDOW_TURNS], deadline)
+        asked["around"] = replace(around, before=await _shown(gateway, extractor, actor, before)) if before else around
+    return await read_all(extractor, shown, **asked)
+
+
+async def as_shown(gateway: MemoryGateway, actor: Actor, proposer: object, text: str) -> str:
+    """`text` as `proposer` may see it: redacted where it would go to a model."""
+    if not getattr(proposer, "asks_model", False):
+        return text
+    return await gateway.pipeline.redacted(text, tenant=actor.tenant)
+
+
+async def _shown(
+    gateway: MemoryGateway, extractor: Extractor, actor: Actor, messages: Sequence[Message]
+) -> tuple[Message, ...]:
+    texts = [await as_shown(gateway, actor, extractor, one.content) for one in messages]
+    return tuple(replace(one, content=text) for one, text in zip(messages, texts, strict=True))
+
+
+async def _around(gateway: MemoryGateway, actor: Actor, messages: Sequence[Message], deadline: Deadline) -> Around:
+    if not messages:
+        return ALONE
+    where = Where(
+        scopes=actor.scopes([Level.USER]), live_at=gateway.clock.now(), hidden_keys=await gateway.hidden_keys(actor)
+    )
+    return await around_of(gateway.searcher.store, gateway.searcher.embedder, messages, where, deadline=deadline)

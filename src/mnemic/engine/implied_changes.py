@@ -1,0 +1,145 @@
+"""Changes to something known that a message implies and does not state: "so we're finally unpacked in Sheffield".
+
+Alone such a sentence says too little to be kept. Beside the memory that it changes it is the newer truth, and is kept.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from mnemic.compare.change import frame_of, framed, judge
+from mnemic.compare.features import takes_back
+from mnemic.door.gateway import MemoryGateway
+from mnemic.errors import EmbedderFailed, RunStopped, SpaceMismatch
+from mnemic.extract import Extraction, is_users_own
+from mnemic.extract.clauses import sentences
+from mnemic.extract.operations import source_of
+from mnemic.extract.relative_times import timed
+from mnemic.extract.social_remarks import is_company
+from mnemic.guard.contract import check_candidate
+from mnemic.types import Actor, Candidate, Deadline, Kind, Level, Message, Where
+from mnemic.types.cosines import read
+
+DOUBTFUL = frozenset({"not_understood", "not_durable", "opinion", "transient", "third_party"})
+"""Reasons for leaving something out that the memory which it changes may outweigh."""
+_CORRECTS = frozenset({"correct", "weak_correct"})
+NEAR = 8
+MOST = 6
+"""Sentences of one message that are looked at."""
+LONGEST = 400
+SHORTEST_WORDS = 3
+CORRECTION_WORDS = 20
+"""Words of a message that does nothing but correct the one before it."""
+
+
+async def with_changes(
+    gateway: MemoryGateway, actor: Actor, message: Message, found: Extraction, *, deadline: Deadline
+) -> Extraction:
+    """`found` with the left-out sentences that change a known memory of the actor's. Raises StoreFailed."""
+    if not gateway.policy.allows_keyless or not is_users_own(message):
+        return found
+    correction = await _correction(gateway, actor, message, found)
+    if correction is not None:
+        return replace(found, candidates=(correction,), skipped=())
+    told = _doubtful(message, found)
+    if not told:
+        return found
+    try:
+        vectors = await gateway.searcher.embedder.embed([text for text, _ in told], deadline=deadline)
+        changed = [
+            (text, span)
+            for (text, span), vector in zip(told, vectors, strict=True)
+            if await _changes(gateway, actor, text, vector)
+        ]
+    except (EmbedderFailed, SpaceMismatch):
+        return found
+    made = [one for text, span in changed if (one := _candidate(gateway, message, text, span)) is not None]
+    kept = [span for _, span in changed]
+    skipped = tuple(one for one in found.skipped if not any(_within(span, one.span) for span in kept))
+    return replace(found, candidates=(*found.candidates, *made), skipped=skipped)
+
+
+async def _correction(gateway: MemoryGateway, actor: Actor, message: Message, found: Extraction) -> Candidate | None:
+    """Return the whole of a short message that takes back what its author said last in the session, in the place of
+    that.
+    """
+    text = message.content.strip()
+    if message.session is None or len(text.split()) > CORRECTION_WORDS or any(one.key for one in found.candidates):
+        return None
+    new = framed(" ".join(part for start, end in sentences(text) if not is_company(part := text[start:end])))
+    if not new.cues & {"takes_back", *_CORRECTS}:
+        return None
+    where = Where(
+        scopes=actor.scopes([Level.USER]), kinds=frozenset({Kind.LONG_TERM}), live_at=gateway.clock.now(),
+        hidden_keys=await gateway.hidden_keys(actor),
+    )  # fmt: skip
+    for last in await gateway.searcher.store.newest(where, limit=1):
+        same = last.source.session == message.session and last.author in (None, actor.user)
+        if same and takes_back(frame_of(last), new):
+            made = _candidate(gateway, message, text, (0, len(message.content)))
+            return made and replace(made, replaces=(last.memory_id,), context=last.content)
+    return None
+
+
+def _doubtful(message: Message, found: Extraction) -> list[tuple[str, tuple[int, int]]]:
+    """Return the left-out sentences in which a word says that something has changed."""
+    told = []
+    for one in found.skipped:
+        if one.reason not in DOUBTFUL or one.span is None or one.key is not None:
+            continue
+        for start, end in _whole_corrections(message.content, *one.span):
+            text = message.content[start:end]
+            if len(text) > LONGEST or len(text.split()) < SHORTEST_WORDS or is_company(text):
+                continue
+            if framed(text).turns:
+                told.append((text, (start, end)))
+    return told[:MOST]
+
+
+def _whole_corrections(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """Return the sentences between two places; one that only says that something was wrong, with the next, which says
+    what.
+    """
+    found: list[tuple[int, int]] = []
+    for first, last in sentences(text[start:end]):
+        before = found[-1] if found else None
+        if before is not None and framed(text[before[0] : before[1]]).cues & _CORRECTS:
+            found[-1] = before[0], start + last
+        else:
+            found.append((start + first, start + last))
+    return found
+
+
+async def _changes(gateway: MemoryGateway, actor: Actor, text: str, vector: bytes) -> bool:
+    searcher = gateway.searcher
+    where = Where(
+        scopes=actor.scopes([Level.USER]), kinds=frozenset({Kind.LONG_TERM}), live_at=gateway.clock.now(),
+        hidden_keys=await gateway.hidden_keys(actor),
+    )  # fmt: skip
+    space = searcher.embedder.space
+    near = await searcher.store.nearest(where, vector, limit=NEAR, space=space)
+    known = await searcher.store.get_many([one.memory_id for one in near], scopes=where.scopes)
+    new = framed(text)
+    return any(
+        judge(frame_of(known[one.memory_id]), new, read(space, one.score), among=len(near)) is not None
+        for one in near
+        if one.memory_id in known and known[one.memory_id].author in (None, actor.user)
+    )
+
+
+def _candidate(gateway: MemoryGateway, message: Message, text: str, span: tuple[int, int]) -> Candidate | None:
+    made = Candidate(
+        content=text[0].upper() + text[1:],
+        category="fact",
+        confidence=0.7,
+        source=source_of(message, quote=text, span=span),
+        occurred_at=message.sent_at,
+    )
+    try:
+        return check_candidate(timed(made, text, message.sent_at), gateway.policy, gateway.budget)
+    except RunStopped:
+        return None
+
+
+def _within(span: tuple[int, int], whole: tuple[int, int] | None) -> bool:
+    return whole is not None and whole[0] <= span[0] and span[1] <= whole[1]

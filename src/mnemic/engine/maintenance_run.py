@@ -1,0 +1,88 @@
+"""Every job of upkeep, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Protocol
+
+from mnemic.engine.background_capture import read_waiting
+from mnemic.errors import KeyFailed, StoreCorrupt
+from mnemic.maintain import outbox_worker, vault
+from mnemic.maintain.reports import MaintenanceReport
+from mnemic.maintain.signatures import remember_signed
+from mnemic.types import Actor
+from mnemic.write.unembedded import embed_left
+
+if TYPE_CHECKING:
+    from mnemic.door import Rules
+    from mnemic.maintain.expiry_job import ExpiryReport, ExpiryRules
+    from mnemic.ports import Clock, Embedder, RecordStore
+    from mnemic.write.outbox_consumer import Feed
+    from mnemic.write.vault import Vault
+
+
+class Maintained(Protocol):
+    """The parts of `MemoryEngine` that upkeep is made of."""
+
+    store: RecordStore
+    embedder: Embedder
+    clock: Clock
+    rules: Rules
+    vault: Vault | None
+
+    async def expire(self, *, actor: Actor, rules: ExpiryRules | None, dry_run: bool) -> ExpiryReport:
+        """Mark what has expired, purge what was marked a grace period ago."""
+
+    async def reviews(
+        self, *, actor: Actor, whole_tenant: bool, limit: int, older_than: timedelta | None
+    ) -> Sequence[Any]:
+        """Return what waits for a person."""
+
+    async def reject_older(self, age: timedelta, *, actor: Actor, whole_tenant: bool) -> Sequence[Any]:
+        """Turn down what has waited longer."""
+
+
+async def maintained(
+    engine: Maintained,
+    actor: Actor,
+    rules: ExpiryRules | None,
+    *,
+    feeds: Sequence[Feed],
+    whole: bool,
+    dry_run: bool,
+) -> MaintenanceReport:
+    """Return what the jobs did; see `MemoryEngine.maintain`."""
+    captured = await read_waiting(engine, actor.tenant, dry_run=dry_run)  # type: ignore[arg-type]
+    expiry = await engine.expire(actor=actor, rules=rules, dry_run=dry_run)
+    aged = await _age(engine, actor, dry_run)
+    embedder = None if dry_run else engine.embedder
+    embedded, unembedded = await embed_left(engine.store, embedder, actor=actor, now=engine.clock.now())
+    outbox = await outbox_worker.drain(engine.store, feeds, dry_run=dry_run)
+    swept = 0 if dry_run else await vault.sweep(engine.store, actor.tenant)
+    if not dry_run and engine.vault is not None:
+        with suppress(StoreCorrupt, KeyFailed):  # `verify_audit` tells of either
+            await remember_signed(engine.store, actor.tenant, engine.vault.keyring)
+    freed = 0 if dry_run else await engine.store.tidy(whole=whole)
+    return MaintenanceReport(
+        expiry=expiry,
+        aged=aged,
+        outbox=outbox,
+        freed_bytes=freed,
+        swept=swept,
+        captured=captured,
+        embedded=embedded,
+        unembedded=unembedded,
+        dry_run=dry_run,
+    )
+
+
+async def _age(engine: Maintained, actor: Actor, dry_run: bool) -> int:
+    """Turn down what has waited for review longer than the limits allow; how many."""
+    longest = engine.rules.limits.review_longest
+    if longest is None:
+        return 0
+    if dry_run:
+        return len(await engine.reviews(actor=actor, whole_tenant=True, limit=100_000, older_than=longest))
+    return len(await engine.reject_older(longest, actor=actor, whole_tenant=True))

@@ -1,0 +1,118 @@
+"""Conversations in the form in which programs have them: a text, a message as a dictionary, a list of either."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Protocol
+
+from mnemic.engine.extraction import beside_known, read_messages
+from mnemic.errors import BudgetSpent, InvalidInput, MnemicError, RunStopped, error_behind
+from mnemic.extract import Extraction
+from mnemic.extract.messages import in_parts, message_candidates
+from mnemic.extract.model import TURNS_BEFORE, windows
+from mnemic.inject.messages import SYSTEM, TOOL, has_tool_result, role_of, text_of
+from mnemic.requests import Run
+from mnemic.types import Actor, Candidate, JsonValue, Message, WriteReceipt
+
+if TYPE_CHECKING:
+    from mnemic.door.gateway import MemoryGateway
+    from mnemic.types.trace import RunReport
+
+Said = str | Message | Mapping[str, Any]
+
+
+class Capturing(Protocol):
+    """The parts of `MemoryEngine` that remembering is made of."""
+
+    _turns: Any
+
+    @property
+    def gateway(self) -> MemoryGateway:
+        """The gateway that every write and every search passes."""
+
+    async def run_turn(self, turn: Run, actor: Actor, *, read: Extraction | MnemicError | None = None) -> RunReport:
+        """Run one turn, whose message is read already."""
+
+    async def add_many(self, candidates: Sequence[Candidate], *, actor: Actor) -> Sequence[WriteReceipt]:
+        """Remember many things."""
+
+
+def messages_of(given: Said | Sequence[Said], *, session: str | None) -> list[Message]:
+    """Return what was said, message by message: a text is the user's, a dictionary is as OpenAI's and others' protocols
+    have it (`role`, `content` as a text or in parts, `name`). Instructions to a model and messages without text are
+    left out. Raises InvalidInput (`messages`, `message`).
+    """
+    told: Any = [given] if isinstance(given, str | Message | Mapping) else given
+    if not isinstance(told, Sequence) or isinstance(told, bytes):
+        raise InvalidInput("messages", hint="a text, a message, or a list of them")
+    found = [_message(one, session) for one in told]
+    return [one for one in found if one is not None and one.content.strip()]
+
+
+def _message(given: Said, session: str | None) -> Message | None:
+    """Return one message; None for an instruction to a model."""
+    if isinstance(given, Message):
+        return given
+    if isinstance(given, str):
+        return Message(role="user", content=given, session=session)
+    if not isinstance(given, Mapping):
+        raise InvalidInput("message", hint="a text, a Message, or an object with role and content")
+    role = TOOL if has_tool_result(given) else role_of(given)
+    if role == SYSTEM:
+        return None
+    name = given.get("name")
+    return Message(role=role, content=text_of(given), session=session, speaker=name if isinstance(name, str) else None)
+
+
+async def remember(
+    engine: Capturing,
+    messages: Said | Sequence[Said],
+    *,
+    actor: Actor,
+    infer: bool = True,
+    metadata: Mapping[str, JsonValue] | None = None,
+) -> Sequence[WriteReceipt]:
+    """Return a receipt for each memory that was made; see `MemoryEngine.remember`."""
+    told, data = messages_of(messages, session=actor.session), dict(metadata or {})
+    if not infer:
+        parts = [part for message in told for part in in_parts(message)]
+        made = [replace(one, data={**one.data, **data}) for one in message_candidates(parts)]
+        return await engine.add_many(made, actor=actor)
+    reports = [one for one in await captured(engine, told, actor=actor, data=data) if one is not None]
+    for report in reports:
+        if report.status != "ok":
+            raise _failure(report.stop_reason)
+    return tuple(receipt for report in reports for receipt in report.receipts)
+
+
+def _failure(reason: str) -> MnemicError:
+    """Return the error that a run stopped on."""
+    kind, detail = error_behind(reason), reason.partition(":")[2]
+    return RunStopped(reason) if kind in (MnemicError, RunStopped, BudgetSpent) else kind(detail or None)
+
+
+async def captured(
+    engine: Capturing,
+    messages: Sequence[Message],
+    *,
+    actor: Actor,
+    idempotency_keys: Sequence[str | None] | None = None,
+    data: Mapping[str, JsonValue] | None = None,
+) -> list[RunReport | None]:
+    """Remember what is worth it in several messages; see `MemoryEngine.capture_many`. `data`: kept with each memory."""
+    keys = idempotency_keys if idempotency_keys is not None else [None] * len(messages)
+    extractor = engine._turns.parts(engine.gateway).extractor
+    reports: list[RunReport | None] = []
+    for places in windows(messages):  # one is written before the next is read, which may concern it
+        part = messages[places.start : places.stop]
+        before = [one for one in messages[: places.start] if one.session == part[0].session][-TURNS_BEFORE:]
+        read = await read_messages(engine.gateway, extractor, actor, part, before=before)
+        for message, one, key in zip(part, read, keys[places.start : places.stop], strict=True):
+            turn = Run(message=message, idempotency_key=key)
+            told = await beside_known(engine.gateway, extractor, actor, message, one)
+            if data and isinstance(told, Extraction):
+                about = tuple(replace(found, data={**found.data, **data}) for found in told.candidates)
+                told = replace(told, candidates=about)
+            reports.append(None if told is None else await engine.run_turn(turn, actor, read=told))
+    return reports

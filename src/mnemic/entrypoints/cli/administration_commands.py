@@ -1,0 +1,396 @@
+"""review, consent, erase, audit, maintain."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mnemic.entrypoints.cli.command_loader import Command
+from mnemic.entrypoints.cli.failures import Exit, complain
+from mnemic.entrypoints.cli.inputs import json_file
+from mnemic.entrypoints.cli.shared_options import Given, require_store
+from mnemic.entrypoints.cli.terminal import Progress, note, pairs, table
+from mnemic.entrypoints.cli.views import counted, day, fields_text, label, memory_dict, receipt_dict, receipt_text
+
+if TYPE_CHECKING:
+    from mnemic.engine import MemoryEngine
+    from mnemic.maintain.consolidate import Consolidated
+    from mnemic.maintain.erasure_receipt import ErasureReceipt
+    from mnemic.maintain.reports import AuditReport, MaintenanceReport
+    from mnemic.maintain.review import Waiting
+    from mnemic.types import Actor, WriteReceipt
+
+
+@click.command("review", cls=Command)
+@click.argument("action", type=click.Choice(["list", "approve", "reject"]))
+@click.argument("memory_ids", nargs=-1, metavar="[MEMORY_ID]...")
+@click.option("--content", help="approve: what it shall say instead.")
+@click.option("--merge-with", multiple=True, metavar="MEMORY_ID", help="approve: take its place too; may be repeated.")
+@click.option("--older-than", type=click.IntRange(min=0), metavar="DAYS", help="list, reject: what waited so long.")
+@click.option("--shared", is_flag=True, help="list: also what others wrote at shared levels and nobody has approved.")
+@click.option("--limit", "-n", type=click.IntRange(1, 10_000), default=50, show_default=True, help="How many at most.")
+@click.pass_obj
+def review_(given: Given, /, action: str, memory_ids: tuple[str, ...], **options: Any) -> int:
+    r"""Look at what waits for a person, in the whole tenant; approve or reject it.
+
+    Whoever proposed a memory cannot approve it: name yourself with --user.
+
+    \b
+      mnemic review list
+      mnemic review approve MEMORY_ID --user ben
+      mnemic review reject --older-than 90
+    """
+    if action == "list":
+        return _list(given, options)
+    if not memory_ids and not (action == "reject" and options["older_than"] is not None):
+        raise click.UsageError("which memories? name at least one", ctx=click.get_current_context())
+    if (options["content"] is not None or options["merge_with"]) and len(memory_ids) > 1:
+        raise click.UsageError("--content and --merge-with are for one memory", ctx=click.get_current_context())
+    receipts, failed = given.with_engine(lambda engine, actor: _decide(engine, actor, action, memory_ids, options))
+    shown = {"receipts": [receipt_dict(one) for one in receipts], "failed": failed}
+    given.show(shown, lambda: "\n".join(receipt_text(one, action) for one in receipts) or "nothing was decided")
+    for one in failed:
+        complain(one["reason"], one["memory_id"])
+    return Exit.REFUSED if failed else Exit.OK
+
+
+def _list(given: Given, options: dict[str, Any]) -> int:
+    async def work(engine: MemoryEngine, actor: Actor) -> Sequence[Waiting]:
+        return await engine.reviews(
+            actor=actor,
+            whole_tenant=True,
+            limit=options["limit"],
+            older_than=_days(options["older_than"]),
+            shared=options["shared"],
+        )
+
+    waiting = given.with_engine(work)
+    given.show({"waiting": [_waiting_dict(one) for one in waiting]}, lambda: _waiting_text(waiting))
+    return Exit.OK
+
+
+def _days(number: int | None) -> Any:
+    from datetime import timedelta
+
+    return None if number is None else timedelta(days=number)
+
+
+async def _decide(
+    engine: MemoryEngine, actor: Actor, action: str, memory_ids: tuple[str, ...], options: dict[str, Any]
+) -> tuple[list[WriteReceipt], list[dict[str, str]]]:
+    if action == "reject" and options["older_than"] is not None and not memory_ids:
+        aged = await engine.reject_older(_days(options["older_than"]), actor=actor, whole_tenant=True)
+        return list(aged), []
+    if options["content"] is not None or options["merge_with"]:
+        return await _corrected(engine, actor, memory_ids[0], options)
+    decided = await engine.decide(
+        memory_ids, "reject" if action == "reject" else "approve", actor=actor, whole_tenant=True
+    )
+    receipts = [one.receipt for one in decided if one.receipt is not None]
+    return receipts, [_failure(one.memory_id, one.reason) for one in decided if one.receipt is None]
+
+
+async def _corrected(
+    engine: MemoryEngine, actor: Actor, memory_id: str, options: dict[str, Any]
+) -> tuple[list[WriteReceipt], list[dict[str, str]]]:
+    from mnemic.errors import MnemicError, StoreFailed
+
+    content, merged = options["content"], options["merge_with"]
+    try:
+        receipt = await engine.approve(memory_id, actor=actor, content=content, merge_with=merged, whole_tenant=True)
+    except StoreFailed:
+        raise
+    except MnemicError as error:
+        return [], [_failure(memory_id, error.reason)]
+    return [receipt], []
+
+
+def _failure(memory_id: str, reason: str | None) -> dict[str, str]:
+    return {"memory_id": memory_id, "reason": reason or ""}
+
+
+def _waiting_dict(one: Waiting) -> dict[str, Any]:
+    return {
+        "memory": memory_dict(one.memory),
+        "against": [memory_dict(memory) for memory in one.against],
+        "age_days": round(one.age.total_seconds() / 86400, 2),
+        "proposer": one.proposer,
+    }
+
+
+def _waiting_text(waiting: Sequence[Waiting]) -> str:
+    lines = []
+    for one in waiting:
+        who = f"by {one.proposer or 'unknown'}"
+        lines.append(f"{one.memory.memory_id}  {day(one.memory.created_at)}  {who}  {label(one.memory, 100)}")
+        lines += [f"    against {memory.memory_id}  {label(memory, 100)}" for memory in one.against]
+    return "\n".join(lines) or "nothing waits for review"
+
+
+@click.command("consent", cls=Command)
+@click.argument("action", type=click.Choice(["list", "grant", "revoke"]))
+@click.argument("keys", nargs=-1, metavar="[KEY]...")
+@click.option("--erase", "erase_held", is_flag=True, help="revoke: erase what is held under the key as well.")
+@click.pass_obj
+def consent_(given: Given, action: str, keys: tuple[str, ...], erase_held: bool) -> int:
+    """Say which keys may be remembered of you. What you revoke is hidden at once, and erased with --erase."""
+    if action != "list" and not keys:
+        raise click.UsageError("which keys? name at least one", ctx=click.get_current_context())
+
+    async def work(engine: MemoryEngine, actor: Actor) -> list[dict[str, Any]]:
+        told = []
+        for key in keys if action != "list" else ():
+            if action == "grant":
+                await engine.grant_consent(key, actor=actor)
+                told.append({"key": key, "granted": True})
+                continue
+            revoked = await engine.revoke_consent(key, actor=actor, erase_held=erase_held)
+            erased = revoked.erased.as_dict() if revoked.erased else None
+            told.append({"key": revoked.key, "granted": False, "hidden": revoked.hidden, "erased": erased})
+        if action == "list":
+            told = [{"key": key, "granted": granted} for key, granted in (await engine.consents(actor=actor)).items()]
+        return told
+
+    told = given.with_engine(work, creates=True)
+    rows = [[one["key"], _consent_text(one)] for one in told]
+    given.show({"consents": told}, lambda: table(rows) if rows else "nothing decided yet")
+    if any(one.get("hidden") for one in told) and not given.as_json:
+        note("what is held under it is hidden; `mnemic consent revoke KEY --erase` erases it")
+    return Exit.OK
+
+
+def _consent_text(told: Mapping[str, Any]) -> str:
+    if told["granted"]:
+        return "granted"
+    erased = told.get("erased")
+    return "revoked" if erased is None else f"revoked, {counted(len(erased['memory_ids']))} erased"
+
+
+@click.command("erase", cls=Command)
+@click.argument("subject", required=False)
+@click.option("--block", is_flag=True, help="Learn nothing about them again.")
+@click.option("--receipt", "receipt_file", metavar="FILE", help="Write the receipt to FILE; it holds no content.")
+@click.option("--verify", "verify_file", metavar="FILE", help="Scan the store for what this receipt says was erased.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@click.pass_obj
+def erase_(given: Given, /, subject: str | None, **options: Any) -> int:
+    r"""Erase everything about the user SUBJECT of the tenant, with a receipt that can be checked again.
+
+    \b
+      mnemic erase ana --receipt ana.json
+      mnemic erase --verify ana.json
+    """
+    if options["verify_file"] is not None:
+        return _verify(given, options["verify_file"])
+    if subject is None:
+        raise click.UsageError("whom? name a user", ctx=click.get_current_context())
+    if not options["yes"]:
+        from mnemic.entrypoints.cli.terminal import confirmed
+
+        if not confirmed(f"Erase everything about {subject} for good?"):
+            complain("not_confirmed", "nothing was erased")
+            return Exit.REFUSED
+
+    async def work(engine: MemoryEngine, actor: Actor) -> ErasureReceipt:
+        return await engine.erase(subject, actor=actor, block=options["block"])
+
+    receipt = given.with_engine(work)
+    if options["receipt_file"] is not None:
+        _write(options["receipt_file"], receipt)
+    given.show(receipt.as_dict(), lambda: _erased_text(receipt))
+    if not receipt.complete:
+        complain("erasure_incomplete", "something can still be read in the files; free some disk space and erase again")
+    return Exit.OK if receipt.complete else Exit.STORE
+
+
+def _erased_text(receipt: ErasureReceipt) -> str:
+    facts: dict[str, object] = {
+        "receipt": receipt.receipt_id,
+        **receipt.counts,
+        "traces left": sum(receipt.traces.values()) or "none",
+    }
+    if receipt.kept:
+        facts["name kept in"] = ", ".join(receipt.kept)
+    known = any(receipt.counts.values())
+    return ("erased" if known else "nothing was held about this user") + "\n" + pairs(facts, indent="  ")
+
+
+def _write(file: str, receipt: ErasureReceipt) -> None:
+    from pathlib import Path
+
+    from mnemic.entrypoints.cli.terminal import json_text
+    from mnemic.errors import InvalidInput
+
+    try:
+        Path(file).write_text(json_text(receipt.as_dict()) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise InvalidInput("file:unwritable", hint=error.strerror) from None
+
+
+def _verify(given: Given, file: str) -> int:
+    from mnemic.maintain.erasure_receipt import ErasureReceipt
+
+    receipt = ErasureReceipt.from_dict(json_file(file))
+
+    async def work(engine: MemoryEngine, _: Actor) -> dict[str, int]:
+        return await engine.verify_erasure(receipt)
+
+    traces = given.with_engine(work)
+    holds = not any(traces.values())
+    given.show(
+        {"holds": holds, "traces": traces},
+        lambda: "nothing of it is there" if holds else "still there:\n" + pairs(traces, indent="  "),
+    )
+    return Exit.OK if holds else Exit.REFUSED
+
+
+@click.command("audit", cls=Command)
+@click.argument("action", type=click.Choice(["list", "verify"]))
+@click.option("--after", type=click.IntRange(min=0), default=0, help="list: only lines after this one.")
+@click.option(
+    "--limit", "-n", type=click.IntRange(1, 100_000), default=100, show_default=True, help="How many at most."
+)
+@click.pass_obj
+def audit_(given: Given, action: str, after: int, limit: int) -> int:
+    """Show the tenant's audit, or check every line of it. It holds no content."""
+    if action == "list":
+        events = given.with_engine(lambda engine, actor: engine.audit(actor=actor, after=after, limit=limit))
+        rows = [[str(one.sequence), day(one.at), one.action, one.actor, one.memory_id or ""] for one in events]
+        shown = [
+            {
+                "sequence": one.sequence,
+                "at": one.at.isoformat(),
+                "action": one.action,
+                "actor": one.actor,
+                "memory_id": one.memory_id,
+                "version": one.version,
+                "hash": one.hash,
+            }
+            for one in events
+        ]
+        given.show({"events": shown}, lambda: table(rows) if rows else "no line yet")
+        return Exit.OK
+    report = given.with_engine(lambda engine, actor: engine.verify_audit(actor=actor))
+    whole = report.broken_at is None
+    told = {
+        "holds": whole,
+        "lines": report.lines,
+        "broken_at": report.broken_at,
+        "last_hash": report.last_hash,
+        "signed": report.signed,
+        "signed_to": report.signed_to,
+        "signatures_checked": report.signatures_checked,
+        "unsigned_at": report.unsigned_at,
+    }
+    chain = "the chain holds" if whole else f"broken at {report.broken_at}"
+    given.show(told, lambda: f"{report.lines} lines, {chain}, {_signed(report)}")
+    return Exit.OK if whole and report.unsigned_at is None else Exit.REFUSED
+
+
+def _signed(report: AuditReport) -> str:
+    missing = "" if report.unsigned_at is None else f", but line {report.unsigned_at} is not, though lines were by then"
+    if not report.signed:
+        return f"no line is signed{missing}"
+    checked = "" if report.signatures_checked else "; not checked, for that takes the key file"
+    return f"{report.signed} lines are signed, the last is {report.signed_to}{missing}{checked}"
+
+
+@click.command("maintain", cls=Command)
+@click.option("--dry-run", is_flag=True, help="Say what would be done; change nothing.")
+@click.option("--grace-days", type=click.FloatRange(min=0), default=30, show_default=True, help="From expiry to purge.")
+@click.option("--vacuum", is_flag=True, help="Rewrite the file; needs as much free disk space again.")
+@click.option("--rebuild", metavar="COPY", help="Only rebuild this copy: graph, search_index, episode_log, hot_set.")
+@click.option(
+    "--consolidate", type=click.Choice(["rules", "model"]), help="Draw together what users said; model: with its help."
+)
+@click.option("--most", type=click.IntRange(1, 10_000), default=50, show_default=True, help="Texts of --consolidate.")
+@click.option("--reembed", is_flag=True, help="First change all tenants' memories to the embedder of the settings.")
+@click.pass_obj
+def maintain_(given: Given, /, rebuild: str | None, reembed: bool, **options: Any) -> None:
+    r"""Expire, purge, drain the outbox, tidy the file. Made to be run once a day.
+
+    The first run only reads the clock: a moment counts as past when two runs have seen it in the past. --rebuild fills
+    a copy of the tenant's memories from the store, and makes an index that is not there yet.
+
+    --consolidate also writes what the tenant's users said once more, shorter: a summary of each conversation that has
+    ended, a profile of each thing they speak of, a reflection for each theme that comes up again. At most --most texts;
+    the next run goes on. Each names its sources and goes with them. With `model` each text is a call of the language
+    model, whose tokens are told.
+
+    With --reembed every memory gets a second vector first, batch by batch, while the store is used; then the new ones
+    take the place of the old in one step. Killed, it goes on where it was. Programs with the old embedder find by words
+    only from then on, and say so, and write again once they are started with the new one.
+
+    \b
+      export MNEMIC_EMBEDDER=http MNEMIC_EMBEDDER_URL=... MNEMIC_EMBEDDER_MODEL=... MNEMIC_EMBEDDER_DIMENSION=768
+      mnemic maintain --reembed
+    """
+    if rebuild is not None:
+        built = given.with_engine(lambda engine, actor: engine.rebuild(rebuild, actor=actor))
+        given.show({"rebuilt": rebuild, "memories": built}, lambda: f"{rebuild}: {counted(built)}")
+        return
+    if reembed and options["dry_run"]:
+        raise click.UsageError("--reembed has no --dry-run", ctx=click.get_current_context())
+    reembedded = _reembedded(given) if reembed else None
+
+    report, consolidated = given.with_engine(lambda engine, actor: _maintained(engine, actor, options))
+    told = _maintenance_dict(report)
+    if reembedded is not None:
+        told["reembedded"] = reembedded
+    if consolidated is not None:
+        told["consolidated"] = consolidated.as_dict()
+    given.show(told, lambda: fields_text(told))
+
+
+async def _maintained(
+    engine: MemoryEngine, actor: Actor, options: dict[str, Any]
+) -> tuple[MaintenanceReport, Consolidated | None]:
+    from datetime import timedelta
+
+    from mnemic.maintain.consolidate import ConsolidationRules
+    from mnemic.maintain.expiry_job import ExpiryRules
+
+    dry_run = options["dry_run"]
+    rules = ExpiryRules(grace=timedelta(days=options["grace_days"]), hard_kinds=engine.rules.limits.hard_kinds)
+    report = await engine.maintain(actor=actor, rules=rules, whole=options["vacuum"], dry_run=dry_run)
+    if options["consolidate"] is None:
+        return report, None
+    drawn = ConsolidationRules(by=options["consolidate"], most=options["most"])
+    return report, await engine.consolidate(actor=actor, rules=drawn, dry_run=dry_run)
+
+
+def _maintenance_dict(report: MaintenanceReport) -> dict[str, Any]:
+    expiry = report.expiry
+    return {
+        "dry_run": report.dry_run,
+        "expired": expiry.expired,
+        "purged": expiry.purged,
+        "restored": expiry.restored,
+        "clock_confirmed_at": expiry.confirmed_at.isoformat() if expiry.confirmed_at else None,
+        "clock_went_back": expiry.clock_went_back,
+        "reviews_aged": report.aged,
+        "outbox": report.outbox.total,
+        "behind": dict(report.outbox.behind),
+        "captured": report.captured,
+        "embedded": report.embedded,
+        "unembedded": report.unembedded,
+        "freed_bytes": report.freed_bytes,
+    }
+
+
+def _reembedded(given: Given) -> int:
+    """Embed the store's memories again and return the number of vectors it took."""
+    import asyncio
+
+    from mnemic.bootstrap import reembed_store
+    from mnemic.runtime.clock import SystemClock
+
+    settings = given.settings()
+    require_store(settings.store)
+    progress = Progress("embedded")
+    try:
+        return asyncio.run(reembed_store(settings, SystemClock(), on_progress=progress.at)).filled
+    finally:
+        progress.end()

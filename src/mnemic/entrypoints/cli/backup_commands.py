@@ -1,0 +1,154 @@
+"""backup, restore and salvage."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mnemic.entrypoints.cli.command_loader import Command
+from mnemic.entrypoints.cli.failures import Exit
+from mnemic.entrypoints.cli.inputs import json_file
+from mnemic.entrypoints.cli.shared_options import Given, require_store
+from mnemic.entrypoints.cli.terminal import note, pairs
+
+if TYPE_CHECKING:
+    from mnemic.stores.backups import Manifest
+    from mnemic.stores.sqlite.salvage import Salvaged
+
+
+@click.command("backup", cls=Command)
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.pass_obj
+def backup_(given: Given, folder: Path) -> int:
+    r"""Copy the memory file, or the database's memories, into the new FOLDER, as of one moment, while it is in use.
+
+    The copy is read again before this says so: SQLite's own check, the chain of every audit, and a manifest with
+    checksum and counts. Whoever can read it can read everything but what is sealed: keep it as safe as the store.
+
+    \b
+      mnemic backup monday
+      mnemic restore monday --to restored.db --erasures mnemic.db
+      mnemic restore tuesday --to postgresql://db/again --erasures postgresql://db/memories
+    """
+    from mnemic.bootstrap import backup_store
+    from mnemic.runtime.clock import SystemClock
+
+    settings = given.settings()
+    require_store(settings.store)
+    manifest = backup_store(settings.store, folder, SystemClock())
+    given.show({"folder": str(folder), **manifest.as_dict()}, lambda: f"backed up\n{_as_text(manifest)}")
+    return Exit.OK
+
+
+@click.command("restore", cls=Command)
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option(
+    "--to", "target", required=True, metavar="STORE", help="The new memory file or database; nothing may be there yet."
+)
+@click.option("--erasures", metavar="STORE", help="Erase again whoever was erased in this store since the backup.")
+@click.option("--receipt", "receipts", multiple=True, metavar="FILE", help="... and whom this erasure names.")
+@click.pass_obj
+def restore_(given: Given, /, folder: Path, target: str, erasures: str | None, receipts: tuple[str, ...]) -> int:
+    """Make a memory file, or a database's memories, from the backup in FOLDER, checked before they can be opened:
+    checksum, counts, every audit.
+
+    Nobody comes back who was erased after the backup was made, if you name where that is known.
+    """
+    from mnemic.bootstrap import build_keyring, restore_store
+    from mnemic.maintain.erasure_receipt import ErasureReceipt
+    from mnemic.runtime.clock import SystemClock
+
+    known = [ErasureReceipt.from_dict(json_file(file)) for file in receipts]
+    restored, erased = restore_store(
+        folder, target, SystemClock(), erasures=erasures, receipts=known, keyring=build_keyring(given.settings())
+    )
+    told: dict[str, Any] = {
+        "restored": target,
+        "verified": True,
+        **restored.manifest.as_dict(),
+        "erased_again": [receipt.as_dict() for receipt in erased],
+        "set_aside": [str(file) for file in restored.set_aside],
+    }
+    given.show(told, lambda: f"restored and verified\n{_as_text(restored.manifest)}\n  erased again  {len(erased)}")
+    if restored.set_aside and not given.as_json:
+        names = ", ".join(file.name for file in restored.set_aside)
+        note(f"the log of an earlier file of that name was set aside as {names}")
+    if erasures is None and not receipts and not given.as_json:
+        note("whoever was erased after this backup is back: --erasures OLD_FILE or --receipt FILE erases them again")
+    return Exit.OK
+
+
+@click.command("move", cls=Command)
+@click.option("--to", "target", required=True, metavar="STORE", help="A memory file or database with nothing in it.")
+@click.option("--tenant-too", "tenants", multiple=True, metavar="NAME", help="A tenant that a database cannot name.")
+@click.pass_obj
+def move_(given: Given, /, target: str, tenants: tuple[str, ...]) -> int:
+    r"""Move everything into another store: every tenant's memories in every version and state, reviews, consents,
+    policies, keys of the service, tombstones, requests, and the audit line by line.
+
+    Origin, trust, identifiers and times stay, as in a backup, but between a file and a database too. What was moved is
+    compared at the end. Nobody may write meanwhile. Documents and conversations in progress are left out; copies such
+    as a graph server are made again by `mnemic maintain --rebuild`. Stopped half way, begin again with an empty store.
+
+    \b
+      mnemic move --to postgresql://db/memories
+    """
+    from mnemic.bootstrap import build_keyring, move_store
+    from mnemic.runtime.clock import SystemClock
+
+    settings = given.settings()
+    require_store(settings.store)
+    named = [settings.tenant, *tenants]
+    moved = move_store(settings.store, target, SystemClock(), tenants=named, keyring=build_keyring(settings))
+    counted = {"tenants": len(moved.tenants), **moved.counts}
+    given.show({"moved": target, **moved.as_dict()}, lambda: f"moved and compared\n{pairs(counted, indent='  ')}")
+    return Exit.OK
+
+
+@click.command("salvage", cls=Command)
+@click.argument("target", metavar="NEW", type=click.Path(path_type=Path))
+@click.pass_obj
+def salvage_(given: Given, target: Path) -> int:
+    r"""Get everything that can still be read out of a damaged memory file, into the file NEW.
+
+    The damaged file is not touched. A row is taken where it is what was written; the others are named. Where there is a
+    backup, restore that too: it may have what is missing here.
+
+    \b
+      mnemic doctor
+      mnemic salvage saved.db
+      mnemic doctor --store saved.db
+    """
+    from mnemic.bootstrap import build_keyring, salvage_store
+
+    settings = given.settings()
+    require_store(settings.store)
+    told = salvage_store(settings.store, target, keyring=build_keyring(settings))
+    given.show({"salvaged": str(target), **told.as_dict()}, lambda: _salvaged(target, told))
+    return Exit.STORE if told.damaged else Exit.OK
+
+
+def _salvaged(target: Path, told: Salvaged) -> str:
+    facts = {
+        "memories": told.counts.get("memory", 0),
+        "versions before": told.counts.get("memory_version", 0),
+        "audit lines": told.counts.get("audit", 0),
+        "without a checksum": told.unchecked or None,
+        "without a vector": told.without_vector or None,
+        "audits with a gap": told.broken_audit or None,
+        "damaged, left out": ", ".join(told.damaged) or None,
+    }
+    return f"salvaged into {target}\n{pairs(facts, indent='  ')}"
+
+
+def _as_text(manifest: Manifest) -> str:
+    facts = {
+        "taken": manifest.taken_at.isoformat(timespec="seconds"),
+        "memories": manifest.counts["memory"],
+        "versions before": manifest.counts["memory_version"],
+        "audit lines": sum(lines for lines, _ in manifest.tenants.values()),
+        "bytes": manifest.bytes,
+    }
+    return pairs(facts, indent="  ")

@@ -1,0 +1,269 @@
+"""export and import."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+import click
+
+from mnemic.conversations import Format
+from mnemic.entrypoints.cli.command_loader import Command
+from mnemic.entrypoints.cli.failures import Exit, complain, exit_code_of_run
+from mnemic.entrypoints.cli.inputs import Word
+from mnemic.entrypoints.cli.shared_options import Given
+from mnemic.entrypoints.cli.terminal import Progress, harmless, json_text, note, pairs, printable, say
+from mnemic.entrypoints.cli.views import counted
+from mnemic.errors import InvalidInput, MnemicError
+
+if TYPE_CHECKING:
+    from collections import Counter
+    from collections.abc import Iterator, Sequence
+
+    from mnemic.conversations import Item
+    from mnemic.engine import MemoryEngine
+    from mnemic.engine.administration_verbs import Form
+    from mnemic.entrypoints.cli.file_import import Summary
+    from mnemic.types import Actor
+
+FORMATS = tuple(map(str, Format))
+SHOWN_FAILURES = 20
+
+
+@click.command("export", cls=Command)
+@click.option("--output", "-o", metavar="FILE", help="Write to this file instead of standard output.")
+@click.option("--force", is_flag=True, help="Replace FILE where it exists.")
+@click.option("--all", "archive", is_flag=True, help="With every version, and consents: an archive for import.")
+@click.option("--subject", metavar="USER", help="Instead, everything held about this user, as one JSON document.")
+@click.option("--page", is_flag=True, help="With --subject: as one HTML page for people, to be read and printed.")
+@click.option("--values", is_flag=True, help="With --subject, if that is you: what is sealed behind markers, too.")
+@click.pass_obj
+def export_(
+    given: Given, /, output: str | None, force: bool, archive: bool, subject: str | None, **options: bool
+) -> None:
+    r"""Write all memories, whatever their status, as JSON lines: one memory a line, newest first.
+
+    \b
+      mnemic export --output everything.jsonl
+      mnemic export --all --output archive.jsonl
+      mnemic export --subject ana --page --output ana.html
+
+    FILE is complete or not there at all, and only you can read it.
+    """
+    if subject is not None:
+        _export_subject(given, subject, output, force, **options)
+        return
+    if any(options.values()):
+        raise click.UsageError("about whom? name a user with --subject", ctx=click.get_current_context())
+
+    async def work(engine: MemoryEngine, actor: Actor) -> int:
+        count = 0
+        with _destination(output, force) as file:
+            async for memory in engine.export(actor=actor, archive=archive):
+                line = json_text(memory, indent=None)
+                if file is None:
+                    say(line)
+                else:
+                    file.write(f"{line}\n")
+                count += 1
+        return count
+
+    count = given.with_engine(work)
+    if output is not None:
+        given.show({"exported": count, "file": output}, lambda: f"exported  {counted(count)} to {output}")
+
+
+def _export_subject(given: Given, subject: str, output: str | None, force: bool, *, page: bool, values: bool) -> None:
+    shown = printable if page else harmless
+
+    async def work(engine: MemoryEngine, actor: Actor) -> None:
+        with _destination(output, force) as file:
+            form: Form = "html" if page else "json"
+            async for chunk in engine.export_subject(subject, actor=actor, form=form, values=values):
+                if file is None:
+                    click.echo(shown(chunk), nl=False)
+                else:
+                    file.write(chunk)
+
+    given.with_engine(work)
+    if output is not None:
+        given.show({"subject": subject, "file": output}, lambda: f"exported  everything about {subject} to {output}")
+
+
+@contextmanager
+def _destination(output: str | None, force: bool) -> Iterator[IO[str] | None]:
+    """Yield a file that takes the place of `output` once everything is written; None for standard output."""
+    if output is None:
+        yield None
+        return
+    from mnemic.stores.atomic_files import part_of, put
+
+    path = Path(output)
+    if path.is_dir():
+        raise InvalidInput("file:directory", hint="a folder was given, not a file")
+    if path.exists() and not force:
+        raise InvalidInput("file:exists", hint="there is such a file already; --force replaces it")
+    try:
+        with part_of(path) as part:
+            with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+                yield file
+                file.flush()
+            put(part, path)
+    except OSError as error:
+        raise InvalidInput("file:unwritable", hint=error.strerror) from None
+
+
+@click.command("import", cls=Command)
+@click.argument("file")
+@click.option(
+    "--format",
+    "file_format",
+    type=Word("format", FORMATS, group="importers"),
+    default="auto",
+    show_default=True,
+    help=f"One of {', '.join(FORMATS)}; auto tells from the content. Or the name of a plug-in.",
+)
+@click.option("--conversation", metavar="ID", help="Only this conversation of a file that holds several.")
+@click.option("--no-extract", is_flag=True, help="Keep the messages only; capture nothing from what the user states.")
+@click.option("--strict", is_flag=True, help="Stop at the first line that cannot be used.")
+@click.option("--own", is_flag=True, help="An archive of your own: believe what it says of origin, trust and author.")
+@click.option("--again", is_flag=True, help="Take in again what was imported before, forgotten memories included.")
+@click.option("--dry-run", is_flag=True, help="Only count what the file holds; nothing is taken in.")
+@click.pass_obj
+def import_(
+    given: Given,
+    /,
+    file: str,
+    file_format: str,
+    conversation: str | None,
+    no_extract: bool,
+    dry_run: bool,
+    **options: bool,
+) -> int:
+    r"""Take in a conversation, or what `mnemic export` wrote. FILE may be gzipped, a zip or a folder; "-" is standard
+    input.
+
+    \b
+      chat         one message a line: {"role": "user", "content": "...", "timestamp"?, "speaker"?, "id"?, "session"?},
+                   or OpenAI's {"messages": [...]}
+      mnemic       an export; what was not active is left out
+      archive      what `mnemic export --all` wrote: every version, every state
+
+    \b
+    With mnemic[import]:
+      chatgpt      conversations.json of ChatGPT's data export
+      claude       conversations.json of Claude's data export
+      telegram     result.json of Telegram Desktop
+      sharegpt     {"conversations": [{"from": "human", "value": "..."}]}
+      mem0         what get_all() answers; "history" beside "results" keeps the earlier values
+      gemini       MyActivity.json of Google Takeout
+      slack        an export: the zip, its folder, or one file of a channel
+      whatsapp     a chat exported as text
+      markdown     notes: a file, or a folder of them
+      letta        an agent file (.af)
+      graphiti     facts as edges, of Graphiti or Zep
+      langmem      items of a LangGraph store
+
+    \b
+    With mnemic[eval]:
+      locomo       the LoCoMo conversations
+      longmemeval  the LongMemEval questions with their sessions
+      beam         the BEAM chats
+      realtalk     one chat of REALTALK
+
+    A line that cannot be used is reported with its number and stops no other. Importing a file twice changes nothing.
+    """
+    from mnemic.conversations import read_conversation
+    from mnemic.entrypoints.cli.file_import import Intake, Summary
+
+    if dry_run:
+        return _rehearsed(given, read_conversation(file, file_format, conversation))
+    summary = Summary()
+    progress = Progress("read")
+
+    async def work(engine: MemoryEngine, actor: Actor) -> None:
+        intake = Intake(engine=engine, actor=actor, extract=not no_extract, summary=summary, **options)
+        await intake.take(read_conversation(file, file_format, conversation), progress.at)
+
+    _require_file(file)
+    try:
+        given.with_engine(work, creates=True)
+    except MnemicError:
+        progress.end()
+        if summary != Summary():
+            given.show(summary.as_dict(), lambda: summary_text(summary))
+            note("what is counted above stays; the same command goes on from there")
+        raise
+    progress.end()
+    given.show(summary.as_dict(), lambda: summary_text(summary))
+    _complain_of([one for one in summary.failed if one[1] != summary.stopped])
+    if summary.stopped is not None:
+        complain(summary.stopped, "the import stopped; the same command goes on from there")
+        return exit_code_of_run(summary.stopped)
+    return Exit.INPUT if summary.failed else Exit.OK
+
+
+def _rehearsed(given: Given, items: Iterator[Item]) -> int:
+    """Show what a file holds, and what of it cannot be used."""
+    from collections import Counter
+
+    from mnemic.types import Message
+
+    found: Counter[str] = Counter()
+    skipped: Counter[str] = Counter()
+    failed: list[tuple[str, str]] = []
+    for item in items:
+        if item.problem is not None:
+            failed.append((item.place, item.problem.reason))
+        elif item.skipped is not None:
+            skipped[item.skipped] += 1
+        else:
+            found["messages" if isinstance(item.content, Message) else "memories"] += 1
+    told = {
+        **{name: found[name] for name in ("messages", "memories")},
+        "skipped": dict(skipped),
+        "failed": [{"place": place, "reason": reason} for place, reason in failed],
+        "dry_run": True,
+    }
+    rows = {**found, "skipped": _counted(skipped), "failed": len(failed) or None}
+    given.show(told, lambda: pairs(rows) or "nothing that could be imported")
+    _complain_of(failed)
+    return Exit.INPUT if failed else Exit.OK
+
+
+def _complain_of(failed: Sequence[tuple[str, str]]) -> None:
+    """Tell what could not be used: the first of it by its place."""
+    for place, reason in failed[:SHOWN_FAILURES]:
+        complain(reason, place)
+    if len(failed) > SHOWN_FAILURES:
+        complain(f"and {len(failed) - SHOWN_FAILURES} more", "--json lists them all")
+
+
+def _require_file(file: str) -> None:
+    """Raise InvalidInput before anything is opened, so that a typing error leaves no empty memory file behind."""
+    from mnemic.conversations.packed import packed
+    from mnemic.conversations.records import open_file
+
+    if file != "-" and packed(file) is None:
+        with open_file(file):
+            pass
+
+
+def summary_text(summary: Summary) -> str:
+    """Return the counts of an import, one a line."""
+    rows = {
+        "recorded": summary.recorded,
+        "refreshed": f"{summary.refreshed}  were there already" if summary.refreshed else None,
+        "captured": _counted(summary.captured),
+        "blocked": _counted(summary.blocked),
+        "skipped": _counted(summary.skipped),
+        "failed": len(summary.failed) or None,
+    }
+    return pairs(rows)
+
+
+def _counted(counter: Counter[str]) -> str | None:
+    names = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counter.most_common())
+    return f"{counter.total()}  ({names})" if counter else None

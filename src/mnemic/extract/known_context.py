@@ -1,0 +1,61 @@
+"""The surroundings of a message as the store has them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from mnemic.errors import EmbedderFailed, SpaceMismatch
+from mnemic.extract.message_context import MAX_KNOWN, Around
+from mnemic.ports import Embedder, RecordStore
+from mnemic.types import Deadline, Kind, Memory, Message, Where
+
+RECENT = 8
+"""Of `MAX_KNOWN`, those that were told last: a message often concerns the one before it."""
+EMBEDDED_CHARS = 2_000
+TURNS_BEFORE = 4
+_LOOKED_AT = 24
+"""Messages of the last days among which those of the session are looked for."""
+
+
+async def around_of(
+    store: RecordStore, embedder: Embedder, messages: Sequence[Message], where: Where, *, deadline: Deadline
+) -> Around:
+    """Find what may concern `messages`, of the long-term memories and the recorded messages that `where` accepts.
+
+    Where the embedder fails it is what was told last. Raises StoreFailed.
+    """
+    lasting = replace(where, kinds=frozenset({Kind.LONG_TERM}))
+    found = {memory.memory_id: memory for memory in await store.newest(lasting, limit=RECENT)}
+    near = await _near(store, embedder, messages, lasting, deadline)
+    found |= {memory.memory_id: memory for memory in near}
+    return Around(known=tuple(found.values())[:MAX_KNOWN], before=await _before(store, messages[0], where))
+
+
+async def _near(
+    store: RecordStore, embedder: Embedder, messages: Sequence[Message], where: Where, deadline: Deadline
+) -> list[Memory]:
+    limit = max(4, (MAX_KNOWN - RECENT) // len(messages))
+    try:
+        vectors = await embedder.embed([one.content[:EMBEDDED_CHARS] or "-" for one in messages], deadline=deadline)
+        found = [await store.nearest(where, one, limit=limit, space=embedder.space) for one in vectors]
+    except (EmbedderFailed, SpaceMismatch):
+        return []
+    known = await store.get_many([one.memory_id for near in found for one in near], scopes=where.scopes)
+    return list(known.values())
+
+
+async def _before(store: RecordStore, message: Message, where: Where) -> tuple[Message, ...]:
+    """Return the last recorded turns of the message's session, oldest first."""
+    if message.session is None:
+        return ()
+    episodes = await store.newest(replace(where, kinds=frozenset({Kind.EPISODIC})), limit=_LOOKED_AT)
+    said = [
+        one
+        for one in episodes
+        if one.source.session == message.session
+        and one.content != message.content
+        and (message.sent_at is None or one.happened_at < message.sent_at)
+    ]
+    turns = [Message(role=one.source.speaker or "user", content=one.content) for one in said[:TURNS_BEFORE]]
+    return tuple(reversed(turns))

@@ -1,0 +1,86 @@
+"""The blocks of one run, put back into the messages that took them up: a tool loop sends these again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from mnemic.inject.injection import Injection, InjectionRun, Placed
+from mnemic.inject.insert_text import fold_at
+from mnemic.inject.messages import TOOL, USER, content_of, has_tool_result, role_of, text_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Carried:
+    """Messages with the `blocks` of the calls before in them, each at its place of now."""
+
+    messages: Sequence[Any] = field(repr=False)
+    blocks: tuple[Placed, ...] = ()
+
+    def injection(self, run: InjectionRun, new: Placed | None = None) -> Injection:
+        """Return the injection of these blocks, and of a `new` one."""
+        blocks = self.blocks if new is None else (*self.blocks, new)
+        if not blocks:
+            return Injection(messages=self.messages, run=run)
+        last = blocks[-1]
+        return Injection(
+            messages=self.messages,
+            injected=True,
+            entries=tuple(entry for block in blocks for entry in block.entries),
+            text=last.text,
+            digest=last.digest,
+            at=last.at,
+            front=last.front,
+            trailing=sum(not block.front and block.at == len(self.messages) - 1 for block in blocks),
+            blocks=blocks,
+            run=run,
+        )
+
+
+def carry(messages: Sequence[Any], placed: Sequence[Placed]) -> Carried:
+    """`messages` with each block in the message that took it up. Where that was cut away, what the user asked for goes
+    into the user's last message that remains, or else into the last answer of a tool; any other block is left out.
+    Raises InvalidInput (`invalid_input:message`) for messages of no known shape.
+    """
+    blocks: list[Placed] = []
+    folded = messages
+    for block in placed:
+        now = _placed_now(block, messages)
+        if now is not None:
+            blocks.append(now)
+            folded = fold_at(folded, now.text, now.at, front=now.front).messages
+    return Carried(messages=folded, blocks=tuple(blocks))
+
+
+def words_in(message: Any) -> str:
+    """Return what a message is recognised by in a later call: its text, or what a tool answered in it."""
+    return text_of(message) or repr(content_of(message))
+
+
+def _placed_now(block: Placed, messages: Sequence[Any]) -> Placed | None:
+    at = _place_of(block, messages)
+    if at is not None:
+        return replace(block, at=at)
+    at = _last_left(messages) if block.is_asks else None
+    if at is None:
+        return None
+    front = block.front and not has_tool_result(messages[at])
+    return replace(block, at=at, front=front, said=words_in(messages[at]))
+
+
+def _place_of(block: Placed, messages: Sequence[Any]) -> int | None:
+    """Return the place of the message that took up the block: its old place, or another where an earlier message was
+    cut away.
+    """
+    if block.at < len(messages) and words_in(messages[block.at]) == block.said:
+        return block.at
+    places = (at for at in reversed(range(len(messages))) if role_of(messages[at]) in (USER, TOOL))
+    return next((at for at in places if words_in(messages[at]) == block.said), None)
+
+
+def _last_left(messages: Sequence[Any]) -> int | None:
+    """Return the place of the user's last message, a tool's answer only where there is no other that takes a text."""
+    places = [at for at in reversed(range(len(messages))) if role_of(messages[at]) in (USER, TOOL)]
+    asks = (at for at in places if not has_tool_result(messages[at]))
+    return next(asks, next((at for at in places if content_of(messages[at])), None))

@@ -1,0 +1,142 @@
+"""Relative times, resolved by the day of the message, and left alone where they have two readings."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta, timezone
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mnemic.extract.relative_times import timed, times_in
+from mnemic.types import Candidate
+
+WEDNESDAY = datetime(2026, 11, 18, 15, 30, tzinfo=UTC)
+SUNDAY = datetime(2026, 11, 22, 15, 30, tzinfo=UTC)
+
+
+def midnight(day: str) -> datetime:
+    return datetime.combine(date.fromisoformat(day), datetime.min.time(), UTC)
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("I have lived in Oslo since last March", "2026-03-01"),
+        ("I have lived in Oslo since March", "2026-03-01"),
+        ("I have been vegan since December", "2025-12-01"),
+        ("I have been vegan since November", "2026-11-01"),
+        ("I have been vegan since last November", "2025-11-01"),
+        ("I work at Acme since 2019", "2019-01-01"),
+        ("I work at Acme since May 2019", "2019-05-01"),
+        ("I work at Acme since May 3rd, 2019", "2019-05-03"),
+        ("I work at Acme since 2019-05-03", "2019-05-03"),
+        ("Since Monday I take the bus", "2026-11-16"),
+        ("Since last week I take the bus", "2026-11-09"),
+        ("Since last month I take the bus", "2026-10-01"),
+        ("Ever since last year I take the bus", "2025-01-01"),
+        ("I take the bus since yesterday", "2026-11-17"),
+    ],
+)
+def test_since_gives_the_beginning(text: str, day: str) -> None:
+    assert times_in(text, WEDNESDAY) == (midnight(day), None, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("I am in Rome until Friday", "2026-11-21"),
+        ("I am in Rome until tomorrow", "2026-11-20"),
+        ("I am in Rome until today", "2026-11-19"),
+        ("I am in Rome till 2026-12-01", "2026-12-02"),
+        ("I am in Rome until December 1, 2026", "2026-12-02"),
+    ],
+)
+def test_until_a_day_gives_the_end_of_that_day(text: str, day: str) -> None:
+    assert times_in(text, WEDNESDAY) == (None, midnight(day), None)
+
+
+@pytest.mark.parametrize(
+    ("text", "said_at", "day"),
+    [
+        ("I broke my arm two weeks ago", WEDNESDAY, "2026-11-04"),
+        ("I broke my arm 3 days ago", WEDNESDAY, "2026-11-15"),
+        ("I broke my arm a week ago", WEDNESDAY, "2026-11-11"),
+        ("I broke my arm yesterday", WEDNESDAY, "2026-11-17"),
+        ("I broke my arm the day before yesterday", WEDNESDAY, "2026-11-16"),
+        ("I broke my arm on May 3rd, 2019", WEDNESDAY, "2019-05-03"),
+        ("I broke my arm on 3 May 2019", WEDNESDAY, "2019-05-03"),
+        ("My exam is in three weeks", WEDNESDAY, "2026-12-09"),
+        ("I'm moving to Oslo in three weeks", WEDNESDAY, "2026-12-09"),
+        ("I will be home in 3 days", WEDNESDAY, "2026-11-21"),
+        ("The report's due in two days", WEDNESDAY, "2026-11-20"),
+        ("I checked in two weeks ago", WEDNESDAY, "2026-11-04"),
+        ("My exam is next Friday", SUNDAY, "2026-11-27"),
+        ("My exam is next Tuesday", WEDNESDAY, "2026-11-24"),
+        ("I saw Ann last Friday", WEDNESDAY, "2026-11-13"),
+        ("The match is tomorrow", WEDNESDAY, "2026-11-19"),
+    ],
+)
+def test_a_day_is_when_it_happens(text: str, said_at: datetime, day: str) -> None:
+    assert times_in(text, said_at) == (None, None, midnight(day))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I like tea",
+        "My exam is on Friday",  # the last or the next one
+        "My exam is next Friday",  # said on a Wednesday: this week's or the next one's
+        "I saw Ann last Monday",
+        "I was ill last week",  # no day
+        "I moved two years ago",
+        "I am in Rome until March",  # its first day or its last
+        "I am in Rome until 2027",
+        "I live here since next month",
+        "I live here since 2031",
+        "I was in Rome until yesterday",
+        "I broke my arm yesterday and my leg two weeks ago",
+        "Since Monday I take the bus, since May I take the train",
+        "Since 2019 I work at Acme, and yesterday I quit",
+        "Meet me on 2026-02-30",
+        "since when do you know",
+        "my room is number 2019",
+        "I may come in March",
+        "I read the whole book in two days",
+        "I can paint a room in two days",
+        "She is the one who ran it in three days",
+        "I will finish in three days what I began two weeks ago",
+        "I live in Berlin until 9999-12-31",  # the day after it is out of the calendar
+        "I live in Berlin since March 0000",
+        "I live in Berlin since 0000-00-00",
+        "I was born 0000-00-00",
+    ],
+)
+def test_nothing_is_guessed(text: str) -> None:
+    assert times_in(text, WEDNESDAY) == (None, None, None)
+
+
+def test_the_day_is_that_of_utc() -> None:
+    late = datetime(2026, 11, 18, 23, 30, tzinfo=timezone(timedelta(hours=-5)))
+    assert times_in("I saw Ann yesterday", late).occurred_at == midnight("2026-11-18")
+
+
+def test_a_candidate_takes_what_it_has_not() -> None:
+    plain = Candidate(content="lives in Oslo", occurred_at=WEDNESDAY)
+    assert timed(plain, "since March", WEDNESDAY).valid_from == midnight("2026-03-01")
+    assert timed(plain, "since March", WEDNESDAY).occurred_at == WEDNESDAY
+    assert timed(plain, "two weeks ago", WEDNESDAY).occurred_at == midnight("2026-11-04")
+    assert timed(plain, "two weeks ago", None) == plain
+    keyed = Candidate(content="Oslo", key="home_city", occurred_at=WEDNESDAY, valid_from=midnight("2020-01-01"))
+    assert timed(keyed, "yesterday", WEDNESDAY).occurred_at == WEDNESDAY
+    assert timed(keyed, "since March", WEDNESDAY).valid_from == midnight("2020-01-01")
+
+
+@given(
+    st.text(alphabet="since until last next may march friday 0123456789-,", max_size=60),
+    st.datetimes(datetime(1990, 1, 1), datetime(2038, 12, 31), timezones=st.just(UTC)),  # noqa: DTZ001
+)
+def test_any_text_gives_times_in_order(text: str, said_at: datetime) -> None:
+    found = times_in(text, said_at)
+    assert found.valid_from is None or found.valid_from <= said_at
+    assert found.valid_to is None or found.valid_to > said_at

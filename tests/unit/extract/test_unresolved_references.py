@@ -1,0 +1,130 @@
+"""Statements that hang on what is not said, and those that say enough by themselves."""
+
+from __future__ import annotations
+
+import time
+from datetime import timedelta
+
+import pytest
+
+from mnemic.extract.classify.classifier import LABELS, Opinion
+from mnemic.extract.rules import RuleExtractor
+from mnemic.extract.statements import Piece, Statement, decided, is_order
+from mnemic.extract.unresolved_references import hangs, leans
+from mnemic.guard.budget import Budget
+from mnemic.guard.policy import Policy
+from mnemic.types import Deadline, Message
+
+HANGS = [
+    "I adopted him.",
+    "I bought it two years ago in Ghent.",
+    "A friend made it for my birthday.",
+    "We made them with oat flour.",
+    "They named the boat.",
+    "This novel is one of my favourites.",
+    "That's where we always met",
+    "Thyme, pepper and olives.",
+    "Especially when it rains",
+    "As a beginner",
+    "Sie ist sehr nett",
+    "Ela gosta disso",
+]
+STANDS = [
+    "I adopted a greyhound called Pepper.",
+    "We decided this morning: no more overtime.",
+    "Il nostro gatto si chiama Pallina.",
+    "This scarf is a present from my aunt in Lund.",
+    "He lives with us, so we need three beds.",
+    "I made it to the regional finals in Ghent.",
+    "I love it when the house is quiet.",
+    "Oats, milk and a banana is my breakfast every day.",
+]
+
+
+@pytest.mark.parametrize("text", HANGS)
+def test_a_statement_that_hangs_on_what_is_not_said(text: str) -> None:
+    assert hangs(text)
+
+
+@pytest.mark.parametrize("text", STANDS)
+def test_a_statement_that_says_enough_by_itself(text: str) -> None:
+    assert not hangs(text)
+
+
+def test_it_is_kept_with_the_sentence_before_it_and_left_out_alone() -> None:
+    before, last = _piece("My son built a kite", 0, 19), _piece("I painted it on Sunday", 21, 43)
+    (kept,) = decided([last], last, before)
+    assert isinstance(kept, Statement)
+    assert (kept.start, kept.end) == (0, 43)
+    alone = _piece("I painted it on Sunday", 0, 22)
+    (left,) = decided([alone], alone, None)
+    assert isinstance(left, Piece)
+    assert left.reason == "not_understood"
+    asked = _piece("I painted it on Sunday", 0, 22, asked=True)
+    assert [type(one) for one in decided([asked], asked, None)] == [Statement]
+    assert [leans(one) for one in ("He painted a kite", "I painted it", "I painted a kite")] == [True, True, False]
+
+
+def test_what_concerns_safety_is_kept_all_the_same() -> None:
+    risky = _piece("He reacts badly to latex", 0, 24, label="safety")
+    assert [type(one) for one in decided([risky], risky, None)] == [Statement]
+
+
+@pytest.mark.parametrize(
+    ("text", "order"),
+    [
+        ("Answer in short sentences", True),
+        ("I'm always down to swap recipes", False),
+        ("I named her Pepper, and she's always with me", False),
+        ("I always want you to answer in Danish", True),
+        ("Ich bin immer für einen Spaß zu haben", False),
+    ],
+)
+def test_what_a_speaker_tells_of_themself_is_no_order(text: str, order: bool) -> None:
+    assert is_order(text, _opinion(0.9, "instruction")) is order
+
+
+def _opinion(keep: float, label: str) -> Opinion:
+    shares = {label: keep, "chat": 1 - keep}
+    return Opinion(shares=tuple(shares.get(one, 0.0) for one in LABELS))
+
+
+def _piece(text: str, start: int, end: int, *, asked: bool = False, label: str = "fact") -> Piece:
+    return Piece(start, end, text, opinion=_opinion(0.95, label), asked=asked)
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("Remember, it takes time to learn a reed instrument.", False),
+        ("Remember: it takes us 40 minutes to the clinic.", True),
+        ("It's vital to slow down and remember the little joys.", False),
+        ("Remember I row on Tuesdays.", True),
+        ("And remember, I'm always here for you.", False),
+        ("Please remember, I row on Tuesdays.", True),
+        ("Remember: no walnuts, it's important.", True),
+    ],
+)
+async def test_a_proverb_is_no_request_to_remember(text: str, kept: bool) -> None:
+    assert bool(await _contents(text)) is kept
+
+
+async def test_who_is_shown_is_not_the_user() -> None:
+    assert await _contents("This is Pepper – he's so playful.") == []
+    assert await _contents("Hello, this is Edda.") == ["name: Edda"]
+
+
+async def test_a_title_stays_in_its_statement() -> None:
+    assert await _contents('My favourite novel is "The Wind in the Willows", I reread it each May.') != []
+    kept = await _contents('I own a signed copy of "The Wind in the Willows" by Grahame.')
+    assert kept == ['I own a signed copy of "The Wind in the Willows" by Grahame.']
+
+
+async def _contents(text: str) -> list[str]:
+    read = await RuleExtractor().extract(
+        Message(role="user", content=text),
+        policy=Policy(),
+        budget=Budget(),
+        deadline=Deadline.after(timedelta(minutes=5), time.monotonic),
+    )
+    return [f"{one.key}: {one.content}" if one.key else one.content for one in read.candidates]

@@ -1,0 +1,92 @@
+"""Questions about a time that is over find what was true then, and no other question does."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+
+import pytest
+
+from mnemic.bootstrap import build_engine
+from mnemic.config import Settings
+from mnemic.engine import MemoryEngine
+from mnemic.inject.entry import Entry
+from mnemic.retrieve.past_questions import asks_past
+from mnemic.retrieve.question import read_question
+from mnemic.types import Actor, Intent, RecallRequest, SearchResult
+from mnemic_testing.clock import ManualClock
+
+ADA = Actor(user="ada")
+PERIODS = (
+    "Where did I live in March 2026?",
+    "Where did I live in March?",
+    "Where did I live before April 2026?",
+    "Where was I living two months ago?",
+    "Where did I live before?",
+    "What was my previous home city?",
+)
+NOW = ("Where do I live?", "What is my home city?", "Which home city should I use in March 2027?")
+
+
+@pytest.fixture
+async def engine() -> AsyncIterator[MemoryEngine]:
+    clock = ManualClock(datetime(2026, 3, 2, 10, tzinfo=UTC))
+    async with build_engine(Settings(store="memory:"), clock=clock) as engine:
+        await engine.add("Valencia", key="home_city", actor=ADA)
+        clock.jump_to(datetime(2026, 4, 20, tzinfo=UTC))
+        await engine.add("Madrid", key="home_city", actor=ADA)
+        clock.jump_to(datetime(2026, 5, 21, tzinfo=UTC))
+        yield engine
+
+
+def contents(result: SearchResult) -> list[str]:
+    return [hit.memory.content for hit in result.hits]
+
+
+@pytest.mark.parametrize("question", PERIODS)
+async def test_a_question_about_the_past_finds_what_was_true_then_first(engine: MemoryEngine, question: str) -> None:
+    result = await engine.search(question, actor=ADA)
+    assert contents(result) == ["Valencia", "Madrid"]
+    assert Entry.of(result.hits[0], "memory", reader=ADA).content == "home_city: Valencia (2026-03-02 to 2026-04-20)"
+
+
+@pytest.mark.parametrize("question", PERIODS)
+async def test_a_model_is_shown_it_on_every_path(engine: MemoryEngine, question: str) -> None:
+    shown = await engine.recall(RecallRequest(intent=Intent(query=question)), actor=ADA)
+    assert shown.hits[0].memory.content == "Valencia"
+
+
+async def test_a_question_about_now_is_shown_only_what_holds(engine: MemoryEngine) -> None:
+    shown = await engine.recall(RecallRequest(intent=Intent(query="Where do I live?")), actor=ADA)
+    assert [hit.memory.content for hit in shown.hits] == ["Madrid"]
+
+
+@pytest.mark.parametrize("question", NOW)
+async def test_a_question_about_now_finds_nothing_that_is_over(engine: MemoryEngine, question: str) -> None:
+    assert contents(await engine.search(question, actor=ADA)) == ["Madrid"]
+
+
+async def test_a_time_in_which_the_present_value_held_already_has_no_other(engine: MemoryEngine) -> None:
+    assert contents(await engine.search("Where did I live on 2 May 2026?", actor=ADA)) == ["Madrid"]
+
+
+async def test_who_says_as_of_is_taken_at_their_word(engine: MemoryEngine) -> None:
+    then = datetime(2026, 5, 1, tzinfo=UTC)
+    assert contents(await engine.search("Where did I live in March 2026?", actor=ADA, as_of=then)) == ["Madrid"]
+
+
+@pytest.mark.parametrize(
+    ("text", "past"),
+    [
+        ("Was trinke ich morgens?", False),
+        ("Was ist mein Lieblingsessen?", False),
+        ("Welches Auto habe ich?", False),
+        ("Welches Auto habe ich gefahren?", True),
+        ("Where was I in May?", True),
+        ("Was I ever in Oslo?", True),
+        ("What did I prefer?", True),
+        ("What do I prefer?", False),
+    ],
+)
+def test_the_german_was_asks_what(text: str, past: bool) -> None:
+    assert asks_past(read_question(text)) is past

@@ -1,0 +1,66 @@
+"""Which requests depend on which preferences."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from mnemic.retrieve.preference_relevance import READ, Ask
+from mnemic.types import Actor, Hit, Kind, Memory, Origin, Rank, Source, Trust
+
+NOW = datetime(2026, 5, 3, tzinfo=UTC)
+
+
+def hit(content: str, key: str | None = None, cosine: float | None = None, category: str = "preference") -> Hit:
+    memory = Memory(
+        memory_id="m", version=1, content=content, key=key, category=category, kind=Kind.LONG_TERM,
+        scope=Actor(user="ana").scope("user"), confidence=0.8, created_at=NOW, updated_at=NOW,
+        source=Source(origin=Origin.USER_STATED), trust=Trust.HIGH,
+    )  # fmt: skip
+    return Hit(memory=memory, score=0.1, ranks={} if cosine is None else {"vector": Rank(1, cosine)})
+
+
+@pytest.mark.parametrize(
+    ("request_", "content", "key", "depends"),
+    [
+        ("Find me a flight to Denver.", "aisle", "seat", True),
+        ("Book a table for dinner.", "vegetarian", "diet", True),
+        ("Book a table for dinner.", "aisle", "seat", False),
+        ("Book a table for dinner.", "Oslo", "home_city", True),
+        ("Plan a trip to Rome for us.", "quiet rooms", "hotel", True),
+        ("What should I cook tonight?", "I am allergic to peanuts.", "allergies", True),
+        ("What can I watch tonight?", "I love horror films.", None, True),
+        ("Who directed the film Alien?", "I love horror movies.", None, False),
+        ("Who directed the film Alien?", "I love every film by Ridley Scott.", None, True),
+        ("Why is the sky blue?", "Please keep your answers short.", None, True),
+        ("Why is the sky blue?", "english", "language", True),
+        ("Fix this Python bug.", "I prefer tabs to spaces in Python.", None, True),
+        ("Fix this Python bug.", "nurse", "job", False),
+        ("thanks!", "I like jazz.", None, False),
+        ("Which tyres fit my car?", "I am allergic to peanuts.", "allergies", False),
+        ("Recommend a novel for the holidays.", "aisle", "seat", False),
+        ("Plan our holidays.", "aisle", "seat", True),
+        ("Good morning!", "morning", "flight_time", False),
+        ("Good morning!", "Please keep your answers short.", None, True),
+    ],
+)
+def test_by_topics_words_and_what_shapes_every_answer(
+    request_: str, content: str, key: str | None, depends: bool
+) -> None:
+    assert Ask.of(request_).depends_on(hit(content, key)) is depends
+
+
+@pytest.mark.parametrize(
+    ("content", "cosine", "depends"),
+    [("Ich mag Blau.", 0.26, True), ("Ich mag Blau.", 0.24, False), ("jazz", 0.34, False), ("jazz", 0.35, True)],
+)
+def test_by_likeness_where_no_word_tells(content: str, cosine: float, depends: bool) -> None:
+    assert Ask.of("Hm, and now?").depends_on(hit(content, cosine=cosine)) is depends
+
+
+def test_of_a_pasted_page_the_ends_are_read() -> None:
+    page = "lorem ipsum " * READ
+    assert Ask.of(page + "Find me a flight.").topics >= {"flight"}
+    assert Ask.of("Find me a flight. " + page).topics >= {"flight"}
+    assert "flight" not in Ask.of(page + " flight " + page).topics

@@ -315,7 +315,7 @@ screenshots: $(DEV_READY) browser ## pictures of every page of the console, ligh
 LOCKER := build/lock/bin/uv
 COMPILE = $(LOCKER) pip compile --quiet --no-strip-extras --no-emit-package mnemic $(addprefix --no-emit-package ,$(notdir $(filter-out .,$(MEMBERS)))) --generate-hashes --python-version 3.11 --custom-compile-command "make lock" $(LOCK_ARGS)
 # Two environments: Strands' litellm extra, which its own tests import, needs an openai older than our openai extra.
-FRAMEWORKS := langgraph strands langchain openai-agents pydantic-ai adk agent-framework llama-index ag2 claude-agent-sdk mcp
+FRAMEWORKS := langgraph strands langchain openai-agents pydantic-ai adk agent-framework llama-index ag2 mcp
 MODELS := anthropic gemini bedrock azure-openai ollama cohere voyage fastembed
 DEV_EXTRAS := $(addprefix --extra=,openai $(MODELS) $(FRAMEWORKS) postgres redis azure cassandra neo4j onnx multilingual server otel client import keys structured travel yaml tokens) $(addprefix --group=,build test test-frameworks dev)
 SERVICE_EXTRAS := $(addprefix --extra=,server postgres redis cassandra neo4j mcp otel client keys structured travel yaml) --group=build

@@ -40,7 +40,8 @@ def settings() -> Iterator[dict[str, str]]:
         path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
         openai = {"OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "test", "OPENAI_AGENTS_DISABLE_TRACING": "1"}
         anthropic = {"ANTHROPIC_BASE_URL": server.base_url.removesuffix("/v1"), "ANTHROPIC_API_KEY": "test"}
-        yield {**openai, **anthropic, "PATH": path}
+        ollama = {"OLLAMA_HOST": server.base_url.removesuffix("/v1")}
+        yield {**openai, **anthropic, **ollama, "PATH": path}
 
 
 def run(script: str, folder: Path, settings: Mapping[str, str]) -> str:

@@ -25,6 +25,8 @@ ASSISTANTS = [
     "pydantic_ai_assistant:PydanticAIAssistant",
     "agent_framework_assistant:AgentFrameworkAssistant",
     "adk_assistant:ADKAssistant",
+    "llama_index_assistant:LlamaIndexAssistant",
+    "ag2_assistant:AG2Assistant",
     *(
         f"clients_assistant:{name}Loop"
         for name in ("Chat", "SynchronousChat", "StreamingChat", "Responses", "Messages")

@@ -1,4 +1,4 @@
-"""One answer of a scripted model in the words of each protocol: OpenAI's two, Anthropic's, Gemini's, Bedrock's."""
+"""One answer of a scripted model in each protocol: OpenAI's two, and Anthropic's, Gemini's, Bedrock's, Ollama's."""
 
 from __future__ import annotations
 
@@ -131,6 +131,18 @@ def conversed(said: Said) -> dict[str, Any]:
     }
 
 
+def ollama_chat(said: Said) -> dict[str, Any]:
+    """Return the body of Ollama's `/api/chat`."""
+    message: dict[str, Any] = {"role": "assistant", "content": said.content or ""}
+    if said.tool is not None:
+        message = {"role": "assistant", "content": ""}
+        message["tool_calls"] = [{"function": {"name": said.tool, "arguments": dict(said.arguments)}}]
+    spent, made = said.tokens
+    counts = {"prompt_eval_count": spent, "eval_count": made}
+    head = {"model": said.model, "created_at": "2026-01-01T00:00:00Z", "done": True, "done_reason": "stop"}
+    return {**head, "message": {} if said.silent else message, **counts}
+
+
 PROTOCOLS: Mapping[str, Callable[[Said], dict[str, Any]]] = MappingProxyType(
     {
         "/chat/completions": chat_completion,
@@ -138,6 +150,7 @@ PROTOCOLS: Mapping[str, Callable[[Said], dict[str, Any]]] = MappingProxyType(
         "/messages": message,
         ":generateContent": generated_content,
         "/converse": conversed,
+        "/api/chat": ollama_chat,
     }
 )
 """The body of an answer, by the end of the path that was asked."""

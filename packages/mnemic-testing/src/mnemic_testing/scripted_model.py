@@ -1,5 +1,5 @@
-"""A model server for tests: real HTTP on 127.0.0.1 in the protocols of OpenAI, Anthropic, Gemini, Bedrock, Cohere and
-Voyage, with answers and accidents from a script.
+"""A model server for tests: real HTTP on 127.0.0.1 in the protocols of OpenAI, Anthropic, Gemini, Bedrock, Ollama,
+Cohere and Voyage, with answers and accidents from a script.
 
 with ScriptedModelServer([{"items": []}, Reply.status(429, retry_after="1"), "not JSON"]) as server:
     completer = OpenAICompleter("scripted", base_url=server.base_url, api_key="test")
@@ -123,7 +123,8 @@ Script = Iterable[Scripted] | Callable[[ModelRequest], Scripted]
 
 class ScriptedModelServer:
     """Speaks `/v1/chat/completions` (streamed, too), `/v1/responses`, `/v1/messages`, `/v1/embeddings`, `/v1/models`,
-    Gemini's and Bedrock's models and embedders, and Cohere's embedder. Every request is kept in `requests`, in order.
+    Ollama's `/api/chat`, Gemini's and Bedrock's models and embedders, and Cohere's embedder. Every request is kept in
+    `requests`, in order.
 
     `chat` (for every way to ask a model) and `embeddings` are played one reply to a request, or are functions of
     the request. A chat script that has ended answers with status 500 (`script_ended`), so that a test notices a call

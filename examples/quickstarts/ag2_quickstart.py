@@ -1,0 +1,20 @@
+import asyncio
+
+from ag2 import Agent
+from ag2.config import OpenAIConfig
+
+from mnemic import Actor, Settings, build_engine
+from mnemic_agents.ag2 import MnemicMemory
+
+
+async def main() -> None:
+    memory = MnemicMemory(build_engine(Settings.load(store="memory.db")), Actor(user="ana"))
+    agent = Agent("assistant", config=OpenAIConfig(model="gpt-4.1-mini"), middleware=[memory])
+
+    await agent.ask("I prefer aisle seats.")
+    reply = await agent.ask("Which seat do I prefer?")  # another conversation
+    print(reply.body)
+    print(memory.memory.last.text)  # what the model was shown
+
+
+asyncio.run(main())

@@ -1,4 +1,4 @@
-"""A small ONNX model in a folder: a vector for each of its words, as an exporter would write it."""
+"""Small ONNX models in folders, as an exporter would write them: a vector for each word, or a score for each pair."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
-from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
 from mnemic_onnx.calibration import pairs_of
 
@@ -39,5 +39,57 @@ def write_model(folder: Path, *, drift: float = 0.5, inputs: tuple[str, ...] = (
     tokeniser = Tokenizer(models.WordLevel({word: at for at, word in enumerate(vocabulary)}, unk_token="[UNK]"))
     tokeniser.normalizer = normalizers.Lowercase()
     tokeniser.pre_tokenizer = pre_tokenizers.Whitespace()
+    tokeniser.save(str(folder / "tokenizer.json"))
+    return folder
+
+
+def write_cross_encoder(folder: Path, *, outputs: int = 1, scale: float = 2.0) -> Path:
+    """Write a model whose logit for a pair grows with the words that both texts have; with two outputs the first says
+    no. `scale` is what a word counts.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    vocabulary = ["[UNK]", "[PAD]", "[CLS]", "[SEP]", *words()[1:], "boat", "freya", "harbour", "oslo"]
+    node, tensor = helper.make_node, numpy_helper.from_array
+    graph = helper.make_graph(
+        [
+            node("Cast", ["token_type_ids"], ["second"], to=TensorProto.BOOL),
+            node("Not", ["second"], ["first"]),
+            node("Cast", ["attention_mask"], ["read"], to=TensorProto.BOOL),
+            node("And", ["first", "read"], ["asked"]),
+            node("And", ["second", "read"], ["told"]),
+            node("Unsqueeze", ["input_ids", "last"], ["down"]),
+            node("Unsqueeze", ["input_ids", "middle"], ["across"]),
+            node("Equal", ["down", "across"], ["same"]),
+            node("Unsqueeze", ["asked", "last"], ["asked_down"]),
+            node("Unsqueeze", ["told", "middle"], ["told_across"]),
+            node("And", ["asked_down", "told_across"], ["both"]),
+            node("And", ["same", "both"], ["shared"]),
+            node("Cast", ["shared"], ["counted"], to=TensorProto.FLOAT),
+            node("ReduceSum", ["counted", "last_two"], ["count"], keepdims=0),
+            node("Unsqueeze", ["count", "last_of_one"], ["column"]),
+            node("Mul", ["column", "scale"], ["logits"]),
+        ],
+        "pairs",
+        [
+            helper.make_tensor_value_info(name, TensorProto.INT64, ["texts", "tokens"])
+            for name in ("input_ids", "attention_mask", "token_type_ids")
+        ],
+        [helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["texts", outputs])],
+        [
+            tensor(np.array([2]), "last"),
+            tensor(np.array([1]), "middle"),
+            tensor(np.array([1, 2]), "last_two"),
+            tensor(np.array([1]), "last_of_one"),
+            tensor(np.linspace(-scale if outputs > 1 else scale, scale, outputs, dtype=np.float32), "scale"),
+        ],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+    onnx.save(model, str(folder / "model.onnx"))
+    tokeniser = Tokenizer(models.WordLevel({word: at for at, word in enumerate(vocabulary)}, unk_token="[UNK]"))
+    tokeniser.normalizer = normalizers.Lowercase()
+    tokeniser.pre_tokenizer = pre_tokenizers.Whitespace()
+    tokeniser.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A", pair="[CLS] $A $B:1 [SEP]:1", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+    )
     tokeniser.save(str(folder / "tokenizer.json"))
     return folder

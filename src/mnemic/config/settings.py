@@ -138,13 +138,13 @@ class Settings:
     reranker: str = setting(
         "none",
         "Reranker of search results, by the protocol of its server: cohere (also Jina, vLLM, LiteLLM), voyage or tei. "
-        "Or the name of a plug-in.",
+        "Or onnx, a model of your own (mnemic[onnx]), or the name of another plug-in.",
         read=one_of_or_plugin("rerankers", "none", "cohere", "voyage", "tei"),
     )
     reranker_url: str | None = setting(
         None, "Base URL of that server, to which /rerank is added: https://api.cohere.com/v2, https://api.jina.ai/v1."
     )
-    reranker_model: str | None = setting(None, "Model name at that server; TEI needs none.")
+    reranker_model: str | None = setting(None, "Model name at that server; TEI needs none. With onnx: its folder.")
     reranker_key: Secret | None = setting(None, "Key for that server; no other key is sent to it.", read=secret)
     reranker_key_file: Path | None = setting(None, "File with the key for that server.", read=path)
     model: str | None = setting(

@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from mnemic.bootstrap import build_embedder, build_store
+from mnemic.bootstrap import build_embedder, build_reranker, build_store
 from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
 from mnemic.extract import Extractor
@@ -33,12 +33,15 @@ CHUNK = 256
 async def throwaway_engine(
     embedder: Embedder, completer: Completer | None = None, *, extractor: Extractor | None = None
 ) -> AsyncIterator[MemoryEngine]:
-    """Yield an open engine with default rules on a SQLite file that is gone afterwards. Nothing in it is worth an
-    fsync.
+    """Yield an open engine with default rules, and the reranker that the settings name, on a SQLite file that is gone
+    afterwards. Nothing in it is worth an fsync.
     """
     with TemporaryDirectory(prefix="mnemic-eval-") as folder:
         store = build_store(str(Path(folder) / "eval.db"), durability="fast")
-        async with MemoryEngine(store=store, embedder=embedder, completer=completer, extractor=extractor) as engine:
+        reranker = build_reranker(Settings.load(), SystemClock())
+        async with MemoryEngine(
+            store=store, embedder=embedder, completer=completer, extractor=extractor, reranker=reranker
+        ) as engine:
             yield engine
 
 

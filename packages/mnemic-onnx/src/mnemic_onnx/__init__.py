@@ -1,4 +1,6 @@
-"""An embedder from a folder with an ONNX model, chosen by `MNEMIC_EMBEDDER=onnx` and `MNEMIC_EMBEDDER_MODEL=FOLDER`."""
+"""Models from folders with ONNX files: an embedder, by `MNEMIC_EMBEDDER=onnx` and `MNEMIC_EMBEDDER_MODEL=FOLDER`, and a
+reranker, by `MNEMIC_RERANKER=onnx` and `MNEMIC_RERANKER_MODEL=FOLDER`.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +9,14 @@ from typing import TYPE_CHECKING
 
 from mnemic.errors import InvalidConfig
 from mnemic_onnx.embedder import OnnxEmbedder
-from mnemic_onnx.folder import ModelFolder
+from mnemic_onnx.folder import ModelFolder, require_files
+from mnemic_onnx.reranker import OnnxReranker
 
 if TYPE_CHECKING:
     from mnemic.config import Settings
     from mnemic.ports import Clock
 
-__all__ = ["ModelFolder", "OnnxEmbedder", "build"]
+__all__ = ["ModelFolder", "OnnxEmbedder", "OnnxReranker", "build", "build_reranker"]
 
 
 def build(*, settings: Settings, clock: Clock) -> OnnxEmbedder:  # noqa: ARG001 - as plug-ins are called
@@ -22,3 +25,12 @@ def build(*, settings: Settings, clock: Clock) -> OnnxEmbedder:  # noqa: ARG001 
         raise InvalidConfig("embedder", hint="embedder=onnx needs embedder_model, the folder of the model")
     folder = ModelFolder.read(Path(settings.embedder_model).expanduser())
     return OnnxEmbedder(folder, threads=settings.embedder_threads)
+
+
+def build_reranker(*, settings: Settings, clock: Clock) -> OnnxReranker:  # noqa: ARG001 - as plug-ins are called
+    """Return the reranker that the settings name. Raises InvalidConfig (`reranker`, `model_folder:<file>`)."""
+    if settings.reranker_model is None:
+        raise InvalidConfig("reranker", hint="reranker=onnx needs reranker_model, the folder of the model")
+    folder = Path(settings.reranker_model).expanduser()
+    require_files(folder)
+    return OnnxReranker(folder, threads=settings.embedder_threads)

@@ -1,0 +1,135 @@
+"""A cross-encoder in a folder: it reads the query and a memory together and says how well one answers the other."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mnemic.errors import InvalidInput, RerankerFailed
+from mnemic.types import Deadline
+from mnemic_onnx.folder import MODEL, TOKENISER
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+MOST_TOKENS = 512
+"""Tokens of a query and a memory together; what is longer is cut, the longer of the two first."""
+TOGETHER = 8
+"""Texts of one run. Between two runs the deadline is looked at: a run that has begun cannot be stopped."""
+LONGEST_WAIT = 3.0
+"""Seconds that a search without a deadline waits, the same as for a server."""
+
+
+class OnnxReranker:
+    """Scores of the model in `folder` (`model.onnx` with one output a pair, or one for no and one for yes, and
+    `tokenizer.json`), on `threads` cores. It is loaded at the first call.
+
+    Raises RerankerFailed: `:timeout` past the deadline, never a partial list, `:unavailable` where the model cannot be
+    read or the reranker is closed, `:response` where its output is no score for each text.
+    """
+
+    def __init__(self, folder: Path, *, threads: int = 1, wait: float = LONGEST_WAIT) -> None:
+        self.folder, self._threads, self._wait = folder, threads, wait
+        self._closed = False
+        self._start()
+
+    def _start(self) -> None:
+        self._process, self._model = os.getpid(), None
+        self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="mnemic-rerank")
+
+    async def rerank(self, query: str, texts: Sequence[str], *, deadline: Deadline | None = None) -> list[float]:
+        """One score in 0..1 for each text, in order."""
+        if isinstance(texts, str):
+            raise InvalidInput("texts", hint="a sequence of strings")
+        if self._process != os.getpid():  # a forked child has no worker thread: waiting for it would never end
+            self._start()
+        left = self._wait if deadline is None else min(self._wait, deadline.remaining())
+        until = asyncio.get_running_loop().time() + left
+        scores: list[float] = []
+        for first in range(0, len(texts), TOGETHER):
+            scores += await self._scored(query, list(texts[first : first + TOGETHER]), until)
+        return scores
+
+    async def _scored(self, query: str, texts: list[str], until: float) -> list[float]:
+        seconds = until - asyncio.get_running_loop().time()
+        if seconds <= 0:
+            raise RerankerFailed("timeout")
+        try:
+            future = self._worker.submit(self._work, query, texts)
+        except RuntimeError:  # closed, or the interpreter is going down
+            raise RerankerFailed("unavailable") from None
+        try:
+            return await asyncio.wait_for(asyncio.wrap_future(future), seconds)
+        except TimeoutError:
+            raise RerankerFailed("timeout") from None
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is not None and not task.cancelling():
+                raise RerankerFailed("unavailable") from None  # `close` cancelled the work, nobody the caller
+            raise
+
+    def _work(self, query: str, texts: list[str]) -> list[float]:
+        if self._closed:
+            raise RerankerFailed("unavailable")
+        if self._model is None:
+            self._model = CrossEncoder(self.folder, self._threads)
+        return self._model.scores(query, texts)
+
+    async def close(self) -> None:
+        """Give the model up. May be called twice."""
+        self._closed, self._model = True, None
+        self._worker.shutdown(wait=False, cancel_futures=True)
+
+
+class CrossEncoder:
+    """The loaded network with its tokeniser."""
+
+    def __init__(self, folder: Path, threads: int) -> None:
+        from onnxruntime import InferenceSession
+        from tokenizers import Tokenizer
+
+        from mnemic.providers.minilm import session_options
+
+        try:
+            self._session = InferenceSession(
+                str(folder / MODEL), session_options(threads), providers=["CPUExecutionProvider"]
+            )
+            self._tokeniser = Tokenizer.from_file(str(folder / TOKENISER))
+        except Exception as error:  # the two libraries raise classes of many kinds
+            raise RerankerFailed("unavailable", hint=f"{folder}: {type(error).__name__}") from error
+        self._tokeniser.enable_truncation(MOST_TOKENS)
+        if self._tokeniser.padding is None:
+            self._tokeniser.enable_padding()
+        self._inputs = [one.name for one in self._session.get_inputs()]
+
+    def scores(self, query: str, texts: Sequence[str]) -> list[float]:
+        """Return one score in 0..1 for each text, in order. Raises RerankerFailed (`reranker_failed:response`)."""
+        import numpy as np
+
+        pairs = self._tokeniser.encode_batch([(query, text) for text in texts])
+        fields = {"input_ids": "ids", "attention_mask": "attention_mask", "token_type_ids": "type_ids"}
+        missing = [name for name in self._inputs if name not in fields]
+        if missing:
+            raise RerankerFailed("response", hint=f"the model wants other inputs: {', '.join(missing)}")
+        given = {name: np.array([getattr(one, fields[name]) for one in pairs], np.int64) for name in self._inputs}
+        return _probabilities(np.asarray(self._session.run(None, given)[0], np.float64), len(texts))
+
+
+def _probabilities(logits: Floats, count: int) -> list[float]:
+    """Return the probability of "yes" from one logit, or from one for no and one for yes."""
+    logits = logits.reshape(count, -1) if count and logits.size % count == 0 else logits
+    if logits.ndim != 2 or len(logits) != count or logits.shape[1] not in (1, 2):
+        raise RerankerFailed("response", hint="a model with one output for a pair, or two")
+    wanted = logits[:, 0] if logits.shape[1] == 1 else logits[:, 1] - logits[:, 0]
+    found = [float(one) for one in wanted]
+    if not all(map(math.isfinite, found)):
+        raise RerankerFailed("response", hint="a score that is no number")
+    return [1 / (1 + math.exp(-max(-700.0, min(700.0, one)))) for one in found]

@@ -78,3 +78,21 @@ def test_a_message_is_left_out_beside_facts_that_say_most_of_it() -> None:
     fact = with_quote("The dog is called Pickle", "My dog is called Pickle", "fact")
     assert shown("What is my dog called?", [fact, short]) == [fact.memory.memory_id]
     assert shown("What is my dog called?", [fact, long]) == [fact.memory.memory_id, long.memory.memory_id]
+
+
+def on(hit_: Hit, day: int) -> Hit:
+    return replace(hit_, memory=replace(hit_.memory, occurred_at=datetime(2026, 4, day, tzinfo=UTC)))
+
+
+@pytest.mark.parametrize(
+    ("request_", "order"),
+    [
+        ("In which order did I visit Rome and Oslo?", ["early", "late"]),
+        ("Which of the two trips came first?", ["early", "late"]),
+        ("How did my running develop over the months?", ["early", "late"]),
+        ("Where did I order the pizza?", ["late", "early"]),
+        ("What did I do last week?", ["late", "early"]),
+    ],
+)
+def test_what_a_question_for_an_order_is_shown_comes_in_time(request_: str, order: list[str]) -> None:
+    assert shown(request_, [on(hit("late", 0.9), 20), on(hit("early", 0.4), 2), on(hit("third", 0.4), 1)]) == order

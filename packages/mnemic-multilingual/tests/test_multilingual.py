@@ -13,7 +13,7 @@ from mnemic.clock import SystemClock
 from mnemic.config import Settings
 from mnemic.errors import EmbedderFailed
 from mnemic.ports import EmbedsQueries
-from mnemic.types import Vector
+from mnemic.types import Candidate, Vector
 from mnemic_multilingual import MultilingualEmbedder
 from mnemic_multilingual import embedder as module
 
@@ -90,3 +90,46 @@ async def test_a_question_in_english_finds_a_memory_in_german(tmp_path: Path) ->
             await engine.add(text, actor=actor)
         found = await engine.search("Which game do I play at weekends?", actor=actor, top_k=1)
     assert [hit.memory.content for hit in found.hits] == ["Ich spiele jeden Sonntag Schach."]
+
+
+GERMAN = """Meine Schwester wohnt in Lissabon.|Ich spiele jeden Sonntag Schach.|Mein Hund heißt Bello.
+Die Heizung wurde im Mai gewartet.|Ich bin allergisch gegen Erdnüsse.|Mein Büro liegt im dritten Stock.
+Zum Frühstück trinke ich schwarzen Tee.|Der Kellerschlüssel hängt hinter der Uhr.|Ich habe in Porto Chemie studiert.
+Unser Auto ist ein alter Kombi.|Am Wochenende backe ich Brot.|Meine Großmutter züchtet Rosen.
+Ich lese vor allem Kriminalromane.|Der Zahnarzt hat mittwochs geschlossen.|Wir fahren im Sommer an die Ostsee.
+Mein Fahrrad wurde gestohlen.|Ich lerne seit einem Jahr Gitarre.|Die Miete ist am Ersten fällig.
+Mein Bruder arbeitet als Koch.|Ich schlafe schlecht bei Vollmond.|Das Regal im Flur ist zu schmal.
+Unsere Nachbarin gießt die Blumen.|Ich sammle Kompasse aus Messing.|Im Herbst laufe ich einen Halbmarathon.
+Mein Lieblingsfilm ist ein Western.|Die Waschmaschine macht laute Geräusche.|Ich telefoniere ungern.
+Der Mietvertrag läuft bis Dezember.|Ich trage eine Lesebrille.|Meine Tochter geht in die zweite Klasse.
+Wir haben Solarzellen auf dem Dach.|Ich fahre mit dem Zug zur Arbeit.|Mein Vater war Tischler.
+Ich mag keine Oliven.|Der Garten hat einen Apfelbaum.|Am Montag ist Chorprobe.""".replace("\n", "|").split("|")
+KNOWN = {
+    "Where does my sister live?": "Lissabon",
+    "What is my dog called?": "Bello",
+    "What am I allergic to?": "Erdnüsse",
+    "What did I study?": "Chemie",
+    "Which instrument am I learning?": "Gitarre",
+    "What do I collect?": "Kompasse",
+    "Wo wohnt meine Schwester?": "Lissabon",
+    "¿Cómo se llama mi perro?": "Bello",
+}
+UNKNOWN = (
+    "What is the boiling point of nitrogen?",
+    "Who won the world cup in 1998?",
+    "Explain quantum chromodynamics to a student.",
+    "Fix this Python bug: IndexError: list index out of range",
+    "Wie hoch ist der Eiffelturm?",
+)
+
+
+async def test_what_is_known_is_told_from_what_is_not_across_languages(tmp_path: Path) -> None:
+    store = build_store(str(tmp_path / "memories.db"), durability="fast")
+    async with MemoryEngine(store=store, embedder=MultilingualEmbedder()) as engine:
+        actor = Actor(user="ana")
+        await engine.add_many([Candidate(content=text) for text in GERMAN], actor=actor)
+        known = {question: await engine.search(question, actor=actor, top_k=1) for question in KNOWN}
+        unknown = {question: await engine.search(question, actor=actor, top_k=1) for question in UNKNOWN}
+    assert {question for question, found in known.items() if found.abstains} == set()
+    assert all(KNOWN[question] in found.hits[0].memory.content for question, found in known.items())
+    assert {question for question, found in unknown.items() if not found.abstains} == set()

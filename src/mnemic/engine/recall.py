@@ -8,6 +8,7 @@ all ask here, so that the same request is shown the same memories on every path.
 3. The rest is shown where it is relevant, and nothing of it where the search probably knows nothing about the query, or
    the request is small talk.
 4. All of it is cut: to the number that was asked for, to one memory from untrusted channels, to the tokens.
+5. Where the request asks for an order, what is left comes in the order of its times.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from mnemic.inject.entry import is_trusted
 from mnemic.inject.tokens import TokenCount, estimated_tokens
 from mnemic.retrieve.bias import PREFERENCE_BIAS, RELEVANCE, STANDING, Bias
 from mnemic.retrieve.preference_relevance import Ask
+from mnemic.retrieve.time_order import asks_order, in_time_order
 from mnemic.retrieve.topics import KEYS
 from mnemic.types import Actor, Deadline, Hit, Memory, Recalled, RecallRequest, SearchResult, Status
 from mnemic.types.recall_limits import shortened
@@ -114,6 +116,7 @@ def choose(
     hits = within_tokens(chosen, request.max_tokens, count=count)
     within = {hit.memory.memory_id for hit in hits}
     without = {hit.memory.memory_id: hit for hit in (*shown, *chosen) if hit.memory.memory_id not in within}
+    hits = in_time_order(hits) if asks_order(shortened(request.asked or request.intent.query)) else hits
     return Recalled(hits=hits, cut=tuple(without.values()), found=result, abstained=bool(near) and not relevant)
 
 

@@ -20,6 +20,7 @@ _SIGNS: Mapping[str, str] = MappingProxyType(
         "graph": "tells of what the question names",
         "search_index": "ranked by the search service",
         "reranker": "ranked by the reranker",
+        "instances": "names an instance of what is asked for",
         "near": "is near to what the question names",
         "speaker": "said by whom the question is about",
         "told": "told at the time the question means",

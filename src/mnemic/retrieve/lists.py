@@ -11,8 +11,9 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from mnemic.ports import Snapshot
+from mnemic.retrieve.background import SAMPLE, background_of, standing_out
 from mnemic.retrieve.question import Question
-from mnemic.types import Scored, Where
+from mnemic.types import Scored, Vector, VectorSpace, Where
 from mnemic.types.cosines import read
 
 RECENT_DEPTH = 20
@@ -21,13 +22,27 @@ RankedList = Callable[[Snapshot, Where, Question], Awaitable[Sequence[Scored]]]
 
 
 async def by_vector(moment: Snapshot, where: Where, question: Question) -> Sequence[Scored]:
-    """By cosine between the query's and the memory's embedding, read on the scale of the default model."""
-    if question.vector is None:
+    """By cosine between the query's and the memory's embedding; of a model other than the default one read on its scale
+    and against the scope's background.
+    """
+    vector, space = question.vector, question.space
+    if vector is None:
         return ()
-    found = await moment.nearest(where, question.vector, limit=question.depth, space=question.space)
-    space = question.space
+    found = await moment.nearest(where, vector, limit=question.depth, space=space)
     if space is None or not space.scale:
         return found
+    found = _read(space, found)
+    others = found if len(found) < question.depth else await _newest(moment, where, vector, space)
+    return standing_out(found, background_of([one.score for one in others]))
+
+
+async def _newest(moment: Snapshot, where: Where, vector: Vector, space: VectorSpace) -> list[Scored]:
+    """Return cosines of the newest memories, near or not."""
+    newest = frozenset(one.memory_id for one in await moment.recent(where, limit=SAMPLE))
+    return _read(space, await moment.nearest(replace(where, memory_ids=newest), vector, limit=SAMPLE, space=space))
+
+
+def _read(space: VectorSpace, found: Sequence[Scored]) -> list[Scored]:
     return [Scored(one.memory_id, read(space, one.score)) for one in found]
 
 

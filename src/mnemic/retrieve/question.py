@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
+from types import MappingProxyType
 
 from mnemic.retrieve.asked_keys import asked_keys
 from mnemic.text.analyse import parse_query
@@ -34,11 +35,11 @@ _ASKS_BACK = re.compile(
 _WHEN = re.compile(
     r"(?<!\s)\s*+(?:when|how long|which (?:year|month|day)|what (?:year|month|date|day))\b", re.IGNORECASE
 )
-_MONTHS = (
+MONTHS = (
     "january", "february", "march", "april", "may", "june",
     "july", "august", "september", "october", "november", "december",
 )  # fmt: skip
-_MONTH = re.compile(rf"\b({'|'.join(_MONTHS)})\b", re.IGNORECASE)
+_MONTH = re.compile(rf"\b({'|'.join(MONTHS)})\b", re.IGNORECASE)
 _YEAR = re.compile(r"\b((?:19|20)\d\d)\b")
 COMMON = frozenset(
     """
@@ -49,6 +50,7 @@ COMMON = frozenset(
     """.split()
 )
 """Words of English that say nothing of what is asked."""
+NOBODY: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +110,7 @@ def named_date(query: str) -> NamedDate | None:
     )
     return NamedDate(
         year=int(year.group(1)) if year else None,
-        month=_MONTHS.index(name.lower()) + 1,
+        month=MONTHS.index(name.lower()) + 1,
         day=int(day.group(1) or day.group(2)) if day else None,
     )
 
@@ -149,15 +151,19 @@ def read_question(
     text: str,
     *,
     speakers: Iterable[str] = (),
+    aliases: Mapping[str, str] = NOBODY,
     asker: str = "user",
     asked_on: date | None = None,
     depth: int = 100,
 ) -> Question:
     """`text` read against those who speak in the scope; "I" in it means `asker`, "last week" the week before
-    `asked_on`. Who asks for what the other side said before asks about no speaker.
+    `asked_on`. Who asks for what the other side said before asks about no speaker. `aliases`: other names, each with
+    the speaker it means.
     """
     known = frozenset(speakers)
     people = called(known - ROLES)
+    for name, person in aliases.items():
+        people[person] = (*people.get(person, ()), name)
     named = frozenset(person for person, names in people.items() if any(_name(name).search(text) for name in names))
     if asker in known and _ME.search(text) and not _ASKS_BACK.search(text):
         named |= {asker}

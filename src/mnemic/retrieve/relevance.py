@@ -52,12 +52,22 @@ class Scale:
 DEFAULT_MODEL = "all-MiniLM-L6-v2-int8"
 NO_MODEL = ""
 """Instead of the default model where a query is in letters that it does not know: its cosines tell nothing there."""
+ANOTHER_MODEL = "*"
+"""Every model whose cosines are read on the default scale and against the background of the scope."""
 SCALES: Mapping[str, Scale] = MappingProxyType(
-    {DEFAULT_MODEL: Scale(cosine=16.5, word=2.83, base=-9.4), NO_MODEL: Scale(word=4.63, base=-2.7)}
+    {
+        DEFAULT_MODEL: Scale(cosine=16.5, word=2.83, base=-9.4),
+        ANOTHER_MODEL: Scale(cosine=16.5, word=2.83, base=-7.0),
+        NO_MODEL: Scale(word=4.63, base=-2.7),
+    }
 )
 """By the model that makes the vectors: cosines of two models cannot be compared."""
 FEW: Mapping[str, Scale] = MappingProxyType(
-    {DEFAULT_MODEL: Scale(cosine=16.5, word=2.83, base=-7.6), NO_MODEL: Scale(word=4.63, base=-1.6)}
+    {
+        DEFAULT_MODEL: Scale(cosine=16.5, word=2.83, base=-7.6),
+        ANOTHER_MODEL: Scale(cosine=16.5, word=2.83, base=-6.2),
+        NO_MODEL: Scale(word=4.63, base=-1.6),
+    }
 )
 """The same among few memories; nothing is said there of the scores of other models."""
 WORDS_ALONE = Scale(word=4.63, base=-3.31)
@@ -65,12 +75,12 @@ WORDS_ALONE = Scale(word=4.63, base=-3.31)
 
 
 def measured_with(space: VectorSpace, question: Question) -> str:
-    """Return the name of the model on whose scale the cosines of `space` are read: the default one, its own, or
-    `NO_MODEL`.
+    """Return the name of the model on whose scale the cosines of `space` are read: the default one, its own,
+    `ANOTHER_MODEL` or `NO_MODEL`.
     """
     if space.model == DEFAULT_MODEL and not in_latin_letters(question.text):
         return NO_MODEL
-    return DEFAULT_MODEL if space.scale else space.model
+    return ANOTHER_MODEL if space.scale else space.model
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +131,8 @@ def relevances(
         return {}
     found = gauge.relevances(lists, [one for one in scores if one not in signals])
     if signals:
-        told = MESSAGE_SCALE.relevances(lists, scores, signals, question, per_word=gauge.per_word, model=model)
+        likened = DEFAULT_MODEL if model == ANOTHER_MODEL else model
+        told = MESSAGE_SCALE.relevances(lists, scores, signals, question, per_word=gauge.per_word, model=likened)
         found |= told
     said = {entry.memory_id for entry in lists.get("key", ())}
     said |= {entry.memory_id for entry in lists.get(GRAPH, ()) if entry.score >= SAID}

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from mnemic.errors import MnemicError
 from mnemic.ports import Embedder, Loading, RecordStore, Reranker, Snapshot
+from mnemic.retrieve.addressed import addressed, unknown_names
 from mnemic.retrieve.bias import Bias
 from mnemic.retrieve.data_index import DataIndex
 from mnemic.retrieve.effective_query import with_anchor
@@ -19,11 +20,12 @@ from mnemic.retrieve.filtered import narrowed
 from mnemic.retrieve.fuse import UNREAD, Weights, either, fuse, longer
 from mnemic.retrieve.graph_neighbourhood import GRAPH, Surroundings, Walk, around
 from mnemic.retrieve.importance import contenders, weighed
+from mnemic.retrieve.instances import INSTANCES, by_instance, instances_of, with_instances
 from mnemic.retrieve.lists import EARLY_LISTS, LATE_LISTS, PART_LISTS, RankedList
 from mnemic.retrieve.outdated import COMPARED
 from mnemic.retrieve.past_questions import LIFT
 from mnemic.retrieve.prefetch import Embedding, Spoken
-from mnemic.retrieve.question import Question
+from mnemic.retrieve.question import NOBODY, Question
 from mnemic.retrieve.ranker import Ranker, moved
 from mnemic.retrieve.relevance import NO_MODEL, measured_with, relevance, relevances
 from mnemic.retrieve.rerank import RERANKED, reranked
@@ -154,10 +156,19 @@ class Searcher:
         elif isinstance(self.embedder, Loading):
             self.embedder.begin()  # while the store reads what it needs of the scope
         speakers = await self.store.speakers(request.where)
-        if search is None or speakers != guess:
+        names = unknown_names(request.text, speakers)
+        aliases = await self._aliases(names, speakers, request.where) if names else NOBODY
+        if search is None or speakers != guess or aliases:
             self.spoken.note(scopes, speakers)
-            search = await request.read(speakers)
+            search = await request.read(speakers, aliases)
         return search
+
+    async def _aliases(self, names: Sequence[str], speakers: frozenset[str], where: Where) -> Mapping[str, str]:
+        """Return the speakers that the names mean; none where the store fails: the search itself says so then."""
+        try:
+            return await self.store.read(partial(addressed, names, speakers, where))
+        except MnemicError:
+            return NOBODY
 
     async def _early(self, search: Search, deadline: Deadline | None) -> Lists:
         """Return the lists that need no vector."""
@@ -179,6 +190,8 @@ class Searcher:
     async def _first(self, search: Search, moment: Snapshot) -> tuple[Lists, Walk | None]:
         """Return the early lists, and the walk to what is near to what the query names."""
         lists = await search.made(self.early_lists, moment)
+        if "keyword" in lists and instances_of(search.question.text):
+            lists = with_instances(lists, await search.made({INSTANCES: by_instance}, moment))
         if self.surroundings is None or not (self.weights.graph or self.weights.near):
             return lists, None
         try:

@@ -14,7 +14,7 @@ from mnemic.retrieve.bias import Bias
 from mnemic.retrieve.graph_neighbourhood import Reached
 from mnemic.retrieve.lists import RankedList
 from mnemic.retrieve.past_questions import past_of
-from mnemic.retrieve.question import Question, read_question
+from mnemic.retrieve.question import NOBODY, Question, read_question
 from mnemic.retrieve.sub_queries import parts_of
 from mnemic.retrieve.time_clause import Clause, clause_of
 from mnemic.text.times import READ
@@ -39,13 +39,15 @@ class Request:
     depth: int
     data: Mapping[str, JsonValue] | None = None
 
-    async def read(self, speakers: frozenset[str]) -> Search:
-        """Return the search for it, its text read against those who speak."""
+    async def read(self, speakers: frozenset[str], aliases: Mapping[str, str] = NOBODY) -> Search:
+        """Return the search for it, its text read against those who speak; `aliases`: their other names."""
         # Of a long text this takes milliseconds, in which nobody else of this process would be answered.
-        return self._read(speakers) if len(self.text) <= READ else await asyncio.to_thread(self._read, speakers)
+        if len(self.text) <= READ:
+            return self._read(speakers, aliases)
+        return await asyncio.to_thread(self._read, speakers, aliases)
 
-    def _read(self, speakers: frozenset[str]) -> Search:
-        read = partial(read_question, speakers=speakers, asked_on=self.asked_on, depth=self.depth)
+    def _read(self, speakers: frozenset[str], aliases: Mapping[str, str]) -> Search:
+        read = partial(read_question, speakers=speakers, aliases=aliases, asked_on=self.asked_on, depth=self.depth)
         clause = clause_of(self.text, self.asked_on)
         question = read(self.text)
         return Search(

@@ -14,7 +14,16 @@ from mnemic.entrypoints.wire import result_dict
 from mnemic.errors import EmbedderFailed
 from mnemic.retrieve.graph_neighbourhood import SAID
 from mnemic.retrieve.question import read_question
-from mnemic.retrieve.relevance import LEAST_MEMORIES, NO_MODEL, RELATED, SCALES, WORDS_ALONE, measured_with, relevance
+from mnemic.retrieve.relevance import (
+    ANOTHER_MODEL,
+    LEAST_MEMORIES,
+    NO_MODEL,
+    RELATED,
+    SCALES,
+    WORDS_ALONE,
+    measured_with,
+    relevance,
+)
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Deadline, Message, Scored, Vector, VectorSpace
@@ -32,7 +41,7 @@ def lists(cosine: float, bm25: float, count: int = LEAST_MEMORIES) -> dict[str, 
 
 @given(st.floats(-1, 1), st.floats(0, 40), st.floats(0, 1), st.floats(0, 10))
 def test_more_likeness_and_more_words_never_say_less(cosine: float, bm25: float, more: float, gain: float) -> None:
-    for model in (MINILM, "another"):
+    for model in (MINILM, ANOTHER_MODEL, "another"):
         one = relevance(lists(cosine, bm25), QUESTION, model)
         other = relevance(lists(cosine + more, bm25 + gain), QUESTION, model)
         assert one is not None
@@ -143,7 +152,7 @@ def test_cosines_of_the_default_model_tell_nothing_of_letters_that_it_does_not_k
 def test_another_model_is_read_on_its_scale_whatever_the_letters() -> None:
     question = read_question("Где моя лодка?")
     scaled = VectorSpace(model="another", dimension=384, scale=((0.0, 0.0), (1.0, 1.0)))
-    assert measured_with(scaled, question) == MINILM
+    assert measured_with(scaled, question) == ANOTHER_MODEL
     assert measured_with(VectorSpace(model="another", dimension=384), question) == "another"
 
 

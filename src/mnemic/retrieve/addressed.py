@@ -1,0 +1,70 @@
+"""The names that others address a speaker with: whom "Mel" means is told by messages that say "Thanks, Mel!".
+
+Asked only where a query has a name, and none of those who speak is called so. A name is somebody's if at least two
+messages address somebody with it, and one speaker alone can be meant by all of them: nobody addresses themself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+
+from mnemic.ports import Snapshot
+from mnemic.retrieve.question import COMMON, MONTHS, ROLES, called
+from mnemic.types import Where
+
+LEAST = 2
+"""Messages that address somebody with a name before it is theirs."""
+MOST_NAMES = 2
+"""Names of a query that are asked about."""
+LOOKED_AT = 40
+"""Messages that are read for a name."""
+
+_CAPITALISED = re.compile(r"(?<![\w'’])[A-ZÀ-Þ][a-zß-ÿ]+(?!\w)")
+_NO_NAMES = frozenset(
+    [*MONTHS, "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "ok", "yes", "tell", "name"]
+)
+_GREETED = (
+    r"hey|hi|hello|thanks|thank you|bye|yes|yeah|yep|no|oh|wow|cool|sure|congrats|congratulations|sorry|great|nice"
+    r"|dear|hallo|danke|hola|gracias|salut|merci|ciao|grazie"
+)
+
+
+def unknown_names(text: str, speakers: Collection[str]) -> tuple[str, ...]:
+    """Return the names in a query that names none of the `speakers`; none where no person speaks beside another."""
+    people = called(frozenset(speakers) - ROLES)
+    if not people or len(speakers) < LEAST:
+        return ()
+    words = dict.fromkeys(_CAPITALISED.findall(text))
+    known = {name.casefold() for names in people.values() for name in names}
+    if any(re.search(rf"\b{re.escape(name)}\b", text, re.IGNORECASE) for name in known):
+        return ()
+    found = (word for word in words if word.lower() not in COMMON and word.lower() not in _NO_NAMES)
+    return tuple(found)[:MOST_NAMES]
+
+
+async def addressed(
+    names: Iterable[str], speakers: Collection[str], where: Where, moment: Snapshot
+) -> Mapping[str, str]:
+    """Return the speaker that each of the names means; those that nobody is addressed with are left out."""
+    found: dict[str, str] = {}
+    for name in names:
+        best = await moment.match(where, name, limit=LOOKED_AT)
+        rows = await moment.get_many([one.memory_id for one in best], scopes=where.scopes)
+        said = [(row.source.speaker, row.content) for row in rows.values()]
+        speaker = whom(name, [(by, text) for by, text in said if by is not None], speakers)
+        if speaker is not None:
+            found[name] = speaker
+    return found
+
+
+def whom(name: str, said: Iterable[tuple[str, str]], speakers: Collection[str]) -> str | None:
+    """Return the one speaker whom all messages that address somebody with `name` can mean; `said`: speaker and text."""
+    address = re.compile(
+        rf"(?:^|[.!?,;:\n]\s*|\b(?:{_GREETED}),?\s+){re.escape(name)}(?=\s*(?:[,.!?;:)\n]|$))", re.IGNORECASE
+    )
+    meant, messages = frozenset(speakers) - (ROLES - {"user"}), 0
+    for speaker, text in said:
+        if address.search(text):
+            meant, messages = meant - {speaker}, messages + 1
+    return next(iter(meant)) if messages >= LEAST and len(meant) == 1 else None

@@ -1,0 +1,71 @@
+"""Questions for a set: "Which sports do I do?" is answered by messages about tennis, which never say "sport".
+
+The kind of thing that a question asks for is looked up in a small table of everyday kinds and their instances
+(`kinds_of_things.json`). A message that has the word of an instance counts in the keyword list as one that has a part
+of a word of the question, as with the operators for synonyms of search engines; the list of those messages stands
+beside the others and weighs nothing by itself.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from itertools import takewhile
+from pkgutil import get_data
+
+from mnemic.ports import Snapshot
+from mnemic.retrieve.question import Question
+from mnemic.text.analyse import terms
+from mnemic.types import Scored, Where
+
+INSTANCES = "instances"
+_READ = 300
+"""Characters of a question that are read."""
+_ASKED = re.compile(
+    r"\b(?:which|what|how many|any|all|some|other|list|name|(?:kinds?|types?|sorts?|forms?) of)\s+"
+    r"((?:[^\W\d_]+(?:['’-][^\W\d_]+)*[ ]?){1,5})",
+    re.IGNORECASE,
+)
+_ENDS = frozenset(
+    "do does did has have had is are was were am can could will would shall should may might that who".split()
+)
+"""Words behind the thing that is asked for. The last word before them names its kind: "what musical instruments"."""
+
+
+COUNTS = 0.35
+"""Part of the score of an instance's words that is added to the keyword list. Chosen on LoCoMo's `dev` half."""
+
+
+@cache
+def _table() -> Mapping[str, str]:
+    read: dict[str, str] = json.loads(get_data("mnemic.retrieve", "kinds_of_things.json") or b"{}")
+    return {" ".join(terms(kind)): words for kind, words in read.items()}
+
+
+def instances_of(text: str) -> str:
+    """Return the words for instances of the kind that a question asks for; empty where it asks for none."""
+    for asked in _ASKED.findall(text[:_READ]):
+        named = takewhile(lambda word: word.lower() not in _ENDS, asked.split())
+        found = [words for word in named if (words := _table().get(" ".join(terms(word)))) is not None]
+        if found:
+            return found[-1]
+    return ""
+
+
+async def by_instance(moment: Snapshot, where: Where, question: Question) -> Sequence[Scored]:
+    """By BM25 over the instances of the kind of thing that is asked for."""
+    wanted = instances_of(question.text)
+    return await moment.match(where, wanted, limit=question.depth) if wanted else ()
+
+
+def with_instances(
+    lists: Mapping[str, Sequence[Scored]], made: Mapping[str, Sequence[Scored]]
+) -> dict[str, Sequence[Scored]]:
+    """Return `lists` with the list of instances, which counts in the keyword list, too."""
+    scores = dict(lists["keyword"])
+    for memory_id, score in made.get(INSTANCES, ()):
+        scores[memory_id] = scores.get(memory_id, 0.0) + COUNTS * score
+    keyword = sorted((Scored(*one) for one in scores.items()), key=lambda one: (-one.score, one.memory_id))
+    return {**lists, **made, "keyword": keyword}

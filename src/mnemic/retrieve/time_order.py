@@ -1,0 +1,31 @@
+"""Memories in the order of their times, for a question that asks in which order things happened."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from mnemic.types import Hit
+
+_READ = 2_000
+"""Characters of a question that are read."""
+_ASKS_ORDER = re.compile(
+    r"\bin (?:what|which) (?:\w{1,20} )?order\b|\bthe (?:right|correct|exact) order\b|\border (?:of events|in which)\b"
+    r"|\bchronolog\w{1,20}|\btimeline\b|\bsequence of events\b|\bfrom (?:the )?(?:first|earliest|oldest) to\b"
+    r"|\bover (?:time|the (?:weeks|months|years))\b|\b(?:which|what|who)\b.{1,80}\b(?:first|earlier|earliest)\b",
+    re.IGNORECASE,
+)
+
+
+def asks_order(query: str) -> bool:
+    """Return True if the answer needs the order of several events."""
+    return _ASKS_ORDER.search(query[:_READ]) is not None
+
+
+def in_time_order(hits: Sequence[Hit]) -> tuple[Hit, ...]:
+    """Return what stands as it is, and then the others, the earliest first."""
+    standing = (hit for hit in hits if hit.standing)
+    rest = sorted(
+        (hit for hit in hits if not hit.standing), key=lambda hit: (hit.memory.happened_at, hit.memory.memory_id)
+    )
+    return (*standing, *rest)

@@ -46,6 +46,10 @@ CERTAIN = 0.5
 """The probability from which a statement takes the place of another."""
 OPPOSED = 0.25
 """The same where words say that the two contradict each other, and few are near: in a long chat words often do."""
+LONG, SHARED = 12, 0.15
+"""Words of content from which on a statement is a paragraph, and the least share of them that two paragraphs about one
+thing have in common.
+"""
 MOST_CORRECTING = 12
 """Words of a statement that says nothing but that something was wrong, and what is right."""
 FEW = 6
@@ -70,6 +74,8 @@ def judge(old: Frame, new: Frame, cosine: float, *, among: int = 1, opposed: boo
     """
     if (new.silent and not opposed) or new.plain in old.plain:  # nothing can come of it, or a part of the same again
         return None
+    if _strangers(old, new):
+        return None
     if flips(old, new) or recounted(old, new):
         return Change("changed", 1.0)
     if revalued(old, new, cosine) or outgrown(old, new, cosine):
@@ -83,6 +89,14 @@ def judge(old: Frame, new: Frame, cosine: float, *, among: int = 1, opposed: boo
     if not opposed and (indifferent(old, new) or not (new.cues & STRONG or revalues(old, new))):
         return None
     return Change(_how(new), probability)
+
+
+def _strangers(old: Frame, new: Frame) -> bool:
+    """Return True for two paragraphs that have hardly a word of content in common. Each has some word that turns, ends
+    or denies something, and a model of one language finds them alike: neither says that one is about the other.
+    """
+    fewest = min(len(old.stems), len(new.stems))
+    return fewest >= LONG and len(old.stems & new.stems) < SHARED * fewest
 
 
 def _corrects(old: Frame, new: Frame) -> bool:

@@ -42,7 +42,8 @@ class OnnxReranker:
         self._start()
 
     def _start(self) -> None:
-        self._process, self._model = os.getpid(), None
+        self._process = os.getpid()
+        self._model: CrossEncoder | None = None
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="mnemic-rerank")
 
     async def rerank(self, query: str, texts: Sequence[str], *, deadline: Deadline | None = None) -> list[float]:

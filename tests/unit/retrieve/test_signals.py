@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from mnemic.retrieve.question import read_question
-from mnemic.retrieve.signals import SignalWeights, with_signals
+from mnemic.retrieve.signals import Lifts, SignalWeights, with_signals
 from mnemic.types import Cues, Signals
 
 MAY = datetime(2023, 5, 8, tzinfo=UTC)
@@ -75,3 +75,20 @@ def test_memories_that_are_no_messages_keep_their_scores() -> None:
 def test_what_is_no_message_keeps_its_score() -> None:
     told = message("a", -1, speaker="Ana", session=None, cues=Cues(words=5, oneself=True, asking=1.0, timed=True))
     assert lifted(SignalWeights(), told, query="When did Ana swim in May 2023?", a=0.5, b=0.2) == {"a": 0.5, "b": 0.2}
+
+
+@pytest.mark.parametrize("query", ["the lake", "When did Ana see the lake?", "What did I ask in May 2023?"])
+def test_all_scores_have_what_each_sign_is_said_to_add(query: str) -> None:
+    cues = [
+        Cues(words=words, timed=words % 2 == 0, oneself=words % 3 == 0, asking=words % 5 == 0) for words in range(80)
+    ]
+    signals = {
+        f"m{turn}": message(
+            f"m{turn}", turn, cues=one, session=f"s{turn // 7}", speaker=("Ana", "Ben", None)[turn % 3],
+            happened_at=MAY + timedelta(days=11 * turn),
+        )
+        for turn, one in enumerate(cues)
+    }  # fmt: skip
+    scores = {name: 1 / (3 + place) for place, name in enumerate([*signals, "a statement"])}
+    lifts = Lifts(scores, signals, read_question(query, speakers={"Ana", "Ben"}), SignalWeights())
+    assert lifts.added() == {name: score + sum(lifts.of(name).values()) for name, score in scores.items()}

@@ -7,7 +7,16 @@ from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Literal
 
 from fastapi import Header, Path
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, StringConstraints, model_validator
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    StringConstraints,
+    model_validator,
+)
 
 from mnemic.entrypoints.wire import memory_dict
 from mnemic.errors import InvalidInput
@@ -27,6 +36,8 @@ def _aware(moment: datetime) -> datetime:
 
 Moment = Annotated[datetime, Field(strict=False), AfterValidator(_aware)]
 """A time; without a zone it is taken as UTC."""
+Zoned = Annotated[AwareDatetime, Field(strict=False)]
+"""A time with its zone: by it days of a calendar are told, and UTC may be in another one."""
 MemoryId = Annotated[str, Path(min_length=1, max_length=128)]
 IdempotencyKey = Annotated[str | None, Header(alias="Idempotency-Key", min_length=1, max_length=128)]
 Text = Annotated[str, StringConstraints(min_length=1, max_length=MAX_TEXT)]
@@ -191,7 +202,7 @@ class Search(Strict):
     happened_to: Moment | None = None
     as_of: Moment | None = None
     known_at: Moment | None = None
-    asked_at: Moment | None = None
+    asked_at: Zoned | None = None
     min_score: Annotated[float, Field(ge=0, le=1, strict=False)] = 0.0
     max_tokens: Annotated[int, Field(ge=1, le=100_000)] | None = None
     preference_bias: bool = False

@@ -185,9 +185,12 @@ def import_(
 
     async def work(engine: MemoryEngine, actor: Actor) -> None:
         intake = Intake(engine=engine, actor=actor, extract=not no_extract, summary=summary, **options)
-        await intake.take(read_conversation(file, file_format, conversation), progress.at)
+        await intake.take(read_conversation(file, file_format, conversation), lambda done: progress.at(done, total))
 
     _require_file(file)
+    # Read once before for its length, where somebody watches; standard input can be read only once.
+    counted = progress.is_shown and file != "-"
+    total = sum(1 for _ in read_conversation(file, file_format, conversation)) if counted else None
     try:
         given.with_engine(work, creates=True)
     except MnemicError:

@@ -100,6 +100,11 @@ class Progress:
         self._shown = sys.stderr.isatty() if shown is None else shown
         self._width = 0
 
+    @property
+    def is_shown(self) -> bool:
+        """True where somebody sees it."""
+        return self._shown
+
     def at(self, done: int, total: int | None = None) -> None:
         """`done` pieces are finished, of `total` where that is known."""
         if self._shown:

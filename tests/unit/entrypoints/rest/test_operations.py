@@ -181,6 +181,9 @@ async def test_a_search_counts_days_from_when_it_is_asked(running: Running) -> N
         wanted = {"query": "Which lamp did I buy two weeks ago?", "asked_at": asked}
         found = await post(running, "/v1/search", wanted, ana)
         assert found["hits"][0]["memory"]["occurred_at"].startswith(f"2024-05-{day}"), asked
+    for asked in ("2024-05-20T12:00:00", "2024-05-20"):
+        refused = await running.client.post("/v1/search", json={**wanted, "asked_at": asked}, headers=ana)
+        assert (refused.status_code, refused.json()["reason"]) == (422, "invalid_input:asked_at"), asked
 
 
 async def test_reveal_is_for_the_roles_that_the_policy_names(running: Running) -> None:

@@ -160,19 +160,26 @@ export function toastArea() {
   return toasts;
 }
 
-/** Say shortly what has happened. @param {string} words @param {"good" | "bad"} [tone] */
-export function say(words, tone = "good") {
-  const toast = el("p", { class: `toast ${tone}` }, words);
+/**
+ * Say shortly what has happened, with a button that takes it back where `undo` does. @param {string} words
+ * @param {"good" | "bad"} [tone] @param {(() => any) | null} [undo]
+ */
+export function say(words, tone = "good", undo = null) {
+  const back = undo && button("Undo", () => (toast.remove(), undo()), { kind: "quiet" });
+  const toast = el("div", { class: `toast ${tone}` }, words, back);
   toasts.append(toast);
-  setTimeout(() => toast.remove(), tone === "bad" ? 9000 : 5000);
+  setTimeout(() => toast.remove(), undo ? 15000 : tone === "bad" ? 9000 : 5000);
 }
 
-/** Do something and say what came of it; a refusal is said, not thrown. Resolves to whether it went well. */
-export async function attempt(work, done) {
+/**
+ * Do something and say what came of it; a refusal is said, not thrown. `undo` takes it back. Resolves to whether it went
+ * well.
+ */
+export async function attempt(work, done, undo = null) {
   try {
     const result = await work();
     const words = typeof done === "function" ? done(result) : done;
-    if (words) say(words);
+    if (words) say(words, "good", undo && (() => undo(result)));
     return true;
   } catch (problem) {
     if (!(problem instanceof Problem)) throw problem;

@@ -58,7 +58,7 @@ function source({ source: from, context, conflicts_with: conflicts, created_at: 
       ["Said by", from.speaker],
       ["In session", from.session],
       ["Reference", from.ref && el("code", {}, from.ref)],
-      ["Context", context],
+      ["Said right before", context],
       ["First remembered", dateTime(created)],
       ["Contradicts", links(conflicts)],
     ]),
@@ -88,7 +88,7 @@ function seen(uses) {
 
 function history(path, versions, changeable) {
   const newestFirst = versions.map((version, at) => [version, versions[at - 1]]).reverse();
-  const again = (version) => changeable && version !== versions.at(-1) && button("Go back to this", () => rollback(path, version.version), { kind: "quiet", "aria-label": `Go back to version ${version.version}` });
+  const again = (version) => changeable && version !== versions.at(-1) && button("Go back to this", () => rollback(path, version.version, versions.at(-1).version), { kind: "quiet", "aria-label": `Go back to version ${version.version}` });
   return several(
     el("p", { class: "quiet" }, counted(versions.length, "version")),
     el("ol", { class: "versions" }, newestFirst.map(([version, before]) => el("li", {},
@@ -102,8 +102,10 @@ function reload() {
   window.dispatchEvent(new HashChangeEvent("hashchange"));
 }
 
-async function rollback(path, version) {
-  if (await attempt(() => call("POST", `${path}/rollback`, { body: { version } }), `It says again what version ${version} said.`)) reload();
+/** @param {string} path @param {number} version @param {number | null} [now] the version of now, to which an undo leads back */
+async function rollback(path, version, now = null) {
+  const undo = now === null ? null : () => rollback(path, now);
+  if (await attempt(() => call("POST", `${path}/rollback`, { body: { version } }), `It says again what version ${version} said.`, undo)) reload();
 }
 
 async function undo(path) {
@@ -114,7 +116,7 @@ async function undo(path) {
 async function correct(path, memory) {
   const text = el("textarea", { name: "content", rows: "4", required: true, maxlength: "8192" }, memory.content);
   const given = await ask("Correct this memory", field("What it should say", text, "The words of now are kept as an earlier version."), { act: "Save" });
-  if (given && (await attempt(() => call("PATCH", path, { body: { content: given.content }, ifMatch: memory.version }), "Corrected."))) reload();
+  if (given && (await attempt(() => call("PATCH", path, { body: { content: given.content }, ifMatch: memory.version }), "Corrected.", () => rollback(path, memory.version)))) reload();
 }
 
 async function forget(path, memory) {

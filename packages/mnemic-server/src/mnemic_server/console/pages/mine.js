@@ -75,7 +75,8 @@ function decisions(consents, inUse) {
     const given = await ask(`No more about ${key}?`, several(el("p", {}, "From now on nothing is kept or used under this key."), el("p", { class: "check" }, erase, el("label", { for: "erase-held" }, "Erase what is held under it, too"))), { act: "Withdraw", kind: "danger" });
     if (!given) return;
     const done = ({ hidden, erased }) => (erased ? "Withdrawn, and what was held is erased." : `Withdrawn; ${counted(hidden, "memory is", "memories are")} not used any more.`);
-    if (await attempt(() => call("DELETE", `/v1/consents/${encodeURIComponent(key)}`, { query: { erase: given.erase ? "true" : "" } }), done)) {
+    const undo = given.erase ? null : () => allow(key);
+    if (await attempt(() => call("DELETE", `/v1/consents/${encodeURIComponent(key)}`, { query: { erase: given.erase ? "true" : "" } }), done, undo)) {
       consents[key] = false;
       draw();
     }

@@ -68,6 +68,7 @@ function card({ memory, score, why: told, ranks }, query) {
     el("div", { class: "hit-body" },
       el("h2", { class: "content" }, el("a", { href: linkTo("memory", memory.memory_id) }, marked(memory.content, query))),
       memory.status !== "active" && badge(memory.status),
+      memory.context && el("p", { class: "quiet before" }, "Said right before: ", memory.context),
       provenance(memory),
       scored && el("details", { class: "why" }, el("summary", {}, "Why this hit?"), why(told, ranks))),
     scored && el("p", { class: "score" }, el("meter", { min: "0", max: "1", value: score, "aria-label": "Score" }), percent(score)),

@@ -95,10 +95,15 @@ async def test_a_client_remembers_finds_corrects_and_forgets(transport: str, add
         planned = await call(client, "update_memory", memory_id=memory_id, content="window")
         assert planned["would_change"]["content"] == "seat: aisle"
         assert (await call(client, "update_memory", memory_id=memory_id, content="window", dry_run=False))["stored"]
+        tagged = {"memory_id": memory_id, "data": {"trip": "oslo"}, "dry_run": False}
+        assert (await call(client, "update_memory", **tagged))["stored"]
+        found = await call(client, "search_memory", query="seat", where={"trip": "oslo"})
+        assert [one["content"] for one in found["memories"]] == ["seat: window"]
         resource = await client.read_resource(f"memory://memories/{memory_id}")
         assert [one["content"] for one in json.loads(resource.contents[0].text)["versions"]] == [
             "seat: aisle",
             "seat: window",
+            "seat: window",  # with data
         ]
         prompt = await client.get_prompt("ask_with_memory", {"question": "Which seat do I prefer?"})
         assert "seat: window" in prompt.messages[0].content.text
@@ -173,6 +178,7 @@ async def test_nothing_has_an_argument_for_whose_memories(engine: MemoryEngine) 
         "limit",
         "message",
         "content",
+        "data",
         "memory_id",
         "request",
         "dry_run",

@@ -167,10 +167,14 @@ class _Desk:
         return cast("shape.Stored", await self.memory.add_memory(content))
 
     async def update_memory(
-        self, memory_id: shape.MemoryId, content: shape.Content, dry_run: shape.DryRun = True
+        self,
+        memory_id: shape.MemoryId,
+        content: shape.NewContent = None,
+        data: shape.Data = None,
+        dry_run: shape.DryRun = True,
     ) -> shape.Stored:
-        """Correct a memory. Its old version stays in the history."""
-        return cast("shape.Stored", await _answer(self._updated(memory_id, content, dry_run)))
+        """Correct what a memory says, or the data beside it. Its old version stays in the history."""
+        return cast("shape.Stored", await _answer(self._updated(memory_id, content, data, dry_run)))
 
     async def forget_memory(
         self,
@@ -223,11 +227,15 @@ class _Desk:
             answer["asked"] = [request.to_dict() for request in report.asked]
         return answer if report.stop_reason == "success" else {**answer, "error": report.stop_reason}
 
-    async def _updated(self, memory_id: str, content: str, dry_run: bool) -> dict[str, Any]:
+    async def _updated(
+        self, memory_id: str, content: str | None, data: dict[str, Any] | None, dry_run: bool
+    ) -> dict[str, Any]:
         known = await self.engine.get(memory_id, actor=self.memory.actor)
         if dry_run:
             return {"stored": False, "would_change": shown(known, self.memory.actor), "dry_run": True}
-        receipt = await self.engine.update(memory_id, content, actor=self.memory.model, expected_version=known.version)
+        receipt = await self.engine.update(
+            memory_id, content, data=data, actor=self.memory.model, expected_version=known.version
+        )
         return settled(receipt)
 
     async def _forgotten(self, memory_id: str, word: Word, dry_run: bool) -> dict[str, Any]:

@@ -45,6 +45,20 @@ Message = Annotated[
 Content = Annotated[
     str, Field(description="What the memory says, as one short statement.", json_schema_extra=_text(LONGEST_TEXT))
 ]
+NewContent = Annotated[
+    str | None,
+    Field(
+        description="What it should say, as one short statement; null: as before.",
+        json_schema_extra=_text(LONGEST_TEXT),
+    ),
+]
+Data = Annotated[
+    dict[str, Any] | None,
+    Field(
+        description="Fields that take the place of the memory's data, by which a search can filter; null: as before.",
+        json_schema_extra={"maxProperties": 64, "examples": [{"trip": "oslo"}]},
+    ),
+]
 MemoryId = Annotated[
     str,
     Field(description="`memory_id` of a memory, from a search or a list.", json_schema_extra=_text(LONGEST_NAME)),

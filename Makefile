@@ -178,7 +178,7 @@ $(NODE_READY): $(CLIENT_TS)/package-lock.json
 	(cd $(CLIENT_TS) && npm ci --silent --no-audit --no-fund) && touch $@ \
 	    || echo "NOT RUN: npm could not fetch what the TypeScript client needs." >&2
 
-$(CLIENT_READY): $(NODE_READY) $(CLIENT_TS)/src/index.ts $(REST_SOURCES) | $(DEV_READY)
+$(CLIENT_READY): $(NODE_READY) $(CLIENT_TS)/src/index.ts $(CLIENT_TS)/src/ai.ts $(REST_SOURCES) | $(DEV_READY)
 	@if [ ! -e $(NODE_READY) ]; then exit 0; fi; \
 	$(BIN)/python -c "import json; from mnemic_server.app import routes; print(json.dumps(routes().openapi()))" \
 	    > $(CLIENT_TS)/openapi.json \

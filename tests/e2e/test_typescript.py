@@ -35,4 +35,4 @@ def test_the_typescript_client_does_what_it_says(tmp_path: Path) -> None:
             check=False,
         )
     assert run.returncode == 0, run.stdout + run.stderr
-    assert "# pass 6" in run.stdout
+    assert "# pass 9" in run.stdout

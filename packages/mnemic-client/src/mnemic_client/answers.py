@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from mnemic.kinds.episodic import Episode, Lesson, Step
-from mnemic.kinds.seven import KindHit
+from mnemic.kinds.retrieval import KindHit
 from mnemic.maintain.export import from_dict
 from mnemic.types import (
     Blocked,

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from mnemic.facade.verbs import MemoryVerbs
-from mnemic.kinds.seven import Retrieved
+from mnemic.kinds.retrieval import Retrieved
 from mnemic.maintain.export import from_dict
 from mnemic.maintain.lineage import Lineage, Use
 from mnemic.runtime.sync_facade import M

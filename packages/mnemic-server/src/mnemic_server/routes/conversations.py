@@ -8,7 +8,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 
 from mnemic.entrypoints.wire import memory_dict
-from mnemic.kinds.seven import KindHit, SevenKinds
+from mnemic.kinds.retrieval import KindHit
+from mnemic.kinds.seven import SevenKinds
 from mnemic.kinds.short_term import MAX_TAIL, ShortTermMemory
 from mnemic.runtime.sync_facade import Awaited, awaited
 from mnemic.types import Actor, Kind, Origin, to_json

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from asyncio import gather
-from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from mnemic.errors import EmbedderFailed, InvalidInput, MnemicError, StoreFailed
-from mnemic.runtime.sync_facade import awaited
-from mnemic.types import Actor, Kind, Level, Memory, Message
+from mnemic.types import Actor, Kind, Memory, Message
 from mnemic.types.catalog import DURABLE_KINDS, kind_of
 
 if TYPE_CHECKING:
@@ -62,6 +61,8 @@ class Homes:
     engine: MemoryEngine
     actor: Actor
     working: WorkingMemory
+    messages: Callable[[int], Awaitable[Sequence[Message]]]
+    traits: Callable[[], Awaitable[Sequence[Memory]]]
 
     async def retrieved(self, query: str, kinds: Sequence[Kind | str] | None, top_k: int) -> Retrieved:
         """Return what `SevenKinds.retrieve` does."""
@@ -95,24 +96,14 @@ class Homes:
     async def _matching_messages(self, query: str) -> list[KindHit]:
         from mnemic.kinds.short_term import MAX_TAIL
 
-        messages = await self._messages(MAX_TAIL)
+        messages = await self.messages(MAX_TAIL)
         order = _by_words({place: message.content for place, message in enumerate(messages)}, query)
         return [KindHit(kind=Kind.SHORT_TERM, content=messages[place].content, score=0.0) for place in order]
 
-    async def _messages(self, limit: int) -> Sequence[Message]:
-        if self.engine.sessions is None:
-            return []
-        return await self.engine.sessions.tail(self.actor.scope(Level.SESSION), limit=limit)
-
     async def _matching_traits(self, query: str) -> list[KindHit]:
-        traits = {memory.memory_id: memory for memory in await self._traits()}
+        traits = {memory.memory_id: memory for memory in await self.traits()}
         order = _by_words({name: memory.content for name, memory in traits.items()}, query)
         return [_hit(traits[name]) for name in order]
-
-    async def _traits(self) -> Sequence[Memory]:
-        from mnemic.kinds.persona import PersonaMemory
-
-        return await PersonaMemory(self.engine, self.actor, awaited()).traits()
 
     async def _searched(self, query: str, kinds: frozenset[Kind], top_k: int, errors: dict[str, str]) -> list[KindHit]:
         result = await self.engine.search(query, actor=self.actor, kinds=sorted(kinds), top_k=top_k)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from mnemic.kinds.view import KindView
 from mnemic.runtime.sync_facade import Ground, M, awaited, verb
-from mnemic.types import Actor, Candidate, Kind, Level, Outcome, WriteReceipt
+from mnemic.types import Actor, Candidate, Kind, Level, Memory, Message, Outcome, WriteReceipt
 from mnemic.types.catalog import CATALOG, Home, kind_of
 from mnemic.types.identity import new_id
 
@@ -146,7 +146,8 @@ class SevenKinds(KindView[M]):
         """
         from mnemic.kinds.retrieval import Homes
 
-        return await Homes(self._engine, self._actor, self.working).retrieved(query, kinds, top_k)
+        homes = Homes(self._engine, self._actor, self.working, self._messages, self._traits)
+        return await homes.retrieved(query, kinds, top_k)
 
     # -- add ----------------------------------------------------------------------------------------------------------
 
@@ -168,3 +169,15 @@ class SevenKinds(KindView[M]):
         from mnemic.kinds.short_term import ShortTermMemory
 
         await ShortTermMemory(self._engine, self._actor, awaited()).append("user", content)
+
+    # -- retrieve -----------------------------------------------------------------------------------------------------
+
+    async def _messages(self, limit: int) -> Sequence[Message]:
+        if self._engine.sessions is None:
+            return []
+        return await self._engine.sessions.tail(self._actor.scope(Level.SESSION), limit=limit)
+
+    async def _traits(self) -> Sequence[Memory]:
+        from mnemic.kinds.persona import PersonaMemory
+
+        return await PersonaMemory(self._engine, self._actor, awaited()).traits()

@@ -245,8 +245,7 @@ class _Draining(uvicorn.Server):
 def serve(settings: Settings, service: ServiceSettings, *, open_to: Principal | None = None) -> None:
     """Serve until told to stop; streams end then, and running requests are given `drain_seconds`."""
     sys.setswitchinterval(SLICE_SECONDS)
-    lines = configure(as_json=service.log == "json")
-    streams, meter = Streams(), Meter()
+    lines, streams, meter = configure(as_json=service.log == "json"), Streams(), Meter()
     telemetry = _telemetry(meter)
     log = RequestLog(slow_ms=service.slow_ms, all_of_them=service.log_requests)
     app = create_app(

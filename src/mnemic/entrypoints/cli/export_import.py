@@ -9,7 +9,7 @@ from typing import IO, TYPE_CHECKING
 
 import click
 
-from mnemic.conversations import Format
+from mnemic.conversations import Format, read_conversation
 from mnemic.entrypoints.cli.command_loader import Command
 from mnemic.entrypoints.cli.failures import Exit, complain, exit_code_of_run
 from mnemic.entrypoints.cli.inputs import Word
@@ -175,7 +175,6 @@ def import_(
 
     A line that cannot be used is reported with its number and stops no other. Importing a file twice changes nothing.
     """
-    from mnemic.conversations import read_conversation
     from mnemic.entrypoints.cli.file_import import Intake, Summary
 
     if dry_run:

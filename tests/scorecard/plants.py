@@ -244,7 +244,7 @@ PLANTS = (
     Plant(
         row="S39",
         defect="OpenAI's key goes to any address",
-        file="src/mnemic/config/__init__.py",
+        file="src/mnemic/config/settings.py",
         was="if self.api_key is None or (theirs and elsewhere) else",
         now="if self.api_key is None else",
         tests=("tests/unit/test_config_parsing.py",),

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from mnemic.errors import StoreCorrupt
-from mnemic.stores.codec import Sign, decode_event, encode_event, link
+from mnemic.stores.audit_format import Sign, decode_event, encode_event, link
 from mnemic.types import AuditEvent
 
 

@@ -1,4 +1,4 @@
-"""Values to JSON and back, and the arithmetic of the audit chain: the same for every store.
+"""Values to JSON and back, the same for every store.
 
 Times are integer microseconds since 1970, UTC. JSON is strict: no NaN, no infinity, nothing that is not UTF-8.
 """
@@ -11,8 +11,7 @@ import logging
 import struct
 import zlib
 from array import array
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from operator import mul
@@ -22,10 +21,8 @@ from mnemic.errors import InvalidInput, StoreCorrupt
 from mnemic.text.cues import read_cues
 from mnemic.text.names import further_names
 from mnemic.types import (
-    AuditEvent,
     JsonValue,
     Kind,
-    Level,
     Memory,
     Origin,
     Scope,
@@ -204,62 +201,10 @@ def cues_of(memory: Memory) -> bytes:
     return CUES.pack(cues.words, cues.asking, cues.oneself, cues.timed)
 
 
-def encode_event(event: AuditEvent) -> str:
-    """Encode what the chain's hash covers: everything about the event but the hash itself."""
-    scope = event.scope
-    place = None if scope is None else {"level": scope.level.value, "owner": scope.owner}
-    return dump(
-        {
-            "sequence": event.sequence,
-            "tenant": event.tenant,
-            "action": event.action,
-            "at": to_micros(event.at),
-            "actor": event.actor,
-            "scope": place,
-            "memory_id": event.memory_id,
-            "version": event.version,
-            "detail": event.detail,
-        },
-        "audit",
-        canonical=True,
-    )
-
-
-def decode_event(text: str, digest: str) -> AuditEvent:
-    """Return the event of `encode_event`. Raises StoreCorrupt where the text is not one."""
-    fields = load(text)
-    try:
-        fields["at"] = from_micros(fields["at"])
-        if fields["scope"] is not None:
-            where = fields["scope"]
-            fields["scope"] = Scope(tenant=fields["tenant"], level=Level(where["level"]), owner=where["owner"])
-        return AuditEvent(**fields, hash=digest.removeprefix(""))  # a damaged row may give no text
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise StoreCorrupt("audit") from error
-
-
 def adopted(known: bytes, given: bytes) -> None:
     """Raise InvalidInput (`move:not_empty`) where a tenant has another secret than the one it was given."""
     if known != given:
         raise InvalidInput("move:not_empty", hint="something of this tenant is there already")
-
-
-Sign = Callable[[str], str]
-"""The signature of a text, under a key that is kept outside the store."""
-
-
-def link(previous: str, event: str, sign: Sign | None = None) -> str:
-    """Return the hash of an audit line: SHA-256 over the previous line's hash and the line's own canonical JSON. With
-    `sign` a colon and the signature of that follow: whoever can write rows can make hashes, and no signatures.
-    """
-    digest = hashlib.sha256(f"{previous}\n{event}".encode()).hexdigest()
-    return digest if sign is None else f"{digest}:{sign(digest)}"
-
-
-def next_line(event: AuditEvent, sequence: int, previous: str, sign: Sign | None = None) -> tuple[int, str, str]:
-    """Return sequence, canonical JSON and hash of `event` as the line after the one with this sequence and hash."""
-    line = encode_event(replace(event, sequence=sequence + 1))
-    return sequence + 1, line, link(previous, line, sign)
 
 
 logger = logging.getLogger(__name__)

@@ -14,7 +14,8 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mnemic.errors import KeyFailed, StoreCorrupt
-from mnemic.stores.codec import CUES, Sign, body_check, damaged, dump, load, memory_fields, memory_from
+from mnemic.stores.audit_format import Sign
+from mnemic.stores.codec import CUES, body_check, damaged, dump, load, memory_fields, memory_from
 from mnemic.types import Memory, Scope, Vector, subject_of
 
 if TYPE_CHECKING:

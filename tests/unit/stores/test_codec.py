@@ -10,16 +10,8 @@ from hypothesis import strategies as st
 
 from mnemic.errors import InvalidInput, StoreCorrupt
 from mnemic.stores.audit_chain import first_broken
-from mnemic.stores.codec import (
-    decode_event,
-    decode_memory,
-    dump,
-    encode_event,
-    encode_memory,
-    from_micros,
-    link,
-    to_micros,
-)
+from mnemic.stores.audit_format import decode_event, encode_event, link
+from mnemic.stores.codec import decode_memory, dump, encode_memory, from_micros, to_micros
 from mnemic.types import AuditEvent
 from mnemic_testing.record_store import memory, scope
 

@@ -13,7 +13,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import KeyFailed
 from mnemic.ports import Keyring
 from mnemic.stores.audit_chain import first_broken, follows
-from mnemic.stores.codec import link
+from mnemic.stores.audit_format import link
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor
 from mnemic_keys import KeyFolder, MasterKeys

@@ -17,7 +17,8 @@ from functools import partial
 from mnemic.errors import StoreBusy
 from mnemic.ports.rows import Row, RowChange, RowStore
 from mnemic.stores.audit_chain import follows
-from mnemic.stores.codec import Sign, decode_event, dump, encode_event, link, load, next_line
+from mnemic.stores.audit_format import Sign, decode_event, encode_event, link, next_line
+from mnemic.stores.codec import dump, load
 from mnemic.stores.layered import trail
 from mnemic.stores.layered.tables import AUDIT
 from mnemic.types import AuditEvent, Deadline, OutboxEntry

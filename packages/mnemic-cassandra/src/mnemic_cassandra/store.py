@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING, Literal
 
 from mnemic.ports import Keyring
-from mnemic.stores.codec import encode_event
+from mnemic.stores.audit_format import encode_event
 from mnemic.stores.layered import LayeredStore
 from mnemic.stores.layered.memories import Scopes, place_of
 from mnemic.stores.layered.transaction import LayeredTransaction

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
-from mnemic.stores.codec import Sign, next_line
+from mnemic.stores.audit_format import Sign, next_line
 from mnemic.types import AuditEvent
 from mnemic_postgres.recent import Recent
 from mnemic_postgres.rows import columns

@@ -10,13 +10,13 @@ from typing import Any
 
 from mnemic.errors import IdempotencyConflict, VersionConflict
 from mnemic.ports import Transaction
+from mnemic.stores.audit_format import encode_event
 from mnemic.stores.codec import (
     DAMAGED,
     checked_marks,
     checked_request,
     checked_vector,
     damaged,
-    encode_event,
     is_message,
     text_check,
     to_micros,

@@ -6,7 +6,8 @@ from datetime import datetime
 from typing import Any
 
 from mnemic.stores.audit_chain import Chain
-from mnemic.stores.codec import Sign, checked_marks, to_micros
+from mnemic.stores.audit_format import Sign
+from mnemic.stores.codec import checked_marks, to_micros
 from mnemic.stores.relational.statements import load as load_shared
 from mnemic.stores.single_reads import Held
 from mnemic.types import Memory, Status

@@ -6,7 +6,8 @@ from collections.abc import Collection, Sequence
 
 from mnemic.ports.rows import RowChange, RowReads
 from mnemic.stores.audit_chain import Chain
-from mnemic.stores.codec import Sign, decode_event, dump, load, next_line
+from mnemic.stores.audit_format import Sign, decode_event, next_line
+from mnemic.stores.codec import dump, load
 from mnemic.stores.layered.tables import AUDIT, COUNTER, OUTBOX, PROJECTION, OutboxRow
 from mnemic.types import AuditEvent, OutboxEntry
 from mnemic.types.scope import scope_named

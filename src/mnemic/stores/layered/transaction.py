@@ -11,7 +11,8 @@ from typing import Any, cast
 from mnemic.errors import VersionConflict
 from mnemic.ports import Transaction
 from mnemic.ports.rows import RowChange, RowReads
-from mnemic.stores.codec import DAMAGED, checked_vector, damaged, encode_event, is_message, moment_of
+from mnemic.stores.audit_format import encode_event
+from mnemic.stores.codec import DAMAGED, checked_vector, damaged, is_message, moment_of
 from mnemic.stores.in_memory_reads import StoredMemories, Terms, by_cosine
 from mnemic.stores.layered import sides, trail
 from mnemic.stores.layered.memories import Scopes, earlier_of, home_of, key_of, place_of, places_of, stored

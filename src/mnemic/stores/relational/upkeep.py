@@ -7,7 +7,8 @@ from collections.abc import Collection
 from datetime import datetime
 from typing import Any
 
-from mnemic.stores.codec import decode_event, moment_of, to_micros
+from mnemic.stores.audit_format import decode_event
+from mnemic.stores.codec import moment_of, to_micros
 from mnemic.stores.relational.statements import Ask
 from mnemic.types import AuditEvent, KeptRequest, Kind, Scope, Usage
 from mnemic.types.identity import first_id

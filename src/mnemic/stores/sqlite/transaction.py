@@ -9,6 +9,7 @@ from typing import Any, cast
 import apsw
 
 from mnemic.errors import IdempotencyConflict, VersionConflict
+from mnemic.stores.audit_format import next_line
 from mnemic.stores.codec import (
     DAMAGED,
     checked_marks,
@@ -17,7 +18,6 @@ from mnemic.stores.codec import (
     damaged,
     dump,
     is_message,
-    next_line,
     text_check,
     to_micros,
     with_id,

@@ -13,7 +13,8 @@ import apsw
 
 from mnemic.stores.atomic import run_through
 from mnemic.stores.audit_chain import Chain
-from mnemic.stores.codec import Sign, dump, to_micros
+from mnemic.stores.audit_format import Sign
+from mnemic.stores.codec import dump, to_micros
 from mnemic.stores.relational import upkeep
 from mnemic.stores.relational.statements import Ask, load
 from mnemic.stores.single_reads import Held

@@ -1,45 +1,32 @@
-"""Every error mnemic raises, drawn as a tree.
+"""Every error mnemic raises, drawn as a tree; `mnemic.reasons` has the code of each.
 
     MnemicError
-    ├── InvalidInput            what the caller passed cannot be used       invalid_input:<what>
-    ├── InvalidConfig           settings or policy cannot be used           invalid_config:<what>
-    │   └── MissingExtra        a package is not installed                  missing_extra:<extra>
+    ├── InvalidInput            the caller's input cannot be used
+    ├── InvalidConfig           settings or policy cannot be used
+    │   └── MissingExtra        a package is not installed
     ├── RunStopped              a run must end, with a stable reason
-    │   ├── InvalidCandidates   the model proposed a malformed memory       invalid_memory_candidates:<what>
-    │   ├── KeyNotAllowed       a key outside the policy                    memory_key_not_allowed_policy:<key>
-    │   ├── ScopeNotAllowed     a scope outside the policy                  memory_scope_not_allowed_policy:<scope>
-    │   ├── InvalidIntent       a malformed retrieval intent                invalid_retrieval_intent:<what>
-    │   ├── ScopeDenied         an intent outside the runtime grant         scope_denied:<scope>
-    │   ├── InvalidAnswer       the answer fails the audit of use           invalid_answer:<what>
-    │   ├── InjectionFailed     memory had to be consulted, and was not     injection_failed:<what>
-    │   ├── BudgetSpent         a limit of the run is used up               max_seconds, max_capture_items
+    │   ├── InvalidCandidates, KeyNotAllowed, ScopeNotAllowed    a proposed memory breaks the contract or the policy
+    │   ├── InvalidIntent, ScopeDenied                           a retrieval intent does, or exceeds the grant
+    │   ├── InvalidAnswer       the answer fails the audit of use
+    │   ├── InjectionFailed     memory had to be consulted, and was not
+    │   ├── BudgetSpent         a limit of the run is used up
     │   └── ModelFailed         the language model gave nothing usable
-    │       ├── ModelTimeout        llm_timeout
-    │       ├── ModelUnavailable    llm_unavailable
-    │       ├── ModelInvalidJson    llm_invalid_json
-    │       ├── ModelInvalidSchema  llm_invalid_schema
-    │       └── ModelEmpty          llm_empty
-    ├── EmbedderFailed          no vector could be made                     embedder_<what>
-    │   └── SpaceMismatch       the file holds vectors of another model     embedding_space_mismatch
-    ├── RerankerFailed          no scores could be had                      reranker_failed:<what>
+    │       └── ModelTimeout, ModelUnavailable, ModelInvalidJson, ModelInvalidSchema, ModelEmpty
+    ├── EmbedderFailed          no vector could be made
+    │   └── SpaceMismatch       the file contains vectors of another model
+    ├── RerankerFailed          no scores could be had
     ├── StoreFailed             a database did not do what was asked
-    │   ├── StoreUnavailable        store_unavailable
-    │   ├── StoreBusy               store_busy
-    │   ├── StoreFull               store_full
-    │   ├── StoreCorrupt            store_corrupt
-    │   ├── StoreNewer              store_newer
-    │   ├── KeyFailed               a key is missing, destroyed or wrong    key_failed:<why>
-    │   └── CommitUnknown           commit_unknown
-    ├── MemoryNotFound          absent, or not yours: the two look alike    memory_not_found
-    ├── VersionConflict         the memory changed since it was read        version_conflict
-    ├── ReviewDenied            this person may not decide this             review_denied:<why>
-    ├── WriteBlocked            grant, consent, quota or trust forbid it    write_blocked:<reason>
-    ├── RevealDenied            this role may not see the values of markers reveal_denied:<why>
-    ├── IdempotencyConflict     one key, two different requests             idempotency_key_reused
-    ├── ServiceRefused          a service of ours refused, or is not there  service_refused:<reason>
-    └── NotSupported            this backend declares that it cannot        not_supported:<what>
+    │   ├── StoreUnavailable, StoreBusy, StoreFull, StoreCorrupt, StoreNewer
+    │   ├── KeyFailed           a key is missing, destroyed or wrong
+    │   └── CommitUnknown       the connection broke during the commit
+    ├── MemoryNotFound          absent, or another user's: callers cannot tell which
+    ├── VersionConflict         the memory changed since it was read
+    ├── WriteBlocked, ReviewDenied, RevealDenied                 policy, limits or roles forbid it
+    ├── IdempotencyConflict     one key, two different requests
+    ├── ServiceRefused          a mnemic service refused, or is not reachable
+    └── NotSupported            the backend declares that it cannot
 
-`reason` is stable API: programs branch on it, tests pin it. Messages carry codes, names and lengths, never content.
+Programs branch on `reason`, which is stable API. Messages carry codes, names and lengths, never content.
 """
 
 from __future__ import annotations
@@ -49,6 +36,8 @@ from collections.abc import Callable, Mapping
 from datetime import timedelta
 from types import MappingProxyType
 from typing import ClassVar
+
+from mnemic import reasons
 
 REASON_DETAIL_CHARS = 64
 
@@ -76,7 +65,7 @@ class MnemicError(Exception):
     be left alone, where it said so.
     """
 
-    code: ClassVar[str] = "mnemic_error"
+    code: ClassVar[str] = reasons.MNEMIC_ERROR
     permanent: bool = False
     retry_after: timedelta | None = None
 
@@ -99,73 +88,73 @@ def _rebuilt(cls: type[MnemicError], message: tuple[object, ...], state: dict[st
 class InvalidInput(MnemicError, ValueError):
     """Input of the caller cannot be used; nothing was stored."""
 
-    code = "invalid_input"
+    code = reasons.INVALID_INPUT
 
 
 class InvalidConfig(MnemicError, ValueError):
     """Settings, a policy file or an environment variable cannot be used."""
 
-    code = "invalid_config"
+    code = reasons.INVALID_CONFIG
 
 
 class MissingExtra(InvalidConfig, ModuleNotFoundError):
     """A package is not installed that an extra of mnemic brings; the reason names the extra."""
 
-    code = "missing_extra"
+    code = reasons.MISSING_EXTRA
 
 
 class RunStopped(MnemicError):
     """The run must end with `reason`; what was committed before it stays committed and is reported."""
 
-    code = "stopped"
+    code = reasons.STOPPED
 
 
 class InvalidCandidates(RunStopped):
     """The proposed memories break the contract."""
 
-    code = "invalid_memory_candidates"
+    code = reasons.INVALID_MEMORY_CANDIDATES
 
 
 class KeyNotAllowed(RunStopped):
     """A candidate names a key outside the policy."""
 
-    code = "memory_key_not_allowed_policy"
+    code = reasons.MEMORY_KEY_NOT_ALLOWED_POLICY
 
 
 class ScopeNotAllowed(RunStopped):
     """A candidate names a scope outside the policy."""
 
-    code = "memory_scope_not_allowed_policy"
+    code = reasons.MEMORY_SCOPE_NOT_ALLOWED_POLICY
 
 
 class InvalidIntent(RunStopped):
     """The retrieval intent breaks the contract."""
 
-    code = "invalid_retrieval_intent"
+    code = reasons.INVALID_RETRIEVAL_INTENT
 
 
 class ScopeDenied(RunStopped):
     """The retrieval intent asks for a scope that the runtime has not granted."""
 
-    code = "scope_denied"
+    code = reasons.SCOPE_DENIED
 
 
 class InvalidAnswer(RunStopped):
     """The answer fails the audit of use."""
 
-    code = "invalid_answer"
+    code = reasons.INVALID_ANSWER
 
 
 class InjectionFailed(RunStopped):
     """Memory was to be consulted before the model is called, could not be, and the configuration says to stop."""
 
-    code = "injection_failed"
+    code = reasons.INJECTION_FAILED
 
 
 class BudgetSpent(RunStopped):
     """A limit of the run is used up: the `limit`'s name is the reason."""
 
-    code = "budget"
+    code = reasons.BUDGET
 
     def __init__(self, limit: str) -> None:
         super().__init__()
@@ -178,38 +167,38 @@ class ModelFailed(RunStopped):
     server, and the tokens of an answer that came all the same.
     """
 
-    code = "llm_failed"
+    code = reasons.LLM_FAILED
     paid: Mapping[str, int] = MappingProxyType({})
 
 
 class ModelTimeout(ModelFailed):
     """The model did not answer before the deadline."""
 
-    code = "llm_timeout"
+    code = reasons.LLM_TIMEOUT
 
 
 class ModelUnavailable(ModelFailed):
     """The model could not be reached, refused the call, or answered with an error."""
 
-    code = "llm_unavailable"
+    code = reasons.LLM_UNAVAILABLE
 
 
 class ModelInvalidJson(ModelFailed):
     """The model's text is not strict JSON."""
 
-    code = "llm_invalid_json"
+    code = reasons.LLM_INVALID_JSON
 
 
 class ModelInvalidSchema(ModelFailed):
     """The model's JSON has another shape than the contract."""
 
-    code = "llm_invalid_schema"
+    code = reasons.LLM_INVALID_SCHEMA
 
 
 class ModelEmpty(ModelFailed):
     """The model answered without text."""
 
-    code = "llm_empty"
+    code = reasons.LLM_EMPTY
 
 
 class EmbedderFailed(MnemicError):
@@ -217,7 +206,7 @@ class EmbedderFailed(MnemicError):
     `:not_finite`, `:zero_vector`, `:model_file`, `:closed`, `:circuit_open`.
     """
 
-    code = "embedder_failed"
+    code = reasons.EMBEDDER_FAILED
 
 
 class RerankerFailed(MnemicError):
@@ -225,49 +214,49 @@ class RerankerFailed(MnemicError):
     `:circuit_open`. A search answers without them and names it.
     """
 
-    code = "reranker_failed"
+    code = reasons.RERANKER_FAILED
 
 
 class SpaceMismatch(EmbedderFailed):
     """The store holds vectors of another model or dimension than the configured embedder makes."""
 
-    code = "embedding_space_mismatch"
+    code = reasons.EMBEDDING_SPACE_MISMATCH
 
 
 class StoreFailed(MnemicError):
     """A database did not do what was asked, and nothing of the asked change was applied."""
 
-    code = "store_failed"
+    code = reasons.STORE_FAILED
 
 
 class StoreUnavailable(StoreFailed):
     """The database could not be opened or reached."""
 
-    code = "store_unavailable"
+    code = reasons.STORE_UNAVAILABLE
 
 
 class StoreBusy(StoreFailed):
     """Another writer held the lock for longer than the deadline."""
 
-    code = "store_busy"
+    code = reasons.STORE_BUSY
 
 
 class StoreFull(StoreFailed):
     """No space is left; reads still work, and what was acknowledged is there."""
 
-    code = "store_full"
+    code = reasons.STORE_FULL
 
 
 class StoreCorrupt(StoreFailed):
     """The file is damaged, or is not a mnemic store."""
 
-    code = "store_corrupt"
+    code = reasons.STORE_CORRUPT
 
 
 class StoreNewer(StoreFailed):
     """The file was written by a newer mnemic; it was not touched."""
 
-    code = "store_newer"
+    code = reasons.STORE_NEWER
 
 
 class KeyFailed(StoreFailed):
@@ -276,61 +265,61 @@ class KeyFailed(StoreFailed):
     another master key), `:damaged`, `:unreadable` (the folder).
     """
 
-    code = "key_failed"
+    code = reasons.KEY_FAILED
 
 
 class CommitUnknown(StoreFailed):
     """The connection broke while committing: retry with the same idempotency key."""
 
-    code = "commit_unknown"
+    code = reasons.COMMIT_UNKNOWN
 
 
 class MemoryNotFound(MnemicError, LookupError):
     """No such memory in the scopes the caller may read. An absent and a foreign one get the same error."""
 
-    code = "memory_not_found"
+    code = reasons.MEMORY_NOT_FOUND
 
 
 class VersionConflict(MnemicError):
     """The memory changed since the version the caller named."""
 
-    code = "version_conflict"
+    code = reasons.VERSION_CONFLICT
 
 
 class WriteBlocked(MnemicError):
     """The runtime does not allow the change now; `detail` is the reason that a receipt would carry."""
 
-    code = "write_blocked"
+    code = reasons.WRITE_BLOCKED
 
 
 class ReviewDenied(MnemicError):
     """Whoever proposed a memory cannot approve it: `review_denied:proposer`."""
 
-    code = "review_denied"
+    code = reasons.REVIEW_DENIED
 
 
 class RevealDenied(MnemicError):
     """The text of a marker is shown only to roles that the policy names: `reveal_denied:role`."""
 
-    code = "reveal_denied"
+    code = reasons.REVEAL_DENIED
 
 
 class IdempotencyConflict(MnemicError):
     """The idempotency key was already used for a different request."""
 
-    code = "idempotency_key_reused"
+    code = reasons.IDEMPOTENCY_KEY_REUSED
 
 
 class ServiceRefused(MnemicError):
     """The service itself refused a call: who may not call, too many calls, or nobody answers (`unreachable`)."""
 
-    code = "service_refused"
+    code = reasons.SERVICE_REFUSED
 
 
 class NotSupported(MnemicError):
     """A backend declares that it cannot do this; it never answers with silence instead."""
 
-    code = "not_supported"
+    code = reasons.NOT_SUPPORTED
 
 
 def error_behind(reason: str) -> type[MnemicError]:

@@ -8,7 +8,10 @@ import re
 import pytest
 
 import mnemic.errors
+from mnemic import reasons
 from mnemic.errors import BudgetSpent, MnemicError
+from mnemic_server import service_reasons
+from tests.architecture.sources import PACKAGES, ROOT
 
 STABLE = re.compile(r"[a-z][a-z0-9_]*")
 
@@ -41,3 +44,28 @@ def test_reason_starts_with_the_code(error: type[MnemicError]) -> None:
     assert error().reason == error.code
     assert error("detail").reason == f"{error.code}:detail"
     assert str(error("detail")) == f"{error.code}:detail"
+
+
+CODES = {name: code for name, code in vars(reasons).items() if name.isupper()}
+LITERAL = re.compile(r"""(?:reason(?:: str)? ?= ?|Skipped\(reason=|Refused\([^()"]*)f?"([a-z_]+)[":]""")
+
+
+@each_error
+def test_takes_its_code_from_the_list_of_reasons(error: type[MnemicError]) -> None:
+    assert CODES[error.code.upper()] == error.code
+
+
+def test_a_reason_has_the_name_of_its_code() -> None:
+    assert {name: code for name, code in CODES.items() if name != code.upper()} == {}
+
+
+def test_every_reason_is_explained() -> None:
+    page = (ROOT / "docs" / "concepts.md").read_text(encoding="utf-8")
+    assert [code for code in CODES.values() if f"`{code}" not in page] == []
+
+
+def test_no_code_that_is_listed_is_written_out_elsewhere() -> None:
+    known = {*CODES.values(), *(code for name, code in vars(service_reasons).items() if name.isupper())}
+    paths = [path for package in PACKAGES for path in package.rglob("*.py") if not path.name.endswith("reasons.py")]
+    found = {path.name: LITERAL.findall(path.read_text(encoding="utf-8")) for path in paths}
+    assert {name: codes for name, codes in found.items() if known.intersection(codes)} == {}

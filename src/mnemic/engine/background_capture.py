@@ -23,6 +23,7 @@ from mnemic.extract.model import windows
 from mnemic.extract.small_talk import is_small_talk
 from mnemic.maintain.capture_queue import Lease, Waiting, enqueue, messages_of, take_out, waiting
 from mnemic.ports import Clock, RecordStore
+from mnemic.reasons import CONSENT_REQUIRED
 from mnemic.types import Actor, Message, WriteReceipt
 from mnemic.types.trace import RunReport, RunStatus
 
@@ -30,7 +31,7 @@ logger = logging.getLogger("mnemic.engine.background_capture")
 
 PASSING = ("store_", "commit_", "embedder_", "llm_timeout", "llm_unavailable", "max_seconds")
 """Prefixes of the reasons of failures that may be over at the next try."""
-CONSENT = "consent_required:"
+CONSENT = f"{CONSENT_REQUIRED}:"
 """Prefix of the reason for which something is not kept that its user has not consented to."""
 GATHERING_SECONDS = 2.0
 """Seconds for which the background reader waits for more turns before it reads."""

@@ -17,10 +17,11 @@ from mnemic.extract.operations import source_of
 from mnemic.extract.relative_times import timed
 from mnemic.extract.social_remarks import is_company
 from mnemic.guard.contract import check_candidate
+from mnemic.reasons import NOT_DURABLE, NOT_UNDERSTOOD, OPINION, THIRD_PARTY, TRANSIENT
 from mnemic.types import Actor, Candidate, Deadline, Kind, Level, Message, Where
 from mnemic.types.cosines import read
 
-DOUBTFUL = frozenset({"not_understood", "not_durable", "opinion", "transient", "third_party"})
+DOUBTFUL = frozenset({NOT_UNDERSTOOD, NOT_DURABLE, OPINION, TRANSIENT, THIRD_PARTY})
 """Reasons for leaving something out that the memory which it changes may outweigh."""
 _CORRECTS = frozenset({"correct", "weak_correct"})
 NEAR = 8

@@ -29,7 +29,7 @@ from mnemic.errors import (
     escape_detail,
 )
 from mnemic.extract import Extraction, Extractor
-from mnemic.guard.budget import MAX_SECONDS, check_answer_length, check_time
+from mnemic.guard.budget import check_answer_length, check_time
 from mnemic.guard.contract import Answer, check_answer
 from mnemic.guard.echo import echoed
 from mnemic.guard.intent import check_intent
@@ -38,6 +38,7 @@ from mnemic.inject.injection_log import record_injection
 from mnemic.inject.references import applied_entry, memory_item, referenced
 from mnemic.inject.usage import UsageAudit, Verdict
 from mnemic.ports.metering import counting
+from mnemic.reasons import MAX_SECONDS
 from mnemic.retrieve.intent_planning import Planner, RulePlanner
 from mnemic.retrieve.live_memories import memory_state
 from mnemic.types import (

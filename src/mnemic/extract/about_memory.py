@@ -18,8 +18,6 @@ from mnemic.extract.tables import pattern, straight
 from mnemic.text.pattern import Pattern
 from mnemic.types.message_requests import MemoryRequestKind
 
-MEMORY_REQUEST = "memory_request"
-"""The reason for which what such a sentence says is not kept."""
 LONGEST = 200
 """Characters of a sentence that may be a request."""
 

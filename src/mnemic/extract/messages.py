@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from mnemic.extract.pasted import data_spans
 from mnemic.guard.contract import MAX_CONTENT_CHARS
+from mnemic.reasons import NOT_DURABLE, TRANSIENT
 from mnemic.types import PASTED, Candidate, Kind, Message, Origin, Source
 
 MESSAGE_CATEGORY = "message"
@@ -18,7 +19,7 @@ SHORT_WORDS = 60
 """A message of more words stands for itself; shorter ones are found by what they answer, too."""
 
 _PERSONS = frozenset({Origin.USER_STATED, Origin.OPERATOR, Origin.IMPORT})
-_PASSING = frozenset({"transient", "not_durable"})
+_PASSING = frozenset({TRANSIENT, NOT_DURABLE})
 _READ = _PASSING | {
     "hypothetical",
     "sarcasm",

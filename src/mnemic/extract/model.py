@@ -19,6 +19,7 @@ from mnemic.guard.policy import Policy
 from mnemic.ports import Completer
 from mnemic.ports.metering import metered
 from mnemic.prompts import Beside, capture_prompt, window_prompt
+from mnemic.reasons import ORIGIN, UNSUPPORTED
 from mnemic.text.normalise import canonical_key, clean_content
 from mnemic.types import Candidate, Cost, Deadline, Message, Skipped
 
@@ -57,7 +58,7 @@ class ModelExtractor:
         reasons for a wrong payload.
         """
         if not is_users_own(message):
-            return Extraction(skipped=(Skipped(reason="origin"),))
+            return Extraction(skipped=(Skipped(reason=ORIGIN),))
         text = clean_content(message.content)
         if not text:
             return Extraction()
@@ -100,8 +101,7 @@ class ModelExtractor:
         """
         texts = [_shown(message) for message in messages]
         read: list[Read] = [
-            text if isinstance(text, InvalidInput) else Extraction(skipped=(Skipped(reason="origin"),))
-            for text in texts
+            text if isinstance(text, InvalidInput) else Extraction(skipped=(Skipped(reason=ORIGIN),)) for text in texts
         ]
         shown = [
             replace(message, content="" if isinstance(text, InvalidInput) else text)
@@ -148,7 +148,7 @@ class ModelExtractor:
         if top is not None:
             one = read[top]
             assert isinstance(one, Extraction)
-            left_out = (*one.skipped, *(Skipped(reason="unsupported") for _ in range(strays)))
+            left_out = (*one.skipped, *(Skipped(reason=UNSUPPORTED) for _ in range(strays)))
             read[top] = replace(one, cost=Cost.of(completion), skipped=left_out)
         return read
 

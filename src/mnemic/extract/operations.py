@@ -20,17 +20,15 @@ from mnemic.extract.grounding import Folded, ground
 from mnemic.extract.message_context import Around, known_key
 from mnemic.extract.relative_times import timed
 from mnemic.extract.typed_facts import TABLE_KEYS, typed_facts
-from mnemic.extract.vetting import UNSUPPORTED, follows, said_until, veto
+from mnemic.extract.vetting import follows, said_until, veto
 from mnemic.guard.budget import Budget
 from mnemic.guard.contract import check_candidate, check_candidates
 from mnemic.guard.policy import Policy
+from mnemic.reasons import UNKNOWN_MEMORY, UNKNOWN_OPERATION, UNSUPPORTED
 from mnemic.text.normalise import canonical_key
 from mnemic.types import Candidate, Memory, Message, Origin, Skipped, Source, Trust, lowered
 from mnemic.types.catalog import TRUST
 
-UNKNOWN_MEMORY = "unknown_memory"
-"""The reason where an operation names no memory that was shown."""
-UNKNOWN_OPERATION = "unknown_operation"
 INSTRUCTION = "instruction"
 FEW_STEMS = 2
 """Words of content of a statement that says of what it speaks only beside another."""

@@ -27,16 +27,17 @@ from mnemic.extract.clauses import Clause, clauses
 from mnemic.extract.operations import source_of
 from mnemic.extract.pasted import data_spans, fiction_from, merged
 from mnemic.extract.relative_times import timed
-from mnemic.extract.signals import DENIES_SAYING, NOT_UNDERSTOOD, QUOTED, TRANSIENT, mood_of, payload_follows
+from mnemic.extract.signals import DENIES_SAYING, mood_of, payload_follows
 from mnemic.extract.social_remarks import is_company
 from mnemic.extract.statements import Piece, Statement, decided, pieces_of
 from mnemic.extract.tables import other_languages, straight
-from mnemic.extract.temporary_states import JOKE, takes_back_in_jest
+from mnemic.extract.temporary_states import takes_back_in_jest
 from mnemic.extract.typed_facts import says_more, typed_facts
 from mnemic.guard.budget import Budget, check_time
 from mnemic.guard.contract import check_candidate, drop_duplicates
 from mnemic.guard.policy import Policy
 from mnemic.ports import Embedder
+from mnemic.reasons import JOKE, MAX_CAPTURE_ITEMS, NOT_UNDERSTOOD, ORIGIN, QUOTED, TRANSIENT
 from mnemic.text.normalise import clean_content, invisible
 from mnemic.text.pattern import Pattern
 from mnemic.types import Candidate, Deadline, Message, Skipped
@@ -95,7 +96,7 @@ class RuleExtractor:
         between two sentences.
         """
         if not is_users_own(message):
-            return Extraction(skipped=(Skipped(reason="origin"),))
+            return Extraction(skipped=(Skipped(reason=ORIGIN),))
         clean_content(message.content)
         found = _Findings(message, policy, budget)
         text = _readable(message.content[:MAX_MESSAGE_CHARS])
@@ -301,7 +302,7 @@ class _Findings:
         """Return the result: doubles dropped, what is beyond the most of one message named."""
         kept, doubles = drop_duplicates(self.candidates)
         over = tuple(
-            Skipped(reason="max_capture_items", key=candidate.key, span=candidate.source.span)
+            Skipped(reason=MAX_CAPTURE_ITEMS, key=candidate.key, span=candidate.source.span)
             for candidate in kept[MAX_STATEMENTS : MAX_STATEMENTS + MAX_SKIPPED]
         )
         return Extraction(candidates=kept[:MAX_STATEMENTS], skipped=(*self.skipped, *doubles, *over))

@@ -10,14 +10,9 @@ from mnemic.extract.pasted import AMENDS_A_RECORD
 from mnemic.extract.social_remarks import is_company
 from mnemic.extract.tables import other_languages, pattern
 from mnemic.extract.tables.english import AIM
-from mnemic.extract.temporary_states import JOKE, is_in_jest, is_passing_state
+from mnemic.extract.temporary_states import is_in_jest, is_passing_state
+from mnemic.reasons import HYPOTHETICAL, JOKE, NOT_DURABLE, NOT_UNDERSTOOD, QUOTED, SARCASM, TRANSIENT
 
-TRANSIENT = "transient"
-HYPOTHETICAL = "hypothetical"
-QUOTED = "quoted"
-SARCASM = "sarcasm"
-NOT_DURABLE = "not_durable"
-NOT_UNDERSTOOD = "not_understood"
 MAX_SENTENCE_CHARS = 400
 
 STANDING = pattern(

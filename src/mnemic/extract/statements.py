@@ -13,19 +13,10 @@ from types import MappingProxyType
 from mnemic.extract.classify.classifier import KEPT, Opinion
 from mnemic.extract.clauses import Clause
 from mnemic.extract.remember import asked_to_remember, asks_alone, is_asked_afterwards
-from mnemic.extract.signals import (
-    HYPOTHETICAL,
-    NOT_DURABLE,
-    NOT_UNDERSTOOD,
-    QUOTED,
-    TRANSIENT,
-    Mood,
-    is_certain,
-    left_out,
-)
+from mnemic.extract.signals import Mood, is_certain, left_out
 from mnemic.extract.social_remarks import NAMED, OWN, PROVERB, is_company
-from mnemic.extract.temporary_states import JOKE
 from mnemic.extract.unresolved_references import LEANING, hangs, is_of_a_person, leans
+from mnemic.reasons import HYPOTHETICAL, JOKE, NOT_DURABLE, NOT_UNDERSTOOD, OPINION, QUOTED, THIRD_PARTY, TRANSIENT
 from mnemic.text.pattern import Pattern
 
 KEEP_FROM = 0.7
@@ -60,8 +51,6 @@ SHORTEST_LEANT_ON = 3
 """Words of a sentence that the next may lean on."""
 WHOLE_WORDS = 18
 """A sentence of so many words is kept whole; of a longer one the parts that are worth it."""
-OPINION = "opinion"
-THIRD_PARTY = "third_party"
 _REASONS: Mapping[str, str] = MappingProxyType(
     {
         "question": TRANSIENT,

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from mnemic.extract.tables import pattern
 
-JOKE = "joke"
 _ENDS = r"(?:\W+(?:again|tonight|right now|rn|now|today|lol|ugh|at all|anymore|properly|well)){0,3}\W*$"
 _ILLNESS = (
     r"(?:flu|(?:head )?cold|fever|temperature|headache|migraine|hangover|stomach (?:bug|ache|flu)|tummy bug|"

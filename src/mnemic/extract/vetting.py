@@ -17,17 +17,14 @@ from mnemic.extract.clauses import Clause, clauses
 from mnemic.extract.grounding import Folded, same_word
 from mnemic.extract.pasted import data_spans, fiction_from
 from mnemic.extract.remember import asked_to_remember
-from mnemic.extract.signals import HYPOTHETICAL, QUOTED, TRANSIENT, is_certain, left_out, mood_of, payload_follows
-from mnemic.extract.statements import THIRD_PARTY
+from mnemic.extract.signals import is_certain, left_out, mood_of, payload_follows
 from mnemic.extract.tables import pattern
 from mnemic.extract.typed_facts import typed_facts
 from mnemic.guard.policy import Policy
+from mnemic.reasons import HYPOTHETICAL, NEGATED, PAST, QUOTED, THIRD_PARTY, TRANSIENT, UNSUPPORTED
 from mnemic.text.analyse import terms
 from mnemic.types import Candidate, Message
 
-UNSUPPORTED = "unsupported"
-NEGATED = "negated"
-PAST = "past"
 LASTS_FROM = 0.5
 """The classifier's share from which an order is read as one that lasts."""
 CHANGES_FROM = 0.2

@@ -8,10 +8,8 @@ from dataclasses import dataclass, fields
 from datetime import timedelta
 
 from mnemic.errors import BudgetSpent, InvalidAnswer, InvalidConfig
+from mnemic.reasons import MAX_SECONDS
 from mnemic.types import Deadline
-
-MAX_SECONDS = "max_seconds"
-MAX_CAPTURE_ITEMS = "max_capture_items"
 
 _CEILINGS = {
     "max_capture_items": 1_000,

@@ -31,6 +31,7 @@ from mnemic.guard.candidate import (
     value_of,
 )
 from mnemic.guard.policy import Policy
+from mnemic.reasons import DUPLICATE
 from mnemic.text.normalise import canonical_key, canonical_value, clean_content
 from mnemic.types import Candidate, Level, Skipped, Source
 
@@ -133,7 +134,7 @@ def drop_duplicates(candidates: Iterable[Candidate]) -> tuple[tuple[Candidate, .
     for candidate in candidates:
         identity = (candidate.key, candidate.level, candidate.kind, canonical_value(candidate.content))
         if kept.setdefault(identity, candidate) is not candidate:
-            doubles.append(Skipped(reason="duplicate", key=candidate.key, span=candidate.source.span))
+            doubles.append(Skipped(reason=DUPLICATE, key=candidate.key, span=candidate.source.span))
     return tuple(kept.values()), tuple(doubles)
 
 

@@ -7,8 +7,16 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from mnemic.errors import BudgetSpent, InvalidConfig, InvalidInput, ScopeDenied, escape_detail
-from mnemic.guard.budget import MAX_CAPTURE_ITEMS, Budget
+from mnemic.guard.budget import Budget
 from mnemic.guard.policy import Policy, checked_levels
+from mnemic.reasons import (
+    CONSENT_REQUIRED,
+    KEY_DENIED_EXECUTION,
+    MAX_CAPTURE_ITEMS,
+    QUOTA_EXCEEDED,
+    RETENTION_DENIED,
+    SCOPE_DENIED_EXECUTION,
+)
 from mnemic.text.normalise import canonical_key
 from mnemic.types import Actor, Blocked, Candidate, Level
 from mnemic.types.catalog import CATALOG
@@ -16,8 +24,6 @@ from mnemic.types.catalog import CATALOG
 if TYPE_CHECKING:
     from mnemic.types import Intent
 
-KEY_DENIED = "key_denied_execution"
-SCOPE_DENIED = "scope_denied_execution"
 
 Check = Callable[[Candidate], str | None]
 """A further runtime rule: the reason to block a candidate, or None to let it pass."""
@@ -25,17 +31,17 @@ Check = Callable[[Candidate], str | None]
 
 def consent_required(key: str) -> str:
     """Return the reason for a key the user has not consented to: `consent_required:<key>`."""
-    return f"consent_required:{escape_detail(key)}"
+    return f"{CONSENT_REQUIRED}:{escape_detail(key)}"
 
 
 def quota_exceeded(limit: str) -> str:
     """Return the reason for a quota that is used up: `quota_exceeded:<limit>`."""
-    return f"quota_exceeded:{escape_detail(limit)}"
+    return f"{QUOTA_EXCEEDED}:{escape_detail(limit)}"
 
 
 def retention_denied(rule: str) -> str:
     """Return the reason for a retention rule that forbids storing: `retention_denied:<rule>`."""
-    return f"retention_denied:{escape_detail(rule)}"
+    return f"{RETENTION_DENIED}:{escape_detail(rule)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,9 +133,9 @@ def admit_intent(intent: Intent, grant: Grant, actor: Actor) -> Intent:
 def denial(candidate: Candidate, grant: Grant, *, level: bool = True) -> str | None:
     """Return the grant's reason against the candidate, or None. With `level` False its level is not asked."""
     if not grant.allows_key(candidate.key):
-        return KEY_DENIED
+        return KEY_DENIED_EXECUTION
     if level and candidate.level not in grant.levels and not _only_proposes(candidate):
-        return SCOPE_DENIED
+        return SCOPE_DENIED_EXECUTION
     return None
 
 

@@ -11,6 +11,7 @@ from typing import Literal, get_args
 from mnemic.errors import InvalidConfig, InvalidInput
 from mnemic.guard.execution import consent_required, quota_exceeded, retention_denied
 from mnemic.guard.policy import Policy
+from mnemic.reasons import QUOTA_EXCEEDED
 from mnemic.text.normalise import canonical_key
 from mnemic.types import Candidate, Kind, Level, Usage
 
@@ -72,7 +73,7 @@ def makes_room(reason: str) -> tuple[Kind | None] | None:
     where room would not help.
     """
     code, _, name = reason.partition(":")
-    per, *kind, limit = name.split(".") if code == "quota_exceeded" else [""] * 2
+    per, *kind, limit = name.split(".") if code == QUOTA_EXCEEDED else [""] * 2
     if per != "user" or limit not in ("rows", "bytes"):
         return None
     return (Kind(kind[0]) if kind else None,)

@@ -25,6 +25,7 @@ from mnemic.inject.reinsert_blocks import Carried, carry, words_in
 from mnemic.inject.render import Rendered, render
 from mnemic.inject.tokens import TokenCount, estimated_tokens
 from mnemic.ports import Clock
+from mnemic.reasons import NOT_TRIGGERED, NOTHING_NEW, NOTHING_RELEVANT
 from mnemic.runtime.clock import SystemClock
 from mnemic.types import Deadline
 from mnemic.types.defaults import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
@@ -32,9 +33,6 @@ from mnemic.types.recall_limits import DEFAULT_LEAST_RELEVANCE, DEFAULT_STANDING
 
 logger = logging.getLogger(__name__)
 
-NOTHING_RELEVANT = "nothing_relevant"
-NOT_TRIGGERED = "not_triggered"
-NOTHING_NEW = "nothing_new"
 DEFAULT_TIMEOUT = timedelta(seconds=2)
 
 

@@ -20,8 +20,8 @@ from mnemic.maintain.archive_seal import Seal, seal_of, sealed
 from mnemic.maintain.consent import subject_token
 from mnemic.maintain.derived import noted, sources_of
 from mnemic.maintain.export import as_dict, from_dict
-from mnemic.maintain.rollback import LOWER_TRUST
 from mnemic.ports import Clock, Reads, RecordStore
+from mnemic.reasons import KEY_NEEDS_REVIEW, LOWER_TRUST
 from mnemic.text.normalise import canonical_key
 from mnemic.types import (
     Actor,
@@ -217,7 +217,7 @@ class Restorer:
         receipt = receipt_of(Outcome.CREATED, newest, "restored")
         if against := await self._against(tx, newest, drafts[-1]):
             ids = tuple(memory.memory_id for memory in against)
-            reason = LOWER_TRUST if any(memory.trust > newest.trust for memory in against) else "key_needs_review"
+            reason = LOWER_TRUST if any(memory.trust > newest.trust for memory in against) else KEY_NEEDS_REVIEW
             newest = replace(newest, status=Status.PENDING_REVIEW, conflicts_with=ids)
             receipt = receipt_of(Outcome.PENDING_REVIEW, newest, reason)
         for version in [*versions[:-1], newest][present.version if present else 0 :]:

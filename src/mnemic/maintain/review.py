@@ -17,6 +17,7 @@ from mnemic.guard.expiry import bounded
 from mnemic.guard.policy import Policy
 from mnemic.maintain.audited_changes import Steward
 from mnemic.ports import Clock, Reads, RecordStore
+from mnemic.reasons import DUPLICATE
 from mnemic.types import (
     SHARED,
     Actor,
@@ -170,8 +171,8 @@ async def approve(
         twin = await tx.find_fingerprint(pending.scope, chosen.fingerprint)
         others = (pending.memory_id, *pending.conflicts_with, *verdict.merged_with)
         if twin is not None and twin.memory_id not in others:
-            await steward.change(unit, pending, "rejected", detail={"reason": "duplicate"}, status=Status.REJECTED)
-            return receipt_of(Outcome.REFRESHED, twin, "duplicate")
+            await steward.change(unit, pending, "rejected", detail={"reason": DUPLICATE}, status=Status.REJECTED)
+            return receipt_of(Outcome.REFRESHED, twin, DUPLICATE)
         replaced = await _replaced(tx, pending, verdict.merged_with, policy)
         if verdict.draft is not None:
             await require_present(tx, verdict.draft)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from mnemic.errors import InvalidInput, MemoryNotFound, VersionConflict
 from mnemic.maintain.export import accepted
 from mnemic.ports import Clock, RecordStore
+from mnemic.reasons import LOWER_TRUST
 from mnemic.types import Actor, Memory, Outcome, Scope, Status, Where, WriteReceipt
 from mnemic.types.catalog import TRUST
 from mnemic.unit_of_work import Mutation, Unit, commit
@@ -16,7 +17,6 @@ from mnemic.write.draft import Draft
 from mnemic.write.merge import closed
 from mnemic.write.unembedded import require_present
 
-LOWER_TRUST = "lower_trust"
 _PRESENT = (Status.ACTIVE, Status.SUPERSEDED)
 
 

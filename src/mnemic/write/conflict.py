@@ -10,6 +10,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from mnemic.ports import Reads
+from mnemic.reasons import ALREADY_SUPERSEDED, ALREADY_WAITING, KEY_NEEDS_REVIEW
 from mnemic.types import Memory, Outcome, Status
 from mnemic.write.draft import Decision, Draft, WriteRules, starts_at
 from mnemic.write.merge import Near, closed
@@ -31,7 +32,7 @@ def by_key(draft: Draft, known: Sequence[Memory], memory_id: str) -> Decision | 
     if rule.on_change == "accumulate":
         return None
     if rule.on_change == "review":
-        return pending(draft, known, memory_id, "key_needs_review")
+        return pending(draft, known, memory_id, KEY_NEEDS_REVIEW)
     if any(memory.trust > draft.trust for memory in known):
         return pending(draft, known, memory_id, "lower_trust")
     moment = valid_moment(draft)
@@ -60,7 +61,7 @@ def _history(draft: Draft, later: Sequence[Memory], memory_id: str) -> Decision:
         ended_at = min(ended_at, draft.candidate.valid_to)
     past = draft.memory(memory_id, status=Status.SUPERSEDED, valid_to=ended_at)
     linked = first.next_version(draft.now, supersedes=(*first.supersedes, memory_id))
-    return Decision(outcome=Outcome.CREATED, memory=past, reason="already_superseded", replaced=(linked,))
+    return Decision(outcome=Outcome.CREATED, memory=past, reason=ALREADY_SUPERSEDED, replaced=(linked,))
 
 
 def contradicted(draft: Draft, near: Sequence[Near]) -> list[tuple[Memory, str]]:
@@ -131,4 +132,4 @@ async def once(tx: Reads, draft: Draft, decision: Decision) -> Decision:
     twin = await tx.find_pending(draft.scope, draft.fingerprint)
     if twin is None or twin.author != draft.actor.user or twin.trust < draft.trust:
         return decision
-    return replace(decision, memory=twin, changed=False, reason="already_waiting")
+    return replace(decision, memory=twin, changed=False, reason=ALREADY_WAITING)

@@ -18,6 +18,7 @@ from functools import cached_property, lru_cache
 from math import hypot
 from typing import Any
 
+from mnemic.reasons import LOWER_TRUST, NEAR_DUPLICATE
 from mnemic.types import Memory, Outcome, Status, Vector
 from mnemic.write.draft import Decision, Draft, WriteRules, starts_at
 from mnemic.write.fingerprint import fingerprint_of, normal_form
@@ -116,11 +117,11 @@ def merge(draft: Draft, near: Sequence[Near], memory_id: str, kept_id: str) -> D
         and (_holds(one.memory, draft) or _covered(one.statement, said, one.cosine, draft.rules))
     ]
     if fuller and fuller[0].trust > draft.trust:
-        return refresh(fuller[0], draft, reason="near_duplicate")
+        return refresh(fuller[0], draft, reason=NEAR_DUPLICATE)
     higher = tuple(memory.memory_id for memory in covered if memory.trust > draft.trust)
     if higher:
         pending = draft.memory(memory_id, status=Status.PENDING_REVIEW, conflicts_with=higher)
-        return Decision(outcome=Outcome.PENDING_REVIEW, memory=pending, reason="lower_trust")
+        return Decision(outcome=Outcome.PENDING_REVIEW, memory=pending, reason=LOWER_TRUST)
     if covered:
         return _absorbed(draft, covered, draft.memory(memory_id))
     if fuller:

@@ -8,6 +8,7 @@ from typing import Any
 
 from mnemic.errors import InvalidConfig, InvalidInput
 from mnemic.guard.redaction import RedactionRules
+from mnemic.reasons import PII_BLOCKED
 from mnemic.text.normalise import canonical_key
 from mnemic.types import Candidate, Detector, JsonValue
 from mnemic.write.draft import Draft
@@ -64,7 +65,7 @@ def redact(draft: Draft, redactor: Redactor) -> Draft:
     pass_ = _Pass(redactor, draft.secret)
     candidate = pass_.candidate(draft.candidate)
     if pass_.blocked:
-        return draft.decided("blocked", blocked=f"pii_blocked:{pass_.blocked[0]}")
+        return draft.decided("blocked", blocked=f"{PII_BLOCKED}:{pass_.blocked[0]}")
     within_limits(candidate.content)
     within_limits(candidate.context, "context")
     found = pass_.replaced

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from mnemic.errors import InvalidInput, MemoryNotFound, VersionConflict
 from mnemic.ports import Reads
+from mnemic.reasons import KEY_NEEDS_REVIEW, UNCHANGED
 from mnemic.types import SHARED, Actor, Candidate, Memory, Origin, Outcome, Scope, Source, Status
 from mnemic.unit_of_work import Mutation, Unit
 from mnemic.write.commit import Settled, commit, keep, receipt_of, unchanged
@@ -80,7 +81,7 @@ class Revision:
         if draft.candidate.ttl is None and all(
             getattr(draft.candidate, name) == getattr(known, name) for name in _SAID
         ):
-            await unit.apply(unchanged(draft, known, reason="unchanged"))
+            await unit.apply(unchanged(draft, known, reason=UNCHANGED))
             return Settled(receipt_of(Outcome.REFRESHED, known, "unchanged"), "unchanged")
         await require_present(tx, draft)
         if draft.trust < known.trust and not _may_ask(draft):
@@ -136,4 +137,4 @@ def _review_reason(draft: Draft, known: Memory) -> str | None:
     key = draft.candidate.key
     reviewed = key is not None and draft.policy.rule(key).on_change == "review"
     lower = "lower_trust" if draft.trust < known.trust else None
-    return draft.review_reason or ("key_needs_review" if reviewed else lower)
+    return draft.review_reason or (KEY_NEEDS_REVIEW if reviewed else lower)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mnemic.ports import Reads
+from mnemic.reasons import ALREADY_SUPERSEDED, CONTRADICTION, NEAR_DUPLICATE
 from mnemic.types import Memory, Outcome, Status
 from mnemic.write.conflict import by_key, contradicted, pending
 from mnemic.write.draft import Decision, Draft, StepTimer
@@ -56,7 +57,7 @@ def _compared(
     opposed = contradicted(draft, near)
     foreign = [(memory, how) for memory, how in opposed if not own(memory, draft)]
     if foreign:
-        reason = f"contradiction:{foreign[0][1]}"
+        reason = f"{CONTRADICTION}:{foreign[0][1]}"
         return pending(draft, [memory for memory, _ in foreign], memory_id, reason), reason
     seen = {one.memory.memory_id for one in around}
     by_peers = [one for one in near if one.memory.memory_id not in seen]
@@ -88,9 +89,9 @@ async def _by_rules(tx: Reads, draft: Draft, peers: Sequence[Memory], memory_id:
     if draft.spec.append_only:
         return Decision(outcome=Outcome.CREATED, memory=draft.memory(memory_id))
     decision = by_key(draft, peers, memory_id)
-    if decision is not None and decision.reason == "already_superseded":
+    if decision is not None and decision.reason == ALREADY_SUPERSEDED:
         again = await _in_lineage(tx, draft, peers)
-        return refresh(again, draft, reason="already_superseded") if again else decision
+        return refresh(again, draft, reason=ALREADY_SUPERSEDED) if again else decision
     return decision
 
 
@@ -101,7 +102,7 @@ async def _merged(tx: Reads, draft: Draft, near: Sequence[Near], memory_ids: tup
     # Heard again, a statement that was merged before is not merged a second time.
     again = await _in_lineage(tx, draft, [one.memory for one in near])
     if again is not None:
-        return refresh(again, draft, reason="near_duplicate")
+        return refresh(again, draft, reason=NEAR_DUPLICATE)
     merged = sum([len(await _lineage(tx, draft, memory)) for memory in decision.replaced])
     return decision if merged < MAX_LINEAGE else None
 

@@ -13,6 +13,7 @@ from dataclasses import replace
 from mnemic.compare.change import Change, bears, frame_of, framed, judge
 from mnemic.compare.features import apart
 from mnemic.compare.frame import Frame
+from mnemic.reasons import KEY_NEEDS_REVIEW
 from mnemic.types import Kind, Level, Memory, Outcome
 from mnemic.write.conflict import pending, valid_moment
 from mnemic.write.draft import Decision, Draft, starts_at
@@ -97,7 +98,7 @@ def superseding(draft: Draft, found: Changed, memory_id: str) -> Decision:
     if any(memory.trust > draft.trust for memory in against):
         return pending(draft, against, memory_id, "lower_trust")
     if any(memory.key is not None and draft.policy.rule(memory.key).on_change == "review" for memory in against):
-        return pending(draft, against, memory_id, "key_needs_review")
+        return pending(draft, against, memory_id, KEY_NEEDS_REVIEW)
     ids = tuple(memory.memory_id for memory in against)
     ended = tuple(closed(memory, draft.now, draft.starts_at) for memory in against)
     new = draft.memory(memory_id, supersedes=ids, conflicts_with=ids)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from mnemic.extract.clauses import clauses
-from mnemic.extract.signals import TRANSIENT, left_out, mood_of
+from mnemic.extract.signals import left_out, mood_of
+from mnemic.reasons import TRANSIENT
 
 ASKED = [
     "ground transportation in leeds",

@@ -28,6 +28,7 @@ from mnemic.maintain.tenants import SERVICE_TENANT
 from mnemic.ports import Clock, RecordStore
 from mnemic.unit_of_work import Mutation, apply
 from mnemic_server.credentials import Principal, digest
+from mnemic_server.service_reasons import INTERRUPTED, TOO_MANY_ERASURES
 from mnemic_server.shares import Shares
 
 logger = logging.getLogger(__name__)
@@ -85,7 +86,7 @@ class Erasures:
         self._clock = clock
         self._running: dict[tuple[str, str, bool, str | None], tuple[Job, asyncio.Task[None]]] = {}
         self._turn = asyncio.Semaphore(AT_ONCE)
-        self._places = Shares(most=MOST, reason="too_many_erasures", wait_seconds=10)
+        self._places = Shares(most=MOST, reason=TOO_MANY_ERASURES, wait_seconds=10)
 
     @property
     def running(self) -> list[asyncio.Task[None]]:
@@ -152,7 +153,7 @@ class Erasures:
         if job.begun_at + KEPT_FOR <= now:
             raise MemoryNotFound("erasure")
         if job.state == "running" and job.alive_at + LOST_AFTER <= now:
-            return replace(job, state="interrupted", reason="interrupted")
+            return replace(job, state="interrupted", reason=INTERRUPTED)
         return job
 
     async def ended(self, job: Job, wait: float) -> Job:

@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 
 from mnemic import errors
 from mnemic.errors import MnemicError
+from mnemic_server.service_reasons import INTERNAL_ERROR, UNAUTHENTICATED
 
 _log = logging.getLogger(__name__)
 
@@ -63,7 +64,7 @@ class Refused(Exception):
 
 def unauthenticated() -> Refused:
     """Return the one answer to every flaw of a credential."""
-    return Refused(HTTPStatus.UNAUTHORIZED, "unauthenticated", headers={"WWW-Authenticate": "Bearer"})
+    return Refused(HTTPStatus.UNAUTHORIZED, UNAUTHENTICATED, headers={"WWW-Authenticate": "Bearer"})
 
 
 def problem(
@@ -109,7 +110,7 @@ async def _http(_: Request, failure: Exception) -> JSONResponse:
 
 async def _bug(_: Request, failure: Exception) -> JSONResponse:
     _log.error("internal error", extra={"error": type(failure).__name__})
-    return problem(HTTPStatus.INTERNAL_SERVER_ERROR, "internal_error")
+    return problem(HTTPStatus.INTERNAL_SERVER_ERROR, INTERNAL_ERROR)
 
 
 def install(app: FastAPI) -> None:

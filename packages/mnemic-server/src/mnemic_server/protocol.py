@@ -16,6 +16,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from mnemic_server.connections import Connections
 from mnemic_server.problems import MEDIA_TYPE, Problem
+from mnemic_server.service_reasons import REQUEST_TIMEOUT
 
 HEAD_BYTES = 64 * 1024
 """Of a request's address and headers together, its trailers included; and of a line that does not end."""
@@ -187,9 +188,7 @@ class Protocol(HttpToolsProtocol):
         answered = self.cycle is None or self.cycle.response_complete
         if not self.cycle.response_started if self._in_body else answered:
             status = HTTPStatus.REQUEST_TIMEOUT
-            said = (
-                Problem(title=status.phrase, status=status.value, reason="request_timeout").model_dump_json().encode()
-            )
+            said = Problem(title=status.phrase, status=status.value, reason=REQUEST_TIMEOUT).model_dump_json().encode()
             head = (
                 f"HTTP/1.1 {status.value} {status.phrase}\r\ncontent-type: {MEDIA_TYPE}\r\n"
                 f"content-length: {len(said)}\r\nconnection: close\r\n\r\n"

@@ -20,10 +20,12 @@ from time import monotonic
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from mnemic.errors import InvalidInput
 from mnemic.guard import strict_json
 from mnemic.types import Deadline
 from mnemic_server.credentials import Principal
 from mnemic_server.problems import Refused, problem
+from mnemic_server.service_reasons import NOT_FOUND, REQUEST_TIMEOUT
 from mnemic_server.shares import Shares
 
 OPEN_ENDED = frozenset(
@@ -159,9 +161,9 @@ class Boundary:
         """
         if b"%2f" in scope.get("raw_path", b"").lower():
             # No route has one. A proxy may have judged the address by its slashes, which it reads otherwise.
-            raise Refused(HTTPStatus.NOT_FOUND, "not_found")
+            raise Refused(HTTPStatus.NOT_FOUND, NOT_FOUND)
         if len(scope["query_string"]) > self._bounds.query_bytes:
-            raise Refused(HTTPStatus.REQUEST_URI_TOO_LONG, "invalid_input:query:too_large")
+            raise Refused(HTTPStatus.REQUEST_URI_TOO_LONG, InvalidInput("query:too_large").reason)
         declared = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
         size = int(declared) if declared.isdigit() else 0
         body = bytearray()
@@ -171,7 +173,7 @@ class Boundary:
             while more:
                 message = await receive()
                 if message["type"] == "http.disconnect":
-                    raise Refused(HTTPStatus.REQUEST_TIMEOUT, "request_timeout")
+                    raise Refused(HTTPStatus.REQUEST_TIMEOUT, REQUEST_TIMEOUT)
                 body += message.get("body", b"")
                 more = message.get("more_body", False)
                 known = await self._require_taken(scope, len(body), large, known=known)
@@ -190,7 +192,7 @@ class Boundary:
         whether the sender had to be known.
         """
         if size > self._bounds.max_bytes:
-            raise Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "invalid_input:body:too_large")
+            raise Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, InvalidInput("body:too_large").reason)
         if known or size <= self._bounds.stranger_bytes:
             return known
         principal = await self._admit(HTTPConnection(scope), size)
@@ -216,9 +218,9 @@ def _strict(body: bytes | bytearray) -> object:
     try:
         return strict_json.loads(body.decode("utf-8"), max_bytes=len(body), max_values=MAX_VALUES)
     except UnicodeDecodeError as error:
-        raise Refused(HTTPStatus.BAD_REQUEST, "invalid_input:body:encoding") from error
+        raise Refused(HTTPStatus.BAD_REQUEST, InvalidInput("body:encoding").reason) from error
     except strict_json.NotStrictJson as error:
-        raise Refused(HTTPStatus.BAD_REQUEST, "invalid_input:json") from error
+        raise Refused(HTTPStatus.BAD_REQUEST, InvalidInput("json").reason) from error
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:

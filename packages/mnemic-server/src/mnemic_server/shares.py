@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 
 from mnemic_server.problems import Refused
+from mnemic_server.service_reasons import TOO_MANY_REQUESTS
 
 TENANT = 3.0
 """A tenant alone may hold three quarters of the places,"""
@@ -26,7 +27,7 @@ class Shares:
     """`most` places. `reason` is the answer, with status 429, to a caller without a place."""
 
     most: int
-    reason: str = "too_many_requests"
+    reason: str = TOO_MANY_REQUESTS
     wait_seconds: int = 1
     _held: Counter[tuple[str, ...]] = field(default_factory=Counter)
     _taken: int = 0

@@ -20,11 +20,11 @@ from starlette.responses import StreamingResponse
 from mnemic.ports import RecordStore
 from mnemic.types import AuditEvent
 from mnemic_server.problems import Refused
+from mnemic_server.service_reasons import TOO_MANY_STREAMS
 from mnemic_server.shares import Shares
 
 MEDIA_TYPE = "text/event-stream"
 PAGE = 200
-TOO_MANY = "too_many_streams"
 
 
 DESCRIBED: dict[int | str, dict[str, Any]] = {
@@ -74,9 +74,9 @@ class Streams:
     @contextmanager
     def place(self, caller: str, tenant: str) -> Iterator[None]:
         """One stream of `caller`, while it runs. Refuses with 429 when there are too many."""
-        shares = self._shares = self._shares or Shares(most=self.most, reason=TOO_MANY, wait_seconds=5)
+        shares = self._shares = self._shares or Shares(most=self.most, reason=TOO_MANY_STREAMS, wait_seconds=5)
         if self._open[caller] >= self.per_caller:
-            raise Refused(HTTPStatus.TOO_MANY_REQUESTS, TOO_MANY, headers={"Retry-After": "5"})
+            raise Refused(HTTPStatus.TOO_MANY_REQUESTS, TOO_MANY_STREAMS, headers={"Retry-After": "5"})
         with shares.place(tenant, caller):
             self._open[caller] += 1
             try:

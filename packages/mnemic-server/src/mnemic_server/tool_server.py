@@ -14,6 +14,7 @@ from mnemic_agents.mcp import May, answer, memory_server
 from mnemic_server.access import Service, admitted, refuse_foreign_origin, require_role, require_user
 from mnemic_server.credentials import Principal, Role
 from mnemic_server.problems import Refused
+from mnemic_server.service_reasons import METHOD_NOT_ALLOWED
 
 SERVERS_KEPT = 256
 """Cached servers: making one takes some milliseconds."""
@@ -36,7 +37,7 @@ class ToolServer:
         credential is shown.
         """
         if scope["method"] != "POST":
-            raise Refused(HTTPStatus.METHOD_NOT_ALLOWED, "method_not_allowed", headers={"Allow": "POST"})
+            raise Refused(HTTPStatus.METHOD_NOT_ALLOWED, METHOD_NOT_ALLOWED, headers={"Allow": "POST"})
         if HTTPConnection(scope).headers.get("origin") not in self._service.origins:
             refuse_foreign_origin(HTTPConnection(scope), self._service)
         principal = await admitted(HTTPConnection(scope), self._service)

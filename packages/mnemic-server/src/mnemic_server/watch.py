@@ -22,6 +22,7 @@ from mnemic.unit_of_work import Mutation, apply
 from mnemic_server.connections import place_of
 from mnemic_server.credentials import Principal
 from mnemic_server.problems import Refused
+from mnemic_server.service_reasons import TOO_MANY_FAILURES
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -55,7 +56,7 @@ class Watch:
         if level >= 1.0 or now - self._known.get(_name(shown), -KNOWN_SECONDS) < KNOWN_SECONDS:
             return
         wait = {"Retry-After": str(int((1.0 - level) / PER_SECOND) + 1)}
-        raise Refused(HTTPStatus.TOO_MANY_REQUESTS, "too_many_failures", headers=wait)
+        raise Refused(HTTPStatus.TOO_MANY_REQUESTS, TOO_MANY_FAILURES, headers=wait)
 
     def right(self, request: HTTPConnection, shown: str, principal: Principal) -> None:
         """Count a credential that opened something."""

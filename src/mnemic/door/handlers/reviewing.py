@@ -11,8 +11,8 @@ from mnemic.errors import ScopeDenied, WriteBlocked
 from mnemic.maintain import review, rollback, undo
 from mnemic.maintain.archive import ArchivedConsent, ArchivedMemory, Restorer
 from mnemic.maintain.review import Verdict
-from mnemic.maintain.rollback import LOWER_TRUST
 from mnemic.maintain.undo import UndoReceipt
+from mnemic.reasons import LOWER_TRUST
 from mnemic.requests import Restore
 from mnemic.types import Memory, Outcome, Scope, Status, WriteReceipt
 from mnemic.types.catalog import TRUST

@@ -10,6 +10,7 @@ from mnemic.door.handlers.writing import from_channel
 from mnemic.errors import MemoryNotFound
 from mnemic.maintain import derived
 from mnemic.ports import Reads
+from mnemic.reasons import SOURCES_GONE
 from mnemic.types import Actor, Candidate, Level, Memory, Scope, Status, WriteReceipt, lowered
 from mnemic.unit_of_work import apply
 from mnemic.write.limiter import Limiter
@@ -47,7 +48,7 @@ class Deriving:
 
         async def still(tx: Reads, candidate: Candidate) -> str | None:
             reason = await gate(tx, candidate)
-            return reason or (None if await derived.present(tx, scope, sources) else "sources_gone")
+            return reason or (None if await derived.present(tx, scope, sources) else SOURCES_GONE)
 
         return await self.pipeline.write(one.candidate, actor=actor, policy=call.rules.policy, gate=still)
 

@@ -19,11 +19,18 @@ from mnemic.entrypoints.cli.failures import Exit, exit_code_of_run
 from mnemic.errors import InvalidInput, MnemicError
 from mnemic.extract.messages import in_parts, message_candidates
 from mnemic.maintain.archive import Archived, ArchivedConsent, ArchivedMemory
+from mnemic.reasons import (
+    CONSENT_REQUIRED,
+    KEY_DENIED_EXECUTION,
+    QUOTA_EXCEEDED,
+    RETENTION_DENIED,
+    SCOPE_DENIED_EXECUTION,
+)
 from mnemic.types import Actor, Candidate, Cost, Message, Outcome, WriteReceipt
 from mnemic.types.trace import RunReport
 
 BATCH = 32
-_DENIALS = ("key_denied_execution", "scope_denied_execution", "consent_required", "quota_exceeded", "retention_denied")
+_DENIALS = (KEY_DENIED_EXECUTION, SCOPE_DENIED_EXECUTION, CONSENT_REQUIRED, QUOTA_EXCEEDED, RETENTION_DENIED)
 
 Progress = Callable[[int], None]
 Placed = tuple[str, Candidate]

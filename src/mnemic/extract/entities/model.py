@@ -13,6 +13,7 @@ from mnemic.extract.entities.relations import LABELS, RELATIONS, THING
 from mnemic.extract.grounding import Folded
 from mnemic.guard.contract import parse_json
 from mnemic.ports import Completer
+from mnemic.reasons import ORIGIN, UNSUPPORTED
 from mnemic.text.normalise import clean_content
 from mnemic.types import Deadline, JsonValue, Message, Prompt, Skipped
 
@@ -72,7 +73,7 @@ class ModelEntityReader:
         Raises ModelFailed in its kinds (`llm_invalid_schema` for another shape), and InvalidInput.
         """
         if not is_users_own(message):
-            return EntityReading(skipped=(Skipped(reason="origin"),))
+            return EntityReading(skipped=(Skipped(reason=ORIGIN),))
         text = clean_content(message.content)
         if not text:
             return EntityReading()
@@ -93,7 +94,7 @@ def _checked(raw: object, text: Folded) -> EntityReading:
     told = tuple(dict.fromkeys(one for one in (_relation_of(item, known) for item in relations) if one is not None))
     unsupported = len(entities) - len(named) + len(relations) - len(told)
     return EntityReading(
-        named=tuple(named.values()), told=told, skipped=(Skipped(reason="unsupported"),) * min(unsupported, MAX_ITEMS)
+        named=tuple(named.values()), told=told, skipped=(Skipped(reason=UNSUPPORTED),) * min(unsupported, MAX_ITEMS)
     )
 
 

@@ -14,7 +14,8 @@ from mnemic.extract.entities import ME, ROLE, EntityReading, Named, Told
 from mnemic.extract.entities.marking import Marked, mark_names
 from mnemic.extract.entities.phrases import ALIASES, CUES, KIN_WORDS, PHRASES, Phrase
 from mnemic.extract.entities.relations import ANIMAL, PERSON, PLACE, RELATIONS, THING, rule_of
-from mnemic.extract.signals import QUOTED, mood_of
+from mnemic.extract.signals import mood_of
+from mnemic.reasons import ORIGIN, QUOTED, TRANSIENT
 from mnemic.text.names import core
 from mnemic.text.normalise import clean_content
 from mnemic.text.pattern import Pattern
@@ -52,7 +53,7 @@ class RuleEntityReader:
         """See `EntityReader`. No model is asked; the deadline is not needed."""
         del deadline
         if not is_users_own(message):
-            return EntityReading(skipped=(Skipped(reason="origin"),))
+            return EntityReading(skipped=(Skipped(reason=ORIGIN),))
         text = clean_content(message.content)
         if len(text) > MAX_MESSAGE_CHARS:
             raise InvalidInput("message", hint=f"longer than {MAX_MESSAGE_CHARS} characters")
@@ -83,7 +84,7 @@ class _Page:
             self.skipped.append(Skipped(reason=QUOTED, span=(span[0] + mood.quoted_from, span[1])))
             sentence = sentence[: mood.quoted_from]
         if reason is None and sentence.rstrip("\"'”’) ").endswith(("?", "？")):
-            reason = "transient"
+            reason = TRANSIENT
         if reason is not None:
             self.skipped.append(Skipped(reason=reason, span=span))
             return

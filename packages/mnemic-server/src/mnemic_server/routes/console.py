@@ -28,6 +28,7 @@ from mnemic_server.access import (
 from mnemic_server.credentials import Principal, shown_key
 from mnemic_server.parsed import Parsed
 from mnemic_server.problems import Refused
+from mnemic_server.service_reasons import NOT_FOUND, UNAUTHENTICATED
 from mnemic_server.sessions import COOKIE, LASTS, SECURE_COOKIE, session_cookie
 from mnemic_server.shapes import Strict
 from mnemic_server.static_files import StaticFile
@@ -80,7 +81,7 @@ async def sign_in(given: SignIn, request: Request, response: Response, service: 
     principal = None if shown is None else await service.keys.principal(*shown)
     if shown is None or principal is None:
         await service.watch.wrong(request)
-        raise Refused(HTTPStatus.UNAUTHORIZED, "unauthenticated")
+        raise Refused(HTTPStatus.UNAUTHORIZED, UNAUTHENTICATED)
     require_rate(principal, request, service)
     await require_open(principal, service)
     service.watch.right(request, given.api_key.strip(), principal)
@@ -128,7 +129,7 @@ async def file(request: Request, path: str = "") -> Response:
     """Return a file of the console. They hold nobody's data and need no credential."""
     found = _files().get(path or "index.html")
     if found is None:
-        raise Refused(HTTPStatus.NOT_FOUND, "not_found")
+        raise Refused(HTTPStatus.NOT_FOUND, NOT_FOUND)
     return found.answer(request.headers, _HEADERS)
 
 

@@ -29,6 +29,7 @@ from mnemic_server.credentials import ApiKey, Principal, Reach, Role
 from mnemic_server.operating_answers import KeyAnswer, KeysAnswer, NewSecretAnswer, TokenAnswer
 from mnemic_server.parsed import Parsed
 from mnemic_server.problems import Refused
+from mnemic_server.service_reasons import APPLICATION_REQUIRED
 from mnemic_server.shapes import KeyWanted, TokenWanted
 
 router = APIRouter(prefix="/v1", tags=["keys"], route_class=Parsed)
@@ -110,7 +111,7 @@ async def issue(
     itself has to be shown for it: a browser's session has it not.
     """
     if principal.user is not None or shown is None:
-        raise Refused(HTTPStatus.FORBIDDEN, "application_required")
+        raise Refused(HTTPStatus.FORBIDDEN, APPLICATION_REQUIRED)
     token = await service.tokens.issue(
         shown.credentials.strip(),
         user=wanted.user,

@@ -11,6 +11,7 @@ from fastapi import APIRouter, Request, Response
 
 from mnemic_server.parsed import Parsed
 from mnemic_server.problems import Refused
+from mnemic_server.service_reasons import NOT_FOUND
 from mnemic_server.static_files import StaticFile
 
 router = APIRouter(include_in_schema=False, route_class=Parsed)
@@ -34,7 +35,7 @@ async def page(request: Request, name: str = "index.html") -> Response:
     """Return the page, or a file of it. It holds nobody's data and needs no credential."""
     found = (await asyncio.to_thread(_files)).get(name)
     if found is None:
-        raise Refused(HTTPStatus.NOT_FOUND, "not_found")
+        raise Refused(HTTPStatus.NOT_FOUND, NOT_FOUND)
     return found.answer(request.headers, _HEADERS)
 
 

@@ -12,6 +12,7 @@ from mnemic.errors import MnemicError
 from mnemic_server.access import AnyService, Service, require_open, require_rate
 from mnemic_server.problems import Refused
 from mnemic_server.routes.console import address_of, set_session
+from mnemic_server.service_reasons import NOT_FOUND
 from mnemic_server.sign_on import COOKIE, LASTS, PATH, SECURE_COOKIE, SignOnFailed
 
 router = APIRouter(include_in_schema=False)
@@ -27,7 +28,7 @@ async def provider(service: AnyService) -> dict[str, Any]:
 async def begin(request: Request, service: AnyService) -> Response:
     """Send the browser to the provider."""
     if service.sign_on is None:
-        raise Refused(HTTPStatus.NOT_FOUND, "not_found")
+        raise Refused(HTTPStatus.NOT_FOUND, NOT_FOUND)
     redirect_uri = _redirect_uri(request, service)
     secure = redirect_uri.startswith("https:")
     try:
@@ -52,7 +53,7 @@ async def begin(request: Request, service: AnyService) -> Response:
 async def callback(request: Request, service: AnyService) -> Response:
     """Take the browser that the provider sends back: a session is begun, or the sign-in page says why not."""
     if service.sign_on is None:
-        raise Refused(HTTPStatus.NOT_FOUND, "not_found")
+        raise Refused(HTTPStatus.NOT_FOUND, NOT_FOUND)
     redirect_uri = _redirect_uri(request, service)
     secure = redirect_uri.startswith("https:")
     try:

@@ -13,7 +13,7 @@ from fastapi.responses import StreamingResponse
 from pydantic import JsonValue
 
 from mnemic.entrypoints.wire import memory_dict
-from mnemic.errors import MemoryNotFound
+from mnemic.errors import InvalidInput, MemoryNotFound
 from mnemic.maintain.consent import subject_token
 from mnemic.maintain.erasure_receipt import ErasureReceipt
 from mnemic.requests import EraseKey
@@ -109,7 +109,7 @@ async def export_subject(
     """
     wanted = subject or principal.user
     if wanted is None:
-        raise Refused(HTTPStatus.UNPROCESSABLE_ENTITY, "invalid_input:subject")
+        raise Refused(HTTPStatus.UNPROCESSABLE_ENTITY, InvalidInput("subject").reason)
     if wanted != principal.user:
         require_role(principal, Role.OPERATOR)
     chunks = service.engine.export_subject(wanted, actor=principal.actor, form=form, values=values)
@@ -148,7 +148,7 @@ async def erase(wanted: Erasure, principal: Erasing, service: TheService, respon
     """
     subject = wanted.subject or principal.user
     if subject is None:
-        raise Refused(HTTPStatus.UNPROCESSABLE_ENTITY, "invalid_input:subject")
+        raise Refused(HTTPStatus.UNPROCESSABLE_ENTITY, InvalidInput("subject").reason)
     if subject != principal.user:
         require_role(principal, Role.OPERATOR)
     run = partial(service.engine.erase, subject, actor=principal.actor, block=wanted.block)
@@ -206,6 +206,6 @@ async def verify(receipt: dict[str, JsonValue], principal: Erasing, service: The
         service.engine.store, principal.tenant, principal.user
     )
     if read.tenant != principal.tenant or not (own or Role.OPERATOR in principal.roles):
-        raise Refused(HTTPStatus.UNPROCESSABLE_ENTITY, "invalid_input:erasure_receipt")
+        raise Refused(HTTPStatus.UNPROCESSABLE_ENTITY, InvalidInput("erasure_receipt").reason)
     traces = await service.engine.verify_erasure(read)
     return {"traces": traces, "complete": not any(traces.values())}

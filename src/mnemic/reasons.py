@@ -1,0 +1,92 @@
+"""Every stable reason code. Programs branch on codes, so none is ever renamed; docs/concepts.md explains them.
+
+A detail may follow a code after a colon. The service's further codes are in `mnemic_server.service_reasons`.
+"""
+
+# Errors (`mnemic.errors`)
+MNEMIC_ERROR = "mnemic_error"
+INVALID_INPUT = "invalid_input"
+INVALID_CONFIG = "invalid_config"
+MISSING_EXTRA = "missing_extra"
+STOPPED = "stopped"
+INVALID_MEMORY_CANDIDATES = "invalid_memory_candidates"
+MEMORY_KEY_NOT_ALLOWED_POLICY = "memory_key_not_allowed_policy"
+MEMORY_SCOPE_NOT_ALLOWED_POLICY = "memory_scope_not_allowed_policy"
+INVALID_RETRIEVAL_INTENT = "invalid_retrieval_intent"
+SCOPE_DENIED = "scope_denied"
+INVALID_ANSWER = "invalid_answer"
+INJECTION_FAILED = "injection_failed"
+BUDGET = "budget"
+LLM_FAILED = "llm_failed"
+LLM_TIMEOUT = "llm_timeout"
+LLM_UNAVAILABLE = "llm_unavailable"
+LLM_INVALID_JSON = "llm_invalid_json"
+LLM_INVALID_SCHEMA = "llm_invalid_schema"
+LLM_EMPTY = "llm_empty"
+EMBEDDER_FAILED = "embedder_failed"
+RERANKER_FAILED = "reranker_failed"
+EMBEDDING_SPACE_MISMATCH = "embedding_space_mismatch"
+STORE_FAILED = "store_failed"
+STORE_UNAVAILABLE = "store_unavailable"
+STORE_BUSY = "store_busy"
+STORE_FULL = "store_full"
+STORE_CORRUPT = "store_corrupt"
+STORE_NEWER = "store_newer"
+KEY_FAILED = "key_failed"
+COMMIT_UNKNOWN = "commit_unknown"
+MEMORY_NOT_FOUND = "memory_not_found"
+VERSION_CONFLICT = "version_conflict"
+WRITE_BLOCKED = "write_blocked"
+REVIEW_DENIED = "review_denied"
+REVEAL_DENIED = "reveal_denied"
+IDEMPOTENCY_KEY_REUSED = "idempotency_key_reused"
+SERVICE_REFUSED = "service_refused"
+NOT_SUPPORTED = "not_supported"
+
+# Limits of a run
+MAX_SECONDS = "max_seconds"
+MAX_CAPTURE_ITEMS = "max_capture_items"
+
+# A candidate is blocked, or a request refused
+KEY_DENIED_EXECUTION = "key_denied_execution"
+SCOPE_DENIED_EXECUTION = "scope_denied_execution"
+CONSENT_REQUIRED = "consent_required"
+QUOTA_EXCEEDED = "quota_exceeded"
+RETENTION_DENIED = "retention_denied"
+PII_BLOCKED = "pii_blocked"
+SOURCES_GONE = "sources_gone"
+
+# A memory waits for review
+KEY_NEEDS_REVIEW = "key_needs_review"
+CONTRADICTION = "contradiction"
+LOWER_TRUST = "lower_trust"
+
+# A write stores nothing new
+DUPLICATE = "duplicate"
+NEAR_DUPLICATE = "near_duplicate"
+ALREADY_SUPERSEDED = "already_superseded"
+ALREADY_WAITING = "already_waiting"
+UNCHANGED = "unchanged"
+
+# A statement of a message is not proposed
+TRANSIENT = "transient"
+HYPOTHETICAL = "hypothetical"
+QUOTED = "quoted"
+SARCASM = "sarcasm"
+JOKE = "joke"
+OPINION = "opinion"
+THIRD_PARTY = "third_party"
+NOT_DURABLE = "not_durable"
+NOT_UNDERSTOOD = "not_understood"
+UNSUPPORTED = "unsupported"
+NEGATED = "negated"
+PAST = "past"
+UNKNOWN_MEMORY = "unknown_memory"
+UNKNOWN_OPERATION = "unknown_operation"
+MEMORY_REQUEST = "memory_request"
+ORIGIN = "origin"
+
+# Nothing is injected into a model call
+NOT_TRIGGERED = "not_triggered"
+NOTHING_RELEVANT = "nothing_relevant"
+NOTHING_NEW = "nothing_new"

@@ -3,6 +3,8 @@
 A detail may follow a code after a colon. The service's further codes are in `mnemic_server.service_reasons`.
 """
 
+from __future__ import annotations
+
 # Errors (`mnemic.errors`)
 MNEMIC_ERROR = "mnemic_error"
 INVALID_INPUT = "invalid_input"

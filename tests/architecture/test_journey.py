@@ -14,9 +14,9 @@ from tests.architecture.sources import ROOT
 LIMITS = {
     "way_files": 24,
     "way_functions": 98,
-    "files": 50,
+    "files": 51,
     "functions": 217,
-    "loaded_modules": 93,
+    "loaded_modules": 95,
     "loaded_lines": 12_000,
 }
 

@@ -1,5 +1,7 @@
 """Reason codes of the service, beside those of `mnemic.reasons`: none is ever renamed (docs/service.md)."""
 
+from __future__ import annotations
+
 UNAUTHENTICATED = "unauthenticated"
 ROLE_REQUIRED = "role_required"
 USER_REQUIRED = "user_required"

@@ -1,30 +1,4 @@
-"""Every error mnemic raises, drawn as a tree; `mnemic.reasons` has the code of each.
-
-    MnemicError
-    ├── InvalidInput            the caller's input cannot be used
-    ├── InvalidConfig           settings or policy cannot be used
-    │   └── MissingExtra        a package is not installed
-    ├── RunStopped              a run must end, with a stable reason
-    │   ├── InvalidCandidates, KeyNotAllowed, ScopeNotAllowed    a proposed memory breaks the contract or the policy
-    │   ├── InvalidIntent, ScopeDenied                           a retrieval intent does, or exceeds the grant
-    │   ├── InvalidAnswer       the answer fails the audit of use
-    │   ├── InjectionFailed     memory had to be consulted, and was not
-    │   ├── BudgetSpent         a limit of the run is used up
-    │   └── ModelFailed         the language model gave nothing usable
-    │       └── ModelTimeout, ModelUnavailable, ModelInvalidJson, ModelInvalidSchema, ModelEmpty
-    ├── EmbedderFailed          no vector could be made
-    │   └── SpaceMismatch       the file contains vectors of another model
-    ├── RerankerFailed          no scores could be had
-    ├── StoreFailed             a database did not do what was asked
-    │   ├── StoreUnavailable, StoreBusy, StoreFull, StoreCorrupt, StoreNewer
-    │   ├── KeyFailed           a key is missing, destroyed or wrong
-    │   └── CommitUnknown       the connection broke during the commit
-    ├── MemoryNotFound          absent, or another user's: callers cannot tell which
-    ├── VersionConflict         the memory changed since it was read
-    ├── WriteBlocked, ReviewDenied, RevealDenied                 policy, limits or roles forbid it
-    ├── IdempotencyConflict     one key, two different requests
-    ├── ServiceRefused          a mnemic service refused, or is not reachable
-    └── NotSupported            the backend declares that it cannot
+"""Every error mnemic raises, in one tree (docs/concepts.md draws it); `mnemic.reasons` has the code of each.
 
 Programs branch on `reason`, which is stable API. Messages carry codes, names and lengths, never content.
 """

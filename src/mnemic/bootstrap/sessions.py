@@ -13,9 +13,7 @@ if TYPE_CHECKING:
 
 
 def build_sessions(location: str, clock: Clock) -> tuple[SessionStore, tuple[Projection, ...]]:
-    """Conversations in progress in this process (`memory:`), on Redis and with the hot set, or where a plug-in keeps
-    them. Raises InvalidConfig.
-    """
+    """Return the session store: in this process (`memory:`), on Redis, or a plug-in's. Raises InvalidConfig."""
     if location == "memory:":
         return cast("SessionStore", AtFirstUse(lambda: _in_process(clock))), ()
     from mnemic.bootstrap.backends import backend

@@ -66,9 +66,7 @@ def variables(declared: Field[Any]) -> tuple[str, ...]:
 
 
 def value_of(declared: Field[Any], given: object) -> Any:
-    """Return the value that `given` states for a setting; None only where nothing is what it begins with. Raises
-    InvalidConfig (its name).
-    """
+    """Return the setting's value, parsed from `given`. Raises InvalidConfig (its name)."""
     try:
         return None if given is None and declared.default is None else declared.metadata["read"](given)
     except ValueError as wrong:

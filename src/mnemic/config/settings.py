@@ -197,9 +197,7 @@ class Settings:
 
     @classmethod
     def load(cls, **overrides: Any) -> Settings:
-        """Return the settings from the environment, with `overrides` on top; those that are None are left out. Raises
-        InvalidConfig.
-        """
+        """Return the settings of the environment, overridden by `overrides` that are not None. Raises InvalidConfig."""
         return cls(**{name: value for name, value in overrides.items() if value is not None})
 
     def with_values(self, **values: object) -> Self:

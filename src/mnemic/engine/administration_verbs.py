@@ -223,9 +223,7 @@ class StewardVerbs(UpkeepVerbs):
     async def maintain(
         self, *, actor: Actor, rules: ExpiryRules | None = None, whole: bool = False, dry_run: bool = False
     ) -> MaintenanceReport:
-        """Every job, one after the other: what waits to be captured, expiry and purge, the outbox, the file (`whole`:
-        written anew).
-        """
+        """Run every job: background capture, expiry and purge, outbox, file maintenance (`whole`: rewrite it)."""
         from mnemic.engine.maintenance_run import maintained
 
         return await maintained(self, actor, rules, feeds=self._feeds, whole=whole, dry_run=dry_run)

@@ -101,9 +101,7 @@ class UpkeepVerbs(ReadVerbs):
         return await forget_matching(self, actor, bounds, limit=limit, dry_run=dry_run)
 
     async def expire(self, *, actor: Actor, rules: ExpiryRules | None = None, dry_run: bool = False) -> ExpiryReport:
-        """Mark what has expired in the actor's tenant, purge what was marked a grace period ago; see
-        `mnemic.maintain.expiry_job`.
-        """
+        """Mark expired memories, purge those past their grace period; see `mnemic.maintain.expiry_job`."""
         request = requests.Expire(dry_run=dry_run)
         if rules is not None:
             request = requests.Expire(

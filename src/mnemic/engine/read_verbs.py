@@ -292,9 +292,7 @@ class ReadVerbs:
     async def uses(
         self, memory_id: str, *, actor: Actor, before: int | None = None, limit: int = 50
     ) -> tuple[Sequence[Use], int | None]:
-        """Return the uses of a memory: changed, put into whose prompt; newest first, and where the next page begins.
-        Raises MemoryNotFound.
-        """
+        """Return the uses of a memory, newest first, and the start of the next page. Raises MemoryNotFound."""
         from mnemic.maintain import lineage
 
         await self.get(memory_id, actor=actor)

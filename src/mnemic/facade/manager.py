@@ -80,9 +80,7 @@ class MemoryManager(MemoryVerbs[Blocking], PortalOwner):
         return self._portal.iterate(self.engine.export(actor=self.actor))
 
     def export_subject(self, subject: str | None = None, *, form: Form = "json", values: bool = False) -> Iterator[str]:
-        """Everything held about this user, or about `subject` of the tenant, as the chunks of one document; see
-        `MemoryEngine.export_subject`.
-        """
+        """Yield one subject's stored data as chunks of one document; see `MemoryEngine.export_subject`."""
         wanted = self.actor.user if subject is None else subject
         return self._portal.iterate(self.engine.export_subject(wanted, actor=self.actor, form=form, values=values))
 

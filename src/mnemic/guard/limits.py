@@ -69,9 +69,7 @@ class Quota:
 
 
 def makes_room(reason: str) -> tuple[Kind | None] | None:
-    """Return the kind (None: all) of the user's memories that may make room where a write is refused for `reason`; None
-    where room would not help.
-    """
+    """Return the kind that may be evicted (None: any) after a refusal for `reason`; None if eviction cannot help."""
     code, _, name = reason.partition(":")
     per, *kind, limit = name.split(".") if code == QUOTA_EXCEEDED else [""] * 2
     if per != "user" or limit not in ("rows", "bytes"):

@@ -53,9 +53,7 @@ class Request(Generic[T_co]):
 
 
 class _Holding(Request[T_co]):
-    """A request that may be given lists or dicts: they are frozen, so that it is hashed and comes back from JSON as it
-    was.
-    """
+    """A request that freezes lists and dicts, so that it can be hashed and survives JSON unchanged."""
 
     __slots__ = ()
 

@@ -92,9 +92,7 @@ class Sealer:
         return memory_from(fields, scope, self.vector(memory_id, vector) if self._vectors else vector)
 
     def checked(self, body: bytes, checksum: int | None, scope: Scope, vector: bytes | None) -> Memory:
-        """Return the memory of a body. Raises StoreCorrupt (`memory`) where it is not what was written in this scope;
-        what has no checksum is believed.
-        """
+        """Decode a memory's body; without a checksum, it is trusted. Raises StoreCorrupt (`memory`)."""
         return self.memory(_whole(body, checksum, scope), scope, vector)
 
     def data(self, body: bytes, checksum: int | None, scope: Scope) -> Mapping[str, Any]:
@@ -112,9 +110,7 @@ class Sealer:
         return "sealed" in load(text)
 
     def searched(self, memory: Memory, plain: Searched) -> Searched:
-        """Return what the row keeps for searching. A sealed one has no cues, which every plain row has: the rest is in
-        `content`, sealed.
-        """
+        """Return the search columns of a row. An encrypted row has no cues: the rest is in `content`, encrypted."""
         if self._keyring is None or not self.seals:
             return plain
         subject, memory_id = _subject(memory), memory.memory_id

@@ -49,9 +49,7 @@ def canonical_key(key: object) -> str:
 
 
 def canonical_value(value: str) -> str:
-    """Return the form in which two values are the same value: NFKC, case folded, white space collapsed. For comparing,
-    not for showing.
-    """
+    """Return the form in which equal values compare equal: NFKC, case-folded, whitespace collapsed."""
     return _SPACE.sub(" ", nfkc(nfkc(value).casefold())).strip()
 
 

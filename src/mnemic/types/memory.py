@@ -29,9 +29,7 @@ PASTED = "pasted"
 """The member of a recorded message's `data` that says that the most of it was pasted, and is nobody's own word here."""
 
 ROLES = frozenset({"user", "assistant", "tool"})
-"""Roles that may be replayed to a model. A `system` message never comes from a conversation, and a `summary` only from
-`compact`.
-"""
+"""Roles that may be replayed to a model. `system` never comes from a conversation, `summary` only from `compact`."""
 
 
 _ROLE_ORIGIN = {

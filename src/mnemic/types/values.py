@@ -46,9 +46,7 @@ def checked_name(value: object, name: str) -> str:
 
 
 def aware(moment: datetime, name: str) -> datetime:
-    """`moment` in UTC; a naive one, or one before the year 1 or after 9999 there, is refused with
-    `invalid_input:<name>`.
-    """
+    """Convert `moment` to UTC; refuse a naive one or a year outside 1 to 9999 (`invalid_input:<name>`)."""
     if not isinstance(moment, datetime) or moment.tzinfo is None:
         raise InvalidInput(name, hint="a time needs a time zone")
     try:

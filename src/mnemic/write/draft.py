@@ -139,9 +139,7 @@ class Draft:
 
     @property
     def trust(self) -> Trust:
-        """The trust that its channel gives. At the levels that people share, what one of them says has less until
-        another person approves it.
-        """
+        """Trust given by the channel; lower at shared levels until another person approves."""
         origin = self.candidate.source.origin
         if self.scope.level in SHARED and origin is not Origin.OPERATOR:
             return min(TRUST[origin], Trust.MEDIUM)

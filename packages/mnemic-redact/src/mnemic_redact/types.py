@@ -23,9 +23,7 @@ class RedactError(ValueError):
 
 
 class InvalidRules(RedactError):
-    """An action for an entity that no detector finds (`redaction.entities`), or a region without a numbering plan
-    (`redaction.regions`).
-    """
+    """An unknown entity in `redaction.entities`, or a region without numbering plan in `redaction.regions`."""
 
 
 class Unredactable(RedactError):

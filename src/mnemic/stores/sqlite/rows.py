@@ -178,16 +178,12 @@ class Rows:
         return self.sealer.checked(body, checksum, scope, vector)
 
     def same(self, connection: apsw.Connection, sql: str, scope: Scope, fingerprint: str) -> Memory | None:
-        """Return the memory that `sql` finds by its fingerprint. Raises StoreCorrupt (`memory`) where its row or the
-        index is damaged.
-        """
+        """Return the memory with this fingerprint. Raises StoreCorrupt (`memory`) if row or index is damaged."""
         found = fetch(connection, sql, place(scope) | {"fingerprint": fingerprint})
         return with_fingerprint(fingerprint, self.memory(found[0])) if found else None
 
     def one(self, connection: apsw.Connection, memory_id: str, scopes: Sequence[Scope]) -> Memory | None:
-        """Return the memory of this identifier. Raises StoreCorrupt (`memory`) where its row or the index is
-        damaged.
-        """
+        """Return the memory with this identifier. Raises StoreCorrupt (`memory`) if row or index is damaged."""
         found = fetch(connection, GET_MANY, wanted_memories([memory_id], scopes))
         return with_id(memory_id, self.memory(found[0])) if found else None
 

@@ -137,9 +137,7 @@ class BudgetSpent(RunStopped):
 
 
 class ModelFailed(RunStopped):
-    """The language model gave nothing usable, after the retries its budget allowed. `paid`: the calls that reached its
-    server, and the tokens of an answer that came all the same.
-    """
+    """The model returned nothing usable despite retries. `paid`: calls that reached the server, and tokens."""
 
     code = reasons.LLM_FAILED
     paid: Mapping[str, int] = MappingProxyType({})
@@ -184,9 +182,7 @@ class EmbedderFailed(MnemicError):
 
 
 class RerankerFailed(MnemicError):
-    """No scores could be had: `reranker_failed:timeout`, `:unavailable`, `:auth`, `:refused`, `:response`,
-    `:circuit_open`. A search answers without them and names it.
-    """
+    """No scores: `timeout`, `unavailable`, `auth`, `refused`, `response`, `circuit_open`. A search goes on without."""
 
     code = reasons.RERANKER_FAILED
 

@@ -171,9 +171,7 @@ class Unit:
         """Changes that projections receive once the transaction is committed."""
 
     async def apply(self, mutation: Mutation) -> bool:
-        """Write the mutation: row and version, marks, kept answers, audit log, outbox. False, and nothing is written,
-        where a memory to remove is gone. Raises VersionConflict.
-        """
+        """Write the mutation; False, writing nothing, if a memory to remove is gone. Raises VersionConflict."""
         tx = self._tx
         if mutation.insert is not None:
             await tx.insert(mutation.insert)

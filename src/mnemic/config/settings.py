@@ -270,9 +270,7 @@ def _same_server(one: str, other: str | None) -> bool:
 
 
 def _named(given: Mapping[str, object]) -> tuple[dict[str, object], dict[str, str]]:
-    """Collect what arguments, environment and the file it names say, by the name of the setting, the arguments going
-    first; and the variables that said what no argument did.
-    """
+    """Collect each setting from arguments, environment and env file; also the variables that were used."""
     sources = [_lowered(_in_file(os.environ.get(ENV_FILE))), _lowered(os.environ)]
     named: dict[str, object] = {}
     origins: dict[str, str] = {}

@@ -172,9 +172,7 @@ class MemoryEngine(StewardVerbs):
         return {"surroundings": near, "elsewhere": elsewhere, "reranker": self.reranker}
 
     async def open(self) -> Self:
-        """Open the store, and take over the thresholds that were calibrated for its embedder. Raises StoreNewer,
-        StoreCorrupt, StoreUnavailable or SpaceMismatch.
-        """
+        """Open the store and load its calibrated thresholds. Raises StoreFailed or SpaceMismatch."""
         await self.store.open(self.embedder.space)
         if self.graph is not None:
             await self.graph.open()

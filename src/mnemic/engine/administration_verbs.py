@@ -182,9 +182,7 @@ class StewardVerbs(UpkeepVerbs):
         await self.handle(requests.Consent(key=key, granted=True), actor=actor)
 
     async def revoke_consent(self, key: str, *, actor: Actor, erase_held: bool = False) -> Revocation:
-        """From now on nothing is written or found under `key` for this user, in any process; with `erase_held` what
-        they hold under it is erased as well. Raises InvalidInput.
-        """
+        """Deny writing and reading `key` for this user; `erase_held` also erases its values. Raises InvalidInput."""
         from mnemic.maintain.reports import Revocation
         from mnemic.types import Where
 

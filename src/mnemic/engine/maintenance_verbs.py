@@ -182,9 +182,7 @@ class UpkeepVerbs(ReadVerbs):
                 await before.close()
 
     async def rebuild(self, projection: str, *, actor: Actor) -> int:
-        """Build a projection anew for the actor's tenant; how many memories it took. Raises InvalidInput for one that
-        this engine does not feed, StoreFailed.
-        """
+        """Rebuild a projection for the tenant; return the number of memories. Raises InvalidInput, StoreFailed."""
         feeds = {feed.name: feed for feed in self._feeds}
         if projection not in feeds:
             raise InvalidInput(

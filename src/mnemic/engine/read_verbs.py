@@ -83,17 +83,13 @@ class ReadVerbs:
 
     @cached_property
     def token_count(self) -> TokenCount:
-        """Counter of the tokens that a text costs, by the tokenizer that was given, else estimated from above. Raises
-        InvalidConfig (`invalid_config:tokenizer`).
-        """
+        """Token counter: the given tokenizer, else an upper estimate. Raises InvalidConfig."""
         from mnemic.inject.tokens import counter_of
 
         return counter_of(self._tokenizer)
 
     async def handle(self, request: Request[T], *, actor: Actor, deadline: Deadline | None = None) -> T:
-        """Answer a request (`mnemic.requests`): through the door (`mnemic.door`) where it changes memory, by the method
-        that it names where it reads or takes a whole turn.
-        """
+        """Answer a request: through the door if it changes memory, else by the method that it names."""
         if request.verb is not None:
             given = {one.name: getattr(request, one.name) for one in fields(request)}
             answered: T = await getattr(self, request.verb)(**given, actor=actor)
@@ -229,9 +225,7 @@ class ReadVerbs:
         limit: int = 50,
         before: str | None = None,
     ) -> Sequence[Memory]:
-        """Active memories, newest first; `before` is the memory_id that ended the previous page. `where`, `as_of` and
-        `known_at` as in `search`, `facets` as in `Snapshot.newest`.
-        """
+        """Active memories, newest first, after the page that ended with `before`; filters as in `search`."""
         asked = replace(
             self._where(actor, kinds),
             categories=None if categories is None else frozenset(categories),

@@ -70,9 +70,7 @@ class MemoryVerbs(KindsAndUpkeep[M]):
         infer: bool = True,
         metadata: Mapping[str, Any] | None = None,
     ) -> Sequence[WriteReceipt]:
-        """Remember a conversation as a program has it: a text, a dictionary with `role` and `content`, or a list of
-        them; see `MemoryEngine.remember`.
-        """
+        """Remember a text, a message (`role`, `content`) or a list of them; see `MemoryEngine.remember`."""
         return await self.engine.remember(messages, actor=self.actor, infer=infer, metadata=metadata)
 
     @verb
@@ -87,9 +85,7 @@ class MemoryVerbs(KindsAndUpkeep[M]):
 
     @verb
     async def undo(self, memory_id: str) -> UndoReceipt:
-        """Take back what a memory replaced: a merge, a new value under a key, an approval. Raises MemoryNotFound,
-        InvalidInput (`undo:nothing_replaced`), VersionConflict.
-        """
+        """Undo a merge, a replacement or an approval. Raises MemoryNotFound, InvalidInput, VersionConflict."""
         return await self.engine.undo(memory_id, actor=self.actor)
 
     @verb

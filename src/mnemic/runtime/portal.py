@@ -75,9 +75,7 @@ class Portal:
         return self._closed
 
     def close(self) -> None:
-        """Wait for the calls in progress, stop the loop and its thread. May be called twice; in a forked process it
-        does nothing, for there the thread is not.
-        """
+        """Wait for calls in progress, stop loop and thread. Idempotent; does nothing in a forked process."""
         if self.forked:
             self._closed = True
             return

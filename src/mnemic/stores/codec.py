@@ -273,9 +273,7 @@ def with_fingerprint(fingerprint: str, memory: Memory) -> Memory:
 
 
 def with_key(key: str, memory: Memory) -> Memory:
-    """Return the memory that an index gave for this key; of a damaged one the columns tell the key, and are not
-    compared. Raises StoreCorrupt (`memory`) where it is another.
-    """
+    """Return `memory` if it has this key or is damaged. Raises StoreCorrupt (`memory`) otherwise."""
     if memory.key != key and memory.content != DAMAGED:
         raise damaged("memory")
     return memory

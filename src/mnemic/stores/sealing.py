@@ -134,9 +134,7 @@ class Sealer:
         return self._opened(stored, _place("vector", memory_id)) if stored else None
 
     def vector_beside(self, text: str, memory: Memory, vector: Vector) -> bytes:
-        """Return a further vector of the memory of this body, as it is stored: sealed where the body is, and empty
-        where that cannot be opened any more.
-        """
+        """Return an additional vector as stored: encrypted like the body, empty if that cannot be decrypted."""
         if not (self._vectors and self.is_sealed(text)):
             return vector
         if self._keyring is None or memory.content == ERASED:

@@ -24,9 +24,7 @@ class Step(Serialisable):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WriteReceipt(Serialisable):
-    """Result of one write. `durable` says whether it survives power loss; `degraded` names what could not be done after
-    it, `warnings` which limits are nearly used up.
-    """
+    """Result of one write. `durable`: survives power loss; `degraded`: failed steps; `warnings`: limits nearly used."""
 
     outcome: Outcome
     memory_id: str | None = None

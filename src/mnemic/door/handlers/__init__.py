@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 
 
 class Handlers(dict[type[requests.Request[Any]], Handler]):
-    """The table of the requests that the door handles, each with its handler. Adding is there from the start; the
-    others are loaded with the first request that is none.
-    """
+    """Return the handlers by request. All but adding are loaded with the first request that needs them."""
 
     def __init__(
         self,

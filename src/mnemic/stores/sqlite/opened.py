@@ -105,9 +105,7 @@ class OpenFile:
         return result
 
     def check_identity(self) -> None:
-        """Raise StoreUnavailable (`replaced`) where the name leads to another file by now, or to none: what is written
-        to the one that is open would be gone with this process.
-        """
+        """Raise StoreUnavailable (`replaced`) if the path no longer names the open file: writes would be lost."""
         if _identity(self._path) != self._identity:
             raise StoreUnavailable("replaced", hint="the file was deleted or replaced while it was open: open it again")
 
@@ -205,9 +203,7 @@ class OpenFile:
         return best([*standing, *close], limit)
 
     def scrub(self, *, removed: bool) -> None:
-        """After a commit that `removed` something, empty the log, whose old pages still show it (a reader may delay
-        that), and keep room for the next.
-        """
+        """After a commit that `removed` something, empty the log, which still contains it; keep reserved space."""
         self._unscrubbed = self._unscrubbed or removed
         if self._unscrubbed:
             self.busy.wait(_SCRUB_SECONDS)

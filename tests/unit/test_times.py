@@ -33,7 +33,7 @@ async def engine(clock: ManualClock, tmp_path: Path) -> AsyncIterator[MemoryEngi
 
 
 async def moved(engine: MemoryEngine, clock: ManualClock) -> tuple[datetime, str]:
-    """Told on day 0: Oslo. Told on day 10: Bergen, since day 5. The first day, and the first memory."""
+    """Stated on day 0: Oslo. Stated on day 10: Bergen, since day 5. The first day, and the first memory."""
     start = clock.now()
     first = await engine.add("Oslo", key="home_city", actor=ANA)
     clock.advance(10 * DAY)

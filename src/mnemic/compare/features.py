@@ -37,13 +37,13 @@ NAMES = (
 def features(old: Frame, new: Frame, cosine: float) -> list[float]:
     """One number for each of `NAMES`: what `new`, said later, is to `old`."""
     shared = old.stems & new.stems
-    told = [
+    figures = [
         *_of_words(old, new, shared, cosine),
         *_of_cues(old, new, shared),
         *_of_persons(old, new),
         *_of_values(old, new, shared),
     ]
-    return [float(one) for one in told]
+    return [float(one) for one in figures]
 
 
 def _strong(new: Frame) -> frozenset[str]:
@@ -252,8 +252,8 @@ def new_value(old: Frame, new: Frame) -> bool:
     same = old.attributes & new.attributes
     if {"diet"} == same and _avoids(old) and _avoids(new) and not new.cues & {"end", "weak_end", "change"}:
         same = same if _regimes(old) and _regimes(new) else frozenset()
-    told = [(old.valued(name), new.valued(name)) for name in same]
-    return any(mine is None or mine != theirs or old.negated != new.negated for mine, theirs in told)
+    pairs = [(old.valued(name), new.valued(name)) for name in same]
+    return any(mine is None or mine != theirs or old.negated != new.negated for mine, theirs in pairs)
 
 
 def _avoids(frame: Frame) -> bool:

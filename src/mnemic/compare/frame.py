@@ -144,8 +144,8 @@ class Frame:
     def unnumbered(self) -> frozenset[str]:
         """The stems of its words of content without its numbers."""
         words = word_classes()
-        told = {stem(token) for token in self.tokens if token[0].isdigit() or token in words["numbers"]}
-        return self.stems - told
+        fields = {stem(token) for token in self.tokens if token[0].isdigit() or token in words["numbers"]}
+        return self.stems - fields
 
     @cached_property
     def counted(self) -> frozenset[str]:
@@ -172,8 +172,8 @@ class Frame:
     @cached_property
     def denied(self) -> frozenset[str]:
         """The stems of what it says is not so, or is replaced ("Savona, not Genoa", "tea instead of coffee")."""
-        told = [*DENIED.findall(self.plain), *ALLOWED.findall(self.plain)]
-        return frozenset(stem(word) for word in told if word not in word_classes()["empty"])
+        matches = [*DENIED.findall(self.plain), *ALLOWED.findall(self.plain)]
+        return frozenset(stem(word) for word in matches if word not in word_classes()["empty"])
 
     @cached_property
     def negated(self) -> bool:
@@ -233,19 +233,19 @@ class Frame:
     @cached_property
     def cues(self) -> frozenset[str]:
         """Signs of bearing on what was said before: `end`, `change`, `correct`, `add`, `passing`, `past`, `again`."""
-        told = NOT_MEANT.sub(" ", NOT_ENDED.sub(" ", self.plain))
-        lasting = SINCE_NOW.sub(" ", told)
+        result = NOT_MEANT.sub(" ", NOT_ENDED.sub(" ", self.plain))
+        lasting = SINCE_NOW.sub(" ", result)
         if self.event:  # something that happened this month need not end with it
             lasting = lasting.replace("this month", " ")
-        texts = {"passing": lasting, "add": TOO_MUCH.sub(" ", told), "unreal": ""}
+        texts = {"passing": lasting, "add": TOO_MUCH.sub(" ", result), "unreal": ""}
         words = cue_words()
-        likely = {text: words.likely(text) for text in {told, *texts.values()}}
+        likely = {text: words.likely(text) for text in {result, *texts.values()}}
         found = {
             kind
             for kind, cue in words.expressions.items()
-            if kind in likely[text := texts.get(kind, told)] and cue.search(text)
+            if kind in likely[text := texts.get(kind, result)] and cue.search(text)
         }
-        return frozenset(found | {"correct"} if SPELT.search(told) else found)
+        return frozenset(found | {"correct"} if SPELT.search(result) else found)
 
     @property
     def own(self) -> bool:
@@ -293,15 +293,15 @@ class Frame:
 
     def valued(self, name: str) -> frozenset[str] | None:
         """Return the words by which it tells an attribute, where they are its value ("vegan"), or None."""
-        told = attribute_words().expressions[name]
-        return frozenset(m[0] for m in told.finditer(self.plain)) if name in _VALUED else None
+        result = attribute_words().expressions[name]
+        return frozenset(m[0] for m in result.finditer(self.plain)) if name in _VALUED else None
 
     @cached_property
     def sorts(self) -> dict[str, frozenset[int]]:
         """The members of the sorts of values that it names, by sort; no sort of which it names none."""
         words, numbered = value_sorts()
-        told = ((name, words.expressions[name].findall(self.plain)) for name in words.likely(self.plain))
-        return {name: frozenset(map(numbered[name].__getitem__, found)) for name, found in told if found}
+        result = ((name, words.expressions[name].findall(self.plain)) for name in words.likely(self.plain))
+        return {name: frozenset(map(numbered[name].__getitem__, found)) for name, found in result if found}
 
     def sort(self, name: str) -> frozenset[int]:
         """Return the members of a sort of values (`currencies`, `classes` ...) that it names."""

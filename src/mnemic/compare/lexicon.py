@@ -36,8 +36,8 @@ class Lexicon:
         self._digits: set[str] = set()
         self._whole: dict[str, set[str]] = {}
         self._beginning: dict[str, list[tuple[str, str]]] = {}
-        for name, told in marks.items():
-            for letters, whole in told:
+        for name, result in marks.items():
+            for letters, whole in result:
                 if letters in (_ANYWHERE, _DIGIT):
                     (self._digits if letters else self._always).add(name)
                 elif whole:

@@ -47,41 +47,41 @@ def _any_of(phrases: Iterable[str]) -> re.Pattern[str]:
 
 
 def _lexicon(phrases: Mapping[str, Iterable[str]]) -> Lexicon:
-    told = {name: list(listed) for name, listed in phrases.items()}
-    marks = {name: [mark_of_phrase(phrase) for phrase in listed] for name, listed in told.items()}
-    return Lexicon({name: _any_of(listed) for name, listed in told.items()}, marks)
+    fields = {name: list(listed) for name, listed in phrases.items()}
+    marks = {name: [mark_of_phrase(phrase) for phrase in listed] for name, listed in fields.items()}
+    return Lexicon({name: _any_of(listed) for name, listed in fields.items()}, marks)
 
 
 @lru_cache(maxsize=1)
 def cue_words() -> Lexicon:
     """Return the expressions of each sign of bearing on what was said before."""
-    return _lexicon({kind: [p for told in by.values() for p in told] for kind, by in _data("cues").items()})
+    return _lexicon({kind: [p for words in by.values() for p in words] for kind, by in _data("cues").items()})
 
 
 @lru_cache(maxsize=1)
 def feeling_words() -> Mapping[str, re.Pattern[str]]:
     """Return the expressions of likes and of dislikes."""
-    return {kind: _any_of(p for told in by.values() for p in told) for kind, by in _data("feelings").items()}
+    return {kind: _any_of(p for words in by.values() for p in words) for kind, by in _data("feelings").items()}
 
 
 @lru_cache(maxsize=1)
 def attribute_words() -> Lexicon:
     """Return the expressions that tell an attribute or a change of it, by its name."""
     number = "|".join(sorted({r"\d{1,3}", *word_classes()["numbers"]}))
-    told = {name: "|".join(told).replace("NUMBER", f"(?:{number})") for name, told in _data("attributes").items()}
-    marks = {name: list(marks_of_pattern(pattern)) for name, pattern in told.items()}
-    return Lexicon({name: re.compile(pattern) for name, pattern in told.items()}, marks)
+    words = {name: "|".join(words).replace("NUMBER", f"(?:{number})") for name, words in _data("attributes").items()}
+    marks = {name: list(marks_of_pattern(pattern)) for name, pattern in words.items()}
+    return Lexicon({name: re.compile(pattern) for name, pattern in words.items()}, marks)
 
 
 @lru_cache(maxsize=1)
 def word_classes() -> Mapping[str, Any]:
     """Return the words that say nothing, and those of each class with their number in it."""
-    told = _data("words")
+    data = _data("words")
     classes = {
-        name: {plain(word): number for number, group in enumerate(told[name]) for word in group} for name in MEMBERS
+        name: {plain(word): number for number, group in enumerate(data[name]) for word in group} for name in MEMBERS
     }
-    classes["numbers"] = {plain(word): int(group[0]) for group in told["numbers"] for word in group}
-    english, elsewhere = (frozenset(map(plain, told[name])) for name in ("empty", "empty_elsewhere"))
+    classes["numbers"] = {plain(word): int(group[0]) for group in data["numbers"] for word in group}
+    english, elsewhere = (frozenset(map(plain, data[name])) for name in ("empty", "empty_elsewhere"))
     return {"empty": english | elsewhere, "english": english, "foreign": elsewhere - english, **classes}
 
 
@@ -98,4 +98,4 @@ def value_sorts() -> tuple[Lexicon, Mapping[str, Mapping[str, int]]]:
 @lru_cache(maxsize=1)
 def person_words() -> Mapping[str, frozenset[str]]:
     """Return the words for persons, by what they are."""
-    return {name: frozenset(map(plain, told)) for name, told in _data("people").items()}
+    return {name: frozenset(map(plain, words)) for name, words in _data("people").items()}

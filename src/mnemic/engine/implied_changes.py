@@ -42,14 +42,14 @@ async def with_changes(
     correction = await _correction(gateway, actor, message, found)
     if correction is not None:
         return replace(found, candidates=(correction,), skipped=())
-    told = _doubtful(message, found)
-    if not told:
+    doubtful = _doubtful(message, found)
+    if not doubtful:
         return found
     try:
-        vectors = await gateway.searcher.embedder.embed([text for text, _ in told], deadline=deadline)
+        vectors = await gateway.searcher.embedder.embed([text for text, _ in doubtful], deadline=deadline)
         changed = [
             (text, span)
-            for (text, span), vector in zip(told, vectors, strict=True)
+            for (text, span), vector in zip(doubtful, vectors, strict=True)
             if await _changes(gateway, actor, text, vector)
         ]
     except (EmbedderFailed, SpaceMismatch):
@@ -84,7 +84,7 @@ async def _correction(gateway: MemoryGateway, actor: Actor, message: Message, fo
 
 def _doubtful(message: Message, found: Extraction) -> list[tuple[str, tuple[int, int]]]:
     """Return the left-out sentences in which a word says that something has changed."""
-    told = []
+    doubtful = []
     for one in found.skipped:
         if one.reason not in DOUBTFUL or one.span is None or one.key is not None:
             continue
@@ -93,8 +93,8 @@ def _doubtful(message: Message, found: Extraction) -> list[tuple[str, tuple[int,
             if len(text) > LONGEST or len(text.split()) < SHORTEST_WORDS or is_company(text):
                 continue
             if framed(text).turns:
-                told.append((text, (start, end)))
-    return told[:MOST]
+                doubtful.append((text, (start, end)))
+    return doubtful[:MOST]
 
 
 def _whole_corrections(text: str, start: int, end: int) -> list[tuple[int, int]]:

@@ -43,10 +43,10 @@ def messages_of(given: Said | Sequence[Said], *, session: str | None) -> list[Me
     have it (`role`, `content` as a text or in parts, `name`). Instructions to a model and messages without text are
     left out. Raises InvalidInput (`messages`, `message`).
     """
-    told: Any = [given] if isinstance(given, str | Message | Mapping) else given
-    if not isinstance(told, Sequence) or isinstance(told, bytes):
+    forms: Any = [given] if isinstance(given, str | Message | Mapping) else given
+    if not isinstance(forms, Sequence) or isinstance(forms, bytes):
         raise InvalidInput("messages", hint="a text, a message, or a list of them")
-    found = [_message(one, session) for one in told]
+    found = [_message(one, session) for one in forms]
     return [one for one in found if one is not None and one.content.strip()]
 
 
@@ -74,12 +74,12 @@ async def remember(
     metadata: Mapping[str, JsonValue] | None = None,
 ) -> Sequence[WriteReceipt]:
     """Return a receipt for each memory that was made; see `MemoryEngine.remember`."""
-    told, data = messages_of(messages, session=actor.session), dict(metadata or {})
+    parsed, data = messages_of(messages, session=actor.session), dict(metadata or {})
     if not infer:
-        parts = [part for message in told for part in in_parts(message)]
+        parts = [part for message in parsed for part in in_parts(message)]
         made = [replace(one, data={**one.data, **data}) for one in message_candidates(parts)]
         return await engine.add_many(made, actor=actor)
-    reports = [one for one in await captured(engine, told, actor=actor, data=data) if one is not None]
+    reports = [one for one in await captured(engine, parsed, actor=actor, data=data) if one is not None]
     for report in reports:
         if report.status != "ok":
             raise _failure(report.stop_reason)
@@ -110,9 +110,9 @@ async def captured(
         read = await read_messages(engine.gateway, extractor, actor, part, before=before)
         for message, one, key in zip(part, read, keys[places.start : places.stop], strict=True):
             turn = Run(message=message, idempotency_key=key)
-            told = await beside_known(engine.gateway, extractor, actor, message, one)
-            if data and isinstance(told, Extraction):
-                about = tuple(replace(found, data={**found.data, **data}) for found in told.candidates)
-                told = replace(told, candidates=about)
-            reports.append(None if told is None else await engine.run_turn(turn, actor, read=told))
+            extraction = await beside_known(engine.gateway, extractor, actor, message, one)
+            if data and isinstance(extraction, Extraction):
+                about = tuple(replace(found, data={**found.data, **data}) for found in extraction.candidates)
+                extraction = replace(extraction, candidates=about)
+            reports.append(None if extraction is None else await engine.run_turn(turn, actor, read=extraction))
     return reports

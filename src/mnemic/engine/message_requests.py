@@ -70,9 +70,9 @@ async def _concerned(
         )
     live = await _newest(gateway, actor, MOST)
     if asked.kind == "wrong":
-        told = [one for one in live if one.kind is Kind.LONG_TERM]
-        here = [one for one in told if message.session and one.source.session == message.session]
-        return tuple(one.memory_id for one in (here or told)[:1])
+        facts = [one for one in live if one.kind is Kind.LONG_TERM]
+        here = [one for one in facts if message.session and one.source.session == message.session]
+        return tuple(one.memory_id for one in (here or facts)[:1])
     return tuple(one.memory_id for one in live)
 
 

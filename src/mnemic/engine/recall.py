@@ -39,7 +39,7 @@ OF_A_MESSAGE = 0.3
 """Of the least relevance, the part that is asked of a message: several of a conversation answer a question together. On
 LoCoMo's test half 0.03 loses one evidence message in 20 of the best five, and leaves out nine in ten of what other
 conversations' questions find there."""
-TOLD_BY_FACTS = 0.4
+COVERED_BY_FACTS = 0.4
 """The part of a message that facts made from it quote, from which on it is left out beside them."""
 AMONG = 20
 """Hits among which a statement is looked for that the messages of a long chat have passed in the ranking."""
@@ -134,8 +134,8 @@ def _is_covered(message: Memory, facts: Sequence[Memory]) -> bool:
     quoted = {
         fact.source.quote for fact in facts if fact.source.quote and fact.source.session == message.source.session
     }
-    told = sum(len(quote) for quote in quoted if quote in message.content)
-    return told >= TOLD_BY_FACTS * len(message.content)
+    quoted_chars = sum(len(quote) for quote in quoted if quote in message.content)
+    return quoted_chars >= COVERED_BY_FACTS * len(message.content)
 
 
 def _in_order(hits: Sequence[Hit], biased: Set[str]) -> list[Hit]:

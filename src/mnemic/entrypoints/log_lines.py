@@ -39,19 +39,19 @@ class Line(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """One line; line ends in a message are spelled out."""
-        told: dict[str, object] = {
+        fields: dict[str, object] = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname,
             "logger": record.name,
             "message": self._message(record),
         }
-        told |= {name: getattr(record, name) for name in FIELDS if getattr(record, name, None) is not None}
+        fields |= {name: getattr(record, name) for name in FIELDS if getattr(record, name, None) is not None}
         if record.exc_info and record.exc_info[0] is not None:
-            told["error"] = record.exc_info[0].__name__
+            fields["error"] = record.exc_info[0].__name__
         if self._as_json:
-            return json.dumps(told, ensure_ascii=False, default=str)
-        head = " ".join(str(told.pop(name)) for name in ("time", "level", "logger", "message"))
-        return " ".join([head, *(f"{name}={value}" for name, value in told.items())])
+            return json.dumps(fields, ensure_ascii=False, default=str)
+        head = " ".join(str(fields.pop(name)) for name in ("time", "level", "logger", "message"))
+        return " ".join([head, *(f"{name}={value}" for name, value in fields.items())])
 
     def _message(self, record: logging.LogRecord) -> str:
         if not self._messages:
@@ -105,12 +105,12 @@ class Aside(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Hand over the line."""
-        told = self.format(record)
+        text = self.format(record)
         if self._lost:
             gap = logging.makeLogRecord({"name": "mnemic.log", "levelno": logging.WARNING, "levelname": "WARNING"})
             gap.msg = f"{self._lost} lines were not written: nobody took them"
-            told = f"{self.format(gap)}\n{told}"
-        self._lost = 0 if self._writer.take(told) else self._lost + 1
+            text = f"{self.format(gap)}\n{text}"
+        self._lost = 0 if self._writer.take(text) else self._lost + 1
 
     def flush(self) -> None:
         """Wait for what is not written yet, but not for ever."""

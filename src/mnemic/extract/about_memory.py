@@ -32,9 +32,9 @@ _NOBODY = frozenset({"it", "that", "this", "them", "him", "her", "everything", "
 @lru_cache(maxsize=1)
 def _patterns() -> Sequence[tuple[MemoryRequestKind, Pattern]]:
     text = (get_data(__package__, "data/about_memory.json") or b"").decode()
-    told: dict[str, Any] = json.loads(text)
-    told.pop("about")
-    return [(kind, _pattern(by_kind["polite"], by_kind[kind])) for kind in KINDS for by_kind in told.values()]
+    data: dict[str, Any] = json.loads(text)
+    data.pop("about")
+    return [(kind, _pattern(by_kind["polite"], by_kind[kind])) for kind in KINDS for by_kind in data.values()]
 
 
 def _pattern(polite: str, wordings: Sequence[str]) -> Pattern:

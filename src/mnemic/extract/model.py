@@ -190,12 +190,12 @@ def _shown(message: Message) -> str | InvalidInput:
 
 def _by_turn(raw: object, places: Mapping[int, int]) -> tuple[dict[int, list[Any]], int]:
     """Return the items of each message, by its place, and how many name none of them. Raises ModelInvalidSchema."""
-    told = raw.get("items") if isinstance(raw, Mapping) else None
-    if not isinstance(told, list):
+    turns = raw.get("items") if isinstance(raw, Mapping) else None
+    if not isinstance(turns, list):
         raise ModelInvalidSchema(hint="items is not a list")
     items: dict[int, list[Any]] = {place: [] for place in places.values()}
     strays = 0
-    for item in told:
+    for item in turns:
         number = item.get("turn") if isinstance(item, Mapping) else None
         if type(number) is int and number in places:
             items[places[number]].append(item)

@@ -57,25 +57,25 @@ def proposed(item: object, reading: Reading) -> Candidate | Skipped | None:
 
     Raises RunStopped for a breach of the contract, where the policy stops at one.
     """
-    told: dict[str, Any] = dict(item) if isinstance(item, Mapping) else {}
-    operation = told.get("op", "add")
+    fields: dict[str, Any] = dict(item) if isinstance(item, Mapping) else {}
+    operation = fields.get("op", "add")
     if operation == "none":
         return None
     if operation not in ("add", "update", "end"):
         return Skipped(reason=UNKNOWN_OPERATION)
-    target = None if operation == "add" else reading.around.memory(told.get("id"))
+    target = None if operation == "add" else reading.around.memory(fields.get("id"))
     if operation != "add" and target is None:
-        return Skipped(reason=UNKNOWN_MEMORY, key=_nameable(told.get("key")))
+        return Skipped(reason=UNKNOWN_MEMORY, key=_nameable(fields.get("key")))
     if operation == "end":
-        return _ending(told.get("quote"), target, reading)
+        return _ending(fields.get("quote"), target, reading)
     if isinstance(item, Mapping):
-        item = {**told, "key": _meant(told.get("key"), target, reading)} if "key" in told else item
+        item = {**fields, "key": _meant(fields.get("key"), target, reading)} if "key" in fields else item
     checked = check_candidates({"items": [item]}, reading.policy, reading.budget)
     if not checked.candidates:
         return checked.skipped[0]
     candidate = checked.candidates[0]
-    if told.get("category") in reading.categories:
-        candidate = replace(candidate, category=told["category"])
+    if fields.get("category") in reading.categories:
+        candidate = replace(candidate, category=fields["category"])
     return _supported(candidate, target, reading)
 
 
@@ -101,7 +101,7 @@ def _supported(candidate: Candidate, target: Memory | None, reading: Reading) ->
     else:
         grounded = _under_right_key(grounded, reading.policy)
     if target is not None:
-        grounded = replace(grounded, replaces=(target.memory_id,), context=_told_beside(grounded, target, message))
+        grounded = replace(grounded, replaces=(target.memory_id,), context=_nearby_statement(grounded, target, message))
     reason = veto(grounded, message, reading.policy)
     if reason is not None:
         return Skipped(reason=reason, key=candidate.key, span=grounded.source.span)
@@ -112,7 +112,7 @@ def _supported(candidate: Candidate, target: Memory | None, reading: Reading) ->
     return trusted
 
 
-def _told_beside(candidate: Candidate, target: Memory, message: Message) -> str:
+def _nearby_statement(candidate: Candidate, target: Memory, message: Message) -> str:
     """Return the words that say what of a known memory changes, where those that are kept do not: the user's other
     sentences ("Don't send it to Alder Close. We're at 3 Wharf Lane now"), or the memory itself for a few words ("Down
     to five!").
@@ -121,10 +121,10 @@ def _told_beside(candidate: Candidate, target: Memory, message: Message) -> str:
     if candidate.context or span is None or bears(known, framed(candidate.content), 0.0):
         return candidate.context
     beside = [message.content[a:b] for a, b in sentences(message.content) if b <= span[0] or a >= span[1]]
-    told = next((one for one in beside if bears(known, framed(one), 0.0)), None)
-    if told is None and len(framed(candidate.content).stems) <= FEW_STEMS:
-        told = target.content
-    return (told or "")[:MAX_BESIDE]
+    statement = next((one for one in beside if bears(known, framed(one), 0.0)), None)
+    if statement is None and len(framed(candidate.content).stems) <= FEW_STEMS:
+        statement = target.content
+    return (statement or "")[:MAX_BESIDE]
 
 
 def _ending(quote: object, target: Memory | None, reading: Reading) -> Candidate | Skipped:
@@ -138,9 +138,9 @@ def _ending(quote: object, target: Memory | None, reading: Reading) -> Candidate
     key = None if reading.policy.allows_keyless else target.key
     start, end = clause_around(message.content, *span)
     said = message.content[start:end].strip()
-    told = Candidate(content=said, key=key, category="fact", source=Source(quote=said))
+    ending = Candidate(content=said, key=key, category="fact", source=Source(quote=said))
     try:
-        checked = check_candidate(told, reading.policy, reading.budget)
+        checked = check_candidate(ending, reading.policy, reading.budget)
     except RunStopped as breach:
         return Skipped(reason=breach.reason, key=key)
     return _supported(checked, target, reading)
@@ -165,14 +165,14 @@ def _from_channel(candidate: Candidate, message: Message) -> Candidate:
     """Return the candidate with origin and confidence as the message's channel gives them, whatever the model said."""
     ceiling = CONFIDENCE_CEILING[TRUST[message.origin]]
     too_sure = candidate.confidence > ceiling
-    told = replace(
+    lowered = replace(
         candidate,
         confidence=min(candidate.confidence, ceiling),
         clamped=tuple(dict.fromkeys((*candidate.clamped, *(("confidence",) if too_sure else ())))),
         source=source_of(message, quote=candidate.source.quote),
         occurred_at=message.sent_at,
     )
-    return timed(told, candidate.source.quote or "", message.sent_at)
+    return timed(lowered, candidate.source.quote or "", message.sent_at)
 
 
 def _in_own_words(candidate: Candidate, message: Message) -> Candidate:

@@ -255,14 +255,14 @@ class _Findings:
 
     def keys_of(self, sentence: Sentence, start: int, end: int) -> list[str]:
         """Propose the typed facts of the clauses between two places; their values and keys."""
-        told: list[str] = []
+        texts: list[str] = []
         for clause in sentence.clauses:
             inside = clause.end > start and clause.start < end
             if inside and not clause.asks and not DENIES_SAYING.search(clause.text):
                 for rule, key, value in typed_facts(clause.text, sentence.standing, self.policy):
                     self._propose(value, (clause.start, clause.end), key, rule.category, rule.confidence, (start, end))
-                    told += [value, key.replace("_", " ")]
-        return told
+                    texts += [value, key.replace("_", " ")]
+        return texts
 
     def _has_keyless(self, sentence: Sentence, statement: Statement) -> bool:
         """Return True if a clause of the statement gave no typed fact."""

@@ -70,7 +70,7 @@ _INQUIRY = pattern(
     r"(?!is\b|are\b|was\b|were\b|has\b|have\b|only\b|must\b|should\b)\w+"
 )
 """A phrase without a verb that names a service and a place, or a route: "from Leeds to York on a Monday"."""
-_TOLD = pattern(
+_STATED = pattern(
     r"\b(?:is|are|was|were|has|have|had|am|do|does|did|will|can|must|should|prefer\w*|\w{2,}ed|\w+'s|i'm|only|never|"
     r"always|every|now|instead|no|not|broke|went|left|work|works|please|my name|i live)\b|[:=]"
 )
@@ -257,4 +257,4 @@ def _is_of_the_moment(text: str) -> bool:
         return True
     if _PASSING.search(text) or is_passing_state(text):
         return True
-    return bool(_INQUIRY.search(text) and not _TOLD.search(text))
+    return bool(_INQUIRY.search(text) and not _STATED.search(text))

@@ -232,7 +232,7 @@ def decided(pieces: list[Piece], whole: Piece, before: Piece | None) -> Iterator
             for piece in kept:
                 piece.reason = whole.reason  # "It was full of memories, she loved it": nobody knows who
         elif whole.reason is None or kept:
-            yield from _told([whole], pieces, before)
+            yield from _kept([whole], pieces, before)
             return
     yield from _runs(pieces, before)
 
@@ -270,14 +270,14 @@ def _runs(pieces: list[Piece], before: Piece | None) -> Iterator[Statement | Pie
             run.append(piece)
             continue
         if run:
-            yield from _told(run, run, before)
+            yield from _kept(run, run, before)
             run = []
         yield piece
     if run:
-        yield from _told(run, run, before)
+        yield from _kept(run, run, before)
 
 
-def _told(run: list[Piece], judged: list[Piece], before: Piece | None) -> Iterator[Statement | Piece]:
+def _kept(run: list[Piece], judged: list[Piece], before: Piece | None) -> Iterator[Statement | Piece]:
     """Yield a run as a statement; its parts, as not understood, where it hangs on something that is not said."""
     alone = before is None or len(before.text.split()) < SHORTEST_LEANT_ON or is_company(before.text)
     if alone and _hangs(run[0], judged):

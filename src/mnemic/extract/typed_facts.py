@@ -73,8 +73,8 @@ def typed_facts(text: str, standing: bool, policy: Policy) -> Iterator[tuple[Rul
 
 def says_more(statement: str, values: list[str], *, least: int = 2) -> bool:
     """Return True if a statement says more than the values that were read of it: `least` words."""
-    told = set(terms(" ".join(values))) | _LIGHT
-    return len({term for term in terms(statement) if term not in told and len(term) > 1}) >= least
+    names = set(terms(" ".join(values))) | _LIGHT
+    return len({term for term in terms(statement) if term not in names and len(term) > 1}) >= least
 
 
 def _favourite(text: str) -> Iterator[tuple[Rule, str, str]]:

@@ -100,9 +100,9 @@ def veto(candidate: Candidate, message: Message, policy: Policy) -> str | None:
     span = candidate.source.span
     if span is None or not follows(candidate, policy):
         return UNSUPPORTED
-    told = clauses(message.content)
-    said = [clause for clause in told if clause.start < span[1] and clause.end > span[0]]
-    before = [clause for clause in told[:MAX_BEFORE] if clause.end <= span[0]]
+    parts = clauses(message.content)
+    said = [clause for clause in parts if clause.start < span[1] and clause.end > span[0]]
+    before = [clause for clause in parts[:MAX_BEFORE] if clause.end <= span[0]]
     if any(payload_follows(clause) or fiction_from(clause.sentence) for clause in before):
         return TRANSIENT
     reasons = [_against(clause, candidate) for clause in said]
@@ -130,8 +130,8 @@ def _in_order(wanted: Sequence[str], words: Sequence[str]) -> bool:
 
 def _read(quote: str, key: str | None, policy: Policy) -> set[str]:
     """Return the values that the tables read of the quote under `key`, in lower case."""
-    told = [fact for clause in clauses(quote) for fact in typed_facts(clause.text, True, policy)]
-    return {value.casefold() for _, name, value in told if name == key}
+    facts = [fact for clause in clauses(quote) for fact in typed_facts(clause.text, True, policy)]
+    return {value.casefold() for _, name, value in facts if name == key}
 
 
 def _is_left_behind(candidate: Candidate, text: str) -> bool:
@@ -181,11 +181,11 @@ def _is_before_a_question(clause: Clause, span: tuple[int, int]) -> bool:
     end = span[1] - clause.start
     if end <= stated_until(clause.text):
         return True
-    told = clause.text[:end]
+    before = clause.text[:end]
     if not _ASIDE.search(clause.text[end:]):
         return False
-    alone = replace(clause, text=told, end=clause.start + end, sentence=told, asks=False)
-    return left_out(alone, mood_of(told)) is None
+    alone = replace(clause, text=before, end=clause.start + end, sentence=before, asks=False)
+    return left_out(alone, mood_of(before)) is None
 
 
 def said_until(text: str, end: int) -> int:

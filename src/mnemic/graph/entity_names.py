@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from mnemic.errors import InvalidInput
-from mnemic.extract.entities import ME, Named, Told
+from mnemic.extract.entities import ME, Named, StatedRelation
 from mnemic.extract.entities.relations import LABELS, SAME_AS, THING, USER, rule_of
 from mnemic.text.names import core, slug
 from mnemic.types import Actor, Candidate, Kind, Memory, Message, Relation, Source
@@ -74,10 +74,10 @@ def node_of(memory: Memory) -> dict[str, Any] | None:
     return {name: nodes[0][name] for name in ("node", "name", "label")} if nodes else None
 
 
-def ends_of(told: Told) -> list[Named]:
+def ends_of(relation: StatedRelation) -> list[Named]:
     """Both ends of a relation, with the labels that its rule gives them."""
-    rule = rule_of(told.relation)
-    return [Named(name=told.source, label=rule.source), Named(name=told.target, label=rule.target)]
+    rule = rule_of(relation.relation)
+    return [Named(name=relation.source, label=rule.source), Named(name=relation.target, label=rule.target)]
 
 
 def me_or(name: str) -> str:
@@ -121,23 +121,25 @@ def value_of(sentence: str, name: str) -> str:
     return sentence if len(sentence) <= MAX_VALUE_CHARS else name
 
 
-def relating(key: str, told: Told, source: dict[str, Any], target: dict[str, Any], origin: SaidBy) -> Candidate:
+def relating(
+    key: str, stated: StatedRelation, source: dict[str, Any], target: dict[str, Any], origin: SaidBy
+) -> Candidate:
     """Return the candidate that says that the relation holds between two nodes, or that it holds no more. Raises
     InvalidInput (`invalid_input:relation`).
     """
-    relation = Relation(source=source["node"], relation=told.relation, target=target["node"])
+    relation = Relation(source=source["node"], relation=stated.relation, target=target["node"])
     sentence = rule_of(relation.relation).sentence(source["name"], target["name"])
     held = {"source": relation.source, "relation": relation.relation, "target": relation.target}
     return Candidate(
-        content=value_of(f"No longer: {sentence}" if told.ended else sentence, target["name"]),
+        content=value_of(f"No longer: {sentence}" if stated.ended else sentence, target["name"]),
         key=key,
         kind=Kind.ENTITY,
         category=SAME if relation.relation == SAME_AS else "relation",
         data={
             "nodes": [source] if source == target else [source, target],
-            "relations": [] if told.ended else [held],
+            "relations": [] if stated.ended else [held],
         },
-        source=origin.source(told.span),
-        valid_from=told.since,
-        occurred_at=None if told.since else origin.sent_at,
+        source=origin.source(stated.span),
+        valid_from=stated.since,
+        occurred_at=None if stated.since else origin.sent_at,
     )

@@ -20,7 +20,7 @@ class Same:
     nodes: Mapping[str, dict[str, Any]] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def told(cls, memories: Iterable[Memory]) -> Same:
+    def from_memories(cls, memories: Iterable[Memory]) -> Same:
         """Read these memories, in their order: the chief of the source goes by the chief of the target then."""
         chiefs: dict[str, str] = {}
         nodes: dict[str, dict[str, Any]] = {}

@@ -112,9 +112,9 @@ class _Worth(Enum):
 
 async def _same(inside: Where, moment: Snapshot) -> Same:
     """Return the nodes that are one. Where nobody said so, as mostly, no memory is read."""
-    told = await moment.recent(replace(inside, categories=frozenset({SAME})), limit=MOST_SAME)
-    memories = await moment.get_many([entry.memory_id for entry in told], scopes=inside.scopes) if told else {}
-    return Same.told(memories[memory_id] for memory_id in sorted(memories))
+    entries = await moment.recent(replace(inside, categories=frozenset({SAME})), limit=MOST_SAME)
+    memories = await moment.get_many([entry.memory_id for entry in entries], scopes=inside.scopes) if entries else {}
+    return Same.from_memories(memories[memory_id] for memory_id in sorted(memories))
 
 
 @dataclass(slots=True)

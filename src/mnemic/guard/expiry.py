@@ -70,16 +70,18 @@ def lifetime(candidate: Candidate, policy: Policy) -> Lifetime:
     return Lifetime(ttl=ttl, shortened=wish is not None and ttl is not None and ttl < wish)
 
 
-def end_of(candidate: Candidate, policy: Policy, *, now: datetime, told_at: datetime | None = None) -> datetime | None:
+def end_of(
+    candidate: Candidate, policy: Policy, *, now: datetime, stated_at: datetime | None = None
+) -> datetime | None:
     """Return when the candidate ends that is told at `now`; None: never.
 
-    `told_at` is when the memory was first told that it confirms: the time that the policy allows a kind counts from
+    `stated_at` is when the memory was first told that it confirms: the time that the policy allows a kind counts from
     there, so that a confirmation never lengthens it.
     """
     ttl, longest = lifetime(candidate, policy).ttl, policy.longest.get(candidate.kind)
     if longest is None:
         return None if ttl is None else _after(now, ttl)
-    return _earlier(_after(now, ttl), _after(told_at or now, longest))
+    return _earlier(_after(now, ttl), _after(stated_at or now, longest))
 
 
 def bounded(memory: Memory, policy: Policy, *, now: datetime) -> datetime | None:

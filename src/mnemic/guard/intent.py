@@ -110,7 +110,7 @@ def _moment(raw: object, name: str, whole_day: timedelta) -> datetime:
     try:
         if len(raw) <= len("2026-11-22"):
             return datetime.combine(date.fromisoformat(raw), time(tzinfo=UTC)) + whole_day
-        told = datetime.fromisoformat(raw)
-        return (told if told.tzinfo else told.replace(tzinfo=UTC)).astimezone(UTC)
+        parsed = datetime.fromisoformat(raw)
+        return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):
         raise InvalidIntent(name) from None

@@ -186,9 +186,9 @@ class Policy:
 
 
 def _checked_words(words: Iterable[object]) -> frozenset[str]:
-    told = frozenset() if isinstance(words, str) else frozenset(words)
-    read = frozenset(canonical_value(word) for word in told if isinstance(word, str) and len(word) <= MAX_WORD_CHARS)
-    if isinstance(words, str) or len(read) != len(told) or not all(map(_WORDS.search, read)):
+    names = frozenset() if isinstance(words, str) else frozenset(words)
+    read = frozenset(canonical_value(word) for word in names if isinstance(word, str) and len(word) <= MAX_WORD_CHARS)
+    if isinstance(words, str) or len(read) != len(names) or not all(map(_WORDS.search, read)):
         raise InvalidConfig("sensitive_words", hint=f"words or phrases of at most {MAX_WORD_CHARS} characters each")
     return read
 

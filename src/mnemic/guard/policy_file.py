@@ -329,8 +329,8 @@ def guard_data(guard: GuardFile) -> dict[str, Any]:
 
 
 def _rule_data(rule: KeyRule) -> dict[str, Any]:
-    told = {name: getattr(rule, name) for name in _Key.model_fields}
-    return told | {"allowed_values": None if rule.allowed_values is None else sorted(rule.allowed_values)}
+    shown = {name: getattr(rule, name) for name in _Key.model_fields}
+    return shown | {"allowed_values": None if rule.allowed_values is None else sorted(rule.allowed_values)}
 
 
 def _grant_data(grant: Grant, policy: Policy) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from mnemic.errors import InvalidInput, NotSupported, StoreFailed
-from mnemic.extract.entities import ME, ROLE, EntityReader, Named, Told
+from mnemic.extract.entities import ME, ROLE, EntityReader, Named, StatedRelation
 from mnemic.extract.entities.model import ModelEntityReader
 from mnemic.extract.entities.relations import LABELS, SAME_AS, THING, USER, rule_of
 from mnemic.extract.entities.rules import RuleEntityReader
@@ -116,21 +116,21 @@ class EntityMemory(KindView[M]):
         What can be only one at a time (employer, home, spouse) ends what was there: the graph keeps it as history.
         Raises InvalidInput (`invalid_input:name`, `:relation`).
         """
-        told = Told(source=me_or(source), relation=relation, target=me_or(target), since=since)
+        stated = StatedRelation(source=me_or(source), relation=relation, target=me_or(target), since=since)
         origin = SaidBy(self._actor)
-        names, new = await self._resolved(ends_of(told))
+        names, new = await self._resolved(ends_of(stated))
         for named in new:
             await self._mention(named, names, origin)
-        written = await self._relate(told, names, await self._same(), origin, idempotency_key)
+        written = await self._relate(stated, names, await self._same(), origin, idempotency_key)
         assert written is not None
         return written
 
     @verb
     async def end(self, source: str, relation: str, target: str) -> WriteReceipt | None:
         """Remember that the relation holds no more; None where it was not known to hold."""
-        told = Told(source=me_or(source), relation=relation, target=me_or(target), ended=True)
-        names, _ = await self._resolved(ends_of(told))
-        return await self._relate(told, names, await self._same(), SaidBy(self._actor))
+        stated = StatedRelation(source=me_or(source), relation=relation, target=me_or(target), ended=True)
+        names, _ = await self._resolved(ends_of(stated))
+        return await self._relate(stated, names, await self._same(), SaidBy(self._actor))
 
     @verb
     async def same(self, name: str, other: str) -> WriteReceipt:
@@ -143,9 +143,9 @@ class EntityMemory(KindView[M]):
         one, another = await self._node(name), await self._node(other)
         if one is None or another is None or USER in (one["label"], another["label"]) or one == another:
             raise InvalidInput("name", hint="two names that are known, of two things")
-        told = Told(source=one["node"], relation=SAME_AS, target=another["node"], since=_EVER)
+        relation = StatedRelation(source=one["node"], relation=SAME_AS, target=another["node"], since=_EVER)
         names = {one["node"]: one, another["node"]: another}
-        written = await self._relate(told, names, Same(), SaidBy(self._actor))
+        written = await self._relate(relation, names, Same(), SaidBy(self._actor))
         assert written is not None
         return written
 
@@ -157,8 +157,8 @@ class EntityMemory(KindView[M]):
             return None
         names = {one["node"]: one, another["node"]: another}
         for source, target in ((one, another), (another, one)):
-            told = Told(source=source["node"], relation=SAME_AS, target=target["node"], ended=True)
-            written = await self._relate(told, names, Same(), SaidBy(self._actor))
+            relation = StatedRelation(source=source["node"], relation=SAME_AS, target=target["node"], ended=True)
+            written = await self._relate(relation, names, Same(), SaidBy(self._actor))
             if written is not None:
                 return written
         return None
@@ -179,8 +179,8 @@ class EntityMemory(KindView[M]):
         for named in kept:
             receipts += await self._mention(named, names, origin)
         unresolved, same = 0, await self._same()
-        for number, told in enumerate(reading.told):
-            meant = await self._meant(told, names)
+        for number, stated in enumerate(reading.relations):
+            meant = await self._meant(stated, names)
             if meant is None:
                 unresolved += 1
                 continue
@@ -242,8 +242,8 @@ class EntityMemory(KindView[M]):
 
     async def _same(self) -> Same:
         """Return the nodes that are one, as it was told."""
-        told = await self._engine.list(actor=self._actor, kinds=[Kind.ENTITY], categories=[SAME], limit=MOST_SAME)
-        return Same.told(reversed(told))
+        statements = await self._engine.list(actor=self._actor, kinds=[Kind.ENTITY], categories=[SAME], limit=MOST_SAME)
+        return Same.from_memories(reversed(statements))
 
     async def _node(self, name: str) -> dict[str, Any] | None:
         """Return the node of this name, or None. Of several kinds, the one that was written last."""
@@ -282,13 +282,13 @@ class EntityMemory(KindView[M]):
         new = [one for one in others if meant[one.name]["node"] not in held]
         return meant, new
 
-    async def _meant(self, told: Told, names: Mapping[str, dict[str, Any]]) -> Told | None:
-        """`told` with "my sister" replaced by who that is; None where nobody or more than one is known."""
-        source = await self._in_role(told.source, names)
-        target = await self._in_role(told.target, names)
+    async def _meant(self, relation: StatedRelation, names: Mapping[str, dict[str, Any]]) -> StatedRelation | None:
+        """`relation` with "my sister" replaced by who that is; None where nobody or more than one is known."""
+        source = await self._in_role(relation.source, names)
+        target = await self._in_role(relation.target, names)
         if source is None or target is None:
             return None
-        return replace(told, source=source, target=target)
+        return replace(relation, source=source, target=target)
 
     async def _in_role(self, end: str, names: Mapping[str, dict[str, Any]]) -> str | None:
         if not end.startswith(ROLE):
@@ -329,7 +329,7 @@ class EntityMemory(KindView[M]):
 
     async def _relate(
         self,
-        told: Told,
+        relation: StatedRelation,
         names: Mapping[str, dict[str, Any]],
         same: Same,
         origin: SaidBy,
@@ -338,21 +338,27 @@ class EntityMemory(KindView[M]):
         """Keep the relation, or its end; None for the end of what did not hold. What can be only one at a time ends
         under every name of its source.
         """
-        same = Same() if told.relation == SAME_AS else same
-        source, target = same.shown(names[told.source]), same.shown(names[told.target])
-        single = rule_of(told.relation).single
-        own = key_of(source["node"], told.relation, *(() if single else (target["node"],)))
+        same = Same() if relation.relation == SAME_AS else same
+        source, target = same.shown(names[relation.source]), same.shown(names[relation.target])
+        single = rule_of(relation.relation).single
+        own = key_of(source["node"], relation.relation, *(() if single else (target["node"],)))
         ends = [None] if single else same.group(target["node"])
         keys = [
-            key_of(one, told.relation, *([end] if end else [])) for one in same.group(source["node"]) for end in ends
+            key_of(one, relation.relation, *([end] if end else []))
+            for one in same.group(source["node"])
+            for end in ends
         ]
-        over = [key for key in keys if told.ended or (single and key != own)]
+        over = [key for key in keys if relation.ended or (single and key != own)]
         written = (
-            [] if told.ended else [await self._write(relating(own, told, source, target, origin), idempotency_key)]
+            []
+            if relation.ended
+            else [await self._write(relating(own, relation, source, target, origin), idempotency_key)]
         )
-        for key in await self._holding(over, same.group(target["node"]) if told.ended else None):
+        for key in await self._holding(over, same.group(target["node"]) if relation.ended else None):
             again = None if idempotency_key is None else f"{idempotency_key}:{key}"
-            written.append(await self._write(relating(key, replace(told, ended=True), source, target, origin), again))
+            written.append(
+                await self._write(relating(key, replace(relation, ended=True), source, target, origin), again)
+            )
         return written[0] if written else None
 
     async def _holding(self, keys: Sequence[str], targets: Collection[str] | None) -> list[str]:

@@ -90,14 +90,14 @@ class EpisodicMemory(KindView[M]):
             raise InvalidInput("outcome", hint="one of success, failure, partial")
         if not isinstance(task, str) or not task.strip():
             raise InvalidInput("task", hint="what was to be done, in words")
-        told = [_step(step) for step in _listed(steps)]
+        step_values = [_step(step) for step in _listed(steps)]
         now = self._engine.clock.now()
         candidate = Candidate(
             content=task,
             kind=Kind.EPISODIC,
             category=EPISODE,
-            context=". ".join(f"{step.action}: {step.result}" for step in told)[:4096],
-            data={"task": task, "outcome": outcome, "steps": [_as_data(step) for step in told]},
+            context=". ".join(f"{step.action}: {step.result}" for step in step_values)[:4096],
+            data={"task": task, "outcome": outcome, "steps": [_as_data(step) for step in step_values]},
             source=Source(origin=Origin.USER_STATED, session=self._actor.session, ref=episode_id),
             occurred_at=occurred_at or (None if episode_id else now),
         )

@@ -103,12 +103,12 @@ def read_line(data: Mapping[str, Any]) -> Archived:
         raise InvalidInput("archive:format", hint=f"expected {FORMAT}")
     if isinstance(consent := data.get("consent"), Mapping):
         return _consent(consent, seal_of(data))
-    told = data.get("versions")
-    if not isinstance(told, list) or not 0 < len(told) <= MAX_VERSIONS:
+    raw_versions = data.get("versions")
+    if not isinstance(raw_versions, list) or not 0 < len(raw_versions) <= MAX_VERSIONS:
         raise InvalidInput("archive:versions", hint="a line holds a consent, or the versions of one memory")
-    if not all(isinstance(one, Mapping) for one in told):
+    if not all(isinstance(one, Mapping) for one in raw_versions):
         raise InvalidInput("archive:versions")
-    versions = tuple(map(from_dict, told))
+    versions = tuple(map(from_dict, raw_versions))
     first = versions[0]
     same = all((one.memory_id, one.scope, one.kind) == (first.memory_id, first.scope, first.kind) for one in versions)
     if not same or [one.version for one in versions] != list(range(1, len(versions) + 1)):

@@ -48,5 +48,5 @@ def require_sealed(seal: Seal | None, keyring: object) -> None:
 
 
 def _message(line: Mapping[str, Any]) -> bytes:
-    told = {name: value for name, value in line.items() if name != SEAL}
-    return b"mnemic archive line\n" + json.dumps(told, sort_keys=True, separators=(",", ":")).encode()
+    fields = {name: value for name, value in line.items() if name != SEAL}
+    return b"mnemic archive line\n" + json.dumps(fields, sort_keys=True, separators=(",", ":")).encode()

@@ -40,16 +40,16 @@ def waiting_prefix(token: str) -> str:
 async def enqueue(store: RecordStore, memory_ids: Sequence[str], *, actor: Actor) -> None:
     """Leave recorded messages of the actor's for an extractor, durably. Raises StoreFailed."""
     prefix = waiting_prefix(await subject_token(store, actor.tenant, actor.user))
-    told = json.dumps({"user": actor.user, "agent": actor.agent, "workspace": actor.workspace})
-    await apply(store, Mutation(tenant=actor.tenant, marks={prefix + one: told for one in memory_ids}))
+    author = json.dumps({"user": actor.user, "agent": actor.agent, "workspace": actor.workspace})
+    await apply(store, Mutation(tenant=actor.tenant, marks={prefix + one: author for one in memory_ids}))
 
 
 async def waiting(store: RecordStore, tenant: str) -> list[Waiting]:
     """Return what waits in the tenant: each user's messages together, in the order they were said."""
     found = []
     for name, value in sorted((await store.marks(tenant, _QUEUE)).items()):
-        told = json.loads(value)
-        actor = Actor(tenant=tenant, user=told["user"], agent=told["agent"], workspace=told["workspace"])
+        data = json.loads(value)
+        actor = Actor(tenant=tenant, user=data["user"], agent=data["agent"], workspace=data["workspace"])
         found.append(Waiting(name=name, actor=actor, memory_id=name.rpartition("/")[2]))
     return found
 

@@ -33,14 +33,14 @@ async def decide(
     """
     name = canonical_key(key)
     token = await subject_token(store, actor.tenant, user)
-    told = name if name in (policy.keys or ()) else await subject_token(store, actor.tenant, f"key\x1f{name}")
+    shown_key = name if name in (policy.keys or ()) else await subject_token(store, actor.tenant, f"key\x1f{name}")
     now: datetime = clock.now()
 
     decided = Mutation.line(
         "consent_granted" if granted else "consent_revoked",
         actor=actor,
         at=now,
-        detail={"subject": token, "key": told, "agent": actor.agent},
+        detail={"subject": token, "key": shown_key, "agent": actor.agent},
         marks={consent_prefix(token) + name: json.dumps({"granted": granted, "at": now.isoformat()})},
     )
 

@@ -32,8 +32,8 @@ def sources_of(memory: Memory) -> frozenset[str]:
 
 def digest_of(sources: Iterable[Memory]) -> str:
     """Return the same for the same sources that say the same, in the same order."""
-    told = json.dumps([[one.memory_id, one.content] for one in sources], ensure_ascii=False)
-    return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:24]
+    serialised = json.dumps([[one.memory_id, one.content] for one in sources], ensure_ascii=False)
+    return hashlib.sha256(serialised.encode("utf-8", "surrogatepass")).hexdigest()[:24]
 
 
 async def derived_in(reader: Snapshot, scope: Scope) -> list[Memory]:

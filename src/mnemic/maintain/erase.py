@@ -62,7 +62,7 @@ class _Erasure:
     receipt_id: str
     feeds: Sequence[Feed] = ()
     subject: str | None = None
-    told: bool = False
+    has_projections: bool = False
     counts: Counter[str] = field(default_factory=Counter)
     memory_ids: set[str] = field(default_factory=set)
     fingerprints: set[str] = field(default_factory=set)
@@ -95,7 +95,7 @@ class _Erasure:
     async def _remove(self, batch: list[Memory], unit: Unit) -> int:
         gone = 0
         for memory in batch:
-            removal = Mutation.removal(memory, None, actor=self.actor, at=self.now, silent=not self.told)
+            removal = Mutation.removal(memory, None, actor=self.actor, at=self.now, silent=not self.has_projections)
             gone += await unit.apply(removal)
         await unit.apply(self._line("erasing", {"memories": gone}))
         return gone
@@ -128,7 +128,7 @@ class _Erasure:
 
     async def run(self, memories: list[Memory]) -> None:
         """Erase these memories, and what stands beside them."""
-        self.told = bool(self.feeds or await self.store.projections())
+        self.has_projections = bool(self.feeds or await self.store.projections())
         for memory in memories:
             await self.note(memory)
         await self.begin()
@@ -151,8 +151,8 @@ class _Erasure:
         await apply(self.store, self._line("erased", dict(self.counts)))
 
     def _line(self, action: str, detail: Mapping[str, int]) -> Mutation:
-        told: dict[str, Any] = {"subject": self.token, "receipt": self.receipt_id, **detail}
-        return Mutation.line(action, actor=self.actor, at=self.now, detail=told)
+        fields: dict[str, Any] = {"subject": self.token, "receipt": self.receipt_id, **detail}
+        return Mutation.line(action, actor=self.actor, at=self.now, detail=fields)
 
 
 async def erase(

@@ -27,10 +27,10 @@ async def reflections(
     shown = topic.sources[-MOST_SHOWN:]
     prompt = reflection_prompt(topic.about, [one.content for one in shown], most=MOST_REFLECTIONS)
     answer = parse_json((await completer.complete(prompt, deadline=deadline)).text)
-    told = answer.get("reflections") if isinstance(answer, Mapping) else None
-    if not isinstance(told, list) or not all(isinstance(one, Mapping) for one in told):
+    proposed = answer.get("reflections") if isinstance(answer, Mapping) else None
+    if not isinstance(proposed, list) or not all(isinstance(one, Mapping) for one in proposed):
         raise ModelInvalidSchema(hint="reflections is not a list of objects")
-    found = [(one, _cited(one, shown)) for one in told[:MOST_REFLECTIONS]]
+    found = [(one, _cited(one, shown)) for one in proposed[:MOST_REFLECTIONS]]
     return [(" ".join(one["text"].split())[:LONGEST_LINE], cited) for one, cited in found if cited]
 
 

@@ -182,13 +182,13 @@ def _differing(one: Mapping[str, Any], latest: Mapping[str, Any]) -> str:
 
 def _conversation(entry: Mapping[str, Any]) -> str:
     if entry["shared"]:
-        told = "<p>Others write in this conversation too; it is not shown here.</p>"
+        line = "<p>Others write in this conversation too; it is not shown here.</p>"
     else:
-        told = "".join(
+        line = "".join(
             f"<p>{_text(one['speaker'] or one['role'])}, {_value(one['sent_at'])}:</p>{_said(one['content'])}"
             for one in entry["messages"]
         )
-    return f"<h3>{_text(entry['session'])}</h3>\n{told}\n"
+    return f"<h3>{_text(entry['session'])}</h3>\n{line}\n"
 
 
 def _said(text: str) -> str:

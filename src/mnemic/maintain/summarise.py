@@ -46,18 +46,18 @@ async def shortened(
     said, else by choosing among their sentences. With `about` the model is asked for what they say about that alone.
     """
     known = [line for message in messages if message.role == SUMMARY for line in message.content.splitlines()]
-    told = [message for message in messages if message.role != SUMMARY]
+    unread = [message for message in messages if message.role != SUMMARY]
     degraded: str | None = None
-    if completer is not None and told:
+    if completer is not None and unread:
         try:
-            prompt = _asked(told, "\n".join(known), max_tokens, about)
-            lines = await _by_model(told, prompt, completer, deadline)
+            prompt = _asked(unread, "\n".join(known), max_tokens, about)
+            lines = await _by_model(unread, prompt, completer, deadline)
             if lines:
                 return Shortened(_newest([*known, *lines], max_tokens), "model")
             degraded = "unsupported"
         except ModelFailed as failure:
             degraded = failure.reason
-    return Shortened(_chosen(known, told, max_tokens), "extract", degraded)
+    return Shortened(_chosen(known, unread, max_tokens), "extract", degraded)
 
 
 # -- by a model --------------------------------------------------------------------------------------------------------

@@ -49,12 +49,12 @@ def topics_of(memories: Iterable[Memory], *, quiet_since: datetime) -> Iterator[
     """Yield the topics of one user's active memories. Conversations whose last message is younger than `quiet_since`
     may still go on and have none.
     """
-    told = sorted(memories, key=lambda one: (one.happened_at, one.memory_id))
-    messages = [one for one in told if one.kind is Kind.EPISODIC and one.category == MESSAGE_CATEGORY]
-    kept = [one for one in told if one.kind is Kind.LONG_TERM and one.key is None]
+    ordered = sorted(memories, key=lambda one: (one.happened_at, one.memory_id))
+    messages = [one for one in ordered if one.kind is Kind.EPISODIC and one.category == MESSAGE_CATEGORY]
+    kept = [one for one in ordered if one.kind is Kind.LONG_TERM and one.key is None]
     yield from _conversations(messages, quiet_since)
     texts = [*kept, *messages]
-    yield from _things([one for one in told if one.kind is Kind.ENTITY], texts)
+    yield from _things([one for one in ordered if one.kind is Kind.ENTITY], texts)
     yield from _themes([*kept, *(one for one in messages if one.source.speaker != "assistant")])
 
 

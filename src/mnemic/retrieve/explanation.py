@@ -70,7 +70,7 @@ def _matches(memory: Memory, ranks: Mapping[str, Rank], question: Question) -> l
 
 
 def _signs(ranks: Mapping[str, Rank]) -> list[str]:
-    return [told for name, told in _SIGNS.items() if name in ranks and ranks[name].score > 0]
+    return [phrase for name, phrase in _SIGNS.items() if name in ranks and ranks[name].score > 0]
 
 
 def _listed(words: list[str]) -> str:

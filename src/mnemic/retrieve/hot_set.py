@@ -75,11 +75,11 @@ class HotReader:
         if (await self.store.projections()).get(hot.name):
             return None
         known = {scope: await self._known(hot, scope, limit) for scope in where.scopes}
-        wanted = [memory_id for told in known.values() for memory_id in told.memory_ids]
+        wanted = [memory_id for newest in known.values() for memory_id in newest.memory_ids]
         rows = await self.store.get_many(wanted, scopes=where.scopes)
         accepted = [memory for memory in rows.values() if where.accepts(memory)]
         inside = Counter(memory.scope for memory in accepted)
-        if any(not told.complete and inside[scope] < limit for scope, told in known.items()):
+        if any(not newest.complete and inside[scope] < limit for scope, newest in known.items()):
             return None
         return sorted(accepted, key=lambda memory: (memory.happened_at, memory.memory_id), reverse=True)[:limit]
 

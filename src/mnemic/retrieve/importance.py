@@ -30,9 +30,9 @@ def importance(memory: Memory) -> float:
     figure that is not from 0 to 1 says nothing.
     """
     low = memory.trust is Trust.LOW
-    told = memory.data.get(IMPORTANCE)
-    if isinstance(told, int | float) and not isinstance(told, bool) and 0 <= told <= 1:
-        return min(ORDINARY, float(told)) if low else float(told)
+    rated = memory.data.get(IMPORTANCE)
+    if isinstance(rated, int | float) and not isinstance(rated, bool) and 0 <= rated <= 1:
+        return min(ORDINARY, float(rated)) if low else float(rated)
     guiding = memory.category in _GUIDING or memory.kind is Kind.PERSONA
     shown = (
         ORDINARY

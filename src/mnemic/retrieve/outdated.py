@@ -46,24 +46,27 @@ def outdated(
     `closed`: what they superseded, by memory_id. A message that says nothing else than one of these is as outdated.
     `space`: that of their vectors.
     """
-    told = sorted((one for one in memories if _compared(one)), key=_moment)
-    if len(told) < 2 or len({len(one.vector or b"") for one in told}) > 1:
+    ordered = sorted((one for one in memories if _compared(one)), key=_moment)
+    if len(ordered) < 2 or len({len(one.vector or b"") for one in ordered}) > 1:
         return {}
-    vectors = np.array([np.frombuffer(one.vector or b"", dtype=np.float32) for one in told])
+    vectors = np.array([np.frombuffer(one.vector or b"", dtype=np.float32) for one in ordered])
     cosines = vectors @ vectors.T
     found: dict[str, str] = {}
-    for later in range(1, len(told)):
+    for later in range(1, len(ordered)):
         for earlier in range(later):
             cosine = float(cosines[earlier, later])
             if space is not None and space.scale:
                 cosine = read(space, cosine)
-            if _is_source_of_closed(told[earlier], told[later], closed):
-                found[told[earlier].memory_id] = told[later].memory_id
+            if _is_source_of_closed(ordered[earlier], ordered[later], closed):
+                found[ordered[earlier].memory_id] = ordered[later].memory_id
                 continue
-            if cosine < LEAST_COSINE or not _comparable(told[earlier], told[later]):
+            if cosine < LEAST_COSINE or not _comparable(ordered[earlier], ordered[later]):
                 continue
-            if judge(frame_of(told[earlier]), frame_of(told[later]), cosine, among=len(told) // FEWER + 1) is not None:
-                found[told[earlier].memory_id] = told[later].memory_id
+            if (
+                judge(frame_of(ordered[earlier]), frame_of(ordered[later]), cosine, among=len(ordered) // FEWER + 1)
+                is not None
+            ):
+                found[ordered[earlier].memory_id] = ordered[later].memory_id
     return found
 
 

@@ -75,8 +75,8 @@ def _last_day(question: Question, asked_on: date | None) -> date | None:
     years = (named.year,) if named.year is not None else (asked_on.year, asked_on.year - 1)
     bound = 0 if _UNTIL.search(question.text) else 1
     days = [replace(named, year=year).days[bound] for year in years]
-    told = [day - timedelta(days=1 - bound) for day in days if day is not None]
-    return next((day for day in told if day < asked_on), None)
+    bounds = [day - timedelta(days=1 - bound) for day in days if day is not None]
+    return next((day for day in bounds if day < asked_on), None)
 
 
 def believed_then(entries: Sequence[Entry], memories: Mapping[str, Memory]) -> list[Entry]:

@@ -66,12 +66,12 @@ def features(
     chats, turn = _numbered(sessions), np.array(turns, np.int64)
     near, session = _neighbours(chats, turn, own), _sessions(chats, own)
     length, asking, oneself, timed = (np.array(cue, np.float64) for cue in zip(*cues, strict=True))
-    spoken, told = _asked(question, speakers, times)
+    spoken, query_features = _asked(question, speakers, times)
     columns = (
         likeness, words, far, np.where(far, low, cosine), word / (4.0 * max(1, question.words)),
         np.where(far, FAR, (cosine - mean) / (spread + STILL)), cosine_place, word_place, word == 0.0,
         *near, np.maximum(near[0], near[1]), *session, own >= session[1] - TINY,
-        spoken, (1.0 - spoken) * bool(question.speakers), told, timed * question.asks_when, oneself, asking,
+        spoken, (1.0 - spoken) * bool(question.speakers), query_features, timed * question.asks_when, oneself, asking,
         np.log1p(length), length < FEW_WORDS, words * likeness, timed, turn == 0, own,
         [scores[one] for one in signals],
     )  # fmt: skip

@@ -132,8 +132,8 @@ def relevances(
     found = gauge.relevances(lists, [one for one in scores if one not in signals])
     if signals:
         likened = DEFAULT_MODEL if model == ANOTHER_MODEL else model
-        told = MESSAGE_SCALE.relevances(lists, scores, signals, question, per_word=gauge.per_word, model=likened)
-        found |= told
+        by_messages = MESSAGE_SCALE.relevances(lists, scores, signals, question, per_word=gauge.per_word, model=likened)
+        found |= by_messages
     said = {entry.memory_id for entry in lists.get("key", ())}
     said |= {entry.memory_id for entry in lists.get(GRAPH, ()) if entry.score >= SAID}
     return found | {one: max(found[one], RELATED) for one in said & found.keys()}

@@ -191,8 +191,8 @@ def _days(found: re.Match[str]) -> float | None:
     return _DAYS_OF[found["unit"].lower()] * (_COUNTS.get(said) or int(said))
 
 
-def _first(told: tuple[tuple[Side, Pattern], ...], text: str, asked_on: date | None) -> Clause | None:
-    for side, pattern in told:
+def _first(patterns: tuple[tuple[Side, Pattern], ...], text: str, asked_on: date | None) -> Clause | None:
+    for side, pattern in patterns:
         found = pattern.search(text)
         if found and _tells_an_event(found["event"].strip(), asked_on):
             return Clause(text=found["event"].strip(), side=side)

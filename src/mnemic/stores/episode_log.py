@@ -50,9 +50,9 @@ class EpisodeLog:
 
     async def apply(self, changes: Sequence[Change]) -> None:
         """Append what is new, take out what may not be read any more. Other kinds than `episodic` cost nothing."""
-        told = [change for change in changes if change.memory is None or change.memory.kind is Kind.EPISODIC]
-        if told:
-            await asyncio.to_thread(self._locked, lambda: self._applied(told))
+        shown = [change for change in changes if change.memory is None or change.memory.kind is Kind.EPISODIC]
+        if shown:
+            await asyncio.to_thread(self._locked, lambda: self._applied(shown))
 
     async def clear(self, tenant: str) -> None:
         """Take out every line of the tenant."""
@@ -178,7 +178,7 @@ class _File:
 
 def _line(memory: Memory) -> bytes:
     scope, source = memory.scope, memory.source
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "memory_id": memory.memory_id,
         "version": memory.version,
         "tenant": scope.tenant,
@@ -191,7 +191,7 @@ def _line(memory: Memory) -> bytes:
         "session": source.session,
         "speaker": source.speaker,
     }
-    return dump({name: value for name, value in told.items() if value is not None}, "memory").encode() + b"\n"
+    return dump({name: value for name, value in fields.items() if value is not None}, "memory").encode() + b"\n"
 
 
 def _place(memory: Memory) -> _Place:

@@ -70,10 +70,10 @@ def _facets(value: Any, path: str) -> Iterator[str]:
 
 def _day_facets(path: str, text: str) -> Iterator[str]:
     try:
-        told = datetime.fromisoformat(text.strip().upper())
-        there = told if told.tzinfo is None else told.astimezone(UTC)
+        moment = datetime.fromisoformat(text.strip().upper())
+        there = moment if moment.tzinfo is None else moment.astimezone(UTC)
     except (ValueError, OverflowError):
         yield undated_facet(path)
         return
-    yield day_facet(path, told.date().isoformat(), utc=False)
+    yield day_facet(path, moment.date().isoformat(), utc=False)
     yield day_facet(path, there.date().isoformat(), utc=True)

@@ -187,11 +187,11 @@ def _episode(memory: Memory) -> Fragment:
         ),
         Node(node=outcome, name=str(memory.data["outcome"]), label="outcome"),
     )
-    told = [(task, HAS_STEP, step) for step in walked]
-    told += [(one, NEXT_STEP, following) for one, following in pairwise(walked)]
+    items = [(task, HAS_STEP, step) for step in walked]
+    items += [(one, NEXT_STEP, following) for one, following in pairwise(walked)]
     relations = tuple(
         Relation(source=source, relation=relation, target=target, valid_from=began, memory_id=memory.memory_id)
-        for source, relation, target in [*told, (task, ENDED_IN, outcome)]
+        for source, relation, target in [*items, (task, ENDED_IN, outcome)]
     )
     return Fragment(memory_id=memory.memory_id, seen_at=memory.updated_at, nodes=nodes, relations=relations)
 

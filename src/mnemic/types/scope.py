@@ -33,7 +33,7 @@ def subject_of(scope: Scope, author: str | None) -> Scope:
     """Return the scope of the person whose data `scope` contains: its owner's where that is a person, else that of
     whoever said it, as far as is known.
 
-    Told by the scope that is the person's own.
+    Recognised by the scope that is the person's own.
     """
     if scope.level is Level.USER or author is None:
         return scope

@@ -157,7 +157,7 @@ class Draft:
 
     def confirming(self, valid_moment: datetime) -> datetime | None:
         """Return the end of something that was told at `valid_moment` and is told again by this draft."""
-        return end_of(self.candidate, self.policy, now=self.now, told_at=valid_moment)
+        return end_of(self.candidate, self.policy, now=self.now, stated_at=valid_moment)
 
     def keeping(self, memory: Memory) -> datetime | None:
         """Return the end of `memory`, which this draft corrects or restores: no later than before."""

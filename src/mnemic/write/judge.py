@@ -72,10 +72,10 @@ class ModelJudge:
 def _verdicts(answer: object, wanted: int) -> tuple[Verdict, ...]:
     if not isinstance(answer, Mapping) or set(answer) != {"verdicts"} or not isinstance(answer["verdicts"], Sequence):
         raise ModelInvalidSchema(hint="one object with a list of verdicts")
-    told = answer["verdicts"]
-    if len(told) != wanted or any(verdict not in tuple(Verdict) for verdict in told):
+    answers = answer["verdicts"]
+    if len(answers) != wanted or any(verdict not in tuple(Verdict) for verdict in answers):
         raise ModelInvalidSchema(hint="one verdict for each statement")
-    return tuple(map(Verdict, told))
+    return tuple(map(Verdict, answers))
 
 
 async def judged(draft: Draft, judge: Judge, store: RecordStore, deadline: Deadline | None, timer: StepTimer) -> Draft:
@@ -93,11 +93,11 @@ async def _asked(draft: Draft, judge: Judge, store: RecordStore, deadline: Deadl
         return draft.decided("none_near")
     try:
         found = await judge.judge(draft.candidate.content, [one.content for one in nominated], deadline=deadline)
-        verdicts, told = found.verdicts, f"{len(nominated)} asked, {found.tokens} tokens"
+        verdicts, result = found.verdicts, f"{len(nominated)} asked, {found.tokens} tokens"
     except MnemicError as error:
-        verdicts, told = (Verdict.UNSURE,) * len(nominated), error.reason
+        verdicts, result = (Verdict.UNSURE,) * len(nominated), error.reason
     by_id = {one.memory_id: verdict for one, verdict in zip(nominated, verdicts, strict=True)}
-    return replace(draft, verdicts=by_id).decided(told)
+    return replace(draft, verdicts=by_id).decided(result)
 
 
 async def _nominated(draft: Draft, store: RecordStore) -> list[Memory]:

@@ -69,8 +69,8 @@ def redact(draft: Draft, redactor: Redactor) -> Draft:
     within_limits(candidate.content)
     within_limits(candidate.context, "context")
     found = pass_.replaced
-    told = " ".join(f"{entity}:{found.count(entity)}" for entity in sorted(set(found))) or "clean"
-    return draft.decided(told, candidate=candidate, tokens=pass_.tokens)
+    counts = " ".join(f"{entity}:{found.count(entity)}" for entity in sorted(set(found))) or "clean"
+    return draft.decided(counts, candidate=candidate, tokens=pass_.tokens)
 
 
 def redact_candidate(candidate: Candidate, redactor: Redactor, secret: bytes) -> tuple[Candidate, bool]:

@@ -107,8 +107,8 @@ class Statement:
     @cached_property
     def clauses(self) -> tuple[Clause, ...]:
         """Its clauses, one for the whole where it has no parts; most statements are compared without."""
-        told = [Statement(part) for part in self.parts] or [self]
-        return tuple(Clause(frozenset(one.stems), one.negations) for one in told)
+        parts = [Statement(part) for part in self.parts] or [self]
+        return tuple(Clause(frozenset(one.stems), one.negations) for one in parts)
 
     @cached_property
     def counted(self) -> Counter[str]:
@@ -131,11 +131,11 @@ class _Tokens:
     """A text token by token, each in small letters, with the words of content it has."""
 
     low: list[str]
-    told: list[tuple[Word, ...]]
+    parts_words: list[tuple[Word, ...]]
 
     @classmethod
     def of(cls, plain: str) -> _Tokens:
-        low, told = [], []
+        low, parsed = [], []
         before = ""
         for match in _TOKEN.finditer(plain):
             start = match.start()
@@ -144,13 +144,13 @@ class _Tokens:
                 small = token.casefold()
                 empty = small in NEGATIONS or (small == "one" and before == "no")
                 low.append(small)
-                told.append(() if empty else words_of(token, before, initial=initial))
+                parsed.append(() if empty else words_of(token, before, initial=initial))
                 before = small
-        return cls(low, told)
+        return cls(low, parsed)
 
     @property
     def words(self) -> tuple[Word, ...]:
-        return tuple(chain.from_iterable(self.told))
+        return tuple(chain.from_iterable(self.parts_words))
 
     @property
     def negations(self) -> int:
@@ -160,7 +160,7 @@ class _Tokens:
 def _denied(tokens: _Tokens) -> tuple[str, ...]:
     """Return the first word of content behind each negation."""
     negations = (place for place, token in enumerate(tokens.low) if token in NEGATIONS)
-    behind = (next((words[0].stem for words in tokens.told[place:] if words), "") for place in negations)
+    behind = (next((words[0].stem for words in tokens.parts_words[place:] if words), "") for place in negations)
     return tuple(sorted(behind))
 
 

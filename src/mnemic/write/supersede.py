@@ -43,11 +43,11 @@ def changed(draft: Draft, near: Sequence[Near], opposed: Mapping[str, str]) -> C
         if memory.memory_id not in opposed and (draft.verdicts or {}).get(memory.memory_id) == "same":
             continue
         how = opposed.get(memory.memory_id)
-        told = judge(frame_of(memory), new, one.cosine, among=len(near), opposed=how is not None)
-        if told is None and how == "judged":
-            told = Change("changed", 1.0)
-        if told is not None:
-            found.append((memory, told))
+        change = judge(frame_of(memory), new, one.cosine, among=len(near), opposed=how is not None)
+        if change is None and how == "judged":
+            change = Change("changed", 1.0)
+        if change is not None:
+            found.append((memory, change))
     return sorted(found, key=lambda pair: -pair[1].probability)[:MOST_CLOSED]
 
 

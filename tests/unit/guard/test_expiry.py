@@ -65,8 +65,8 @@ def test_the_shortest_counts(fields: dict[str, Any], policy: Policy, kept: timed
 
 
 def test_a_confirmation_does_not_lengthen_the_limit() -> None:
-    assert end_of(candidate(), SHORT, now=NOW + 20 * DAY, told_at=NOW) == NOW + 30 * DAY
-    assert end_of(candidate(ttl=DAY), SHORT, now=NOW + 20 * DAY, told_at=NOW) == NOW + 21 * DAY
+    assert end_of(candidate(), SHORT, now=NOW + 20 * DAY, stated_at=NOW) == NOW + 30 * DAY
+    assert end_of(candidate(ttl=DAY), SHORT, now=NOW + 20 * DAY, stated_at=NOW) == NOW + 21 * DAY
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_nothing_lives_longer_than_any_of_them(
     policy = Policy(keys={"k": KeyRule("k", ttl_days=rule)}, default_ttl_days=default, longest=limits)
     told = candidate(key="k", ttl=wish)
     first = end_of(told, policy, now=NOW)
-    again = end_of(told, policy, now=NOW + later, told_at=NOW)
+    again = end_of(told, policy, now=NOW + later, stated_at=NOW)
     kept = bounded(memory(key="k", expires_at=first), policy, now=NOW + later)
 
     for bound in (rule, longest):

@@ -277,8 +277,8 @@ class _Desk:
             return self.memory.model
         return self.memory.actor if word.data.confirmed else None
 
-    async def _carried_out(self, told: dict[str, Any], word: Word, dry_run: bool) -> dict[str, Any]:
-        request, actor = MemoryRequest.from_dict(told), self.memory.actor
+    async def _carried_out(self, fields: dict[str, Any], word: Word, dry_run: bool) -> dict[str, Any]:
+        request, actor = MemoryRequest.from_dict(fields), self.memory.actor
         if request.kind == "forget_all" and not self.erases:
             raise NotSupported("forget_all")
         found = await self.engine.carry_out(replace(request, kind="show"), actor=actor)

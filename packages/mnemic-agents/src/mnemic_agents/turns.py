@@ -284,13 +284,13 @@ def shown(memory: Memory, reader: Actor) -> dict[str, Any]:
     """
     entry = Entry.of(Hit(memory=memory, score=0.0), "memory", reader=reader)
     text = visible(entry.content)
-    told = {
+    fields = {
         "memory_id": memory.memory_id,
         "content": text if entry.may_link else defused(text),
         "date": memory.happened_at.date().isoformat(),
         "trusted": entry.trusted,
     }
-    return told if entry.said_by is None else {**told, "said_by": defused(visible(entry.said_by))}
+    return fields if entry.said_by is None else {**fields, "said_by": defused(visible(entry.said_by))}
 
 
 def said_by_user(actor: Actor, said: str, at: datetime) -> Message:

@@ -210,8 +210,8 @@ def _plain(query: str) -> str | None:
 
 def _document_id(tenant: str, memory_id: str) -> str:
     """Return a key as the service takes it: letters, digits, `_`, `-` and `=`. No two memories share one."""
-    told = f"{len(tenant)}:{tenant}{memory_id}".encode()
-    return "m" + base64.urlsafe_b64encode(told).decode()
+    line = f"{len(tenant)}:{tenant}{memory_id}".encode()
+    return "m" + base64.urlsafe_b64encode(line).decode()
 
 
 def _document(memory: Memory) -> dict[str, Any]:

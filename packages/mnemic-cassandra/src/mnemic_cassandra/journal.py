@@ -67,15 +67,15 @@ async def note_event(rows: RowChange, home: Partition, event: AuditEvent) -> Non
 async def note_entry(rows: RowChange, home: Partition, entry: OutboxEntry) -> None:
     """Put an entry of the outbox into the journal of a partition."""
     scope = entry.scope
-    told = [scope.level.value, scope.owner, entry.action, entry.memory_id, entry.version]
-    await _append(rows, home, "entry", dump(told))
+    record = [scope.level.value, scope.owner, entry.action, entry.memory_id, entry.version]
+    await _append(rows, home, "entry", dump(record))
 
 
-async def _append(rows: RowChange, home: Partition, what: str, told: str) -> None:
+async def _append(rows: RowChange, home: Partition, what: str, text: str) -> None:
     found = await rows.get(LANE, [home])
     last, previous, collected, before = found[0][3:] if found else (0, "", 0, "")
-    hashed = link(previous, told)
-    await rows.put(JOURNAL, [(*home, last + 1, _now(), what, told, hashed)])
+    hashed = link(previous, text)
+    await rows.put(JOURNAL, [(*home, last + 1, _now(), what, text, hashed)])
     await rows.put(LANE, [(*home, last + 1, hashed, collected, before)])
 
 
@@ -125,10 +125,10 @@ async def _collected(rows: RowChange, homes: Sequence[Partition], sign: Sign | N
             emptied.append(home)
     tenant = homes[0].tenant
     taken.sort(key=lambda line: line[:3])
-    await _chained(rows, tenant, [(told, whole) for *_, what, told, whole in taken if what == "event"], sign)
-    for *_, what, told, _ in taken:
+    await _chained(rows, tenant, [(change, whole) for *_, what, change, whole in taken if what == "event"], sign)
+    for *_, what, change, _ in taken:
         if what == "entry":
-            level, owner, action, memory_id, version = load(told)
+            level, owner, action, memory_id, version = load(change)
             scope = scope_named(tenant, level, owner)
             entry = OutboxEntry(scope=scope, action=action, memory_id=memory_id, version=version)
             await trail.enqueue(rows, entry)
@@ -144,10 +144,10 @@ async def _taken(rows: RowChange, home: Partition) -> list[_Line]:
     lines: list[_Line] = []
     earliest = 0
     for row in await rows.scan(JOURNAL, home, limit=_LINES):
-        number, at, what, told, digest = row[3:]
+        number, at, what, change, digest = row[3:]
         earliest = max(earliest, at)
-        whole = number == collected + 1 and follows(digest, previous, told)
-        lines.append((earliest, home, number, what, told, whole))
+        whole = number == collected + 1 and follows(digest, previous, change)
+        lines.append((earliest, home, number, what, change, whole))
         collected, previous = number, digest
     await rows.remove(JOURNAL, [(*home, line[2]) for line in lines])
     await rows.put(LANE, [(*home, last, hashed, collected, previous)])
@@ -161,8 +161,8 @@ async def _chained(rows: RowChange, tenant: str, lines: Sequence[tuple[str, bool
     end = await rows.get(AUDIT_END, [(tenant,)])
     sequence, previous = end[0][1:] if end else (0, "")
     appended: list[Row] = []
-    for told, whole in lines:
-        sequence, line, hashed = next_line(decode_event(told, ""), sequence, previous, sign)
+    for result, whole in lines:
+        sequence, line, hashed = next_line(decode_event(result, ""), sequence, previous, sign)
         previous = hashed if whole else "broken"
         appended.append((tenant, sequence, line, previous))
     await rows.put(AUDIT, appended)

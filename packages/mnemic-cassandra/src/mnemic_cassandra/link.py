@@ -258,13 +258,13 @@ class Link:
         return await answer
 
 
-def _settle(answer: asyncio.Future[Found], told: Found | BaseException) -> None:
+def _settle(answer: asyncio.Future[Found], fields: Found | BaseException) -> None:
     if answer.done():
         return
-    if isinstance(told, BaseException):
-        answer.set_exception(told)
+    if isinstance(fields, BaseException):
+        answer.set_exception(fields)
     else:
-        answer.set_result(told)
+        answer.set_result(fields)
 
 
 def _tell(loop: asyncio.AbstractEventLoop, what: Callable[[], object]) -> None:

@@ -39,8 +39,8 @@ def moment(text: str | None) -> datetime | None:
 def hit_of(said: Json) -> Hit:
     """Return a hit."""
     ranks = {name: Rank(rank["position"], rank["score"]) for name, rank in said["ranks"].items()}
-    told = {name: said[name] for name in ("score", "reason", "relevance", "why", "outdated_by") if name in said}
-    return Hit(memory=from_dict(said["memory"]), ranks=ranks, **told)
+    fields = {name: said[name] for name in ("score", "reason", "relevance", "why", "outdated_by") if name in said}
+    return Hit(memory=from_dict(said["memory"]), ranks=ranks, **fields)
 
 
 def receipt_of(said: Json) -> WriteReceipt:
@@ -55,8 +55,8 @@ def receipt_of(said: Json) -> WriteReceipt:
 def kind_hit_of(said: Json) -> KindHit:
     """Return a hit of any kind."""
     memory = None if said["memory"] is None else from_dict(said["memory"])
-    told = {name: said[name] for name in ("content", "score", "key")}
-    return KindHit(kind=Kind(said["kind"]), memory=memory, **told)
+    fields = {name: said[name] for name in ("content", "score", "key")}
+    return KindHit(kind=Kind(said["kind"]), memory=memory, **fields)
 
 
 def report_of(said: Json) -> RunReport:

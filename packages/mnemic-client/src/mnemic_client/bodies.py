@@ -58,9 +58,9 @@ def proposed(candidate: Candidate) -> dict[str, Any]:
     """Return a candidate as the body of a request."""
     names = ("content", "key", "category", "context", "confidence")
     times = ("occurred_at", "valid_from", "valid_to")
-    told = {name: getattr(candidate, name) for name in names}
-    told |= {name: iso(getattr(candidate, name), name) for name in times}
-    return told | {
+    fields = {name: getattr(candidate, name) for name in names}
+    fields |= {name: iso(getattr(candidate, name), name) for name in times}
+    return fields | {
         "kind": candidate.kind.value,
         "level": str(candidate.level),
         "data": plain(candidate.data),
@@ -101,8 +101,8 @@ def iso(moment: datetime | None, name: str) -> str | None:
 def message_body(message: Message) -> dict[str, Any]:
     """Return a message as the body of a request."""
     names = ("role", "content", "message_id", "session", "speaker")
-    told = {name: getattr(message, name) for name in names}
-    return told | {"sent_at": iso(message.sent_at, "sent_at"), "origin": lower(message.origin)}
+    fields = {name: getattr(message, name) for name in names}
+    return fields | {"sent_at": iso(message.sent_at, "sent_at"), "origin": lower(message.origin)}
 
 
 def import_state(said: Mapping[str, Any]) -> ImportState:
@@ -127,5 +127,5 @@ def names(kinds: Sequence[Kind | str] | None) -> list[str] | None:
 
 def found_in(said: Mapping[str, Any]) -> Found:
     """Return what a search found."""
-    told = {name: said[name] for name in ("errors", "query", "plan", "relevance", "abstains")}
-    return Found(hits=tuple(hit_of(hit) for hit in said["hits"]), **told)
+    fields = {name: said[name] for name in ("errors", "query", "plan", "relevance", "abstains")}
+    return Found(hits=tuple(hit_of(hit) for hit in said["hits"]), **fields)

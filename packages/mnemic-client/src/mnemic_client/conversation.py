@@ -35,8 +35,8 @@ class RemoteConversation(RemoteView[M]):
 
     async def newest(self, limit: int) -> list[Message]:
         """Return the same, awaited."""
-        told = await self._remote.call("GET", "/v1/session/messages", params={"limit": limit})
-        return [from_json(Message, one) for one in told["messages"]]
+        answer = await self._remote.call("GET", "/v1/session/messages", params={"limit": limit})
+        return [from_json(Message, one) for one in answer["messages"]]
 
     @verb
     async def compact(self, *, max_tokens: int = 2_000, keep: int = 6) -> Compaction:

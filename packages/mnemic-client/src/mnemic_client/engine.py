@@ -217,10 +217,10 @@ class RemoteEngine:
 
     async def changes(self, *, after: int | None = None) -> AsyncIterator[AuditEvent]:
         """Each change of one's memories, as it comes. Whose it was, a service does not tell: `actor` is empty."""
-        async for _, told in self.client.changes(after=None if after is None else str(after)):
-            scope = self._actor.scope(told["level"])
-            fields = {name: told[name] for name in ("sequence", "action", "memory_id", "version")}
-            at = datetime.fromisoformat(told["at"])
+        async for _, result in self.client.changes(after=None if after is None else str(after)):
+            scope = self._actor.scope(result["level"])
+            fields = {name: result[name] for name in ("sequence", "action", "memory_id", "version")}
+            at = datetime.fromisoformat(result["at"])
             yield AuditEvent(**fields, tenant=self._actor.tenant, at=at, actor="", scope=scope)
 
 

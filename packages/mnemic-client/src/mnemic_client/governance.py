@@ -37,8 +37,8 @@ class _Governed(Face[M]):
     ) -> list[Waiting]:
         days = None if older_than is None else max(0, older_than.days)
         asked = {"limit": limit, "cursor": after, "older_than_days": days, "shared": shared or None}
-        told = (await self._remote.call("GET", "/v1/reviews", params=asked))["reviews"]
-        found = [_waiting_of(one) for one in told]
+        answer = (await self._remote.call("GET", "/v1/reviews", params=asked))["reviews"]
+        found = [_waiting_of(one) for one in answer]
         return found if older_than is None else [one for one in found if one.age >= older_than]
 
     async def _approve(self, memory_id: str, body: Mapping[str, Any]) -> WriteReceipt:
@@ -120,9 +120,9 @@ class RemoteConsents(_Governed[M]):
     async def revoke(self, key: str, *, erase_held: bool = False) -> Revocation:
         """Hide and refuse `key` from now on; with `erase_held` what is held under it goes for good."""
         asked = {"erase_held": str(erase_held).lower()}
-        told = await self._remote.call("DELETE", f"/v1/consents/{quote(key, safe='')}", params=asked)
-        erased = None if told["erasure"] is None else await _ended(self._remote, told["erasure"])
-        return Revocation(key=told["key"], hidden=0 if erased else told["hidden"], erased=erased)
+        answer = await self._remote.call("DELETE", f"/v1/consents/{quote(key, safe='')}", params=asked)
+        erased = None if answer["erasure"] is None else await _ended(self._remote, answer["erasure"])
+        return Revocation(key=answer["key"], hidden=0 if erased else answer["hidden"], erased=erased)
 
 
 class RemotePrivacy(_Governed[M]):
@@ -139,8 +139,8 @@ class RemotePrivacy(_Governed[M]):
     @verb
     async def verify(self, receipt: ErasureReceipt) -> dict[str, int]:
         """Return what a scan finds now of what was erased, by place: nothing but zeros where the receipt holds."""
-        told = await self._remote.call("POST", "/v1/erasures/verification", receipt.as_dict(), repeatable=True)
-        traces: dict[str, int] = told["traces"]
+        answer = await self._remote.call("POST", "/v1/erasures/verification", receipt.as_dict(), repeatable=True)
+        traces: dict[str, int] = answer["traces"]
         return traces
 
 
@@ -156,17 +156,17 @@ class RemoteAudit(_Governed[M]):
     @verb
     async def verify(self) -> AuditReport:
         """Check every line."""
-        told = await self._remote.call("GET", "/v1/audit/verification")
-        return AuditReport(**{one.name: told[one.name] for one in fields(AuditReport) if one.name in told})
+        answer = await self._remote.call("GET", "/v1/audit/verification")
+        return AuditReport(**{one.name: answer[one.name] for one in fields(AuditReport) if one.name in answer})
 
 
-async def carried_out(remote: Remote, told: Mapping[str, Any]) -> CarriedOut:
+async def carried_out(remote: Remote, shown: Mapping[str, Any]) -> CarriedOut:
     """Return the result of a request about memory, once an erasure of its has ended. Raises what that failed with."""
-    erased = None if told["erasure"] is None else await _ended(remote, told["erasure"])
+    erased = None if shown["erasure"] is None else await _ended(remote, shown["erasure"])
     return CarriedOut(
-        forgotten=tuple(told["forgotten"]),
+        forgotten=tuple(shown["forgotten"]),
         erasure=None if erased is None else erased.as_dict(),
-        memories=tuple(memories(told["memories"])),
+        memories=tuple(memories(shown["memories"])),
     )
 
 

@@ -65,27 +65,29 @@ class RemoteEpisodes(RemoteView[M]):
         """Return the steps of an episode in order and how it ended, each with the way there from its task, as the
         graph has them. Raises MemoryNotFound, NotSupported (`graph`).
         """
-        told = await self._remote.call("GET", f"/v1/episodes/{quote(memory_id, safe='')}/walk")
-        return [neighbour_of(one) for one in told["neighbours"]]
+        answer = await self._remote.call("GET", f"/v1/episodes/{quote(memory_id, safe='')}/walk")
+        return [neighbour_of(one) for one in answer["neighbours"]]
 
     @verb
     async def recent(self, *, limit: int = 50, before: str | None = None) -> Sequence[Episode]:
         """Return the episodes that were recorded last, newest first."""
-        told = await self._remote.call("GET", "/v1/episodes", params={"limit": limit, "cursor": before})
-        return [episode_of(one) for one in told["episodes"]]
+        answer = await self._remote.call("GET", "/v1/episodes", params={"limit": limit, "cursor": before})
+        return [episode_of(one) for one in answer["episodes"]]
 
     @verb
     async def similar(self, task: str, *, top_k: int = 5, outcome: Ending | None = None) -> Sequence[Episode]:
         """Return the episodes whose task is most like `task`, best first."""
         body = {"task": task, "top_k": top_k, "outcome": outcome}
-        told = await self._remote.call("POST", "/v1/episodes/similar", body, repeatable=True)
-        return [episode_of(one) for one in told["episodes"]]
+        answer = await self._remote.call("POST", "/v1/episodes/similar", body, repeatable=True)
+        return [episode_of(one) for one in answer["episodes"]]
 
     @verb
     async def lessons(self, task: str, *, top_k: int = 5) -> Sequence[Lesson]:
         """Return what failed before in the episodes most like `task`, and what worked instead."""
-        told = await self._remote.call("POST", "/v1/episodes/lessons", {"task": task, "top_k": top_k}, repeatable=True)
-        return [lesson_of(one) for one in told["lessons"]]
+        answer = await self._remote.call(
+            "POST", "/v1/episodes/lessons", {"task": task, "top_k": top_k}, repeatable=True
+        )
+        return [lesson_of(one) for one in answer["lessons"]]
 
 
 class RemoteEntities(RemoteView[M]):
@@ -116,8 +118,8 @@ class RemoteEntities(RemoteView[M]):
     async def end(self, source: str, relation: str, target: str) -> WriteReceipt | None:
         """Remember that the relation holds no more; None where it was not known to hold."""
         body = {"source": source, "relation": relation, "target": target}
-        told = (await self._remote.call("POST", "/v1/entities/relations/end", body))["receipt"]
-        return None if told is None else receipt_of(told)
+        answer = (await self._remote.call("POST", "/v1/entities/relations/end", body))["receipt"]
+        return None if answer is None else receipt_of(answer)
 
     @verb
     async def same(self, name: str, other: str) -> WriteReceipt:
@@ -127,8 +129,8 @@ class RemoteEntities(RemoteView[M]):
     @verb
     async def apart(self, name: str, other: str) -> WriteReceipt | None:
         """Take back that two names are one; None where nobody had said so."""
-        told = (await self._remote.call("POST", "/v1/entities/apart", {"name": name, "other": other}))["receipt"]
-        return None if told is None else receipt_of(told)
+        answer = (await self._remote.call("POST", "/v1/entities/apart", {"name": name, "other": other}))["receipt"]
+        return None if answer is None else receipt_of(answer)
 
     @verb
     async def extract(self, text: str | Message, *, idempotency_key: str | None = None) -> Extracted:
@@ -139,14 +141,16 @@ class RemoteEntities(RemoteView[M]):
         """Return the same, awaited."""
         body = {"message": message_body(text)} if isinstance(text, Message) else {"text": text}
         headers = {"Idempotency-Key": idempotency_key}
-        told = await self._remote.call("POST", "/v1/entities/extract", body, headers=headers)
-        return Extracted(receipts=tuple(receipts(told)), unresolved=told["unresolved"], skipped=tuple(told["skipped"]))
+        answer = await self._remote.call("POST", "/v1/entities/extract", body, headers=headers)
+        return Extracted(
+            receipts=tuple(receipts(answer)), unresolved=answer["unresolved"], skipped=tuple(answer["skipped"])
+        )
 
     @verb
     async def of_user(self, label: str | None = None, *, limit: int = 50) -> Sequence[Node]:
         """Return what the user has spoken of, last first."""
-        told = await self._remote.call("GET", "/v1/entities", params={"label": label, "limit": limit})
-        return [node_of(one) for one in told["entities"]]
+        answer = await self._remote.call("GET", "/v1/entities", params={"label": label, "limit": limit})
+        return [node_of(one) for one in answer["entities"]]
 
     @verb
     async def neighbours(
@@ -154,8 +158,8 @@ class RemoteEntities(RemoteView[M]):
     ) -> Sequence[Neighbour]:
         """Return what is within `hops` relations of `name`, nearest first, each with the way there."""
         asked = {"name": name, "hops": hops, "at": iso(at, "at"), "limit": limit}
-        told = await self._remote.call("GET", "/v1/entities/neighbours", params=asked)
-        return [neighbour_of(one) for one in told["neighbours"]]
+        answer = await self._remote.call("GET", "/v1/entities/neighbours", params=asked)
+        return [neighbour_of(one) for one in answer["neighbours"]]
 
     @verb
     async def path(
@@ -163,8 +167,8 @@ class RemoteEntities(RemoteView[M]):
     ) -> Sequence[Relation] | None:
         """Return the shortest way from one to the other now, or `at` another time; None where there is none."""
         asked = {"source": source, "target": target, "hops": hops, "at": iso(at, "at")}
-        told = (await self._remote.call("GET", "/v1/entities/path", params=asked))["path"]
-        return None if told is None else [relation_of(one) for one in told]
+        answer = (await self._remote.call("GET", "/v1/entities/path", params=asked))["path"]
+        return None if answer is None else [relation_of(one) for one in answer]
 
 
 class RemotePersona(RemoteView[M]):
@@ -198,6 +202,6 @@ class RemotePersona(RemoteView[M]):
     @verb
     async def prompt(self, *, max_tokens: int = 400) -> str:
         """Return the persona as a block of data for a model's input."""
-        told = await self._remote.call("GET", "/v1/persona/prompt", params={"max_tokens": max_tokens})
-        text: str = told["text"]
+        answer = await self._remote.call("GET", "/v1/persona/prompt", params={"max_tokens": max_tokens})
+        text: str = answer["text"]
         return text

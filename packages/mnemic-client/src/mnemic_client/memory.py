@@ -125,20 +125,20 @@ class MemoryClient(RemoteReading[M]):
             some = [message_body(one) for one in messages[start : start + TURNS]]
             part = keys[start : start + TURNS]
             body = {"messages": some, "idempotency_keys": part}
-            told = await self._remote.call("POST", "/v1/capture/batch", body, repeatable=None not in part)
-            reports += [None if one is None else report_of(one) for one in told["reports"]]
+            answer = await self._remote.call("POST", "/v1/capture/batch", body, repeatable=None not in part)
+            reports += [None if one is None else report_of(one) for one in answer["reports"]]
         return reports
 
     @like(MemoryVerbs.remember)
     async def remember(self, given: SimpleNamespace) -> Sequence[WriteReceipt]:
         """Remember a conversation as a program has it; see `MemoryEngine.remember`. Sent in parts."""
         said = [message_body(one) for one in messages_of(given.messages, session=None)]
-        told: list[WriteReceipt] = []
+        receipts_so_far: list[WriteReceipt] = []
         for start in range(0, len(said), TURNS):
             about = None if given.metadata is None else dict(given.metadata)
             body = {"messages": said[start : start + TURNS], "infer": given.infer, "metadata": about}
-            told += receipts(await self._remote.call("POST", "/v1/remember", body))
-        return told
+            receipts_so_far += receipts(await self._remote.call("POST", "/v1/remember", body))
+        return receipts_so_far
 
     @like(MemoryVerbs.update)
     async def update(self, given: SimpleNamespace) -> WriteReceipt:
@@ -158,9 +158,9 @@ class MemoryClient(RemoteReading[M]):
     ) -> WriteReceipt:
         """Return the same, awaited, with words that came through another channel than the user's own."""
         headers = {"If-Match": None if expected_version is None else f'"{expected_version}"'}
-        told = {name: iso(one, name) if isinstance(one, datetime) else one for name, one in changed.items()}
+        fields = {name: iso(one, name) if isinstance(one, datetime) else one for name, one in changed.items()}
         body = {"content": content, "data": None if data is None else plain(data), "ttl": ttl_text(ttl)}
-        body |= told | {"origin": lower(origin)}
+        body |= fields | {"origin": lower(origin)}
         return receipt_of(await self._remote.call("PATCH", at(memory_id), body, headers=headers))
 
     @like(MemoryVerbs.forget)
@@ -176,14 +176,14 @@ class MemoryClient(RemoteReading[M]):
         }
         body |= {"kinds": names(given.kinds), "where": None if given.where is None else plain(given.where)}
         body |= {"limit": given.limit, "dry_run": given.dry_run}
-        told = await self._remote.call("POST", "/v1/memories/forget", body)
-        return Forgotten(**told | {name: tuple(told[name]) for name in ("memory_ids", "refused")})
+        answer = await self._remote.call("POST", "/v1/memories/forget", body)
+        return Forgotten(**answer | {name: tuple(answer[name]) for name in ("memory_ids", "refused")})
 
     @like(MemoryVerbs.carry_out)
     async def carry_out(self, given: SimpleNamespace) -> CarriedOut:
         """Do what a message asked of memory, once its user has confirmed it. Returns once an erasure has ended."""
-        told = await self._remote.call("POST", "/v1/memory-requests", given.request.to_dict())
-        return await carried_out(self._remote, told)
+        answer = await self._remote.call("POST", "/v1/memory-requests", given.request.to_dict())
+        return await carried_out(self._remote, answer)
 
     @like(MemoryVerbs.undo)
     async def undo(self, given: SimpleNamespace) -> UndoReceipt:
@@ -213,10 +213,10 @@ class MemoryClient(RemoteReading[M]):
         source = islice(iter(memories), state.taken, None)
         while some := list(islice(source, part)):
             body = {"at": state.taken, "memories": [dict(one) for one in some]}
-            told = await self._remote.call("POST", place, body, repeatable=True)
-            state, before = import_state(told), state.taken
+            answer = await self._remote.call("POST", place, body, repeatable=True)
+            state, before = import_state(answer), state.taken
             if state.taken < before + len(some):
-                raise failure_of(told["receipts"][state.taken - before], None)
+                raise failure_of(answer["receipts"][state.taken - before], None)
         return state
 
     @like(MemoryVerbs.run)

@@ -52,9 +52,9 @@ class RemoteReading(RemoteUpkeep[M]):
     async def context(self, given: SimpleNamespace) -> Context:
         """Return a block of memories, ready to be put into one model call as data; it is logged as injected."""
         body = {"query": given.query, "top_k": given.top_k, "max_tokens": given.max_tokens}
-        told = await self._remote.call("POST", "/v1/context", body)
-        plain = {name: told[name] for name in ("text", "reason", "degraded", "abstained", "digest")}
-        return Context(**plain, hits=tuple(hit_of(hit) for hit in told["hits"]))
+        answer = await self._remote.call("POST", "/v1/context", body)
+        plain = {name: answer[name] for name in ("text", "reason", "degraded", "abstained", "digest")}
+        return Context(**plain, hits=tuple(hit_of(hit) for hit in answer["hits"]))
 
     @like(MemoryVerbs.retrieve)
     async def retrieve(self, given: SimpleNamespace) -> Retrieved:
@@ -62,13 +62,13 @@ class RemoteReading(RemoteUpkeep[M]):
         a `MemoryManager`; a client has none.
         """
         body = {"query": given.query, "kinds": names(given.kinds), "top_k": given.top_k}
-        told = await self._remote.call("POST", "/v1/retrieve", body, repeatable=True)
-        return Retrieved([kind_hit_of(one) for one in told["hits"]], told["errors"])
+        answer = await self._remote.call("POST", "/v1/retrieve", body, repeatable=True)
+        return Retrieved([kind_hit_of(one) for one in answer["hits"]], answer["errors"])
 
     async def redacted(self, text: str) -> str:
         """`text` without personal data, as the policy of the service has it; nothing is kept."""
-        told: str = (await self._remote.call("POST", "/v1/redactions", {"text": text}, repeatable=True))["text"]
-        return told
+        answer: str = (await self._remote.call("POST", "/v1/redactions", {"text": text}, repeatable=True))["text"]
+        return answer
 
     @like(MemoryVerbs.get)
     async def get(self, given: SimpleNamespace) -> Memory:
@@ -89,11 +89,11 @@ class RemoteReading(RemoteUpkeep[M]):
         found: list[Memory] = []
         while True:
             asked["limit"] = min(given.limit - len(found), PAGE)
-            told = await self._remote.call("GET", "/v1/memories", params=asked)
-            found += memories(told["memories"])
-            if told["next"] is None or len(found) >= given.limit:
+            answer = await self._remote.call("GET", "/v1/memories", params=asked)
+            found += memories(answer["memories"])
+            if answer["next"] is None or len(found) >= given.limit:
                 return found
-            asked["before"] = told["next"]
+            asked["before"] = answer["next"]
 
     @like(MemoryVerbs.count)
     async def count(self, given: SimpleNamespace) -> int:
@@ -104,15 +104,15 @@ class RemoteReading(RemoteUpkeep[M]):
     @like(MemoryVerbs.history)
     async def history(self, given: SimpleNamespace) -> Sequence[Memory]:
         """All versions of a memory, oldest first. Raises MemoryNotFound."""
-        told = await self._remote.call("GET", f"{at(given.memory_id)}/history", params=_times(given))
-        return memories(told["versions"])
+        answer = await self._remote.call("GET", f"{at(given.memory_id)}/history", params=_times(given))
+        return memories(answer["versions"])
 
     @like(MemoryVerbs.lineage)
     async def lineage(self, given: SimpleNamespace) -> Lineage:
         """Return what a memory took the place of, newest first, and what took its place, in order."""
-        told = await self._remote.call("GET", f"{at(given.memory_id)}/lineage")
-        earlier, later = (tuple(memories(told[name])) for name in ("earlier", "later"))
-        return Lineage(memory=from_dict(told["memory"]), earlier=earlier, later=later, complete=told["complete"])
+        answer = await self._remote.call("GET", f"{at(given.memory_id)}/lineage")
+        earlier, later = (tuple(memories(answer[name])) for name in ("earlier", "later"))
+        return Lineage(memory=from_dict(answer["memory"]), earlier=earlier, later=later, complete=answer["complete"])
 
     @like(MemoryVerbs.uses)
     async def uses(self, given: SimpleNamespace) -> tuple[Sequence[Use], int | None]:
@@ -120,8 +120,8 @@ class RemoteReading(RemoteUpkeep[M]):
         only tells whether it was oneself (`me`, else empty).
         """
         page = {"before": given.before, "limit": given.limit}
-        told = await self._remote.call("GET", f"{at(given.memory_id)}/uses", params=page)
-        return [use(one) for one in told["uses"]], told["next"]
+        answer = await self._remote.call("GET", f"{at(given.memory_id)}/uses", params=page)
+        return [use(one) for one in answer["uses"]], answer["next"]
 
 
 def _times(given: SimpleNamespace) -> dict[str, str | None]:

@@ -69,8 +69,8 @@ class RemoteData(RemoteView[M]):
         if name in self._defined:
             return await self._own.query(name, where, limit=limit)
         body = {"where": dict(where or {}), "limit": limit}
-        told = await self._remote.call("POST", f"/v1/structured/{name}/query", body, repeatable=True)
-        return [from_dict(one) for one in told["memories"]]
+        answer = await self._remote.call("POST", f"/v1/structured/{name}/query", body, repeatable=True)
+        return [from_dict(one) for one in answer["memories"]]
 
     @verb
     async def extract(

@@ -17,7 +17,7 @@ from mnemic.retrieve.search import Searcher
 from mnemic.retrieve.signals import SignalWeights
 from mnemic.types import Actor, Level, Where
 from mnemic_eval.metrics import percentiles
-from mnemic_eval.replay import Told
+from mnemic_eval.replay import Replayed
 
 Measure = Callable[[Sequence[str]], Mapping[str, float]]
 
@@ -61,7 +61,7 @@ class Ablation:
 
     async def ask(
         self,
-        told: Told,
+        conversation: Replayed,
         question: str,
         split: str,
         measure: Measure,
@@ -70,22 +70,22 @@ class Ablation:
         asked_at: datetime | None = None,
     ) -> None:
         """Ask every variant, on the day of `asked_at`; `measure` makes figures of a ranking."""
-        where = Where(scopes=(told.actor.scope(Level.USER),), live_at=self._engine.clock.now())
-        consolidated = self._consolidated == told.actor
+        where = Where(scopes=(conversation.actor.scope(Level.USER),), live_at=self._engine.clock.now())
+        consolidated = self._consolidated == conversation.actor
         for name, searcher in self._searchers.items():
             if (name == DERIVED) is not consolidated:
                 continue
             began = time.perf_counter()
             result = await searcher.search(question, where, top_k=top_k, asked_at=asked_at)
             self._seconds[name].append(time.perf_counter() - began)
-            self._rows[name].append((split, measure(told.refs(result))))
+            self._rows[name].append((split, measure(conversation.refs(result))))
 
-    async def consolidate(self, told: Told) -> None:
+    async def consolidate(self, conversation: Replayed) -> None:
         """Draw together what was told: from here on only the search among derived memories is asked."""
-        report = await self._engine.consolidate(actor=told.actor, rules=_DRAWN)
+        report = await self._engine.consolidate(actor=conversation.actor, rules=_DRAWN)
         if not report.complete:
             raise RuntimeError("what was told was not drawn together to its end")
-        self._consolidated = told.actor
+        self._consolidated = conversation.actor
 
     def report(self, names: Sequence[str]) -> dict[str, Any]:
         """Each variant's means over all, dev and test questions, and the median of its search time."""

@@ -30,7 +30,7 @@ from mnemic_eval.known import auc
 from mnemic_eval.metrics import CONFIDENCE, interval
 from mnemic_eval.outcome import SEED, SPLITS
 from mnemic_eval.progress import Progress, silent
-from mnemic_eval.replay import Told, chosen_embedder, throwaway_engine
+from mnemic_eval.replay import Replayed, chosen_embedder, throwaway_engine
 
 ADVERSARIAL = "adversarial"
 RESAMPLES = 500
@@ -80,12 +80,12 @@ def run(
     Raises InvalidInput (`invalid_input:data:abstention`) for data that has no question of one of the two kinds.
     """
     unread = Unread()
-    told_of = conversations(Path(path), unread)[:limit]
-    kinds = {one.answerable for told in told_of for one in told.asked}
+    conversations_read = conversations(Path(path), unread)[:limit]
+    kinds = {one.answerable for result in conversations_read for one in result.asked}
     if len(kinds) < 2:
         raise InvalidInput("data:abstention", hint="no answerable, or no unanswerable questions")
     made = chosen_embedder(embedder, vectors)
-    answers = asyncio.run(_measured(told_of, made, progress))
+    answers = asyncio.run(_measured(conversations_read, made, progress))
     settings = conditions(seed=seed, set="abstention", embedder=made.space.model, unread=dict(unread))
     halves = {split: _figures([one for one in answers if one.asked.split == split], seed) for split in SPLITS}
     return {**halves, "settings": settings}
@@ -126,29 +126,31 @@ def _haystacks(path: Path, unread: Unread) -> Iterator[Conversation]:
         yield Conversation(messages=stack.messages, asked=[one])
 
 
-async def _measured(told_of: Sequence[Conversation], embedder: Embedder, progress: Progress) -> list[Answer]:
+async def _measured(conversations_read: Sequence[Conversation], embedder: Embedder, progress: Progress) -> list[Answer]:
     answers: list[Answer] = []
     async with throwaway_engine(embedder) as engine:
-        for place, one in enumerate(told_of, start=1):
-            told = Told(engine, Actor(user=f"conversation-{place}"))
-            await told.tell(one.messages, progress, f"conversation {place} of {len(told_of)}: messages")
+        for place, one in enumerate(conversations_read, start=1):
+            conversation = Replayed(engine, Actor(user=f"conversation-{place}"))
+            await conversation.tell(
+                one.messages, progress, f"conversation {place} of {len(conversations_read)}: messages"
+            )
             for asked in one.asked:
-                result = await engine.search(asked.text, actor=told.actor, top_k=1, asked_at=asked.asked_at)
+                result = await engine.search(asked.text, actor=conversation.actor, top_k=1, asked_at=asked.asked_at)
                 # A scope of which nothing can be told is taken for one that knows: that is what a caller sees.
                 answers.append(Answer(asked, 1.0 if result.relevance is None else result.relevance, result.abstains))
-            progress("conversations", place, len(told_of))
+            progress("conversations", place, len(conversations_read))
     return answers
 
 
 def _figures(answers: Sequence[Answer], seed: int) -> dict[str, Any]:
     kinds = [[one for one in answers if one.asked.answerable is kind] for kind in (True, False)]
     shares = [[float(one.abstained) for one in kind] for kind in kinds]
-    told: dict[str, Any] = {"auc": _auc(answers)}
+    fields: dict[str, Any] = {"auc": _auc(answers)}
     bounds = {"auc": auc_interval(answers, seed)}
     for name, values in zip(("answerable_abstained", "unanswerable_abstained"), shares, strict=True):
-        told[name] = round(sum(values) / len(values), 4) if values else None
+        fields[name] = round(sum(values) / len(values), 4) if values else None
         bounds[name] = interval(values, seed) if values else None
-    return {**told, "answerable": len(kinds[0]), "unanswerable": len(kinds[1]), "ci95": bounds}
+    return {**fields, "answerable": len(kinds[0]), "unanswerable": len(kinds[1]), "ci95": bounds}
 
 
 def _auc(answers: Sequence[Answer]) -> float | None:

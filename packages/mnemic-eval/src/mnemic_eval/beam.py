@@ -107,5 +107,5 @@ def run(path: str | Path, *, limit: int | None = None, **how: Any) -> dict[str, 
     Raises InvalidInput for data that is not there or not BEAM's.
     """
     unread = Unread()
-    told_of = read_chats(Path(path), unread)[:limit]
-    return chats.run(ChatSet(name="beam", chats=told_of, figures=FIGURES, unread=unread), **how)
+    chats_read = read_chats(Path(path), unread)[:limit]
+    return chats.run(ChatSet(name="beam", chats=chats_read, figures=FIGURES, unread=unread), **how)

@@ -48,9 +48,9 @@ def run(
     """
     made = chosen_embedder(embedder, vectors)
     turns = [message for chat in conversations(Path(path)) for message in chat.messages][: limit or TURNS]
-    told = asyncio.run(_captured(turns, made, progress))
-    stored = [one for one in told if one["stored"]]
-    changes = [one for one in told if one["against"]]
+    result = asyncio.run(_captured(turns, made, progress))
+    stored = [one for one in result if one["stored"]]
+    changes = [one for one in result if one["against"]]
     if per_question is not None:
         drawn = random.Random(seed).sample(stored, min(SAMPLE, len(stored)))  # noqa: S311
         lines = [{"set": "stored", **one} for one in drawn] + [{"set": "changes", **one} for one in changes]
@@ -58,7 +58,7 @@ def run(
     return {
         "turns": len(turns),
         "stored": len(stored),
-        "outcomes": dict(Counter(one["outcome"] for one in told)),
+        "outcomes": dict(Counter(one["outcome"] for one in result)),
         "changes": len(changes),
         "settings": conditions(seed=seed, set="captured", embedder=made.space.model),
     }
@@ -78,12 +78,12 @@ async def _turn(engine: MemoryEngine, turn: Message) -> list[Line]:
     actor = Actor(user=(turn.speaker or "user").casefold())
     own = Message(role="user", content=turn.content, session=turn.session, sent_at=turn.sent_at)
     report = await engine.capture(own, actor=actor)
-    told = []
+    lines = []
     for receipt in report.receipts:
         against = [*receipt.superseded, *receipt.conflicts_with]
         olds = [(await engine.history(one, actor=actor))[-1].content for one in dict.fromkeys(against)]
         memory = await engine.get(receipt.memory_id, actor=actor) if receipt.memory_id and receipt.stored else None
-        told.append({
+        lines.append({
             "message": turn.content,
             "outcome": str(receipt.outcome),
             "stored": receipt.stored,
@@ -91,4 +91,4 @@ async def _turn(engine: MemoryEngine, turn: Message) -> list[Line]:
             "content": memory.content if memory else None,
             "against": olds,
         })  # fmt: skip
-    return told
+    return lines

@@ -43,17 +43,17 @@ class Example(NamedTuple):
 def examples(seed: int = 0) -> list[Example]:
     """Every example that the sentences give; the same for the same seed."""
     text = files(__package__).joinpath("data", "statements.json").read_text(encoding="utf-8")
-    told: dict[str, Any] = json.loads(text)
+    data: dict[str, Any] = json.loads(text)
     chance = random.Random(seed)  # noqa: S311
     found: list[Example] = []
-    for language, topics in told["topics"].items():
+    for language, topics in data["topics"].items():
         found += _of_topics(language, topics, chance)
-    found += _of_persons(told["persons"], chance)
-    found += _of_chatter(told, chance)
-    found += _of_corrections(told["corrections"], told["persons"]["relations"], chance)
-    for number, (known, said) in enumerate(told["one_value"]):
+    found += _of_persons(data["persons"], chance)
+    found += _of_chatter(data, chance)
+    found += _of_corrections(data["corrections"], data["persons"]["relations"], chance)
+    for number, (known, said) in enumerate(data["one_value"]):
         found += [Example(f"one:{number}", known, said, changes=True)] * 2
-    for number, (one, other) in enumerate(told["side_by_side"]):
+    for number, (one, other) in enumerate(data["side_by_side"]):
         place = f"beside:{number}"
         found += [Example(place, one, other, changes=False), Example(place, other, one, changes=False)] * 2
     return found
@@ -75,12 +75,12 @@ def _of_topics(language: str, topics: Mapping[str, Any], chance: random.Random) 
             yield Example(place, chance.choice(topic["known"]), said, changes=False)
 
 
-def _of_persons(told: Mapping[str, Any], chance: random.Random) -> Iterator[Example]:
-    for number, (other, oneself) in enumerate(zip(told["others"], told["oneself"], strict=True)):
+def _of_persons(fields: Mapping[str, Any], chance: random.Random) -> Iterator[Example]:
+    for number, (other, oneself) in enumerate(zip(fields["others"], fields["oneself"], strict=True)):
         place = f"persons:{number}"
         for said in other["changes"]:
             for _ in range(4):
-                who, whom = chance.sample(told["relations"], 2)
+                who, whom = chance.sample(fields["relations"], 2)
                 known = other["known"].format(r=who)
                 yield Example(place, known, said.format(r=who), changes=True)
                 yield Example(place, known, said.format(r=whom), changes=False)
@@ -90,25 +90,25 @@ def _of_persons(told: Mapping[str, Any], chance: random.Random) -> Iterator[Exam
         yield from (Example(place, oneself["known"], said, changes=True) for said in oneself["changes"])
 
 
-def _of_corrections(told: Mapping[str, Any], relations: list[str], chance: random.Random) -> Iterator[Example]:
+def _of_corrections(fields: Mapping[str, Any], relations: list[str], chance: random.Random) -> Iterator[Example]:
     """Yield corrections of names and numbers that leave unsaid what they are the name or the number of."""
     for values, frames in (("names", "known"), ("numbers", "known_numbers")):
-        for number, pair in enumerate(told[values]):
+        for number, pair in enumerate(fields[values]):
             place = f"corrections:{values}:{number}"
-            for known in told[frames]:
+            for known in fields[frames]:
                 a, b = chance.sample(pair, 2)
                 first = known.format(a=a, r=chance.choice(relations))
-                said = chance.sample(told["corrections"], 5)
+                said = chance.sample(fields["corrections"], 5)
                 yield from (Example(place, first, one.format(a=a, b=b), changes=True) for one in said)
-                other, also = chance.choice([one for one in told[values] if one is not pair])
+                other, also = chance.choice([one for one in fields[values] if one is not pair])
                 yield from (Example(place, first, one.format(a=other, b=also), changes=False) for one in said[:3])
-                yield from (Example(place, first, one.format(a=a, b=b), changes=False) for one in told["none"])
+                yield from (Example(place, first, one.format(a=a, b=b), changes=False) for one in fields["none"])
 
 
-def _of_chatter(told: Mapping[str, Any], chance: random.Random) -> Iterator[Example]:
+def _of_chatter(fields: Mapping[str, Any], chance: random.Random) -> Iterator[Example]:
     """Yield what people tell each other in passing: it changes nothing, neither itself nor what is known."""
-    topics = list(told["topics"]["en"].values())
-    for number, talk in enumerate(told["chatter"]):
+    topics = list(fields["topics"]["en"].values())
+    for number, talk in enumerate(fields["chatter"]):
         place = f"chatter:{number}"
         yield from (Example(place, a, b, changes=False) for a in talk for b in talk if a != b)
         for said in talk:

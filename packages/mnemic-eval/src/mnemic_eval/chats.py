@@ -26,7 +26,7 @@ from mnemic_eval.known import Knowing
 from mnemic_eval.metrics import all_at, ndcg_at, recall_at
 from mnemic_eval.outcome import SEED, Asked, report, write_lines
 from mnemic_eval.progress import Progress, silent
-from mnemic_eval.replay import Told, chosen_embedder, facts, throwaway_engine
+from mnemic_eval.replay import Replayed, chosen_embedder, facts, throwaway_engine
 from mnemic_eval.standing import FIGURES as STANDING_FIGURES
 from mnemic_eval.standing import Wish, followed
 
@@ -102,7 +102,7 @@ def run(
     seen = asyncio.run(_measured(of, frozenset(split["dev"]), made, progress, ablate))
     if per_question is not None:
         write_lines([*seen.asked, *seen.followed], per_question)
-    more = {"split": split, "unread": dict(of.unread), **facts(seen.told)}
+    more = {"split": split, "unread": dict(of.unread), **facts(seen.replayed)}
     settings = conditions(seed=seed, set=of.name, embedder=made.space.model, **more)
     result = report(seen.asked, of.figures, settings, seed=seed)
     if known := seen.knowing.report():
@@ -117,7 +117,7 @@ class _Seen:
     """Results for the questions of all chats, and for their wishes."""
 
     ablation: Ablation | None
-    told: list[Told] = field(default_factory=list)
+    replayed: list[Replayed] = field(default_factory=list)
     asked: list[Asked] = field(default_factory=list)
     followed: list[Asked] = field(default_factory=list)
     knowing: Knowing = field(default_factory=Knowing)
@@ -127,35 +127,35 @@ async def _measured(of: ChatSet, dev: frozenset[str], embedder: Embedder, progre
     async with throwaway_engine(embedder) as engine:
         seen = _Seen(Ablation(engine) if ablate else None)
         for place, chat in enumerate(of.chats, start=1):
-            told = Told(engine, Actor(user=f"chat-{place}"))
-            seen.told.append(told)
-            await told.tell(chat.messages, progress, f"{chat.name}: messages")
+            conversation = Replayed(engine, Actor(user=f"chat-{place}"))
+            seen.replayed.append(conversation)
+            await conversation.tell(chat.messages, progress, f"{chat.name}: messages")
             split = "dev" if chat.name in dev else "test"
             for question in chat.questions:
-                seen.asked.append(await _asked(told, of, question, split))
+                seen.asked.append(await _asked(conversation, of, question, split))
             others = [one for one in of.chats if one is not chat and (one.name in dev) is (chat.name in dev)]
             foreign = [question.text for one in others for question in one.questions]
-            await seen.knowing.ask(told, [question.text for question in chat.questions], foreign, split)
-            seen.followed += await followed(told, chat.messages, chat.wishes, split)
+            await seen.knowing.ask(conversation, [question.text for question in chat.questions], foreign, split)
+            seen.followed += await followed(conversation, chat.messages, chat.wishes, split)
             if seen.ablation is not None:
-                await _ablate(seen.ablation, told, of, chat, split)
+                await _ablate(seen.ablation, conversation, of, chat, split)
             progress("chats", place, len(of.chats))
     return seen
 
 
-async def _ablate(ablation: Ablation, told: Told, of: ChatSet, chat: Chat, split: str) -> None:
+async def _ablate(ablation: Ablation, conversation: Replayed, of: ChatSet, chat: Chat, split: str) -> None:
     """Ask all variants, and once more when what was told is drawn together: last, as it adds memories. Not where the
     wishes of a chat were captured: that adds others.
     """
     for consolidated in (False, True)[: 1 if chat.wishes else 2]:
         if consolidated:
-            await ablation.consolidate(told)
+            await ablation.consolidate(conversation)
         for question in chat.questions:
-            await ablation.ask(told, question.text, split, partial(of.measured, question.evidence), top_k=DEPTH)
+            await ablation.ask(conversation, question.text, split, partial(of.measured, question.evidence), top_k=DEPTH)
 
 
-async def _asked(told: Told, of: ChatSet, question: Question, split: str) -> Asked:
-    ranked = await told.ask(question.text, top_k=DEPTH)
+async def _asked(conversation: Replayed, of: ChatSet, question: Question, split: str) -> Asked:
+    ranked = await conversation.ask(question.text, top_k=DEPTH)
     return Asked(
         question_id=question.question_id,
         category=question.category,

@@ -30,12 +30,12 @@ class Earlier:
         """None where all evidence was told in one conversation, or nobody knows when."""
         sent = {str(one.message_id): one.sent_at for one in messages if one.sent_at is not None}
         sessions = {str(one.message_id): one.session for one in messages}
-        told = {ref: sent[ref] for ref in evidence if ref in sent}
-        if not told:
+        fields = {ref: sent[ref] for ref in evidence if ref in sent}
+        if not fields:
             return None
-        last = sessions[max(told, key=lambda ref: told[ref])]
+        last = sessions[max(fields, key=lambda ref: fields[ref])]
         as_of = min(at for ref, at in sent.items() if sessions[ref] == last) - _MOMENT
-        wanted = frozenset(ref for ref, at in told.items() if at <= as_of)
+        wanted = frozenset(ref for ref, at in fields.items() if at <= as_of)
         later = frozenset(ref for ref, at in sent.items() if at > as_of)
         return cls(as_of=as_of, wanted=wanted, later=later) if wanted else None
 

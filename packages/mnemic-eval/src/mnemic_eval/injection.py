@@ -31,7 +31,7 @@ from mnemic_eval.files import Unread
 from mnemic_eval.metrics import CONFIDENCE, interval
 from mnemic_eval.outcome import SEED, SPLITS
 from mnemic_eval.progress import Progress, silent
-from mnemic_eval.replay import Told, chosen_embedder, throwaway_engine
+from mnemic_eval.replay import Replayed, chosen_embedder, throwaway_engine
 from mnemic_eval.standing import PATIENT
 
 SIZES = (5, 50, 500, 5_000)
@@ -133,9 +133,9 @@ async def _measured(
         for split, messages in filling.items():
             for size in sizes:
                 actor = Actor(user=f"{split}-{size}")
-                told = Told(engine, actor)
+                conversation = Replayed(engine, actor)
                 facts = FACTS[: min(size, len(FACTS))]
-                await told.tell(messages[: size - len(facts)], progress, f"{split}, {size} memories")
+                await conversation.tell(messages[: size - len(facts)], progress, f"{split}, {size} memories")
                 stated = [
                     Candidate(content=text, key=f"fact_{name}", category=CATEGORIES.get(name))
                     for name, text, _ in facts

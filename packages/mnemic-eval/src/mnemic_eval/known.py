@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mnemic_eval.replay import Told
+from mnemic_eval.replay import Replayed
 
 OWN, OTHERS = 60, 40
 """Questions of each kind that a chat is asked at most, evenly chosen."""
@@ -21,17 +21,17 @@ class Knowing:
     def __init__(self) -> None:
         self._rows: dict[str, list[tuple[bool, float, bool]]] = {"dev": [], "test": []}
 
-    async def ask(self, told: Told, own: Sequence[str], others: Sequence[str], split: str) -> None:
+    async def ask(self, conversation: Replayed, own: Sequence[str], others: Sequence[str], split: str) -> None:
         """Ask both kinds of one chat. Where relevance cannot be told nothing is counted."""
         asked = [(True, text) for text in evenly(own, OWN)] + [(False, text) for text in evenly(others, OTHERS)]
         for about_it, text in asked:
-            result = await told.engine.search(text, actor=told.actor, top_k=1)
+            result = await conversation.engine.search(text, actor=conversation.actor, top_k=1)
             if result.relevance is not None:
                 self._rows[split].append((about_it, result.relevance, result.abstains))
 
     def report(self) -> dict[str, dict[str, Any]]:
         """`dev` and `test`, each where both kinds were counted."""
-        return {split: told for split, rows in self._rows.items() if (told := _figures(rows)) is not None}
+        return {split: result for split, rows in self._rows.items() if (result := _figures(rows)) is not None}
 
 
 def evenly(texts: Sequence[str], most: int) -> list[str]:

@@ -68,8 +68,8 @@ def run(
     asked = asyncio.run(_measured(texts, questions, made, progress))
     if per_question is not None:
         write_lines(asked, per_question)
-    told = {language: len(found) for language, found in texts.items()}
-    settings = conditions(seed=seed, set="languages", embedder=made.space.model, memories=told)
+    fields = {language: len(found) for language, found in texts.items()}
+    settings = conditions(seed=seed, set="languages", embedder=made.space.model, memories=fields)
     return report(asked, FIGURES, settings, seed=seed)
 
 

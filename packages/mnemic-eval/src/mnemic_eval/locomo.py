@@ -74,5 +74,5 @@ def run(path: str | Path, *, limit: int | None = None, **how: Any) -> dict[str, 
     Raises InvalidInput for data that is not there or not LoCoMo's.
     """
     unread = Unread()
-    told_of = conversations(Path(path), unread)[:limit]
-    return chats.run(ChatSet(name="locomo", chats=told_of, figures=FIGURES, unread=unread), **how)
+    chats_read = conversations(Path(path), unread)[:limit]
+    return chats.run(ChatSet(name="locomo", chats=chats_read, figures=FIGURES, unread=unread), **how)

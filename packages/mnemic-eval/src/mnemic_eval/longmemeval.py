@@ -35,7 +35,7 @@ from mnemic_eval.files import Unread, found, loaded, messages_of
 from mnemic_eval.metrics import all_at, any_at, ndcg_at, recall_at
 from mnemic_eval.outcome import SEED, Asked, report, write_lines
 from mnemic_eval.progress import Progress, silent
-from mnemic_eval.replay import Told, chosen_embedder, facts, throwaway_engine
+from mnemic_eval.replay import Replayed, chosen_embedder, facts, throwaway_engine
 
 FILES = ("longmemeval_s*.json*", "longmemeval_m*.json*", "longmemeval_oracle*.json*", "*.json*")
 FIGURES = ("session_any@5", "session_all@5", "turn_recall@5", "ndcg@10")
@@ -154,20 +154,22 @@ async def _measured(
 ) -> tuple[list[Asked], list[AskedEarlier], Ablation | None, dict[str, Any]]:
     asked: list[Asked] = []
     before: list[AskedEarlier] = []
-    told: list[Told] = []
+    conversations: list[Replayed] = []
     async with throwaway_engine(embedder) as engine:
         ablation = Ablation(engine) if ablate else None
         for place, stack in enumerate(chosen, start=1):
-            told.append(Told(engine, Actor(user=f"question-{place}")))
-            await told[-1].tell(stack.messages, progress, f"question {place} of {len(chosen)}: messages")
-            asked.append(await _asked(told[-1], stack))
-            before += await _asked_earlier(told[-1], stack)
+            conversations.append(Replayed(engine, Actor(user=f"question-{place}")))
+            await conversations[-1].tell(stack.messages, progress, f"question {place} of {len(chosen)}: messages")
+            asked.append(await _asked(conversations[-1], stack))
+            before += await _asked_earlier(conversations[-1], stack)
             if ablation is not None:
                 measure = partial(_figures, stack)
                 asked_at = stack.asked_at
-                await ablation.ask(told[-1], stack.question, stack.split, measure, top_k=DEPTH, asked_at=asked_at)
+                await ablation.ask(
+                    conversations[-1], stack.question, stack.split, measure, top_k=DEPTH, asked_at=asked_at
+                )
             progress("questions", place, len(chosen))
-    return asked, before, ablation, facts(told)
+    return asked, before, ablation, facts(conversations)
 
 
 def _figures(stack: Haystack, ranked: Sequence[str]) -> dict[str, float]:
@@ -181,8 +183,8 @@ def _figures(stack: Haystack, ranked: Sequence[str]) -> dict[str, float]:
     return {name: round(value, 6) for name, value in figures.items()}
 
 
-async def _asked(told: Told, stack: Haystack) -> Asked:
-    ranked = await told.ask(stack.question, top_k=DEPTH, asked_at=stack.asked_at)
+async def _asked(conversation: Replayed, stack: Haystack) -> Asked:
+    ranked = await conversation.ask(stack.question, top_k=DEPTH, asked_at=stack.asked_at)
     return Asked(
         question_id=stack.question_id,
         category=stack.category,
@@ -194,9 +196,9 @@ async def _asked(told: Told, stack: Haystack) -> Asked:
     )
 
 
-async def _asked_earlier(told: Told, stack: Haystack) -> list[AskedEarlier]:
+async def _asked_earlier(conversation: Replayed, stack: Haystack) -> list[AskedEarlier]:
     earlier = Earlier.of(stack.messages, stack.turns)
     if earlier is None:
         return []
-    ranked = await told.ask(stack.question, top_k=DEPTH, asked_at=earlier.as_of, as_of=earlier.as_of)
+    ranked = await conversation.ask(stack.question, top_k=DEPTH, asked_at=earlier.as_of, as_of=earlier.as_of)
     return [AskedEarlier.of(stack.split, earlier, ranked)]

@@ -17,7 +17,7 @@ from mnemic_eval.truth_match import cover, is_stale, matches
 
 Line = Mapping[str, Any]
 Answers = Literal["right", "wrong"]
-TOLD_FROM = 0.34
+ANSWERED_FROM = 0.34
 """The share of a statement's content words that the message telling it has at least."""
 SAME_FROM = 0.5
 MOST = 6
@@ -48,13 +48,13 @@ class Oracle:
 
 def right_items(line: Line, text: str, known: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return what the labels say of the message `text`: what it tells, what that replaces, and what it ends."""
-    told = _told(line, text)
+    result = _answered(line, text)
     ended = [one["statement"] for one in line["no_longer"] if _ending(line, one) == text]
-    items = [_item(quote, None, "add") for quote in told]
+    items = [_item(quote, None, "add") for quote in result]
     words = _best(text, [*ended, *line["now_true"]], line)
     for entry in known:
         if any(_says(entry, one) for one in ended) or (ended and _is_over(line, entry)):
-            quote = max(told, key=lambda one: cover(entry["text"], one), default="")
+            quote = max(result, key=lambda one: cover(entry["text"], one), default="")
             items.append(_item(quote, entry["id"], "update") if quote else _item(words, entry["id"], "end"))
     named = {item["quote"] for item in items if item["id"] is not None}
     return [item for item in items if item["id"] is not None or item["quote"] not in named]
@@ -108,7 +108,7 @@ def _users(line: Line) -> list[tuple[datetime, str]]:
     ]
 
 
-def _told(line: Line, text: str) -> list[str]:
+def _answered(line: Line, text: str) -> list[str]:
     """Return the sentences of `text` that tell a labelled statement which no other message tells better."""
     found: dict[str, None] = {}
     statements = [(one, True) for one in line["now_true"]]
@@ -135,7 +135,7 @@ def _teller(line: Line, statement: str, latest: bool) -> str | None:
     if not latest:
         shares = [share + 0.5 * _is_over(line, {"text": text}) for share, (_, text) in zip(shares, said, strict=True)]
     best = max(shares, default=0.0)
-    if best < TOLD_FROM:
+    if best < ANSWERED_FROM:
         return None
     places = [place for place, one in enumerate(shares) if one == best]
     return said[places[-1 if latest else 0]][1]
@@ -182,7 +182,7 @@ def _best(text: str, statements: Sequence[str], line: Line | None) -> str:
     wanted = [] if line is None else [one for ask in line["asks"] for one in ask["must"]]
 
     def worth(part: str) -> float:
-        told = sum(cover(one, part) for one in statements) + 0.1 * sum(matches(one, part) for one in wanted)
-        return told - 0.05 * len(sentences(part))
+        score = sum(cover(one, part) for one in statements) + 0.1 * sum(matches(one, part) for one in wanted)
+        return score - 0.05 * len(sentences(part))
 
     return max(_parts(text), key=worth, default="")

@@ -126,7 +126,7 @@ def run(
     chosen = _sample(pairs(Path(path)), limit or LIMIT, seed)
     with TemporaryDirectory(prefix="mnemic-pairs-") as folder:
         made = chosen_embedder(embedder, vectors or Path(folder) / "vectors")
-        outcomes = asyncio.run(_told([pair for split in SPLITS for pair in chosen[split]], made, progress))
+        outcomes = asyncio.run(_replayed_pairs([pair for split in SPLITS for pair in chosen[split]], made, progress))
     answered = iter(outcomes)
     halves = {split: _figures([(pair, next(answered)) for pair in chosen[split]]) for split in SPLITS}
     settings = conditions(seed=seed, set="pairs", embedder=made.space.model, limit=limit or LIMIT)
@@ -143,7 +143,7 @@ def _sample(found: Sequence[Pair], limit: int, seed: int) -> dict[str, list[Pair
     return chosen
 
 
-async def _told(chosen: Sequence[Pair], embedder: Embedder, progress: Progress) -> list[Outcome]:
+async def _replayed_pairs(chosen: Sequence[Pair], embedder: Embedder, progress: Progress) -> list[Outcome]:
     outcomes: list[Outcome] = []
     async with throwaway_engine(embedder) as engine:
         for start in range(0, len(chosen), CHUNK):

@@ -84,11 +84,11 @@ def line_chart(lines: Sequence[Line], *, title: str, x: str, y: str, log_x: bool
     for place, line in enumerate(lines):
         body += _line(place, [(across.at(one), up.at(other)) for one, other in line.points])
     body += _legend([line.name for line in lines], _LEFT, HEIGHT - 8, marks=True)
-    told = "; ".join(
+    description = "; ".join(
         f"{line.name}: " + ", ".join(f"{_number(one)} → {_number(other)}" for one, other in line.points)
         for line in lines
     )
-    return _svg(HEIGHT, title, f"{y} over {x}. {told}.", body)
+    return _svg(HEIGHT, title, f"{y} over {x}. {description}.", body)
 
 
 def bar_chart(rows: Sequence[Bars], *, title: str, x: str, most: float | None = None) -> str:
@@ -110,18 +110,18 @@ def bar_chart(rows: Sequence[Bars], *, title: str, x: str, most: float | None = 
         body += _bars(row, names, across, _TOP + place * (len(names) * _ROW + _GAP) + _GAP / 2)
     if len(names) > 1:
         body += _legend(names, left, high + 60, marks=False)
-    told = "; ".join(
+    description = "; ".join(
         f"{row.label}: " + ", ".join(f"{name} {_number(value)}" for name, value in row.values.items()) for row in rows
     )
-    return _svg(high + (70 if len(names) > 1 else 48), title, f"{x}. {told}.", body)
+    return _svg(high + (70 if len(names) > 1 else 48), title, f"{x}. {description}.", body)
 
 
-def _svg(height: float, title: str, told: str, body: Sequence[str]) -> str:
+def _svg(height: float, title: str, line: str, body: Sequence[str]) -> str:
     return "\n".join(
         (
             f'<svg xmlns="{_SVG}" viewBox="0 0 {WIDTH} {height:g}" role="img" aria-labelledby="title desc">',
             f'<title id="title">{escape(title)}</title>',
-            f'<desc id="desc">{escape(told)}</desc>',
+            f'<desc id="desc">{escape(line)}</desc>',
             f"<style>{_STYLE}</style>",
             *_hatches(),
             _text(WIDTH / 2, 22, title, anchor="middle", name="title"),

@@ -141,8 +141,8 @@ def _candidate(belief: Belief) -> Candidate:
     )
 
 
-def _moment(told: str) -> datetime:
-    return datetime.fromisoformat(told)
+def _moment(text: str) -> datetime:
+    return datetime.fromisoformat(text)
 
 
 def _data(belief: Belief) -> dict[str, Any]:

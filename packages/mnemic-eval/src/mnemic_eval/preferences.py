@@ -21,7 +21,7 @@ from mnemic_eval.conditions import conditions
 from mnemic_eval.files import found, loaded
 from mnemic_eval.outcome import SEED, SPLITS, Asked, report, write_lines
 from mnemic_eval.progress import Progress, silent
-from mnemic_eval.replay import Told, chosen_embedder, throwaway_engine
+from mnemic_eval.replay import Replayed, chosen_embedder, throwaway_engine
 from mnemic_eval.standing import FIGURES, Wish, followed
 
 FILES = ("preferences*.json*", "*.jsonl", "*.json")
@@ -76,7 +76,7 @@ async def _measured(lines: Sequence[tuple[str, str]], embedder: Embedder, progre
     asked: list[Asked] = []
     async with throwaway_engine(embedder) as engine:
         for place, (stated, request) in enumerate(lines):
-            told = Told(engine, Actor(user=f"user-{place}"))
+            conversation = Replayed(engine, Actor(user=f"user-{place}"))
             step = max(1, len(lines) // (OTHERS + 1))
             places = dict.fromkeys((place + step * number) % len(lines) for number in range(OTHERS + 1))
             said = [Message(role="user", content=lines[one][0], message_id=f"m{one}") for one in places]
@@ -87,6 +87,6 @@ async def _measured(lines: Sequence[tuple[str, str]], embedder: Embedder, progre
                 wanted=stated,
                 evidence=frozenset({f"m{place}"}),
             )
-            asked += await followed(told, said, [wish], SPLITS[place % 2])
+            asked += await followed(conversation, said, [wish], SPLITS[place % 2])
             progress("statements", place + 1, len(lines))
     return asked

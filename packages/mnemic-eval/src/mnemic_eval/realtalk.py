@@ -90,5 +90,5 @@ def run(path: str | Path, *, limit: int | None = None, **how: Any) -> dict[str, 
     Raises InvalidInput for data that is not there or not REALTALK's.
     """
     unread = Unread()
-    told_of = read_chats(Path(path), unread)[:limit]
-    return chats.run(ChatSet(name="realtalk", chats=told_of, figures=FIGURES, unread=unread), **how)
+    chats_read = read_chats(Path(path), unread)[:limit]
+    return chats.run(ChatSet(name="realtalk", chats=chats_read, figures=FIGURES, unread=unread), **how)

@@ -52,7 +52,7 @@ def chosen_embedder(given: Embedder | None, vectors: Path | None) -> Embedder:
 
 
 @dataclass(slots=True)
-class Told:
+class Replayed:
     """One conversation in the engine: which message each memory holds, and how the search went so far."""
 
     engine: MemoryEngine
@@ -100,13 +100,13 @@ class Told:
         return tuple(dict.fromkeys(ref for memory_id in ids for ref in self._refs.get(memory_id, [memory_id])))
 
 
-def facts(told: Sequence[Told]) -> dict[str, Any]:
+def facts(conversation: Sequence[Replayed]) -> dict[str, Any]:
     """Return the number of messages that were told, those that were refused and why, and how long the searches took,
     embedding included.
     """
-    seconds = [second for one in told for second in one.search_seconds]
+    seconds = [second for one in conversation for second in one.search_seconds]
     return {
-        "messages": sum(one.messages for one in told),
-        "refused": dict(sum((one.refused for one in told), Counter())),
+        "messages": sum(one.messages for one in conversation),
+        "refused": dict(sum((one.refused for one in conversation), Counter())),
         "search": percentiles([1000 * second for second in seconds]) if seconds else {},
     }

@@ -18,7 +18,7 @@ from mnemic.inject import Entry, InjectionConfig, injector_for
 from mnemic.types import Message
 from mnemic_eval.extraction import matches
 from mnemic_eval.outcome import Asked
-from mnemic_eval.replay import Told
+from mnemic_eval.replay import Replayed
 
 FIGURES = ("in_context", "standing")
 PATIENT = InjectionConfig(timeout=timedelta(minutes=2))
@@ -36,22 +36,24 @@ class Wish:
     evidence: frozenset[str]
 
 
-async def followed(told: Told, messages: Sequence[Message], wishes: Sequence[Wish], split: str) -> list[Asked]:
+async def followed(
+    conversation: Replayed, messages: Sequence[Message], wishes: Sequence[Wish], split: str
+) -> list[Asked]:
     """Capture the user's `messages`, then look into the context of each question."""
     if not wishes:
         return []
     for message in messages:
         if is_users_own(message) and message.content.strip():
-            await told.engine.capture(message, actor=told.actor)
-    return [await _looked(told, wish, split) for wish in wishes]
+            await conversation.engine.capture(message, actor=conversation.actor)
+    return [await _looked(conversation, wish, split) for wish in wishes]
 
 
-async def _looked(told: Told, wish: Wish, split: str) -> Asked:
-    injection = await injector_for(told.engine, told.actor, PATIENT).inject(
+async def _looked(conversation: Replayed, wish: Wish, split: str) -> Asked:
+    injection = await injector_for(conversation.engine, conversation.actor, PATIENT).inject(
         [{"role": "user", "content": wish.question}]
     )
     captured = [entry for entry in injection.entries if not _is_message(entry)]
-    pairs = await matches([entry.content for entry in captured], [wish.wanted], told.engine.embedder)
+    pairs = await matches([entry.content for entry in captured], [wish.wanted], conversation.engine.embedder)
     saying = [captured[place] for place, _ in pairs]
     said = any(_is_message(entry) and _ref(entry) in wish.evidence for entry in injection.entries)
     return Asked(

@@ -63,8 +63,8 @@ def calibration_table(result: Mapping[str, Any]) -> str:
         *([name, _percent(before[name]), _percent(after[name])] for name in after),
     ]
     counts = result["pairs"]
-    told = f"{result['embedder']}: {counts['choosing']} pairs chose, {counts['showing']} others show"
-    return "\n".join([told, "", *_grid(chosen), "", *_grid(shown), "", "kept" if result["kept"] else "not kept"])
+    text = f"{result['embedder']}: {counts['choosing']} pairs chose, {counts['showing']} others show"
+    return "\n".join([text, "", *_grid(chosen), "", *_grid(shown), "", "kept" if result["kept"] else "not kept"])
 
 
 def _counted(part: Mapping[str, Any] | None) -> tuple[str, str]:

@@ -109,8 +109,8 @@ class _Played:
 
     def unsupported(self) -> list[str]:
         """Memories with a word that the message they were made of does not have."""
-        told = [(content, message) for _, message, content in self.born.values()]
-        return [content for content, message in told if content_words(content) - content_words(message)]
+        stated = [(content, message) for _, message, content in self.born.values()]
+        return [content for content, message in stated if content_words(content) - content_words(message)]
 
     def as_dict(self) -> dict[str, Any]:
         """Return the conversation as one JSON line."""
@@ -151,11 +151,13 @@ def run(
         raise InvalidInput("data:truth", hint="expected updates*.jsonl or turns*.jsonl")
     made = chosen_embedder(embedder, vectors)
     try:
-        figures, told = asyncio.run(_measured(updates[:limit], [] if oracle else turns[:limit], made, progress, oracle))
+        figures, result = asyncio.run(
+            _measured(updates[:limit], [] if oracle else turns[:limit], made, progress, oracle)
+        )
     except (KeyError, TypeError, AttributeError):
         raise InvalidInput("data:truth", hint="a line has another shape than expected") from None
     if per_question is not None:
-        lines = (json.dumps(one, ensure_ascii=False) + "\n" for one in told)
+        lines = (json.dumps(one, ensure_ascii=False) + "\n" for one in result)
         per_question.write_text("".join(lines), encoding="utf-8")
     return {**figures, "settings": conditions(seed=seed, set="truth", embedder=made.space.model, model=oracle)}
 
@@ -177,7 +179,7 @@ async def _measured(
     updates: Sequence[Line], turns: Sequence[Line], embedder: Embedder, progress: Progress, answers: Answers | None
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     figures: dict[str, Any] = {}
-    told: list[dict[str, Any]] = []
+    rows: list[dict[str, Any]] = []
     oracle = None if answers is None else Oracle(answers)
     extractor = None if oracle is None else ModelExtractor(oracle)
     async with throwaway_engine(embedder, extractor=extractor) as engine:
@@ -189,15 +191,15 @@ async def _measured(
                 played.append(await _play(engine, row, recorded))
                 progress(name, place, len(updates))
             figures[name] = _updates(played)
-            told += [{"set": name, **one.as_dict()} for one in played]
+            rows += [{"set": name, **one.as_dict()} for one in played]
         seen = []
         for place, row in enumerate(turns, start=1):
             seen.append(await _turn(engine, row))
             progress("turns", place, len(turns))
         if turns:
             figures["turns"] = _turns(seen)
-            told += seen
-    return figures, told
+            rows += seen
+    return figures, rows
 
 
 async def _play(engine: MemoryEngine, row: Line, recorded: bool) -> _Played:

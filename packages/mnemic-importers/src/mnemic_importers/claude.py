@@ -59,8 +59,8 @@ def _content(said: Mapping[str, Any]) -> str:
     parts = said.get("content")
     if not isinstance(parts, list) or not parts:
         return text(said, "text") or ""
-    told = [part.get("text") for part in parts if isinstance(part, Mapping) and part.get("type") == "text"]
-    return "\n".join(part for part in told if isinstance(part, str))
+    entries = [part.get("text") for part in parts if isinstance(part, Mapping) and part.get("type") == "text"]
+    return "\n".join(part for part in entries if isinstance(part, str))
 
 
 IMPORTER = Importer(items=items, recognises=recognises, main_files=("conversations.json",))

@@ -31,13 +31,13 @@ def recognises(value: Mapping[str, Any]) -> bool:
 
 def items(found: Iterator[Record], name: str) -> Iterator[Item]:
     """Yield question and answer of each activity, oldest first."""
-    told: list[Record] = []
+    entries: list[Record] = []
     for record in read(found, name, recognises, "expected MyActivity.json of Gemini Apps"):
         if isinstance(record, Item):
             yield record
         else:
-            told.append(record)
-    for record in sorted(told, key=lambda one: str(one.value.get("time"))):
+            entries.append(record)
+    for record in sorted(entries, key=lambda one: str(one.value.get("time"))):
         conversation = f"gemini-{str(record.value.get('time'))[:10]}"
         asked = _asked(record.value)
         if asked is None:

@@ -43,18 +43,18 @@ def _namespace(value: Any) -> str:
 
 def _memory(value: Any) -> ArchivedMemory:
     item = mapping(value, "memory")
-    key, told = item.get("key"), mapping(item.get("value"), "memory:value")
+    key, result = item.get("key"), mapping(item.get("value"), "memory:value")
     if not isinstance(key, str):
         raise InvalidInput("memory:key", hint="expected an item of a store with its key")
-    inner = told.get("content")
-    said = inner if isinstance(inner, Mapping) else told
+    inner = result.get("content")
+    said = inner if isinstance(inner, Mapping) else result
     content = next((said[name] for name in _TEXTS if isinstance(said.get(name), str) and said[name].strip()), None)
     rest = {name: part for name, part in said.items() if name not in _TEXTS}
     if content is None and not rest:
         raise InvalidInput("memory:value", hint="expected an item that says something")
     about: dict[str, Any] = {"key": key, "namespace": _namespace(item)}
-    if isinstance(told.get("kind"), str):
-        about["kind"] = told["kind"]
+    if isinstance(result.get("kind"), str):
+        about["kind"] = result["kind"]
     return brought(
         f"{_namespace(item)}/{key}" if len(key) < 32 else key,
         content if content is not None else json.dumps(rest, ensure_ascii=False),

@@ -97,13 +97,13 @@ def _unwrapped(words: str) -> str:
     if not words.startswith("{"):
         return words
     try:
-        told = json.loads(words)
+        data = json.loads(words)
     except ValueError:
         return words
-    if not isinstance(told, dict) or "type" not in told:
+    if not isinstance(data, dict) or "type" not in data:
         return words
-    message = told.get("message")
-    return message if told["type"] == "user_message" and isinstance(message, str) else ""
+    message = data.get("message")
+    return message if data["type"] == "user_message" and isinstance(message, str) else ""
 
 
 def _sent(said: Mapping[str, Any]) -> str:
@@ -113,11 +113,11 @@ def _sent(said: Mapping[str, Any]) -> str:
         function = call.get("function") if isinstance(call, Mapping) else None
         if isinstance(function, Mapping) and function.get("name") == "send_message":
             try:
-                told = json.loads(str(function.get("arguments")))
+                data = json.loads(str(function.get("arguments")))
             except ValueError:
                 continue
-            if isinstance(told, dict) and isinstance(told.get("message"), str):
-                return str(told["message"])
+            if isinstance(data, dict) and isinstance(data.get("message"), str):
+                return str(data["message"])
     return ""
 
 

@@ -27,15 +27,15 @@ def items(lines: Iterator[tuple[int, str]], name: str) -> Iterator[Item]:
     words: list[str] = []
     heading, first = "", 0
     for number, line in [*_body(lines), (0, "")]:
-        told = line.rstrip()
-        if _HEADING.match(told) or not told.strip():
+        result = line.rstrip()
+        if _HEADING.match(result) or not result.strip():
             if words:
                 yield _item(f"line {first}", heading, "\n".join(words), name)
                 words = []
-            heading = told.lstrip("# ").strip() if told.strip() else heading
+            heading = result.lstrip("# ").strip() if result.strip() else heading
         else:
             first = first if words else number
-            words.append(told)
+            words.append(result)
 
 
 def _body(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:

@@ -43,11 +43,11 @@ def _is_memory(value: Mapping[str, Any]) -> bool:
 
 def items(found: Iterator[Record], name: str) -> Iterator[Item]:
     """Yield a memory with its versions for each of mem0's; those of another user are left out."""
-    broken, told, history = _gathered(found, name)
+    broken, result, history = _gathered(found, name)
     yield from broken
-    users = [text_or_none(value, "user_id") for _, value in told]
+    users = [text_or_none(value, "user_id") for _, value in result]
     user = name if name in users else next((one for one in users if one is not None), None)
-    for (place, value), whose in zip(told, users, strict=True):
+    for (place, value), whose in zip(result, users, strict=True):
         if whose not in (None, user):
             yield left_out(place, whose or name, "other_user")
         else:
@@ -64,20 +64,20 @@ def _gathered(
     found: Iterator[Record], name: str
 ) -> tuple[list[Item], list[tuple[str, Any]], dict[str, list[Mapping[str, Any]]]]:
     broken: list[Item] = []
-    told: list[tuple[str, Any]] = []
+    entries: list[tuple[str, Any]] = []
     history: dict[str, list[Mapping[str, Any]]] = {}
     for record in found:
         value = record.value
         if record.problem is not None:
             broken.append(Item(place=record.place, conversation=name, problem=record.problem))
         elif isinstance(value, Mapping) and isinstance(value.get("results"), list):
-            told += [(f"{record.place}, memory {at}", one) for at, one in enumerate(value["results"], start=1)]
+            entries += [(f"{record.place}, memory {at}", one) for at, one in enumerate(value["results"], start=1)]
             for row in value["history"] if isinstance(value.get("history"), list) else []:
                 if (whose := text_or_none(row, "memory_id")) is not None:
                     history.setdefault(whose, []).append(row)
         else:
-            told.append((record.place, value))
-    return broken, told, history
+            entries.append((record.place, value))
+    return broken, entries, history
 
 
 def _archived(value: Any, history: Mapping[str, Sequence[Mapping[str, Any]]]) -> ArchivedMemory:
@@ -90,14 +90,14 @@ def _archived(value: Any, history: Mapping[str, Sequence[Mapping[str, Any]]]) ->
         raise InvalidInput("memory:created_at", hint="expected the time at which it was made")
     about = memory.get("metadata")
     data = dict(about) if isinstance(about, Mapping) else {}
-    told = {name: known for name in _TOLD if (known := text_or_none(memory, name)) is not None}
+    fields = {name: known for name in _TOLD if (known := text_or_none(memory, name)) is not None}
     whose = {"id": given, "user_id": text_or_none(memory, "user_id")}
     newest = Memory(
         memory_id=_memory_id(given),
         kind=Kind.LONG_TERM,
         scope=Scope(tenant="import", level=Level.USER, owner="import"),
         content=said,
-        data={**data, **told, "mem0": {name: known for name, known in whose.items() if known is not None}},
+        data={**data, **fields, "mem0": {name: known for name, known in whose.items() if known is not None}},
         source=Source(origin=Origin.AGENT_INFERRED if memory.get("role") == "assistant" else Origin.IMPORT),
         created_at=created,
         updated_at=max(_moment(memory, "updated_at") or created, created),

@@ -47,8 +47,10 @@ def people_in(users: Any) -> dict[str, str]:
     for one in users if isinstance(users, list) else []:
         if isinstance(one, Mapping) and isinstance(one.get("id"), str):
             profile = one.get("profile")
-            told = [profile.get("display_name"), profile.get("real_name")] if isinstance(profile, Mapping) else []
-            known = (name for name in (*told, one.get("real_name"), one.get("name")) if isinstance(name, str) and name)
+            entries = [profile.get("display_name"), profile.get("real_name")] if isinstance(profile, Mapping) else []
+            known = (
+                name for name in (*entries, one.get("real_name"), one.get("name")) if isinstance(name, str) and name
+            )
             named[one["id"]] = next(known, one["id"])
     return named
 
@@ -77,8 +79,8 @@ def _speaker(said: Mapping[str, Any], people: Mapping[str, str]) -> str | None:
     if user in people:
         return people[user or ""]
     profile = said.get("user_profile")
-    told = profile.get("real_name") if isinstance(profile, Mapping) else None
-    return told if isinstance(told, str) and told else user or text(said, "username")
+    result = profile.get("real_name") if isinstance(profile, Mapping) else None
+    return result if isinstance(result, str) and result else user or text(said, "username")
 
 
 def _plain(words: str, people: Mapping[str, str]) -> str:

@@ -85,11 +85,11 @@ def _message(value: Any, role: str, conversation: str) -> Message:
     )
 
 
-def _content(told: Any) -> str:
+def _content(result: Any) -> str:
     """Return the words of a message, which are text or a list of texts and marked pieces."""
-    if isinstance(told, str):
-        return told
-    pieces = told if isinstance(told, list) else []
+    if isinstance(result, str):
+        return result
+    pieces = result if isinstance(result, list) else []
     words = [piece.get("text") if isinstance(piece, Mapping) else piece for piece in pieces]
     return "".join(word for word in words if isinstance(word, str))
 

@@ -53,8 +53,8 @@ def keys_(given: Given, /, action: str, data: bool, subject: str | None, keep_ol
         return Exit.OK
     if data:
         return _rotated(given, subject, keep_old=keep_old)
-    told = _looked_at(settings, path, rotate=action == "rotate")
-    given.show(told, lambda: pairs({name.replace("_", " "): value for name, value in told.items()}))
+    result = _looked_at(settings, path, rotate=action == "rotate")
+    given.show(result, lambda: pairs({name.replace("_", " "): value for name, value in result.items()}))
     return Exit.OK
 
 
@@ -62,8 +62,8 @@ def _rotated(given: Given, subject: str | None, *, keep_old: bool) -> int:
     rotation = given.with_engine(
         lambda engine, actor: engine.rotate_data_keys(actor=actor, subject=subject, keep_old=keep_old)
     )
-    told = asdict(rotation)
-    given.show(told, lambda: pairs(told) + "\nbackups of the store made before need the key folder of their time")
+    fields = asdict(rotation)
+    given.show(fields, lambda: pairs(fields) + "\nbackups of the store made before need the key folder of their time")
     return Exit.OK
 
 
@@ -81,5 +81,5 @@ def _looked_at(settings: Settings, path: Path, *, rotate: bool) -> dict[str, Any
     keys = KeyFolder(folder, path)
     wrapped = {"wrapped_anew": keys.rotate()} if rotate else {}
     live, destroyed, followed = keys.count()
-    told = {"key_file": str(path), "key_folder": str(folder), "keys": live, "destroyed": destroyed}
-    return told | {"being_rotated": followed} | wrapped
+    fields = {"key_file": str(path), "key_folder": str(folder), "keys": live, "destroyed": destroyed}
+    return fields | {"being_rotated": followed} | wrapped

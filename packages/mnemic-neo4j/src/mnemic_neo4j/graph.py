@@ -187,8 +187,8 @@ class Neo4jGraph:
     async def _plans(self, scope: Scope) -> None:
         nothing: dict[str, Any] = {"memories": [], "nodes": [], "relations": []}
         with suppress(MnemicError):
-            told = [await self._once(one, scope, nothing, None) for one in (cypher.LINK_NODES, cypher.LINK_RELATED)]
-            self._planned = all(told)
+            plans = [await self._once(one, scope, nothing, None) for one in (cypher.LINK_NODES, cypher.LINK_RELATED)]
+            self._planned = all(plans)
 
     async def _once(
         self,

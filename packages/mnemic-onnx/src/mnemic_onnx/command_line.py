@@ -83,10 +83,10 @@ def _as_text(model: ModelFolder, found: Cosines, default: Cosines) -> str:
     def line(name: str, one: Cosines) -> str:
         return f"  {name:<8} together {one.together:.2f}, apart {one.apart:.2f}, answers found first {one.found:.0%}"
 
-    told: list[Any] = [
+    lines: list[Any] = [
         f"{model.space.model}: {model.dimension} dimensions, {model.pooling} pooling",
         line("model", found),
         line("default", default),
         f"MNEMIC_EMBEDDER=onnx MNEMIC_EMBEDDER_MODEL={model.path}",
     ]
-    return "\n".join(told)
+    return "\n".join(lines)

@@ -252,14 +252,14 @@ async def _fill(connection: Any, section: _Section, file: IO[bytes]) -> None:
     """Row-level security would refuse the owner's COPY; it is lifted for the owner, inside this transaction."""
     if section.table not in _SHARED:
         await connection.execute(f"ALTER TABLE mnemic.{section.table} NO FORCE ROW LEVEL SECURITY")
-    told = await connection.copy_to_table(
+    result = await connection.copy_to_table(
         section.table,
         schema_name="mnemic",
         columns=section.columns,
         source=_slice(file, section.bytes),
         timeout=_SECONDS,
     )
-    if told != f"COPY {section.rows}":
+    if result != f"COPY {section.rows}":
         raise StoreCorrupt("backup_contents", hint="a table has not the rows that the manifest says")
     if section.table not in _SHARED:
         await connection.execute(f"ALTER TABLE mnemic.{section.table} FORCE ROW LEVEL SECURITY")

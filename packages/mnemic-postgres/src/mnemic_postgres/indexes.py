@@ -155,9 +155,9 @@ def entries_of(rows: Sequence[Any], dimension: int, again: Mapping[str, _Again] 
     """Return the entries of these memories for an index; `again` has the words of those where they are damaged. A
     vector of another space, put there by another process, counts as none, as does a damaged one.
     """
-    told = [_searched(row, again) for row in rows]
-    contents = _term_lists([searched.content for searched in told])
-    contexts = _term_lists([searched.context for searched in told])
+    entries = [_searched(row, again) for row in rows]
+    contents = _term_lists([searched.content for searched in entries])
+    contexts = _term_lists([searched.context for searched in entries])
     return [
         Entry(
             row["number"],
@@ -178,7 +178,7 @@ def entries_of(rows: Sequence[Any], dimension: int, again: Mapping[str, _Again] 
             searched.speaker,
             searched.cues,
         )
-        for row, searched, content, context in zip(rows, told, contents, contexts, strict=True)
+        for row, searched, content, context in zip(rows, entries, contents, contexts, strict=True)
     ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cached_property, lru_cache
 
-from mnemic_redact.languages import CALLS, OTHER_NUMBERS, TELEPHONES, TOLD_AFTER
+from mnemic_redact.languages import ANNOUNCED_AFTER, CALLS, OTHER_NUMBERS, TELEPHONES
 from mnemic_redact.search import AnyCase, Folded, holds
 
 TELEPHONY = (
@@ -30,7 +30,7 @@ _CALLED = AnyCase(
     r"(?:s|ed|ing)?(?![^\W\d_])"
     r"|(?<![^\W_])(?:contact|(?:my|his|her|their|your|our)(?: new| old)? number)(?![^\W\d_])"
 )
-_TOLD_AFTER = Folded(
+_ANNOUNCED_AFTER = Folded(
     r"(?i)\.?,? (?:is|was) (?:my|his|her|their|your|our|the)(?: [^\W\d_]{3,12}){0,2}"
     r" (?:number|phone|cell|mobile|fax|line)(?![^\W\d_])"
     # What a telephone is used for, as a card says it (RFC 6350, 6.4.1): "555 0123-Fax", "555 0123 (home)".
@@ -41,13 +41,13 @@ _AFTER_SIGNS = (
     "number", "phone", "cell", "mobile", "fax", "line", "home", "work", "office", "direct", "text", "voice", "video",
     "pager", "tel",
 )  # fmt: skip
-"""Of which everything that `_TOLD_AFTER` finds holds one."""
+"""Of which everything that `_ANNOUNCED_AFTER` finds holds one."""
 _OTHER_SIGNS = (
     "number", "no.", "nr", "#", "serial", "isbn", "version", "build", "barcode", "article", "code", "key"
 )  # fmt: skip
 """Of which everything that `_OTHER` finds holds one."""
 _ABROAD = AnyCase(f"(?P<telephone>{TELEPHONES.expression}|{CALLS.expression})|(?P<other>{OTHER_NUMBERS.expression})")
-_AFTER_ABROAD = AnyCase(f"[ ,]{{0,2}}{TOLD_AFTER.expression}")
+_AFTER_ABROAD = AnyCase(f"[ ,]{{0,2}}{ANNOUNCED_AFTER.expression}")
 _WITHIN = 48
 
 
@@ -167,11 +167,11 @@ class After:
 
     @cached_property
     def _abroad(self) -> bool:
-        return TOLD_AFTER.may_be_in(self._text)
+        return ANNOUNCED_AFTER.may_be_in(self._text)
 
     def __call__(self, end: int) -> bool:
         """Of the number that ends at `end`."""
-        return (self._english and _TOLD_AFTER.compiled.match(self._text, end) is not None) or (
+        return (self._english and _ANNOUNCED_AFTER.compiled.match(self._text, end) is not None) or (
             self._abroad and self._says_abroad(end)
         )
 

@@ -63,7 +63,7 @@ OTHER_NUMBERS = Spoken(
     stems=True,
 )
 """Words for other things that have a number."""
-TOLD_AFTER = Spoken(
+ANNOUNCED_AFTER = Spoken(
     *(
         rf"{are}~(?:(?:el|o|le|il|a|la)~)?[^\W\d_]{{2,5}}{_NEW}~(?:n[uú]mero|m[oó]vil|tel[eé]fono|celular|telem[oó]vel"
         r"|telefone|num[eé]ro|portable|t[eé]l[eé]phone|cellulare|(?:handy|telefo+n)?nummer|numer|телефон|номер)"

@@ -135,11 +135,11 @@ def _international(text: str, asked: Asked) -> Iterator[Found]:
     """Numbers with a plus."""
     if "+" not in text:
         return
-    told_near = near(text)
+    announced_near = near(text)
     for match in _PLUS.finditer(text):
         start, end = match.span()
         number = match.group()
-        if told_near.ever and told_near(start):
+        if announced_near.ever and announced_near(start):
             yield found((start, end, digits(number)))
         elif spelling := asked.spelled(number):
             yield found((start, end, spelling))
@@ -151,8 +151,8 @@ def _grouped(text: str, nominated: Nominated, doubtful: list[Found] | None) -> N
 
     `doubtful` takes those that nothing speaks for and nothing against.
     """
-    other, told_near = another(text), near(text)
-    told_after, unit = After(text), _UNIT.compiled.match
+    other, announced_near = another(text), near(text)
+    announced_after, unit = After(text), _UNIT.compiled.match
     seen: dict[str, _Written | None] = {}
     for match in _GROUPED.finditer(text):
         span = match.span()
@@ -167,8 +167,10 @@ def _grouped(text: str, nominated: Nominated, doubtful: list[Found] | None) -> N
         start, end = span
         likely = written.typical and not (written.thousands and unit(text, end))
         named = other.ever and other(start)
-        told = not named and (likely or (told_near.ever and told_near(start)) or (told_after.ever and told_after(end)))
-        if told or (written.pair and _alone(match)):
+        announced = not named and (
+            likely or (announced_near.ever and announced_near(start)) or (announced_after.ever and announced_after(end))
+        )
+        if announced or (written.pair and _alone(match)):
             nominated[span] = whole
         elif doubtful is not None and written.unlike and not named and not unit(text, end):
             doubtful.append(Found(start, end, whole))
@@ -200,15 +202,15 @@ def _bare(text: str, nominated: Nominated) -> None:
     """
     if not _long(text):
         return
-    told_after = After(text)
-    told_before, other = called(text), another(text)
-    if not (told_before.ever or told_after.ever):
+    announced_after = After(text)
+    announced_before, other = called(text), another(text)
+    if not (announced_before.ever or announced_after.ever):
         return
     for match in _PIECE.finditer(text):
         span = start, end = match.span()
         if (
             span not in nominated
-            and (told_before(start) or told_after(end))
+            and (announced_before(start) or announced_after(end))
             and not _named(text, start)
             and not other(start)
             and not _UNIT.match(text, end)

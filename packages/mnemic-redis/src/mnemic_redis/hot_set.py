@@ -107,13 +107,13 @@ class RedisHotSet:
             return change.entry.scope
 
         for scope, inside in groupby(sorted(changes, key=scope_of), key=scope_of):
-            told = [
+            arguments = [
                 part
                 for change in inside
                 for part in (change.entry.memory_id, "" if change.shown is None else _rank(change.shown))
             ]
             try:
-                await self._link.run(_APPLY, _key(scope), self._size, self._idle, *told)
+                await self._link.run(_APPLY, _key(scope), self._size, self._idle, *arguments)
             except StoreFull:
                 # What cannot take a change in must not be read any more; to remove is possible without memory.
                 await self._link.call("UNLINK", _key(scope))
@@ -134,8 +134,8 @@ class RedisHotSet:
 
     async def fill(self, scope: Scope, newest: Sequence[Scored], *, complete: bool) -> None:
         edge = "-inf" if complete else repr(min(entry.score for entry in newest))
-        told = [part for entry in newest for part in (entry.memory_id, repr(entry.score))]
-        await self._link.run(_FILL, _key(scope), self._size, self._idle, edge, *told)
+        arguments = [part for entry in newest for part in (entry.memory_id, repr(entry.score))]
+        await self._link.run(_FILL, _key(scope), self._size, self._idle, edge, *arguments)
 
     async def clear(self, tenant: str) -> None:
         await self._link.remove_all(_prefix(tenant))

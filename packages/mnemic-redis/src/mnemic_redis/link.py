@@ -180,5 +180,5 @@ def digest_of_tenant(tenant: str) -> str:
 
 
 def _digest(*names: str) -> str:
-    told = b"".join(len(data).to_bytes(4) + data for data in (name.encode() for name in names))
-    return hashlib.blake2b(told, digest_size=16).hexdigest()
+    encoded = b"".join(len(data).to_bytes(4) + data for data in (name.encode() for name in names))
+    return hashlib.blake2b(encoded, digest_size=16).hexdigest()

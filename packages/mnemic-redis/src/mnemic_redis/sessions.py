@@ -61,14 +61,14 @@ class RedisSessions:
         if limit < 1:
             return []
         answer = checked(await self._link.call("LRANGE", _key(scope), -limit, -1), list)
-        found = [_message(checked(told, bytes)) for told in answer]
+        found = [_message(checked(encoded, bytes)) for encoded in answer]
         if None in found:
             _log.warning("a session holds %d entries that are no messages", found.count(None))
         return [message for message in found if message is not None]
 
     async def fold(self, scope: Scope, folded: Sequence[Message], into: Message) -> bool:
-        told = [encode_message(message) for message in folded]
-        return checked(await self._link.run(_FOLD, _key(scope), _encoded(into), *told), int) == 1
+        encoded = [encode_message(message) for message in folded]
+        return checked(await self._link.run(_FOLD, _key(scope), _encoded(into), *encoded), int) == 1
 
     async def clear(self, scope: Scope) -> None:
         await self._link.call("UNLINK", _key(scope))
@@ -86,9 +86,9 @@ def _encoded(message: Message) -> str:
     return secrets.token_hex(_TOKEN_BYTES) + encode_message(message)
 
 
-def _message(told: bytes) -> Message | None:
+def _message(text: bytes) -> Message | None:
     try:
-        message = decode_message(told[_TOKEN_CHARS:].decode())
+        message = decode_message(text[_TOKEN_CHARS:].decode())
     except (MnemicError, UnicodeDecodeError):
         return None
     told_right = isinstance(message.role, str) and message.role in _KEPT and isinstance(message.content, str)

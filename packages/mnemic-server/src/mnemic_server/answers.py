@@ -361,5 +361,5 @@ def answering(shape: type[BaseModel], *statuses: int) -> dict[str, Any]:
     """Return the description of a route whose answers (200 unless `statuses` are named) look like `shape`. `Any`:
     pydantic writes them as they are, which takes a search a third of the time that FastAPI's own encoder does.
     """
-    told = {"model": shape, "description": (shape.__doc__ or "").strip()}
-    return {"response_model": Any, "responses": dict.fromkeys(statuses or (200,), told)}
+    fields = {"model": shape, "description": (shape.__doc__ or "").strip()}
+    return {"response_model": Any, "responses": dict.fromkeys(statuses or (200,), fields)}

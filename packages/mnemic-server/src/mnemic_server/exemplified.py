@@ -39,9 +39,9 @@ def _example(schema: dict[str, Any], name: str, shapes: dict[str, Any], depth: i
     """Return an example: the first of those by this name that fits, else what the schema itself allows."""
     if "$ref" in schema:
         return _assembled(shapes[schema["$ref"].rpartition("/")[2]], name, shapes, depth)
-    for told in ("const", "enum"):
-        if told in schema:
-            return schema[told] if told == "const" else schema[told][0]
+    for keyword in ("const", "enum"):
+        if keyword in schema:
+            return schema[keyword] if keyword == "const" else schema[keyword][0]
     named = VALUES.get(name, ())
     for value in named if isinstance(named, tuple) else (named,):
         if _fits(value, schema, shapes):

@@ -44,12 +44,12 @@ async def fetched(
     try:
         async with asyncio.timeout(2 * SECONDS):
             body = await asyncio.to_thread(_fetch, _request(url, form, client))
-        told = json.loads(body)
+        data = json.loads(body)
     except (OSError, HTTPException, ValueError) as failure:
         raise FetchFailed(type(failure).__name__) from None
-    if not isinstance(told, dict):
+    if not isinstance(data, dict):
         raise FetchFailed("not an object")
-    return told
+    return data
 
 
 def _request(url: str, form: Mapping[str, str] | None, client: tuple[str, str] | None) -> Request:

@@ -26,8 +26,8 @@ class _Freezing:
     def begin(self) -> None:
         gc.callbacks.append(self)
 
-    def __call__(self, phase: str, told: dict[str, int]) -> None:
-        if phase != "stop" or told["generation"] != 2:
+    def __call__(self, phase: str, fields: dict[str, int]) -> None:
+        if phase != "stop" or fields["generation"] != 2:
             return
         gc.freeze()
         self._left -= 1

@@ -224,13 +224,13 @@ def _strict(body: bytes | bytearray) -> object:
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
-    told = False
+    seen = False
 
     async def again() -> Message:
-        nonlocal told
-        if told:
+        nonlocal seen
+        if seen:
             return await receive()
-        told = True
+        seen = True
         return {"type": "http.request", "body": body, "more_body": False}
 
     return again

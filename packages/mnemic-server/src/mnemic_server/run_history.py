@@ -72,14 +72,14 @@ async def run_of(store: RecordStore, actor: Actor, run_id: str) -> RunRecord | N
 
 
 def _read(event: AuditEvent) -> RunRecord:
-    told: Any = event.detail
+    result: Any = event.detail
     return RunRecord(
         sequence=event.sequence,
-        run_id=told["run_id"],
+        run_id=result["run_id"],
         at=event.at,
-        status=told["status"],
-        stop_reason=told["stop_reason"],
-        outcome=told.get("outcome"),
-        audit=UseAudit(**{name: tuple(told.get(name) or ()) for name in UseAudit.__slots__}),
-        steps=tuple(dict(step) for step in told.get("steps", ())),
+        status=result["status"],
+        stop_reason=result["stop_reason"],
+        outcome=result.get("outcome"),
+        audit=UseAudit(**{name: tuple(result.get(name) or ()) for name in UseAudit.__slots__}),
+        steps=tuple(dict(step) for step in result.get("steps", ())),
     )

@@ -217,12 +217,12 @@ def filter_of(text: str | None) -> dict[str, Any] | None:
     if text is None:
         return None
     try:
-        told = loads(text)
+        data = loads(text)
     except NotStrictJson as error:
         raise InvalidInput("where", hint=f"not JSON: {error}") from None
-    if not isinstance(told, dict):
+    if not isinstance(data, dict):
         raise InvalidInput("where", hint="expected a JSON object")
-    return told
+    return data
 
 
 class ContextWanted(Strict):

@@ -125,9 +125,9 @@ class SignOn:
             "redirect_uri": redirect_uri,
             "code_verifier": await self._derived(state, "verifier"),
         }
-        told = await self._exchanged(form)
+        response = await self._exchanged(form)
         nonce = await self._derived(state, "nonce")
-        token = str(told.get("id_token"))
+        token = str(response.get("id_token"))
         principal = await self._tokens.identified(token, client_id=self.client.client_id, nonce=nonce)
         if principal is None:
             raise SignOnFailed("sign_in_failed")
@@ -180,13 +180,13 @@ class SignOn:
     async def _describe(self, now: float) -> None:
         """Ask the provider. Whatever it says that is no description of it, the one of before stays."""
         try:
-            told = await fetched(self.client.issuer.rstrip("/") + "/.well-known/openid-configuration")
+            answer = await fetched(self.client.issuer.rstrip("/") + "/.well-known/openid-configuration")
             for name in ("authorization_endpoint", "token_endpoint"):
-                require_fetchable(str(told.get(name)))
+                require_fetchable(str(answer.get(name)))
         except (FetchFailed, InvalidConfig):
             return
-        if told.get("issuer") == self.client.issuer:
-            self._described, self._described_at = told, now
+        if answer.get("issuer") == self.client.issuer:
+            self._described, self._described_at = answer, now
 
     async def _state_of(self, cookie: str) -> str | None:
         """Return the state that a cookie of ours holds, while the sign-in lasts."""

@@ -121,9 +121,9 @@ async def changes(
         lines = await store.audit(tenant, after=after, limit=PAGE)
         for event in lines:
             after = event.sequence
-            told = shown(event)
-            if told is not None:
-                yield written("change", told, event_id=event.sequence)
+            fields = shown(event)
+            if fields is not None:
+                yield written("change", fields, event_id=event.sequence)
         if streams.stopping.is_set():
             return
         if len(lines) == PAGE:

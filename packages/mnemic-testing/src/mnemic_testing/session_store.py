@@ -55,7 +55,7 @@ class SessionStoreContract:
         await store.close()
 
     async def test_messages_come_back_equal_and_in_order(self, store: SessionStore, clock: ManualClock) -> None:
-        told = [
+        messages = [
             _message("hello\n'\" \x00 🎨"),
             Message(
                 role="tool",
@@ -68,10 +68,10 @@ class SessionStoreContract:
                 derived_from=("m0", "m00"),
             ),
         ]
-        for message in told:
+        for message in messages:
             await store.append(_scope(), message, ttl=_HOUR, keep=10)
-        assert await store.tail(_scope(), limit=10) == told
-        assert await store.tail(_scope(), limit=1) == told[1:]
+        assert await store.tail(_scope(), limit=10) == messages
+        assert await store.tail(_scope(), limit=1) == messages[1:]
 
     async def test_no_limit_below_one_returns_anything(self, store: SessionStore) -> None:
         await store.append(_scope(), _message("a"), ttl=_HOUR, keep=10)
@@ -127,31 +127,31 @@ class SessionStoreContract:
         assert sorted(message.content for message in await store.tail(_scope(), limit=99)) == sorted(texts)
 
     async def test_the_oldest_messages_are_folded_into_one(self, store: SessionStore, clock: ManualClock) -> None:
-        told = [_message(str(number)) for number in range(5)]
-        for message in told:
+        messages = [_message(str(number)) for number in range(5)]
+        for message in messages:
             await store.append(_scope(), message, ttl=_HOUR, keep=10)
         self.let_pass(clock, _HOUR / 2)
         summary = Message(role="summary", content="0 and 1", derived_from=("m0", "m1"))
-        assert await store.fold(_scope(), told[:2], summary)
-        assert await store.tail(_scope(), limit=9) == [summary, *told[2:]]
+        assert await store.fold(_scope(), messages[:2], summary)
+        assert await store.tail(_scope(), limit=9) == [summary, *messages[2:]]
         self.let_pass(clock, _HOUR / 2)
         assert await store.tail(_scope(), limit=9) == []
 
     async def test_what_is_not_oldest_any_more_is_not_folded(self, store: SessionStore) -> None:
-        told = [_message(str(number)) for number in range(3)]
-        for message in told:
+        messages = [_message(str(number)) for number in range(3)]
+        for message in messages:
             await store.append(_scope(), message, ttl=_HOUR, keep=10)
         summary = _message("summary")
-        for wrong in ([], told[1:], [told[0], told[2]], [*told, _message("3")], [_message("x")]):
+        for wrong in ([], messages[1:], [messages[0], messages[2]], [*messages, _message("3")], [_message("x")]):
             assert not await store.fold(_scope(), wrong, summary)
-        assert not await store.fold(_scope("s2"), told[:1], summary)
-        assert await store.tail(_scope(), limit=9) == told
+        assert not await store.fold(_scope("s2"), messages[:1], summary)
+        assert await store.tail(_scope(), limit=9) == messages
 
     async def test_of_two_who_fold_the_same_one_wins(self, store: SessionStore) -> None:
-        told = [_message(str(number)) for number in range(4)]
-        for message in told:
+        messages = [_message(str(number)) for number in range(4)]
+        for message in messages:
             await store.append(_scope(), message, ttl=_HOUR, keep=10)
-        won = await asyncio.gather(*(store.fold(_scope(), told[:2], _message(f"by {who}")) for who in "abc"))
+        won = await asyncio.gather(*(store.fold(_scope(), messages[:2], _message(f"by {who}")) for who in "abc"))
         assert sum(won) == 1
         assert len(await store.tail(_scope(), limit=9)) == 3
 

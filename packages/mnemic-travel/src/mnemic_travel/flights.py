@@ -161,8 +161,8 @@ def _leg(
         )
         for side, day in begun.items()
     }
-    told = _from_prose([lines[at] for at in sorted({token.line for token in part})], found, years, airports)
-    return Leg(airline, number, told["departure"], told["arrival"], anchor.line)
+    result = _from_prose([lines[at] for at in sorted({token.line for token in part})], found, years, airports)
+    return Leg(airline, number, result["departure"], result["arrival"], anchor.line)
 
 
 def _own_dates(part: Sequence[Token], clocks: dict[Side, Token], headed: bool) -> list[Token]:

@@ -140,31 +140,33 @@ def consent_(given: Given, action: str, keys: tuple[str, ...], erase_held: bool)
         raise click.UsageError("which keys? name at least one", ctx=click.get_current_context())
 
     async def work(engine: MemoryEngine, actor: Actor) -> list[dict[str, Any]]:
-        told = []
+        decided = []
         for key in keys if action != "list" else ():
             if action == "grant":
                 await engine.grant_consent(key, actor=actor)
-                told.append({"key": key, "granted": True})
+                decided.append({"key": key, "granted": True})
                 continue
             revoked = await engine.revoke_consent(key, actor=actor, erase_held=erase_held)
             erased = revoked.erased.as_dict() if revoked.erased else None
-            told.append({"key": revoked.key, "granted": False, "hidden": revoked.hidden, "erased": erased})
+            decided.append({"key": revoked.key, "granted": False, "hidden": revoked.hidden, "erased": erased})
         if action == "list":
-            told = [{"key": key, "granted": granted} for key, granted in (await engine.consents(actor=actor)).items()]
-        return told
+            decided = [
+                {"key": key, "granted": granted} for key, granted in (await engine.consents(actor=actor)).items()
+            ]
+        return decided
 
-    told = given.with_engine(work, creates=True)
-    rows = [[one["key"], _consent_text(one)] for one in told]
-    given.show({"consents": told}, lambda: table(rows) if rows else "nothing decided yet")
-    if any(one.get("hidden") for one in told) and not given.as_json:
+    decided = given.with_engine(work, creates=True)
+    rows = [[one["key"], _consent_text(one)] for one in decided]
+    given.show({"consents": decided}, lambda: table(rows) if rows else "nothing decided yet")
+    if any(one.get("hidden") for one in decided) and not given.as_json:
         note("what is held under it is hidden; `mnemic consent revoke KEY --erase` erases it")
     return Exit.OK
 
 
-def _consent_text(told: Mapping[str, Any]) -> str:
-    if told["granted"]:
+def _consent_text(fields: Mapping[str, Any]) -> str:
+    if fields["granted"]:
         return "granted"
-    erased = told.get("erased")
+    erased = fields.get("erased")
     return "revoked" if erased is None else f"revoked, {counted(len(erased['memory_ids']))} erased"
 
 
@@ -274,7 +276,7 @@ def audit_(given: Given, action: str, after: int, limit: int) -> int:
         return Exit.OK
     report = given.with_engine(lambda engine, actor: engine.verify_audit(actor=actor))
     whole = report.broken_at is None
-    told = {
+    fields = {
         "holds": whole,
         "lines": report.lines,
         "broken_at": report.broken_at,
@@ -285,7 +287,7 @@ def audit_(given: Given, action: str, after: int, limit: int) -> int:
         "unsigned_at": report.unsigned_at,
     }
     chain = "the chain holds" if whole else f"broken at {report.broken_at}"
-    given.show(told, lambda: f"{report.lines} lines, {chain}, {_signed(report)}")
+    given.show(fields, lambda: f"{report.lines} lines, {chain}, {_signed(report)}")
     return Exit.OK if whole and report.unsigned_at is None else Exit.REFUSED
 
 
@@ -336,12 +338,12 @@ def maintain_(given: Given, /, rebuild: str | None, reembed: bool, **options: An
     reembedded = _reembedded(given) if reembed else None
 
     report, consolidated = given.with_engine(lambda engine, actor: _maintained(engine, actor, options))
-    told = _maintenance_dict(report)
+    report_data = _maintenance_dict(report)
     if reembedded is not None:
-        told["reembedded"] = reembedded
+        report_data["reembedded"] = reembedded
     if consolidated is not None:
-        told["consolidated"] = consolidated.as_dict()
-    given.show(told, lambda: fields_text(told))
+        report_data["consolidated"] = consolidated.as_dict()
+    given.show(report_data, lambda: fields_text(report_data))
 
 
 async def _maintained(

@@ -64,14 +64,14 @@ def restore_(given: Given, /, folder: Path, target: str, erasures: str | None, r
     restored, erased = restore_store(
         folder, target, SystemClock(), erasures=erasures, receipts=known, keyring=build_keyring(given.settings())
     )
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "restored": target,
         "verified": True,
         **restored.manifest.as_dict(),
         "erased_again": [receipt.as_dict() for receipt in erased],
         "set_aside": [str(file) for file in restored.set_aside],
     }
-    given.show(told, lambda: f"restored and verified\n{_as_text(restored.manifest)}\n  erased again  {len(erased)}")
+    given.show(fields, lambda: f"restored and verified\n{_as_text(restored.manifest)}\n  erased again  {len(erased)}")
     if restored.set_aside and not given.as_json:
         names = ", ".join(file.name for file in restored.set_aside)
         note(f"the log of an earlier file of that name was set aside as {names}")
@@ -125,20 +125,20 @@ def salvage_(given: Given, target: Path) -> int:
 
     settings = given.settings()
     require_store(settings.store)
-    told = salvage_store(settings.store, target, keyring=build_keyring(settings))
-    given.show({"salvaged": str(target), **told.as_dict()}, lambda: _salvaged(target, told))
-    return Exit.STORE if told.damaged else Exit.OK
+    salvaged = salvage_store(settings.store, target, keyring=build_keyring(settings))
+    given.show({"salvaged": str(target), **salvaged.as_dict()}, lambda: _salvaged(target, salvaged))
+    return Exit.STORE if salvaged.damaged else Exit.OK
 
 
-def _salvaged(target: Path, told: Salvaged) -> str:
+def _salvaged(target: Path, salvaged: Salvaged) -> str:
     facts = {
-        "memories": told.counts.get("memory", 0),
-        "versions before": told.counts.get("memory_version", 0),
-        "audit lines": told.counts.get("audit", 0),
-        "without a checksum": told.unchecked or None,
-        "without a vector": told.without_vector or None,
-        "audits with a gap": told.broken_audit or None,
-        "damaged, left out": ", ".join(told.damaged) or None,
+        "memories": salvaged.counts.get("memory", 0),
+        "versions before": salvaged.counts.get("memory_version", 0),
+        "audit lines": salvaged.counts.get("audit", 0),
+        "without a checksum": salvaged.unchecked or None,
+        "without a vector": salvaged.without_vector or None,
+        "audits with a gap": salvaged.broken_audit or None,
+        "damaged, left out": ", ".join(salvaged.damaged) or None,
     }
     return f"salvaged into {target}\n{pairs(facts, indent='  ')}"
 

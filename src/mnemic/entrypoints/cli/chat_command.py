@@ -38,8 +38,8 @@ class Turn:
     def as_dict(self) -> dict[str, Any]:
         """Return the turn as JSON data."""
         shown = [{"memory_id": hit.memory.memory_id, "content": hit.memory.content} for hit in self.block.hits]
-        told = {"answer": self.answer, "shown": shown, "block": self.block.text, "report": report_dict(self.report)}
-        return told | ({} if self.failed is None else {"error": self.failed})
+        fields = {"answer": self.answer, "shown": shown, "block": self.block.text, "report": report_dict(self.report)}
+        return fields | ({} if self.failed is None else {"error": self.failed})
 
 
 @dataclass(slots=True)
@@ -83,10 +83,10 @@ class Conversation:
         deadline = Deadline.after(timedelta(seconds=60), engine.clock.monotonic)
         prompt = chat_prompt(self.said[-2 * REMEMBERED_TURNS :], block.text, message)
         completion = await engine.completer.complete(prompt, deadline=deadline)
-        told = parse_json(completion.text)
-        if not isinstance(told, dict) or not isinstance(told.get("answer"), str):
+        data = parse_json(completion.text)
+        if not isinstance(data, dict) or not isinstance(data.get("answer"), str):
             raise ModelInvalidSchema("answer")
-        return str(told["answer"])
+        return str(data["answer"])
 
 
 @click.command("chat", cls=Command)

@@ -88,40 +88,40 @@ def run(name: str, folder: Path, settings: Settings, talk: Talk) -> Shown:
 def incident(folder: Path) -> Shown:
     """Session 1 states preferences, session 2 drafts an update with them, each in a separate process."""
     store, policy = folder / "incident.db", DATA / "incident" / "policy.toml"
-    told = run_turn(store, user="42", session="session_1", policy=policy, arguments=["--message", INCIDENT_MESSAGE])
+    turn = run_turn(store, user="42", session="session_1", policy=policy, arguments=["--message", INCIDENT_MESSAGE])
     arguments = ["--goal", INCIDENT_GOAL, "--context", str(DATA / "incident" / "context.json")]
     asked = run_turn(store, user="42", session="session_2", policy=policy, arguments=arguments)
-    report = joined(told, asked)
-    denied = {"key": "declared_tier", "reason": "key_denied_execution"} in told.blocked
-    proved = told.ok and asked.ok and denied and _other_process_used_memory(told, asked)
-    refused = ", ".join(f"{entry['key']} ({entry['reason']})" for entry in told.blocked) or "nothing"
+    report = joined(turn, asked)
+    denied = {"key": "declared_tier", "reason": "key_denied_execution"} in turn.blocked
+    proved = turn.ok and asked.ok and denied and _other_process_used_memory(turn, asked)
+    refused = ", ".join(f"{entry['key']} ({entry['reason']})" for entry in turn.blocked) or "nothing"
     lines = [
-        f"session 1, process {told.process_id}: {INCIDENT_MESSAGE}",
-        f"  remembered  {_remembered(told)}; refused: {refused}",
+        f"session 1, process {turn.process_id}: {INCIDENT_MESSAGE}",
+        f"  remembered  {_remembered(turn)}; refused: {refused}",
         f"session 2, process {asked.process_id}: {INCIDENT_GOAL}",
         f"  assistant   {one_line(asked.report['answer'] or '', ANSWER_WIDTH)}",
         _verdict(proved) + f" it was answered with {_keys(asked)} of session 1; {_audit(asked)}.",
     ]
-    data = {"processes": [told.process_id, asked.process_id], "report": report}
+    data = {"processes": [turn.process_id, asked.process_id], "report": report}
     return Shown(proved=proved, data=data, text=printable("\n".join(lines)))
 
 
 def travel(folder: Path) -> Shown:
     """Thread 1 states preferences; thread 2, another process, asks for a flight."""
     store, policy = folder / "travel.db", DATA / "travel" / "policy.toml"
-    told = run_turn(store, user="user-123", session="thread-1", policy=policy, arguments=["--message", TRAVEL_MESSAGE])
+    turn = run_turn(store, user="user-123", session="thread-1", policy=policy, arguments=["--message", TRAVEL_MESSAGE])
     arguments = ["--message", TRAVEL_GOAL, "--goal", TRAVEL_GOAL]
     asked = run_turn(store, user="user-123", session="thread-2", policy=policy, arguments=arguments)
-    proved = told.ok and asked.ok and _other_process_used_memory(told, asked)
-    kept = "was not" if len(asked.report["memory_state"]) == len(told.report["memory_state"]) else "WAS"
+    proved = turn.ok and asked.ok and _other_process_used_memory(turn, asked)
+    kept = "was not" if len(asked.report["memory_state"]) == len(turn.report["memory_state"]) else "WAS"
     lines = [
-        f"thread 1, process {told.process_id}: {TRAVEL_MESSAGE}",
-        f"  remembered  {_remembered(told)}",
+        f"thread 1, process {turn.process_id}: {TRAVEL_MESSAGE}",
+        f"  remembered  {_remembered(turn)}",
         f"thread 2, process {asked.process_id}: {TRAVEL_GOAL}",
         f"  assistant   {one_line(asked.report['answer'] or '', ANSWER_WIDTH)}",
         _verdict(proved) + f" it was answered with what thread 1 was told; the request {kept} kept; {_audit(asked)}.",
     ]
-    data = {"processes": [told.process_id, asked.process_id], "reports": [told.report, asked.report]}
+    data = {"processes": [turn.process_id, asked.process_id], "reports": [turn.report, asked.report]}
     return Shown(proved=proved, data=data, text=printable("\n".join(lines)))
 
 
@@ -129,8 +129,8 @@ def _remembered(turn: Turn) -> str:
     return ", ".join(f"{entry['key']} = {entry['value']}" for entry in turn.report["memory_state"]) or "nothing"
 
 
-def _other_process_used_memory(told: Turn, asked: Turn) -> bool:
-    return told.process_id != asked.process_id and bool(asked.report["used_memory_keys"])
+def _other_process_used_memory(turn: Turn, asked: Turn) -> bool:
+    return turn.process_id != asked.process_id and bool(asked.report["used_memory_keys"])
 
 
 def _verdict(proved: bool) -> str:

@@ -223,14 +223,14 @@ def _rehearsed(given: Given, items: Iterator[Item]) -> int:
             skipped[item.skipped] += 1
         else:
             found["messages" if isinstance(item.content, Message) else "memories"] += 1
-    told = {
+    fields = {
         **{name: found[name] for name in ("messages", "memories")},
         "skipped": dict(skipped),
         "failed": [{"place": place, "reason": reason} for place, reason in failed],
         "dry_run": True,
     }
     rows = {**found, "skipped": _counted(skipped), "failed": len(failed) or None}
-    given.show(told, lambda: pairs(rows) or "nothing that could be imported")
+    given.show(fields, lambda: pairs(rows) or "nothing that could be imported")
     _complain_of(failed)
     return Exit.INPUT if failed else Exit.OK
 

@@ -29,13 +29,13 @@ class Finding:
 
     name: str
     ok: bool | None
-    told: str
+    detail: str
     code: Exit = Exit.STORE
     facts: dict[str, Any] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the finding as JSON data."""
-        return {"check": self.name, "ok": self.ok, "detail": self.told, **self.facts}
+        return {"check": self.name, "ok": self.ok, "detail": self.detail, **self.facts}
 
 
 @click.command("doctor", cls=Command)
@@ -51,7 +51,7 @@ def doctor_(given: Given) -> int:
         given.show({"ok": not bad, "checks": [finding.as_dict() for finding in findings]}, str)
     else:
         marks = {True: "ok", False: "BAD", None: "-"}
-        say(table([marks[finding.ok], finding.name, finding.told] for finding in findings))
+        say(table([marks[finding.ok], finding.name, finding.detail] for finding in findings))
         say()
         say(f"{len(bad)} of {len(findings)} checks failed" if bad else "all is well")
     return bad[0].code if bad else Exit.OK
@@ -71,7 +71,7 @@ def _findings(given: Given) -> Iterator[Finding]:
             yield from _store(settings, found)
             space = found.space
         elif settings.store == "memory:":
-            yield Finding(name="store", ok=None, told="in this process only; nothing is on disk")
+            yield Finding(name="store", ok=None, detail="in this process only; nothing is on disk")
         else:
             served = _served(settings)
             space = served.space
@@ -90,21 +90,21 @@ def _findings(given: Given) -> Iterator[Finding]:
 
 
 def _bad(name: str, error: MnemicError) -> Finding:
-    told = error.reason if not error.hint else f"{error.reason} - {error.hint}"
-    return Finding(name=name, ok=False, told=told, code=exit_code(type(error)), facts={"reason": error.reason})
+    detail = error.reason if not error.hint else f"{error.reason} - {error.hint}"
+    return Finding(name=name, ok=False, detail=detail, code=exit_code(type(error)), facts={"reason": error.reason})
 
 
 def _policy(settings: Settings) -> Finding:
     from mnemic.guard.policy_file import load_policy
 
     if settings.policy is None:
-        return Finding(name="policy", ok=None, told="none: every key may be remembered")
+        return Finding(name="policy", ok=None, detail="none: every key may be remembered")
     try:
         policy = load_policy(settings.policy)
     except MnemicError as error:
         return _bad("policy", error)
     keys = len(policy.keys or ())
-    return Finding(name="policy", ok=True, told=f"{settings.policy}: {keys} keys, on violation {policy.on_violation}")
+    return Finding(name="policy", ok=True, detail=f"{settings.policy}: {keys} keys, on violation {policy.on_violation}")
 
 
 def _inspected(settings: Settings) -> Inspection | None:
@@ -120,7 +120,7 @@ def _store(settings: Settings, found: Inspection) -> Iterator[Finding]:
     yield Finding(
         name="store",
         ok=not found.damage,
-        told=f"{settings.store}: {size}, "
+        detail=f"{settings.store}: {size}, "
         + ("damaged; `mnemic salvage` gets out what can be got out" if found.damage else "readable and whole"),
         facts={"bytes": found.size_bytes},
     )
@@ -128,20 +128,20 @@ def _store(settings: Settings, found: Inspection) -> Iterator[Finding]:
     yield Finding(
         name="schema",
         ok=True,
-        told=f"version {found.schema} of {found.newest_schema}"
+        detail=f"version {found.schema} of {found.newest_schema}"
         + ("" if found.schema == found.newest_schema else "; the next write brings it up to date"),
         facts={"version": found.schema},
     )
     safe = "" if found.sqlite_safe else ": inside the range in which a WAL reset can damage a file"
-    told = f"{found.sqlite_version}, journal {found.journal_mode}{safe}"
+    text = f"{found.sqlite_version}, journal {found.journal_mode}{safe}"
     facts = {"version": found.sqlite_version, "journal_mode": found.journal_mode}
-    yield Finding(name="sqlite", ok=found.sqlite_safe, told=told, facts=facts)
+    yield Finding(name="sqlite", ok=found.sqlite_safe, detail=text, facts=facts)
     durable = settings.durability == "durable"
-    told = "an acknowledged write survives power loss" if durable else "the last moments may be lost at a power cut"
+    text = "an acknowledged write survives power loss" if durable else "the last moments may be lost at a power cut"
     yield Finding(
         name="durability",
         ok=None if not durable else True,
-        told=f"{settings.durability}: {told}",
+        detail=f"{settings.durability}: {text}",
         facts={"durability": settings.durability},
     )
     yield _sealing(settings, found)
@@ -156,9 +156,9 @@ def _leftovers(settings: Settings) -> Finding:
 
     path = store_file(settings.store)
     names = [] if path is None else [part.name for part in left_parts(path.absolute().parent)]
-    told = f"{', '.join(names)}: half made by a process that was killed; the next backup in this folder removes it"
+    text = f"{', '.join(names)}: half made by a process that was killed; the next backup in this folder removes it"
     facts = {"parts": names}
-    return Finding(name="leftovers", ok=not names, told=told if names else "none", facts=facts)
+    return Finding(name="leftovers", ok=not names, detail=text if names else "none", facts=facts)
 
 
 def _rows(damaged: Sequence[Damage], unchecked: int = 0) -> Finding:
@@ -166,13 +166,13 @@ def _rows(damaged: Sequence[Damage], unchecked: int = 0) -> Finding:
     rows = [{"table": one.table, "name": one.name} for one in damaged]
     if rows:
         names = ", ".join(dict.fromkeys(one.name for one in damaged[:5]))
-        told = f"{len(rows)} damaged: {names}{', ...' if len(rows) > 5 else ''}"
-        told += "; they are skipped: `mnemic forget` removes one, a backup or `mnemic salvage` helps; an index: REINDEX"
+        text = f"{len(rows)} damaged: {names}{', ...' if len(rows) > 5 else ''}"
+        text += "; they are skipped: `mnemic forget` removes one, a backup or `mnemic salvage` helps; an index: REINDEX"
     elif unchecked:
-        told = f"{unchecked} have no checksum yet: `mnemic maintain` gives them one"
+        text = f"{unchecked} have no checksum yet: `mnemic maintain` gives them one"
     else:
-        told = "each is what was written"
-    return Finding(name="rows", ok=not rows, told=told, facts={"damaged": rows, "unchecked": unchecked})
+        text = "each is what was written"
+    return Finding(name="rows", ok=not rows, detail=text, facts={"damaged": rows, "unchecked": unchecked})
 
 
 def _sealing(settings: Settings, found: Inspection) -> Finding:
@@ -180,33 +180,33 @@ def _sealing(settings: Settings, found: Inspection) -> Finding:
     total = sum(count for _, _, count in found.counts)
     facts = {"sealed": found.sealed, "plain": total - found.sealed}
     if found.sealed and settings.key_file is None:
-        told = f"{found.sealed} of {total} memories are sealed, and no master key is named (MNEMIC_KEY_FILE)"
-        return Finding(name="sealing", ok=False, told=told, facts=facts)
+        text = f"{found.sealed} of {total} memories are sealed, and no master key is named (MNEMIC_KEY_FILE)"
+        return Finding(name="sealing", ok=False, detail=text, facts=facts)
     if not settings.seal and not found.sealed:
-        return Finding(name="sealing", ok=None, told="nothing is sealed: who reads the file reads it all", facts=facts)
-    told = f"{found.sealed} of {total} memories are sealed, with vectors and words; keys, categories and times are not"
+        return Finding(name="sealing", ok=None, detail="nothing is encrypted: any reader sees all of it", facts=facts)
+    text = f"{found.sealed} of {total} memories are sealed, with vectors and words; keys, categories and times are not"
     if found.sealed < total:
-        told += "; `mnemic keys seal` seals the rest"
-    return Finding(name="sealing", ok=found.sealed == total or not settings.seal, told=told, facts=facts)
+        text += "; `mnemic keys seal` seals the rest"
+    return Finding(name="sealing", ok=found.sealed == total or not settings.seal, detail=text, facts=facts)
 
 
 def _contents(found: Inspection) -> Iterator[Finding]:
     total = sum(count for _, _, count in found.counts)
     detail = ", ".join(f"{count} {kind} {status}" for kind, status, count in found.counts)
     counts = [{"kind": kind, "status": status, "count": count} for kind, status, count in found.counts]
-    told = f"{total}: {detail}" if total else "none yet"
-    yield Finding(name="memories", ok=None, told=told, facts={"total": total, "counts": counts})
+    text = f"{total}: {detail}" if total else "none yet"
+    yield Finding(name="memories", ok=None, detail=text, facts={"total": total, "counts": counts})
     yield Finding(
         name="vectors",
         ok=found.without_vector == 0,
-        told="every active memory has one" if not found.without_vector else f"{found.without_vector} have none",
+        detail="every active memory has one" if not found.without_vector else f"{found.without_vector} have none",
         facts={"without_vector": found.without_vector},
     )
     broken = found.broken_audit
     yield Finding(
         name="audit",
         ok=broken is None,
-        told=f"{found.audit_lines} lines, "
+        detail=f"{found.audit_lines} lines, "
         + ("the chain holds" if broken is None else f"broken at line {broken[1]} of tenant {broken[0]}"),
         facts={"lines": found.audit_lines},
     )
@@ -216,11 +216,11 @@ def _contents(found: Inspection) -> Iterator[Finding]:
 def _outbox(found: Inspection) -> Finding:
     waiting = sum(found.projections.values())
     if found.projections:
-        told = "; ".join(f"{name} has {count} entries to take" for name, count in found.projections.items())
+        detail = "; ".join(f"{name} has {count} entries to take" for name, count in found.projections.items())
     else:
-        told = f"no projection is registered, so none waits; {found.pending} entries are kept for one that comes"
+        detail = f"no projection is registered, so none waits; {found.pending} entries are kept for one that comes"
     facts = {"pending": waiting, "kept": found.pending, "projections": dict(found.projections)}
-    return Finding(name="outbox", ok=None, told=told, facts=facts)
+    return Finding(name="outbox", ok=None, detail=detail, facts=facts)
 
 
 def _remembered(settings: Settings, space: VectorSpace) -> Iterator[Finding]:
@@ -264,10 +264,10 @@ def _looked_at(health: Health) -> Iterator[Finding]:
     yield _counted("junk", len(health.junk), "say nothing", memories=health.junk)
     yield _counted("unused", len(health.unused), "were never used in 90 days", memories=health.unused)
     waited = health.oldest_waiting
-    told = f"{health.waiting} wait" + (f", the first for {waited.days} days" if waited else "")
+    text = f"{health.waiting} wait" + (f", the first for {waited.days} days" if waited else "")
     late = waited is not None and waited >= WAITING_LONG
     facts = {"waiting": health.waiting}
-    yield Finding(name="review", ok=False if late else None, told=told, code=Exit.REFUSED, facts=facts)
+    yield Finding(name="review", ok=False if late else None, detail=text, code=Exit.REFUSED, facts=facts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -314,29 +314,29 @@ def _served(settings: Settings) -> _Served:
 
 
 def _store_of(served: _Served) -> Iterator[Finding]:
-    yield Finding(name="store", ok=True, told="on a server; its schema is the newest, and tenants are kept apart")
-    told = "an acknowledged write survives power loss" if served.durable else "the last moments may be lost"
+    yield Finding(name="store", ok=True, detail="on a server; its schema is the newest, and tenants are kept apart")
+    text = "an acknowledged write survives power loss" if served.durable else "the last moments may be lost"
     durability = {"durability": "durable" if served.durable else "fast"}
-    yield Finding(name="durability", ok=served.durable or None, told=told, facts=durability)
+    yield Finding(name="durability", ok=served.durable or None, detail=text, facts=durability)
     yield _rows(served.damaged)
     total = sum(served.kinds.values())
-    told = ", ".join(f"{count} {kind}" for kind, count in served.kinds.items())
+    text = ", ".join(f"{count} {kind}" for kind, count in served.kinds.items())
     facts = {"total": total, "kinds": served.kinds}
-    yield Finding(name="memories", ok=None, told=f"{total}: {told}" if total else "none yet", facts=facts)
+    yield Finding(name="memories", ok=None, detail=f"{total}: {text}" if total else "none yet", facts=facts)
     missing = len(served.health.without_vector)
-    told = f"{missing} have none" if missing else f"every one of the newest {served.health.looked_at} active has one"
-    yield Finding(name="vectors", ok=not missing, told=told, facts={"without_vector": missing})
+    text = f"{missing} have none" if missing else f"every one of the newest {served.health.looked_at} active has one"
+    yield Finding(name="vectors", ok=not missing, detail=text, facts={"without_vector": missing})
     lines, broken, _ = served.audit
-    told = f"{lines} lines, " + ("the chain holds" if broken is None else f"broken at line {broken}")
-    yield Finding(name="audit", ok=broken is None, told=told, facts={"lines": lines})
-    told = ", ".join(f"{name} lacks {count}" for name, count in served.behind.items()) or "no projection is fed"
-    yield Finding(name="outbox", ok=None, told=told, facts={"behind": served.behind})
+    text = f"{lines} lines, " + ("the chain holds" if broken is None else f"broken at line {broken}")
+    yield Finding(name="audit", ok=broken is None, detail=text, facts={"lines": lines})
+    text = ", ".join(f"{name} lacks {count}" for name, count in served.behind.items()) or "no projection is fed"
+    yield Finding(name="outbox", ok=None, detail=text, facts={"behind": served.behind})
 
 
 def _counted(name: str, count: int, what: str, **facts: Any) -> Finding:
     """Something to look at, where there is any; no fault of the store."""
-    told = f"{count} {what}" if count else "none found"
-    return Finding(name=name, ok=None, told=told, facts={"count": count, **facts})
+    text = f"{count} {what}" if count else "none found"
+    return Finding(name=name, ok=None, detail=text, facts={"count": count, **facts})
 
 
 def _embedder(settings: Settings, expected: VectorSpace | None) -> Finding:
@@ -357,12 +357,12 @@ def _embedder(settings: Settings, expected: VectorSpace | None) -> Finding:
         space = asyncio.run(tried())
     except MnemicError as error:
         return _bad("embedder", error)
-    told = f"{space.model}, {space.dimension} dimensions"
+    text = f"{space.model}, {space.dimension} dimensions"
     facts = {"model": space.model, "dimension": space.dimension}
     if expected is not None and expected != space:
-        told += f"; but the file holds vectors of {expected.model}, {expected.dimension} dimensions"
-        return Finding(name="embedder", ok=False, told=told, code=Exit.MODEL, facts=facts)
-    return Finding(name="embedder", ok=True, told=told, facts=facts)
+        text += f"; but the file holds vectors of {expected.model}, {expected.dimension} dimensions"
+        return Finding(name="embedder", ok=False, detail=text, code=Exit.MODEL, facts=facts)
+    return Finding(name="embedder", ok=True, detail=text, facts=facts)
 
 
 def _thresholds(settings: Settings, facts: dict[str, Any]) -> Finding:
@@ -381,20 +381,20 @@ def _thresholds(settings: Settings, facts: dict[str, Any]) -> Finding:
     except MnemicError as error:
         return _bad("thresholds", error)
     if found is not None:
-        told = f"calibrated for {space.model} with {found.pairs} pairs, {found.calibrated_at:%Y-%m-%d}"
+        line = f"calibrated for {space.model} with {found.pairs} pairs, {found.calibrated_at:%Y-%m-%d}"
     elif space.model == draft.MEASURED_WITH:
-        told = "the defaults, which were measured with this embedder"
+        line = "the defaults, which were measured with this embedder"
     else:
-        told = f"not calibrated: the defaults were measured with {draft.MEASURED_WITH}; see `mnemic calibrate`"
-    return Finding(name="thresholds", ok=None, told=told, facts={"calibrated": found is not None})
+        line = f"not calibrated: the defaults were measured with {draft.MEASURED_WITH}; see `mnemic calibrate`"
+    return Finding(name="thresholds", ok=None, detail=line, facts={"calibrated": found is not None})
 
 
 def _model(settings: Settings) -> Finding:
     from mnemic.bootstrap.models import DEFAULT_MODEL, missing_client, vendor_of
 
     if not settings.has_model:
-        told = "none asked for (MNEMIC_MODEL): rules propose, templates answer"
-        return Finding(name="model", ok=None, told=told, facts={"configured": False})
+        text = "none asked for (MNEMIC_MODEL): rules propose, templates answer"
+        return Finding(name="model", ok=None, detail=text, facts={"configured": False})
     missing, place = missing_client(settings), "its own address" if vendor_of(settings) else "the OpenAI API"
-    told = f"{settings.model or DEFAULT_MODEL} at {settings.model_url or place}; {missing or 'not called'}"
-    return Finding(name="model", ok=False if missing else None, told=told, facts={"configured": True})
+    text = f"{settings.model or DEFAULT_MODEL} at {settings.model_url or place}; {missing or 'not called'}"
+    return Finding(name="model", ok=False if missing else None, detail=text, facts={"configured": True})

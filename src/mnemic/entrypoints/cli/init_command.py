@@ -58,8 +58,8 @@ def init_(
         "MNEMIC_API_KEY_FILE": None if key_file is None else str(Path(key_file).expanduser().resolve()),
     }
     _write(path, {name: value for name, value in settings.items() if value is not None}, force=force)
-    told = {"file": str(path.resolve()), **settings}
-    given.show(told, lambda: f"written  {path}\n\n  export MNEMIC_ENV_FILE={path.resolve()}\n  mnemic doctor")
+    fields = {"file": str(path.resolve()), **settings}
+    given.show(fields, lambda: f"written  {path}\n\n  export MNEMIC_ENV_FILE={path.resolve()}\n  mnemic doctor")
     if model is not None and model_url is None and key_file is None and "OPENAI_API_KEY" not in os.environ:
         note("OPENAI_API_KEY is not set: the model cannot be asked without a key")
     return Exit.OK

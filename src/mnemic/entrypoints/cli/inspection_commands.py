@@ -78,8 +78,8 @@ def lineage_(given: Given, /, memory_id: str) -> None:
 
     line = given.with_engine(work)
     if given.as_json:
-        told = {"earlier": line.earlier, "later": line.later}
-        shown = {name: [memory_dict(memory) for memory in memories] for name, memories in told.items()}
+        fields = {"earlier": line.earlier, "later": line.later}
+        shown = {name: [memory_dict(memory) for memory in memories] for name, memories in fields.items()}
         given.show({"memory": memory_dict(line.memory), **shown, "complete": line.complete}, str)
         return
     for memory in (*line.earlier[::-1], line.memory, *line.later):

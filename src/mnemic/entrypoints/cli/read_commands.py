@@ -148,7 +148,7 @@ def history_(given: Given, /, named: str, **times: Any) -> None:
     if given.as_json:
         around = {"earlier": earlier, "later": later} if line is not None else {}
         shown = {"versions": versions, **around}
-        given.show({name: [memory_dict(memory) for memory in told] for name, told in shown.items()}, str)
+        given.show({name: [memory_dict(memory) for memory in fields] for name, fields in shown.items()}, str)
         return
     for memory in (*earlier, *versions, *later):
         validity = f"valid {day(memory.valid_from)} to {day(memory.valid_to)}" if memory.valid_to else ""

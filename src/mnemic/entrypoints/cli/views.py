@@ -29,9 +29,9 @@ def counted(number: int) -> str:
     return "1 memory" if number == 1 else f"{number} memories"
 
 
-def fields_text(told: Mapping[str, object]) -> str:
+def fields_text(fields: Mapping[str, object]) -> str:
     """JSON data as a line for each name; what is absent, false or empty is left out."""
-    return pairs({name.replace("_", " "): _plain(value) for name, value in told.items() if _says(value)})
+    return pairs({name.replace("_", " "): _plain(value) for name, value in fields.items() if _says(value)})
 
 
 def _plain(value: object) -> str:

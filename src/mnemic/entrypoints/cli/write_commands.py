@@ -103,8 +103,8 @@ def capture_(given: Given, message: str, sent_at: datetime | None, idempotency_k
 
     report = given.with_engine(work, creates=True)
     done = [carried_out(given.with_engine, request, yes=yes) for request in report.asked]
-    told = report_dict(report) | ({"carried_out": done} if done else {})
-    given.show(told, lambda: "\n".join([capture_text(report), *map(outcome, report.asked, done)]))
+    report_data = report_dict(report) | ({"carried_out": done} if done else {})
+    given.show(report_data, lambda: "\n".join([capture_text(report), *map(outcome, report.asked, done)]))
     if report.status == "ok":
         return Exit.OK
     complain(report.stop_reason)
@@ -154,13 +154,13 @@ def undo_(given: Given, memory_id: str) -> None:
         return await engine.undo(memory_id, actor=actor)
 
     receipt = given.with_engine(work)
-    told = {
+    fields = {
         "memory_id": memory_id,
         "version": receipt.version,
         "status": receipt.status.value,
         "restored": list(receipt.restored),
     }
-    given.show(told, lambda: f"{receipt.status.value}  {memory_id}  (active again: {', '.join(receipt.restored)})")
+    given.show(fields, lambda: f"{receipt.status.value}  {memory_id}  (active again: {', '.join(receipt.restored)})")
 
 
 @click.command("rollback", cls=Command)
@@ -198,8 +198,8 @@ def forget_(given: Given, /, memory_ids: tuple[str, ...], yes: bool, limit: int,
         raise click.UsageError("Name memories, or say by options which.")
     found = [] if memory_ids and yes and not dry_run else _meant(given, memory_ids, only, limit)
     if dry_run or not (found or memory_ids):
-        told = {"forgotten": [], "would_forget": [memory.memory_id for memory in found]}
-        given.show(told, lambda: list_text(found) if found else "nothing meets that")
+        fields = {"forgotten": [], "would_forget": [memory.memory_id for memory in found]}
+        given.show(fields, lambda: list_text(found) if found else "nothing meets that")
         return Exit.OK
     wanted = list(memory_ids) or [memory.memory_id for memory in found]
     if not yes:

@@ -32,7 +32,7 @@ class Named:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class StatedRelation:
     """A relation that was told. `source` and `target` are names, `ME`, or `ROLE` with a relation.
 
     `since` is when it began, if that was said; `ended` says that it holds no more; `span` is where it was said.
@@ -53,7 +53,7 @@ class EntityReading:
     """
 
     named: tuple[Named, ...] = ()
-    told: tuple[Told, ...] = ()
+    relations: tuple[StatedRelation, ...] = ()
     skipped: tuple[Skipped, ...] = ()
 
 

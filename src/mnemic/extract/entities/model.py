@@ -8,7 +8,7 @@ from typing import Any
 
 from mnemic.errors import InvalidInput, ModelInvalidSchema
 from mnemic.extract import is_users_own
-from mnemic.extract.entities import ME, EntityReading, Named, Told
+from mnemic.extract.entities import ME, EntityReading, Named, StatedRelation
 from mnemic.extract.entities.relations import LABELS, RELATIONS, THING
 from mnemic.extract.grounding import Folded
 from mnemic.guard.contract import parse_json
@@ -91,10 +91,12 @@ def _checked(raw: object, text: Folded) -> EntityReading:
     entities, relations = _items(raw, "entities"), _items(raw, "relations")
     named = {one.name: one for one in (_named(item, text) for item in entities) if one is not None}
     known = frozenset(named) | {ME}
-    told = tuple(dict.fromkeys(one for one in (_relation_of(item, known) for item in relations) if one is not None))
-    unsupported = len(entities) - len(named) + len(relations) - len(told)
+    stated = tuple(dict.fromkeys(one for one in (_relation_of(item, known) for item in relations) if one is not None))
+    unsupported = len(entities) - len(named) + len(relations) - len(stated)
     return EntityReading(
-        named=tuple(named.values()), told=told, skipped=(Skipped(reason=UNSUPPORTED),) * min(unsupported, MAX_ITEMS)
+        named=tuple(named.values()),
+        relations=stated,
+        skipped=(Skipped(reason=UNSUPPORTED),) * min(unsupported, MAX_ITEMS),
     )
 
 
@@ -116,10 +118,12 @@ def _named(item: Mapping[str, Any], text: Folded) -> Named | None:
     return Named(name=name, label=label if label in LABELS else THING, aliases=others, span=span)
 
 
-def _relation_of(item: Mapping[str, Any], known: frozenset[str]) -> Told | None:
+def _relation_of(item: Mapping[str, Any], known: frozenset[str]) -> StatedRelation | None:
     """Return the relation, if it is one of those that are read and both ends were named."""
     source, target = (ME if item.get(end) == "me" else item.get(end) for end in ("source", "target"))
     relation = item.get("relation")
     if relation not in RELATIONS or source not in known or target not in known or source == target:
         return None
-    return Told(source=str(source), relation=str(relation), target=str(target), ended=item.get("ended") is True)
+    return StatedRelation(
+        source=str(source), relation=str(relation), target=str(target), ended=item.get("ended") is True
+    )

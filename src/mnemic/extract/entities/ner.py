@@ -48,12 +48,12 @@ class NamesEntityReader:
         if any(one.reason == "origin" for one in reading.skipped):
             return reading
         found = await asyncio.to_thread(lambda: list(self._find(message.content)))
-        told = [
+        recognised = [
             Named(name=message.content[start:end], label=LABELS_OF[label], span=(start, end))
             for start, end, label in found
             if label in LABELS_OF and not _left_out(start, reading.skipped)
         ]
-        return replace(reading, named=tuple(_joined(reading.named, told)))
+        return replace(reading, named=tuple(_joined(reading.named, recognised)))
 
 
 def _left_out(place: int, skipped: Sequence[Skipped]) -> bool:

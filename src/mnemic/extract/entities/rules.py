@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from mnemic.errors import InvalidInput
 from mnemic.extract import is_users_own
 from mnemic.extract.clauses import sentences
-from mnemic.extract.entities import ME, ROLE, EntityReading, Named, Told
+from mnemic.extract.entities import ME, ROLE, EntityReading, Named, StatedRelation
 from mnemic.extract.entities.marking import Marked, mark_names
 from mnemic.extract.entities.phrases import ALIASES, CUES, KIN_WORDS, PHRASES, Phrase
 from mnemic.extract.entities.relations import ANIMAL, PERSON, PLACE, RELATIONS, THING, rule_of
@@ -70,7 +70,7 @@ class _Page:
     marked: Marked = field(default_factory=lambda: Marked(""))
     labels: dict[str, str] = field(default_factory=dict)
     aliases: dict[str, list[str]] = field(default_factory=dict)
-    told: list[Told] = field(default_factory=list)
+    relations: list[StatedRelation] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
     person: str | None = None
     span: tuple[int, int] = (0, 0)
@@ -123,7 +123,7 @@ class _Page:
             return self.marked.mark(ROLE + relation)
         name = self._name(mark)
         self._label(name, ANIMAL if word.casefold() in _PET else PERSON)
-        self._tell(Told(source=self._name(source), relation=relation, target=name))
+        self._add_relation(StatedRelation(source=self._name(source), relation=relation, target=name))
         return mark
 
     # -- names --------------------------------------------------------------------------------------------------------
@@ -169,11 +169,13 @@ class _Page:
             self._label(target, rule.target)
             since = _SINCE.search(text[match.end() :])
             began = datetime(int(since["year"]), 1, 1, tzinfo=UTC) if since else None
-            self._tell(Told(source=source, relation=phrase.relation, target=target, since=began, ended=phrase.ended))
+            self._add_relation(
+                StatedRelation(source=source, relation=phrase.relation, target=target, since=began, ended=phrase.ended)
+            )
 
-    def _tell(self, told: Told) -> None:
-        if told not in self.told:
-            self.told.append(replace(told, span=self.span))
+    def _add_relation(self, relation: StatedRelation) -> None:
+        if relation not in self.relations:
+            self.relations.append(replace(relation, span=self.span))
 
     # -- the whole ----------------------------------------------------------------------------------------------------
 
@@ -185,12 +187,12 @@ class _Page:
             for name, label in self.labels.items()
             if name not in full
         )
-        told = (
+        relations = (
             replace(one, source=full.get(one.source, one.source), target=full.get(one.target, one.target))
-            for one in self.told
+            for one in self.relations
         )
-        kept = tuple(dict.fromkeys(one for one in told if one.source != one.target))
-        return EntityReading(named=named, told=kept, skipped=tuple(self.skipped))
+        kept = tuple(dict.fromkeys(one for one in relations if one.source != one.target))
+        return EntityReading(named=named, relations=kept, skipped=tuple(self.skipped))
 
     def _full_names(self) -> Iterator[tuple[str, str]]:
         people = [name for name, label in self.labels.items() if label in (PERSON, THING)]

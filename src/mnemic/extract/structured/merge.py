@@ -11,37 +11,37 @@ from collections.abc import Mapping
 from typing import Any
 
 
-def merge(known: Mapping[str, Any], told: Mapping[str, Any]) -> dict[str, Any]:
-    """`told` over `known`, field by field. Neither is changed."""
+def merge(known: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `new` over `known`, field by field. Neither is changed."""
     return {
-        name: _merged(name, known.get(name), told.get(name))
-        for name in [*known, *(name for name in told if name not in known)]
+        name: _merged(name, known.get(name), new.get(name))
+        for name in [*known, *(name for name in new if name not in known)]
     }
 
 
-def _merged(name: str, known: Any, told: Any) -> Any:
-    if told in (None, "") or told == [] or told == {}:
+def _merged(name: str, known: Any, new: Any) -> Any:
+    if new in (None, "") or new == [] or new == {}:
         return known
     if known in (None, ""):
-        return told
-    if isinstance(known, Mapping) and isinstance(told, Mapping):
-        return merge(known, told)
-    if isinstance(known, str) and isinstance(told, str):
-        return _text(name, known, told)
-    return told
+        return new
+    if isinstance(known, Mapping) and isinstance(new, Mapping):
+        return merge(known, new)
+    if isinstance(known, str) and isinstance(new, str):
+        return _text(name, known, new)
+    return new
 
 
-def _text(name: str, known: str, told: str) -> str:
-    if name.lower().endswith("name") and _same_name(known, told):
-        return max(known, told, key=_worth)
-    if told.startswith(("http://", "https://")) and not known.startswith(("http://", "https://")):
+def _text(name: str, known: str, new: str) -> str:
+    if name.lower().endswith("name") and _same_name(known, new):
+        return max(known, new, key=_worth)
+    if new.startswith(("http://", "https://")) and not known.startswith(("http://", "https://")):
         return known
-    return told
+    return new
 
 
-def _same_name(known: str, told: str) -> bool:
+def _same_name(known: str, new: str) -> bool:
     """Return True if the words of one are those of the other, or begin them ("K Ottens" and "Kevin Ottens")."""
-    shorter, longer = sorted((_words(known), _words(told)), key=lambda words: (len(words), sum(map(len, words))))
+    shorter, longer = sorted((_words(known), _words(new)), key=lambda words: (len(words), sum(map(len, words))))
     return bool(shorter) and all(any(word.startswith(part) for word in longer) for part in shorter)
 
 

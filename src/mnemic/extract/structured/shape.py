@@ -111,12 +111,12 @@ class Shape:
             return () if day is None else (frozenset({day_facet(self.identity[0], day.isoformat(), utc=False)}),)
         return (frozenset(value_facet(self.identity[0], one) for one in (value, str(value), *_number(value))),)
 
-    def merged(self, known: Mapping[str, Any], told: Mapping[str, Any]) -> dict[str, Any]:
-        """One version of both: the later one by `modified`, else `told`, prevails."""
-        stamps = [field_at(data, self.modified.split(".")) if self.modified else None for data in (known, told)]
+    def merged(self, known: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+        """One version of both: the later one by `modified`, else `new`, prevails."""
+        stamps = [field_at(data, self.modified.split(".")) if self.modified else None for data in (known, new)]
         if all(isinstance(stamp, str) for stamp in stamps) and comparable(stamps[0]) > comparable(stamps[1]):
-            known, told = told, known
-        return merge(known, told)
+            known, new = new, known
+        return merge(known, new)
 
     def _named(self, data: Mapping[str, Any]) -> Any:
         return None if self.person is None else field_at(data, self.person.split("."))

@@ -90,8 +90,8 @@ class Rows:
     def place(self, memory: Memory) -> PlaceRow:
         """Return the row of `PLACE`."""
         tenant, level, owner = place_of(memory.scope)
-        told = (memory.kind.value, memory.status.value, to_micros(memory.created_at) or 0)
-        return PlaceRow(tenant, memory.memory_id, level, owner, *told)
+        columns = (memory.kind.value, memory.status.value, to_micros(memory.created_at) or 0)
+        return PlaceRow(tenant, memory.memory_id, level, owner, *columns)
 
     def memory(self, row: MemoryRow) -> Memory:
         """Return the memory of a row of `MEMORY`. A damaged vector is none; raises StoreCorrupt (`memory`) where

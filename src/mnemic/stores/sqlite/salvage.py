@@ -100,11 +100,11 @@ def salvage(path: Path, target: Path, *, keyring: Keyring | None = None) -> Salv
     try:
         with part_of(target) as part:
             with typed_failures():
-                told = _Making(found, part, keyring).made()
+                salvaged = _Making(found, part, keyring).made()
             put(part, target)
     except OSError as error:
         raise InvalidInput("salvage:unwritable", hint=error.strerror) from None
-    return told
+    return salvaged
 
 
 def _sorted(carved: Iterable[Record]) -> _Found:

@@ -60,7 +60,7 @@ async def test_what_the_words_hold_is_kept() -> None:
         ("Ana", "person", ("Anita",)),
         ("Siemens", "organisation", ()),
     ]
-    assert [(one.source, one.relation, one.target, one.ended) for one in reading.told] == [
+    assert [(one.source, one.relation, one.target, one.ended) for one in reading.relations] == [
         (ME, "sister", "Ana", False),
         ("Ana", "works_at", "Siemens", True),
     ]
@@ -81,7 +81,7 @@ async def test_what_the_words_hold_is_kept() -> None:
 )
 async def test_what_they_do_not_hold_is_left_out(entities: list[object], relations: list[object]) -> None:
     reading, _ = await read(answer(entities, relations))
-    assert reading.told == ()
+    assert reading.relations == ()
     assert {one.name for one in reading.named} <= {"Ana"}
     assert {one.reason for one in reading.skipped} == {"unsupported"}
 

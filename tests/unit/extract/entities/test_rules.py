@@ -18,7 +18,7 @@ async def read(text: str, **more: object) -> EntityReading:
 
 
 def triples(reading: EntityReading) -> set[tuple[str, str, str]]:
-    return {(one.source, one.relation, one.target) for one in reading.told if not one.ended}
+    return {(one.source, one.relation, one.target) for one in reading.relations if not one.ended}
 
 
 def labels(reading: EntityReading) -> dict[str, str]:
@@ -74,10 +74,10 @@ async def test_other_names() -> None:
 
 
 async def test_beginnings_and_ends() -> None:
-    (began,) = (await read("Ana has worked at Siemens, no, Ana lives in Ulm since 2019.")).told[-1:]
+    (began,) = (await read("Ana has worked at Siemens, no, Ana lives in Ulm since 2019.")).relations[-1:]
     assert began.since is not None
     assert began.since.year == 2019
-    (ended,) = (await read("Ana no longer works at Siemens.")).told
+    (ended,) = (await read("Ana no longer works at Siemens.")).relations
     assert (ended.relation, ended.ended) == ("works_at", True)
 
 
@@ -92,7 +92,7 @@ async def test_beginnings_and_ends() -> None:
 )
 async def test_what_is_not_told(text: str, reason: str) -> None:
     reading = await read(text)
-    assert reading.told == ()
+    assert reading.relations == ()
     assert reason in {one.reason for one in reading.skipped}
 
 
@@ -113,5 +113,5 @@ async def test_any_text_can_be_read(text: str) -> None:
     except ValueError:
         return
     named = {one.name for one in reading.named} | {alias for one in reading.named for alias in one.aliases}
-    ends = {end for one in reading.told for end in (one.source, one.target)}
+    ends = {end for one in reading.relations for end in (one.source, one.target)}
     assert {end for end in ends if end != ME and not end.startswith(ROLE)} <= named

@@ -100,10 +100,12 @@ class _Verbs(Face[M]):
             data["expiration_date"] = ends
         sent_at = moment(timestamp)
         given = [one for one in listed(messages) if one["role"] != "system"]
-        told = [(one, message_of(one, text, ids, sent_at)) for one in given if (text := said_in(one))]
+        stored_messages = [(one, message_of(one, text, ids, sent_at)) for one in given if (text := said_in(one))]
         if infer:
-            return {"results": await self._inferred([message for _, message in told], ids, data)}
-        return {"results": [row for one, message in told for row in await self._kept(one, message, ids, data)]}
+            return {"results": await self._inferred([message for _, message in stored_messages], ids, data)}
+        return {
+            "results": [row for one, message in stored_messages for row in await self._kept(one, message, ids, data)]
+        }
 
     async def _inferred(self, messages: Sequence[Message], ids: Ids, data: Mapping[str, Any]) -> list[dict[str, Any]]:
         engine, actor = await self._open(), ids.actor(self._tenant)
@@ -307,7 +309,7 @@ class _Verbs(Face[M]):
             return [(asked.owner.actor(self._tenant), asked.where)]
         where = checked_filter(asked.where) or {}
         held = [(one, payload(one)) async for one in self._all_active()]
-        owners = {one.scope.owner: told.get("user_id") for one, told in held if meets(told, where)}
+        owners = {one.scope.owner: result.get("user_id") for one, result in held if meets(result, where)}
         return [(Actor(tenant=self._tenant, user=owner), of_user(where, user)) for owner, user in owners.items()]
 
     async def _all_active(self) -> AsyncIterator[Kept]:

@@ -144,7 +144,7 @@ def _part(name: str, value: Any) -> dict[str, Any]:
 
 def of_user(where: Mapping[str, Any], user_id: str | None) -> dict[str, Any]:
     """Return a filter of mnemic for the memories of one user, in whose data the user is not named."""
-    told = {} if user_id is None else {"user_id": user_id}
+    fields = {} if user_id is None else {"user_id": user_id}
     found: dict[str, Any] = {}
     for name, value in where.items():
         if name in ("$and", "$or"):
@@ -153,7 +153,7 @@ def of_user(where: Mapping[str, Any], user_id: str | None) -> dict[str, Any]:
             found[name] = of_user(value, user_id)
         elif name != "user_id":
             found[name] = value
-        elif not meets(told, {name: value}):
+        elif not meets(fields, {name: value}):
             return {"$not": {}}
     return found
 
@@ -188,10 +188,10 @@ def moment(timestamp: object) -> datetime | None:
     try:
         if isinstance(timestamp, int | float):
             return datetime.fromtimestamp(timestamp, UTC)
-        told = timestamp if isinstance(timestamp, datetime) else datetime.fromisoformat(str(timestamp))
+        parsed = timestamp if isinstance(timestamp, datetime) else datetime.fromisoformat(str(timestamp))
     except (ValueError, OverflowError, OSError):
         raise refused("timestamp", "timestamp must be a Unix time or a time in ISO 8601.") from None
-    return told if told.tzinfo else told.replace(tzinfo=UTC)
+    return parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
 
 
 # -- messages ----------------------------------------------------------------------------------------------------------
@@ -240,8 +240,8 @@ def text_of(memory: Memory) -> str:
 
 def item(memory: Memory, **more: Any) -> dict[str, Any]:
     """Return a memory as mem0 shows it."""
-    told, text = payload(memory), text_of(memory)
-    rest = {name: value for name, value in told.items() if name not in (*_PROMOTED, "user_id", "mem0")}
+    payload_of, text = payload(memory), text_of(memory)
+    rest = {name: value for name, value in payload_of.items() if name not in (*_PROMOTED, "user_id", "mem0")}
     found: dict[str, Any] = {
         "id": memory.memory_id,
         "memory": text,
@@ -251,7 +251,7 @@ def item(memory: Memory, **more: Any) -> dict[str, Any]:
         "created_at": memory.created_at.isoformat(),
         "updated_at": memory.updated_at.isoformat(),
     }
-    found |= {name: told[name] for name in ("user_id", *_PROMOTED) if told.get(name) is not None}
+    found |= {name: payload_of[name] for name in ("user_id", *_PROMOTED) if payload_of.get(name) is not None}
     return found | more
 
 

@@ -98,12 +98,12 @@ class Judge:
         """Also where only the words that support it are."""
         _, found = redact_candidate(candidate, self._redactor, bytes(32))
         policy, key = self._long_term.policy, (candidate.key or "").replace("_", " ")
-        told = [candidate.content, candidate.context, candidate.source.quote, f"{key} {candidate.content}"]
+        texts = [candidate.content, candidate.context, candidate.source.quote, f"{key} {candidate.content}"]
         return (
             found
             or candidate.key in policy.sensitive_keys
-            or policy.names_sensitive(filter(None, told))
-            or is_special(told, self._rules.sensitive_topics)
+            or policy.names_sensitive(filter(None, texts))
+            or is_special(texts, self._rules.sensitive_topics)
         )
 
     async def _against_known(

@@ -56,12 +56,12 @@ def tenants_(given: Given, /, action: str, name: str | None, **options: Any) -> 
     limits = _limits_of(options)
     if action == "limit" and bool(limits) is options["as_settings"]:
         raise click.UsageError("which limits? give at least one, or --as-settings", ctx=click.get_current_context())
-    told = given.with_engine(
+    result = given.with_engine(
         lambda engine, _: _managed(engine, action, str(name), options, limits),
         creates=action == "create",
         by_settings=True,
     )
-    given.show({"tenants": [_shown(one) for one in told]}, lambda: _text(told))
+    given.show({"tenants": [_shown(one) for one in result]}, lambda: _text(result))
     return Exit.OK
 
 

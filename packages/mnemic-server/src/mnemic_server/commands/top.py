@@ -48,10 +48,10 @@ async def _watch(given: Given, url: str, once: bool, every: float) -> int:
     remote = Remote(url, secret_named("MNEMIC_SERVICE_KEY"), timeout=30.0, attempts=1, transport=None)
     try:
         while True:
-            told = await remote.call("GET", "/v1/overview")
+            answer = await remote.call("GET", "/v1/overview")
             if not once:
                 click.clear()
-            given.show(told, lambda told=told: screen(told))  # type: ignore[misc]
+            given.show(answer, lambda answer=answer: screen(answer))  # type: ignore[misc]
             if once:
                 return Exit.OK
             await asyncio.sleep(every)
@@ -59,21 +59,21 @@ async def _watch(given: Given, url: str, once: bool, every: float) -> int:
         await remote.close()
 
 
-def screen(told: dict[str, Any]) -> str:
+def screen(fields: dict[str, Any]) -> str:
     """One screen of an overview."""
-    process = told["process"]
+    process = fields["process"]
     rate = process["searches"]["hit_rate"]
     head = pairs(
         {
-            "store": told["store"]["name"],
-            "memories": sum(one["rows"] for one in told["held"].values()),
-            "of these in 24 h": sum(one["recent"] for one in told["held"].values()),
-            "waiting for review": told["waiting"],
+            "store": fields["store"]["name"],
+            "memories": sum(one["rows"] for one in fields["held"].values()),
+            "of these in 24 h": sum(one["recent"] for one in fields["held"].values()),
+            "waiting for review": fields["waiting"],
             "requests": "  ".join(f"{status} {count:,}" for status, count in sorted(process["requests"].items())),
             "being answered": process["running"],
             "hit rate": None if rate is None else f"{rate:.1%}",
             "degraded": "  ".join(f"{part} {count:,}" for part, count in process["degraded"].items()),
-            "behind": "  ".join(f"{name} {count:,}" for name, count in told["projections"].items() if count),
+            "behind": "  ".join(f"{name} {count:,}" for name, count in fields["projections"].items() if count),
         }
     )
     busiest = sorted(process["latency"], key=lambda one: -one["count"])[:BUSIEST]

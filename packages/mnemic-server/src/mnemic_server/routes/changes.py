@@ -40,7 +40,7 @@ async def watch(
 
     async def events() -> AsyncIterator[bytes]:
         with service.streams.place(principal.key_id, principal.tenant):
-            told = changes(
+            result = changes(
                 service.engine.store,
                 principal.tenant,
                 seen,
@@ -48,7 +48,7 @@ async def watch(
                 after=start,
                 still_allowed=still_allowed,
             )
-            async for event in told:
+            async for event in result:
                 yield event
 
     stream = events()

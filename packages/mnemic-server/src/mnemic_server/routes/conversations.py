@@ -35,10 +35,10 @@ async def append(wanted: SessionMessage, actor: Writing, service: TheService) ->
     """
     origin = None if wanted.origin is None else Origin(wanted.origin)
     view = _view(service, actor)
-    told: dict[str, Any] = to_json(
+    fields: dict[str, Any] = to_json(
         await view.append(wanted.role, wanted.content, speaker=wanted.speaker, origin=origin)
     )
-    return told
+    return fields
 
 
 @router.get("/session/messages", **answering(MessagesAnswer))
@@ -55,8 +55,8 @@ async def compact(wanted: CompactionWanted, actor: Writing, service: TheService)
     as they are.
     """
     done = await _view(service, actor).compact(max_tokens=wanted.max_tokens, keep=wanted.keep)
-    told: dict[str, Any] = to_json(done)
-    return told
+    fields: dict[str, Any] = to_json(done)
+    return fields
 
 
 @router.delete("/session", status_code=HTTPStatus.NO_CONTENT)

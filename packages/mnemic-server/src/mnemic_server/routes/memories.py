@@ -115,8 +115,8 @@ async def remember(wanted: RememberWanted, actor: Writing, service: TheService) 
     """Remember what is worth it in messages of a conversation, or keep them as they are; `metadata` becomes the data of
     each memory.
     """
-    told = [one.message(actor.session) for one in wanted.messages]
-    receipts = await service.engine.remember(told, actor=actor, infer=wanted.infer, metadata=wanted.metadata)
+    messages = [one.message(actor.session) for one in wanted.messages]
+    receipts = await service.engine.remember(messages, actor=actor, infer=wanted.infer, metadata=wanted.metadata)
     return {"receipts": [receipt_dict(receipt) for receipt in receipts]}
 
 

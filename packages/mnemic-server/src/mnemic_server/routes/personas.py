@@ -30,9 +30,9 @@ async def persona(actor: Reading, service: TheService) -> dict[str, Any]:
     """Show the agent's persona: the profile its makers gave it (null without one), and its approved traits."""
     view = _view(service, actor)
     profile = view.profile
-    told = None
+    profile_shown = None
     if profile is not None:
-        told = {
+        profile_shown = {
             "version": profile.version,
             "role": profile.role,
             "tone": profile.tone,
@@ -41,7 +41,7 @@ async def persona(actor: Reading, service: TheService) -> dict[str, Any]:
         }
     return {
         "agent": actor.agent,
-        "profile": told,
+        "profile": profile_shown,
         "traits": [memory_dict(one) for one in all_shown(await view.traits(), actor)],
     }
 

@@ -102,12 +102,12 @@ async def _ran(
         idempotency_key=idempotency_key,
         watch=watch,
     )
-    told = report_shown(report, actor)
+    result = report_shown(report, actor)
     try:
         await record_run(service.engine.store, service.engine.clock, actor, report)
     except StoreFailed as failure:
-        told["errors"] = [*told["errors"], f"run_log: {failure.reason}"]
-    return told
+        result["errors"] = [*result["errors"], f"run_log: {failure.reason}"]
+    return result
 
 
 def _tell_bug(work: asyncio.Task[dict[str, Any]]) -> None:

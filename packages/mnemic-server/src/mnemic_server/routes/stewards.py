@@ -123,8 +123,8 @@ async def expire(wanted: ExpiryWanted, principal: Operating, service: TheService
     """Mark what has expired in the tenant, purge what was marked a grace period ago."""
     rules = None if wanted.rules is None else wanted.rules.rules()
     report = await service.engine.expire(actor=principal.actor, rules=rules, dry_run=wanted.dry_run)
-    told: dict[str, Any] = to_json(report)
-    return told
+    fields: dict[str, Any] = to_json(report)
+    return fields
 
 
 @router.post("/consolidations", **answering(ConsolidatedAnswer))

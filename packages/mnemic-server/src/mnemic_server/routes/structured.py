@@ -92,8 +92,8 @@ class _Callers(Schema):
 
 
 def _as_json(shape: Shape, whole: bool) -> dict[str, Any]:
-    told: dict[str, Any] = {"name": shape.name, "identity": list(shape.identity)}
+    fields: dict[str, Any] = {"name": shape.name, "identity": list(shape.identity)}
     if whole:
-        told |= {"person": shape.person, "title": list(shape.title), "modified": shape.modified}
-        told["json_schema"] = dict(shape.schema.document)
-    return told
+        fields |= {"person": shape.person, "title": list(shape.title), "modified": shape.modified}
+        fields["json_schema"] = dict(shape.schema.document)
+    return fields

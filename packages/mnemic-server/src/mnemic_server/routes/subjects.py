@@ -72,14 +72,14 @@ async def revoke(
     and a job as of `POST /v1/erasures`.
     """
     revoked = await service.engine.revoke_consent(key, actor=actor)
-    told = {"key": revoked.key, "hidden": revoked.hidden, "erasure": None}
+    fields = {"key": revoked.key, "hidden": revoked.hidden, "erasure": None}
     if not (erase_held or erase):
-        return told
+        return fields
     run = partial(service.engine.handle, EraseKey(key=revoked.key), actor=actor)
     job = await service.erasures.begin(principal, actor.user or "", key=revoked.key, run=run)
     response.status_code = HTTPStatus.ACCEPTED
     response.headers["Location"] = f"/v1/erasures/{job.erasure_id}"
-    return told | {"erasure": job.as_dict()}
+    return fields | {"erasure": job.as_dict()}
 
 
 LINES = {
@@ -166,17 +166,17 @@ async def carry_out(
     `POST /v1/erasures` needs, and answers 202 with a job as that does.
     """
     require_user(principal)
-    told: dict[str, Any] = {"forgotten": [], "erasure": None, "memories": []}
+    fields: dict[str, Any] = {"forgotten": [], "erasure": None, "memories": []}
     if wanted.kind == "forget_all":
         require_role(principal, Role.SUBJECT, Role.OPERATOR)
         job = await erase(Erasure(), principal, service, response)
         response.status_code = HTTPStatus.ACCEPTED
-        return told | {"erasure": job}
+        return fields | {"erasure": job}
     if wanted.kind != "show":
         require_role(principal, Role.WRITER, Role.SUBJECT)
     done = await service.engine.carry_out(wanted.request(), actor=principal.actor)
     shown = [memory_dict(one) for one in all_shown(done.memories, principal.actor)]
-    return told | {"forgotten": list(done.forgotten), "memories": shown}
+    return fields | {"forgotten": list(done.forgotten), "memories": shown}
 
 
 @router.get("/erasures/{erasure_id}", **answering(ErasureJobAnswer))

@@ -62,9 +62,9 @@ async def open_user(wanted: Opening, principal: Operating, service: TheService) 
     reason, before anything is shown.
     """
     engine = service.engine
-    told = {"subject": await subject_token(engine.store, principal.tenant, wanted.user), "reason": wanted.reason}
+    fields = {"subject": await subject_token(engine.store, principal.tenant, wanted.user), "reason": wanted.reason}
     line = Mutation(
-        tenant=principal.tenant, action="user_opened", actor=principal.actor.user, at=engine.clock.now(), detail=told
+        tenant=principal.tenant, action="user_opened", actor=principal.actor.user, at=engine.clock.now(), detail=fields
     )
     await apply(engine.store, line)
     reader = Actor(tenant=principal.tenant, user=wanted.user, agent=principal.actor.agent)

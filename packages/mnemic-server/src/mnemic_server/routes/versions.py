@@ -45,7 +45,7 @@ async def uses(
     `mine` tells whether the caller did it. A page may be short and yet have a `next`.
     """
     found, after = await service.engine.uses(memory_id, actor=actor, before=before or cursor, limit=limit)
-    told = [
+    uses_shown = [
         {
             "sequence": use.sequence,
             "action": use.action,
@@ -56,7 +56,7 @@ async def uses(
         }
         for use in found
     ]
-    return {"uses": told, "next": after}
+    return {"uses": uses_shown, "next": after}
 
 
 @router.post("/undo", **answering(UndoAnswer))

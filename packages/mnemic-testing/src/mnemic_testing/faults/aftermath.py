@@ -130,20 +130,22 @@ def _trail_halves(connection: apsw.Connection) -> Iterator[str]:
     events = [(tenant, json.loads(text)) for tenant, text in lines]
     # Lines about a consent, a key or an erasure name no memory; those of one that was erased do not say which went.
     erased = {tenant for tenant, event in events if event["action"] == "erasing"}
-    told = {(tenant, event["memory_id"], event["version"]) for tenant, event in events if event["version"] is not None}
+    fields = {
+        (tenant, event["memory_id"], event["version"]) for tenant, event in events if event["version"] is not None
+    }
     gone = {(tenant, event["memory_id"]) for tenant, event in events if event["action"] == "forgotten"}
     sent = connection.execute("SELECT tenant, memory_id, version, action FROM outbox").fetchall()
 
     if not all(complete for *_, complete in rows):
         yield "memory_without_search_entry"
-    if not versions.keys() <= told:
+    if not versions.keys() <= fields:
         yield "version_without_audit"
-    lost = {(tenant, memory_id) for tenant, memory_id, _ in told} - here.keys() - gone
+    lost = {(tenant, memory_id) for tenant, memory_id, _ in fields} - here.keys() - gone
     if any(tenant not in erased for tenant, _ in lost) or here.keys() & gone:
         yield "audit_without_memory"
-    if any(version > here.get((tenant, memory_id), version) for tenant, memory_id, version in told):
+    if any(version > here.get((tenant, memory_id), version) for tenant, memory_id, version in fields):
         yield "audit_ahead_of_memory"
-    if not {(tenant, memory_id, version) for tenant, memory_id, version, _ in sent} <= told:
+    if not {(tenant, memory_id, version) for tenant, memory_id, version, _ in sent} <= fields:
         yield "outbox_without_audit"
     due = {place for place, status in versions.items() if _is_sent(place[2], status)}
     if not due <= {(tenant, memory_id, version) for tenant, memory_id, version, _ in sent}:

@@ -157,10 +157,10 @@ def main(location: str, task: str, processes: str, turns: str, sessions: str) ->
     for end in (opens, answers):
         os.close(end)
     with os.fdopen(hears) as lines:
-        told = [Counter(json.loads(line)) for line in lines]
+        data = [Counter(json.loads(line)) for line in lines]
     for child in children:
         os.waitpid(child, 0)
-    seen = sum(told, Counter({"died": len(children) - len(told)}))
+    seen = sum(data, Counter({"died": len(children) - len(data)}))
     sys.stdout.write(json.dumps(seen))
 
 

@@ -97,8 +97,8 @@ class Flips:
         path.write_bytes(data)
         report.flips += 1
         try:
-            told, refused = await self._used(path)
-            self._judge(told, refused, path)
+            served, refused = await self._used(path)
+            self._judge(served, refused, path)
         except Exception as error:  # noqa: BLE001 - that is what is counted
             report.untyped += 1
             report.kinds[f"{type(error).__name__} {self._where}"] += 1
@@ -106,37 +106,37 @@ class Flips:
 
     async def _used(self, path: Path) -> tuple[dict[str, str], str | None]:
         """Return what the file serves, and why it did not serve all, where it said so."""
-        told: dict[str, str] = {}
+        fields: dict[str, str] = {}
         refused = None
         engine = MemoryEngine(store=SqliteStore(path), embedder=WordEmbedder())
         try:
             await asyncio.wait_for(engine.open(), _SECONDS)
         except MnemicError as error:
-            return told, error.reason
+            return fields, error.reason
         try:
-            refused = await asyncio.wait_for(self._read(engine, told), _SECONDS)
+            refused = await asyncio.wait_for(self._read(engine, fields), _SECONDS)
         finally:
             await engine.close()
-        return told, refused
+        return fields, refused
 
-    async def _read(self, engine: MemoryEngine, told: dict[str, str]) -> str | None:
+    async def _read(self, engine: MemoryEngine, fields: dict[str, str]) -> str | None:
         """List, get, search, look back and check the audit; each by itself, for one may fail where others do not."""
         refused: list[str] = []
         try:
             before = None
             while page := await engine.list(actor=ADA, limit=_PAGE, before=before):
-                self._take(told, {memory.memory_id: memory.content for memory in page}, "list")
+                self._take(fields, {memory.memory_id: memory.content for memory in page}, "list")
                 before = page[-1].memory_id
         except MnemicError as error:
             refused.append(error.reason)
-        missing = [memory_id for memory_id in self._said if memory_id not in told]
+        missing = [memory_id for memory_id in self._said if memory_id not in fields]
         for memory_id in [*missing, *self._choice.sample(list(self._said), _SEARCHED)]:
             try:
-                self._take(told, {memory_id: (await engine.get(memory_id, actor=ADA)).content}, "get")
+                self._take(fields, {memory_id: (await engine.get(memory_id, actor=ADA)).content}, "get")
                 await engine.history(memory_id, actor=ADA)
                 found = await engine.search(self._said[memory_id], actor=ADA)
                 hits = {hit.memory.memory_id: hit.memory.content for hit in found.hits}
-                self._take(told, hits, "search")
+                self._take(fields, hits, "search")
                 self._unfound |= {memory_id} - hits.keys()
             except MnemicError as error:
                 refused.append(error.reason)
@@ -146,13 +146,13 @@ class Flips:
             refused.append(error.reason)
         return refused[0] if refused else None
 
-    def _take(self, told: dict[str, str], found: Mapping[str, str], source: str) -> None:
+    def _take(self, fields: dict[str, str], found: Mapping[str, str], source: str) -> None:
         """Add what a call served, and count what was never said, by the call and the place of the flip."""
         for memory_id, text in found.items():
             if self._said.get(memory_id) != text:
                 self.report.wrong += 1
                 self.report.kinds[f"wrong in {source} {self._where}"] += 1
-        told.update(found)
+        fields.update(found)
 
     def _inspected(self, path: Path) -> set[str] | None:
         """Return the rows that `inspect` names, `*` where it speaks of the whole file; None where it finds nothing."""
@@ -167,21 +167,21 @@ class Flips:
             names.add("*")
         return names or None
 
-    def _judge(self, told: Mapping[str, str], refused: str | None, path: Path) -> None:
+    def _judge(self, fields: Mapping[str, str], refused: str | None, path: Path) -> None:
         report = self.report
-        missing = self._said.keys() - told.keys()
+        missing = self._said.keys() - fields.keys()
         if not missing and refused is None and not self._unfound:
             report.unchanged += 1
             return
         noticed = self._inspected(path)
         if refused is not None:
             report.kinds[refused] += 1
-        report.refused += not told
-        report.served_without += bool(told)
+        report.refused += not fields
+        report.served_without += bool(fields)
         report.silent += noticed is None and refused is None
         report.unfound += bool(self._unfound)
         missing |= self._unfound
-        report.unnamed += bool(told) and bool(missing) and not (noticed or set()) & {*missing, "*"}
+        report.unnamed += bool(fields) and bool(missing) and not (noticed or set()) & {*missing, "*"}
         report.lost += len(missing - self._unfound - self._saved(path)) > _IN_A_PAGE
 
     def _saved(self, path: Path) -> set[str]:

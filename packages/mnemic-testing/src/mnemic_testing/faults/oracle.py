@@ -219,7 +219,7 @@ def _is_effect(call: Call, expected: Mapping[str, Stored], stored: Mapping[str, 
     heads = [one for one in new.values() if one.status != Status.SUPERSEDED]
     if len(heads) != 1:
         return False
-    told = set(heads[0].supersedes)
+    names = set(heads[0].supersedes)
     kept = {memory_id for memory_id, one in new.items() if one.status == Status.SUPERSEDED}
     says = heads[0].content == call.content or any(new[memory_id].content == call.content for memory_id in kept)
-    return says and told == closed | kept
+    return says and names == closed | kept

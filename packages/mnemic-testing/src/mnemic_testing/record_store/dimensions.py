@@ -26,10 +26,10 @@ class DimensionsContract(Setting):
         embedder = WordEmbedder(dimension)
         store = self.new_store(tmp_path)
         await store.open(embedder.space)
-        told = [memory(text, vector=embedder.vector(text), fingerprint=text) for text in SAID]
-        await remember(store, *told)
+        memories = [memory(text, vector=embedder.vector(text), fingerprint=text) for text in SAID]
+        await remember(store, *memories)
         asked = embedder.vector("tea harbour")
-        cosines = {one.memory_id: _cosine(one.vector or b"", asked) for one in told}
+        cosines = {one.memory_id: _cosine(one.vector or b"", asked) for one in memories}
         best = sorted(cosines, key=lambda memory_id: (cosines[memory_id], memory_id), reverse=True)
 
         found = await store.nearest(everything(), asked, limit=9)
@@ -41,7 +41,7 @@ class DimensionsContract(Setting):
 
         assert [one.memory_id for one, _ in await store.transact(near)] == best[:2]
         (kept,) = (await store.get_many([best[0]], scopes=[scope()])).values()
-        assert kept.vector == next(one.vector for one in told if one.memory_id == best[0])
+        assert kept.vector == next(one.vector for one in memories if one.memory_id == best[0])
         await self._others_are_refused(store, tmp_path, dimension)
         await store.close()
 

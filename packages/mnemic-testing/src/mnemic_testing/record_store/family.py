@@ -50,7 +50,7 @@ def _node(name: str) -> dict[str, Any]:
 
 def family(**fields: Any) -> list[Memory]:
     """Return the user's sister, her employer, and where that is; each name once."""
-    memories = [one for told in FAMILY for one in related(*told, **fields)]
+    memories = [one for found in FAMILY for one in related(*found, **fields)]
     return list({one.key: one for one in memories}.values())
 
 

@@ -185,7 +185,7 @@ class ReadingContract(Setting):
         many = seat(99, **{f"field {number}": number for number in range(MOST_FACETS)})
         await remember(store, *kept, many, memory("row 1, letter A"))
         where = everything(kinds=frozenset({Kind.STRUCTURED}))
-        one, letter = (frozenset({value_facet(*told)}) for told in (("row", 1), ("seat.letter", "a")))
+        one, letter = (frozenset({value_facet(*result)}) for result in (("row", 1), ("seat.letter", "a")))
         wanted = [each.memory_id for each in (many, kept[10], kept[4])]
         found = await store.newest(where, limit=99, facets=[one, letter])
         assert [one_of for one_of in ids(found) if one_of in wanted] == wanted

@@ -124,10 +124,10 @@ class SearchingContract(Setting):
         assert await store.match(everything(), "tea", limit=5) == before
 
     async def test_recent_is_by_when_it_happened(self, store: RecordStore) -> None:
-        told = [memory("a", at=day(3)), memory("b", at=day(4), occurred_at=day(-300)), memory("c", at=day(5))]
-        await remember(store, *told)
+        memories = [memory("a", at=day(3)), memory("b", at=day(4), occurred_at=day(-300)), memory("c", at=day(5))]
+        await remember(store, *memories)
         found = await store.recent(everything(), limit=9)
-        assert ids(found) == [told[2].memory_id, told[0].memory_id, told[1].memory_id]
+        assert ids(found) == [memories[2].memory_id, memories[0].memory_id, memories[1].memory_id]
         assert [entry.score for entry in found] == [day(number).timestamp() for number in (5, 3, -300)]
 
     async def test_equal_scores_put_the_newer_memory_first(self, store: RecordStore) -> None:
@@ -162,26 +162,26 @@ class SearchingContract(Setting):
         def said(content: str, session: str, speaker: str, **fields: Any) -> Memory:
             return memory(content, kind=Kind.EPISODIC, source=Source(session=session, speaker=speaker), **fields)
 
-        told = [
+        memories = [
             said("Hello there.", "s1", "Ada", at=day(1)),
             said("Where were you yesterday?", "s1", "Bob", at=day(2)),
             said("I was home.", "s2", "Ada", occurred_at=day(-5)),
         ]
         plain, foreign = memory("no message"), said("hidden", "s1", "Eve", scope=scope("bob"))
-        await remember(store, *told, plain, foreign)
-        found = await store.signals(everything(), ids([*told, plain, foreign]))
-        assert set(found) == set(ids([*told, plain]))
-        seen = [found[memory_id] for memory_id in ids([*told, plain])]
+        await remember(store, *memories, plain, foreign)
+        found = await store.signals(everything(), ids([*memories, plain, foreign]))
+        assert set(found) == set(ids([*memories, plain]))
+        seen = [found[memory_id] for memory_id in ids([*memories, plain])]
         assert [(each.session, each.turn, each.speaker) for each in seen] == [
             ("s1", 0, "Ada"),
             ("s1", 1, "Bob"),
             ("s2", 0, "Ada"),
             (None, -1, None),
         ]
-        assert [each.happened_at for each in seen] == [each.happened_at for each in [*told, plain]]
-        assert [each.cues for each in seen] == [read_cues(each.content) for each in [*told, plain]]
+        assert [each.happened_at for each in seen] == [each.happened_at for each in [*memories, plain]]
+        assert [each.cues for each in seen] == [read_cues(each.content) for each in [*memories, plain]]
         assert await store.speakers(everything()) == {"Ada", "Bob"}
-        corrected = told[1].next_version(day(3), source=Source(session="s1", speaker="Cleo"))
+        corrected = memories[1].next_version(day(3), source=Source(session="s1", speaker="Cleo"))
         await change(store, corrected)
         assert await store.speakers(everything()) == {"Ada", "Cleo"}
 

@@ -61,9 +61,9 @@ class SurroundingContract(Setting):
     async def test_an_ended_relation_leads_on_in_its_time_alone(self, store: RecordStore) -> None:
         graph = InProcessGraph()
         await graph.open()
-        told = related("Ana", "works_at", "Siemens", valid_from=day(-9))
-        await tell(store, graph, *told, memory(FRIDAYS, valid_from=day(-9)))
-        ended = told[-1].next_version(day(2), status=Status.SUPERSEDED, valid_to=day(2))
+        relation = related("Ana", "works_at", "Siemens", valid_from=day(-9))
+        await tell(store, graph, *relation, memory(FRIDAYS, valid_from=day(-9)))
+        ended = relation[-1].next_version(day(2), status=Status.SUPERSEDED, valid_to=day(2))
         await change(store, ended)
         held = fragment_of(ended)
         assert held is not None

@@ -28,6 +28,8 @@ _ASKED = re.compile(
     r"((?:[^\W\d_]+(?:['’-][^\W\d_]+)*[ ]?){1,5})",
     re.IGNORECASE,
 )
+_OPTIONS = re.compile(r"[,:] [^,:?]{3,200} or [^,:?]{3,200}\?")
+"""Names what it asks about itself: "Which came first, the concert or the wedding?"."""
 _ENDS = frozenset(
     "do does did has have had is are was were am can could will would shall should may might that who".split()
 )
@@ -46,6 +48,8 @@ def _table() -> Mapping[str, str]:
 
 def instances_of(text: str) -> str:
     """Return the words for instances of the kind that a question asks for; empty where it asks for none."""
+    if _OPTIONS.search(text[:_READ]):
+        return ""
     for asked in _ASKED.findall(text[:_READ]):
         named = takewhile(lambda word: word.lower() not in _ENDS, asked.split())
         found = [words for word in named if (words := _table().get(" ".join(terms(word)))) is not None]

@@ -38,6 +38,7 @@ def test_the_kind_that_a_question_asks_for_has_instances(query: str, instance: s
         "What did I eat?",
         "What did the doctor say about my pets?",
         "Which of them is older?",
+        "Which event happened first, the purchase of the kettle or the party?",
         "",
         "what " * 5_000,
     ],

@@ -44,3 +44,26 @@ def test_no_docstring_opens_with_a_question_word() -> None:
 def test_one_that_does_is_found() -> None:
     assert asking('def f():\n    """Whether it rains."""\n') == ["Whether it rains."]
     assert asking('class Day:\n    rain: bool\n    """Whether it rains."""\n') == ["Whether it rains."]
+
+
+PRIVATE_WORDS = frozenset({"told", "patience", "sketch", "shelf", "lapse", "outline", "voice", "underway", "ahead"})
+"""Names of this project's past where the field has a term (docs/glossary.md)."""
+
+
+def named(text: str) -> set[str]:
+    """The variables, parameters, functions and classes that a module's text names by a private word."""
+    tree = ast.walk(ast.parse(text))
+    names = {getattr(node, "id", None) or getattr(node, "arg", None) or getattr(node, "name", None) for node in tree}
+    return {name for name in names if name in PRIVATE_WORDS}
+
+
+def test_nothing_is_named_by_a_private_word() -> None:
+    paths = [path for package in PACKAGES for path in package.rglob("*.py")]
+    assert {path.name for path in paths if path.stem in PRIVATE_WORDS} == set()
+    found = {str(path.relative_to(ROOT)): named(path.read_text(encoding="utf-8")) for path in paths}
+    allowed = {"src/mnemic/retrieve/signals.py": {"told"}}  # a signal's name, which results of searches show
+    assert {name: words for name, words in found.items() if words and words != allowed.get(name)} == {}
+
+
+def test_a_private_word_is_found() -> None:
+    assert named("def f(told):\n    return told\n") == {"told"}

@@ -197,7 +197,7 @@ class ProjectionMachine(RuleBasedStateMachine):
             self._run(self._feeds[0].rebuild(place.tenant))
 
     @rule(most=st.integers(0, 3))
-    def lapse(self, most: int) -> None:
+    def compact(self, most: int) -> None:
         """Replace what has waited for too long by an entry for the whole tenant."""
         self._run(compact(self._store, most=most))
 

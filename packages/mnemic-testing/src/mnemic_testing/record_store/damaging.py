@@ -49,9 +49,9 @@ class DamagingContract(Setting):
             assert ids(await one.newest(everything(), limit=2)) == ids(others[:0:-1])
             found = await one.get_many(ids(kept), scopes=[scope()])
             assert found == {other.memory_id: other for other in others}
-            with pytest.raises(StoreCorrupt) as told:
+            with pytest.raises(StoreCorrupt) as raised:
                 await one.get(hurt.memory_id, scopes=[scope()])
-            assert told.value.reason == "store_corrupt:memory"
+            assert raised.value.reason == "store_corrupt:memory"
             with pytest.raises(StoreCorrupt):
                 await one.find_fingerprint(scope(), hurt.fingerprint)
             assert set(ids(await one.match(everything(), "tea", limit=9))) >= set(ids(others[:2]))

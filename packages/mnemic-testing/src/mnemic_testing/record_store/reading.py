@@ -271,7 +271,7 @@ class ReadingContract(Setting):
         async def follow(moment: Snapshot) -> Changed | None:
             return await moment.changed(scope(), seen) if isinstance(moment, Following) else None
 
-        async def told() -> set[str]:
+        async def changed_ids() -> set[str]:
             nonlocal seen
             changed = await store.read(follow)
             assert changed is not None
@@ -283,17 +283,17 @@ class ReadingContract(Setting):
 
         if await store.read(follow) is None:
             return  # an offer, not an obligation: who makes none has nothing to show, and CI takes a skip for a failure
-        assert await told() == set()
+        assert await changed_ids() == set()
         await remember(store, *kept, memory("boat", scope=scope("bob"), data={"at": 9}))
-        assert await told() == set(ids(kept))
-        assert await told() == set()
+        assert await changed_ids() == set(ids(kept))
+        assert await changed_ids() == set()
         changed = kept[1].next_version(day(1), data={"at": "elsewhere"})
         await change(other, changed)
         hidden = kept[2].next_version(day(1), status=Status.SUPERSEDED)
         await change(other, hidden)
-        assert await told() == {changed.memory_id, hidden.memory_id}
+        assert await changed_ids() == {changed.memory_id, hidden.memory_id}
         await other.transact(lambda transaction: transaction.remove(kept[0].memory_id, scope=scope()))
-        assert await told() == set()
+        assert await changed_ids() == set()
         assert known == {
             kept[1].memory_id: {"at": "elsewhere"},
             kept[2].memory_id: {"at": 2},

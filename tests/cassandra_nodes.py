@@ -185,7 +185,15 @@ class Node:
 
     def nodetool(self, *words: str) -> str:
         """Return what the operator's command says."""
-        tool = [*self._inside, "java", "-cp", f"{self.folder / 'conf'}:{JARS}/*", "org.apache.cassandra.tools.NodeTool"]
+        opened = [*_flags("--add-exports", _EXPORTED), *_flags("--add-opens", _OPENED)]
+        tool = [
+            *self._inside,
+            "java",
+            *opened,
+            "-cp",
+            f"{self.folder / 'conf'}:{JARS}/*",
+            "org.apache.cassandra.tools.NodeTool",
+        ]
         ran = subprocess.run(
             [*tool, "-h", "127.0.0.1", "-p", str(self._jmx), *words], capture_output=True, text=True, timeout=600
         )

@@ -83,6 +83,7 @@ class Writers:
 
     def __init__(self, location: str, writes: int, folder: Path) -> None:
         self.logs = [folder / f"log{number}" for number in range(PROCESSES)]
+        self.events: list[tuple[str, float]] = []
         command = [sys.executable, "-m", "tests.cluster", "--write", location, "--calls", str(writes // PROCESSES)]
         self._running = [
             subprocess.Popen([*command, "--number", str(n), "--log", str(log)], stdin=-1, stdout=-1, text=True)
@@ -97,6 +98,10 @@ class Writers:
             assert each.stdin is not None
             each.stdin.write("\n")
             each.stdin.flush()
+
+    def note(self, event: str) -> None:
+        """Note that this has happened now."""
+        self.events.append((event, time.time()))
 
     def count(self) -> int:
         return sum(log.read_bytes().count(b"\n") for log in self.logs if log.exists())
@@ -139,18 +144,28 @@ async def check(location: str, told: list[list[Any]]) -> dict[str, Any]:
     return {"held": held, "lost": lost, "duplicated": doubled, "chains": len(chains), "broken": broken, "lines": lines}
 
 
-def summary(told: list[list[Any]]) -> dict[str, Any]:
-    """Return what the writers saw: how long nobody got through, and how long a call took."""
+def summary(told: list[list[Any]], events: list[tuple[str, float]]) -> dict[str, Any]:
+    """Return what the writers saw: how long nobody got through and after what, and how long a call took."""
     ends = sorted(line[1] for line in told)
+    pauses = sorted(((b - a, a) for a, b in pairwise(ends)), reverse=True)[:4]
     calls = sorted(line[1] - line[0] for line in told)
     return {
         "acknowledged": len(told),
         "failed_calls": Counter(reason for line in told for reason in line[6]),
-        "longest_pause": round(max(b - a for a, b in pairwise(ends)), 2),
+        "longest_pause": round(pauses[0][0], 2),
+        "pauses": [_placed(long, at, events) for long, at in pauses],
+        "events": [f"{name} at {at - ends[0]:.1f} s" for name, at in events],
         "longest_call": round(calls[-1], 2),
         "ms_p50_p95_p99": [round(1000 * calls[int(len(calls) * share)], 1) for share in (0.5, 0.95, 0.99)],
         "per_second": round(len(told) / (ends[-1] - ends[0]), 1),
     }
+
+
+def _placed(long: float, at: float, events: list[tuple[str, float]]) -> str:
+    """Return how long a pause was, and how long after which event it began."""
+    before = [(name, then) for name, then in events if then <= at + long]
+    name, then = before[-1] if before else ("begin", at)
+    return f"{long:.2f} s, {at - then:+.1f} s from {name}"
 
 
 def run(cluster: Cluster, name: str, writes: int, during: Callable[[Writers], dict[str, Any] | None]) -> None:
@@ -162,7 +177,7 @@ def run(cluster: Cluster, name: str, writes: int, during: Callable[[Writers], di
         writers.go()
         beside = during(writers)
         told = writers.end()
-    tell(name, **summary(told), **asyncio.run(check(url, told)), **(beside or {}))
+    tell(name, **summary(told, writers.events), **asyncio.run(check(url, told)), **(beside or {}))
 
 
 async def _opened(location: str) -> None:
@@ -194,9 +209,12 @@ def kill(cluster: Cluster, size: int) -> None:
     def during(writers: Writers) -> None:
         for number, node in enumerate(cluster.nodes, 1):
             writers.reach(size * (2 * number - 1) // 7)
+            writers.note(f"kill {number}")
             node.kill()
             writers.reach(size * 2 * number // 7)
+            writers.note(f"start {number}")
             node.start()
+            writers.note(f"up {number}")
 
     run(cluster, "kill", size, during)
 
@@ -207,11 +225,13 @@ def topology(cluster: Cluster, size: int) -> None:
     def during(writers: Writers) -> dict[str, Any]:
         writers.reach(size // 10)
         began = time.time()
+        writers.note("add 4")
         node = cluster.add()
         node.start()
         wait_for(cluster.nodes[0], lambda told: told.count("UN ") == 4)
         added = time.time() - began
         at = writers.count()
+        writers.note("remove 4")
         node.nodetool("decommission")
         gone = time.time() - began - added
         node.kill()
@@ -242,8 +262,10 @@ def partition(cluster: Cluster, size: int) -> None:
 
     def during(writers: Writers) -> None:
         writers.reach(size // 3)
+        writers.note("cut 2")
         network.cut(2)
         writers.reach(2 * size // 3)
+        writers.note("mend 2")
         network.mend(2)
 
     run(cluster, "partition", size, during)

@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 from cassandra import OperationTimedOut
 
-from mnemic.errors import StoreBusy
 from mnemic.ports import Transaction
 from mnemic.types import AuditEvent, Memory
-from mnemic_cassandra import CassandraStore
+from mnemic_cassandra import CassandraStore, journal
 from mnemic_testing.record_store.setting import EMBEDDER, START, everything, memory, remember, scope
 
 
@@ -189,26 +188,69 @@ async def test_who_collects_does_not_wait_for_those_who_go_on_writing(
     await store.close()
 
 
-async def test_partitions_that_others_write_to_are_collected_in_smaller_groups(
+def noted(name: str, memory_id: str | None = None) -> AuditEvent:
+    return AuditEvent(tenant="acme", action="created", at=START, actor=name, scope=scope(name), memory_id=memory_id)
+
+
+async def test_what_is_written_while_it_is_collected_is_collected_the_next_time(
     new_store: Callable[[], CassandraStore], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = new_store()
     await store.open(EMBEDDER.space)
-    for name in ("ada", "bob", "eve"):
-        await store.transact(
-            lambda transaction, name=name: transaction.append_audit(
-                AuditEvent(tenant="acme", action="created", at=START, actor=name, scope=scope(name))
-            )
-        )
-    transact, sizes = store._database.transact, []
+    await store.transact(lambda transaction: transaction.append_audit(noted("ada")))
+    transact, overtaken = store._database.transact, []
 
-    async def busy(work: Any, *, deadline: Any = None) -> Any:
-        sizes.append(len(work.keywords["homes"]))
-        if sizes[-1] > 1:
-            raise StoreBusy
-        return await transact(work, deadline=deadline)
+    async def then_another(work: Any, *, deadline: Any = None) -> Any:
+        found = await transact(work, deadline=deadline)
+        if not overtaken:
+            overtaken.append(True)
+            await store.transact(lambda transaction: transaction.append_audit(noted("ada", "later")))
+        return found
 
-    monkeypatch.setattr(store._database, "transact", busy)
-    assert [line.actor for line in await store.audit("acme")] == ["ada", "bob", "eve"]
-    assert sizes == [3, 1, 2, 1, 1]
+    monkeypatch.setattr(store._database, "transact", then_another)
+    assert [line.memory_id for line in await store.audit("acme")] == [None]
+    monkeypatch.undo()
+    assert [line.memory_id for line in await store.audit("acme")] == [None, "later"]
+    assert (await store.broken_audit("acme"))[1] is None
+    await store.close()
+
+
+async def test_a_collection_that_ends_half_way_is_taken_up_again(
+    new_store: Callable[[], CassandraStore], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = new_store()
+    await store.open(EMBEDDER.space)
+    for name in ("ada", "bob", "ada"):
+        await store.transact(lambda transaction, name=name: transaction.append_audit(noted(name)))
+
+    async def cut(rows: Any, waiting: Any) -> bool:
+        raise Killed
+
+    monkeypatch.setattr(journal, "_emptied", cut)
+    with pytest.raises(Killed):
+        await store.audit("acme")
+    monkeypatch.undo()
+    await store.transact(lambda transaction: transaction.append_audit(noted("eve")))
+    assert [line.actor for line in await store.audit("acme")] == ["ada", "bob", "ada", "eve"]
+    assert await store.broken_audit("acme") == (4, None, (await store.audit("acme"))[-1].hash)
+    await store.close()
+
+
+async def test_a_line_of_a_new_partition_is_found_though_it_was_announced_before(
+    new_store: Callable[[], CassandraStore], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = new_store()
+    await store.open(EMBEDDER.space)
+    link = store._database.link
+    change, looked = link.change, []
+
+    async def overtaken(statements: Any, *, settled: Any) -> bool:
+        if not looked:
+            looked.append(True)
+            assert await store.audit("acme") == []
+        return await change(statements, settled=settled)
+
+    monkeypatch.setattr(link, "change", overtaken)
+    await store.transact(lambda transaction: transaction.append_audit(noted("ada")))
+    assert [line.actor for line in await store.audit("acme")] == ["ada"]
     await store.close()

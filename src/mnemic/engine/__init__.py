@@ -188,6 +188,8 @@ class MemoryEngine(StewardVerbs):
         """Release store, embedder, sessions, projections and the language model. May be called twice."""
         if self._drainer is not None:
             await self._drainer.stop()
+        if self._pipeline.publisher.looking is not None:
+            await self._pipeline.publisher.close()
         for feed in self._pipeline.publisher.feeds:
             await feed.projection.close()
         await self.store.close()

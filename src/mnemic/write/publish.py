@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from mnemic.errors import MnemicError
@@ -35,6 +36,19 @@ class Publisher:
         self._store = store
         self.feeds: tuple[Feed, ...] = _feeds(projections, store, clock) if projections else ()
         self._unseen = 0
+        self.looking: asyncio.Task[None] | None = None
+
+    async def close(self) -> None:
+        """End what goes on in the background."""
+        looking, self.looking = self.looking, None
+        if looking is None or looking.done():
+            return
+        if looking.get_loop() is asyncio.get_running_loop():
+            looking.cancel()
+            await asyncio.wait([looking])
+        else:
+            with suppress(RuntimeError):  # that loop has ended, and the task with it
+                looking.get_loop().call_soon_threadsafe(looking.cancel)
 
     @property
     def failures(self) -> Counter[str]:
@@ -49,7 +63,12 @@ class Publisher:
             return ()
         self._unseen += len(changes)
         if self._unseen >= _LOOK_AFTER:
-            await self._look_after()
+            self._unseen = 0
+            if not self._store.capabilities.shared:
+                await self._look_after()
+            elif self.looking is None or self.looking.done():
+                # On a server it may take long, and nobody's write waits for it.
+                self.looking = asyncio.create_task(self._look_after())
         return await self.catch_up(changes, deadline=deadline) if self.feeds else ()
 
     async def catch_up(self, known: Sequence[Change] = (), *, deadline: Deadline | None = None) -> tuple[str, ...]:
@@ -62,7 +81,6 @@ class Publisher:
     async def _look_after(self) -> None:
         from mnemic.write.outbox_compaction import compact
 
-        self._unseen = 0
         try:
             if not self.feeds and not await self._store.projections():
                 waiting = await self._store.pending(limit=4 * _LOOK_AFTER)

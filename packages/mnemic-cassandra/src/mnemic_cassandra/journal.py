@@ -2,29 +2,29 @@
 
 A line of the audit and an entry of the outbox are committed with the change itself, in the journal of one partition.
 Each line of a journal is chained to the one before. Whoever reads the audit or the outbox collects first: what the
-journals hold is appended to the chain of the tenant and to the outbox, in the order of its times, and leaves the
-journals in the same transaction.
+journals hold is appended to the chain of the tenant and to the outbox, in the order of its times, together with how far
+each journal is there by now; only then it leaves the journals, one after the other. So no writer waits for it.
 """
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
 from collections.abc import Sequence
-from datetime import timedelta
 from functools import partial
+from typing import NamedTuple
 
-from mnemic.errors import StoreBusy
-from mnemic.ports.rows import Row, RowChange, RowStore
+from mnemic.ports.rows import Row, RowChange, RowReads, RowStore
 from mnemic.stores.audit_chain import follows
 from mnemic.stores.audit_format import Sign, decode_event, encode_event, link, next_line
 from mnemic.stores.codec import dump, load
 from mnemic.stores.layered import trail
 from mnemic.stores.layered.tables import AUDIT
-from mnemic.types import AuditEvent, Deadline, OutboxEntry
+from mnemic.types import AuditEvent, OutboxEntry
 from mnemic.types.scope import scope_named
 from mnemic_cassandra.partitions import Partitions
-from mnemic_cassandra.routing import AUDIT_END, JOURNAL, LANE, Partition
+from mnemic_cassandra.routing import AUDIT_END, COLLECTED, JOURNAL, LANE, Partition
 
 _AT_ONCE = 16
 """Partitions that are collected in one transaction."""
@@ -35,12 +35,29 @@ _LINES = 200
 _ROUNDS = 100
 """Times that this is repeated where a journal holds more."""
 
-_LONGEST_WAIT = timedelta(seconds=1)
-"""Time in which several partitions must be collected together; else fewer are taken at once."""
+
+class _Line(NamedTuple):
+    """A line of a journal. `at` never goes back within one."""
+
+    at: int
+    home: Partition
+    number: int
+    what: str
+    told: str
+    hash: str
 
 
-_Line = tuple[int, Partition, int, str, str, bool]
-"""Time, partition, number, kind and text of a line, and whether it follows from the one before."""
+class _Waiting(NamedTuple):
+    """Lines of a journal, and how far it says itself that it was collected."""
+
+    home: Partition
+    collected: int
+    before: str
+    lines: list[_Line]
+
+
+_Place = tuple[int, str]
+"""Number and hash of a line of a journal."""
 
 
 class _Now:
@@ -85,23 +102,16 @@ async def collect(store: RowStore, partitions: Partitions, tenant: str | None, s
     for homes in _groups(notes):
         left = set(homes)
         for _ in range(_ROUNDS):
-            for home in await _emptied(store, sorted(left), sign):
-                left.discard(home)
-                await partitions.unnote(home, notes[home])
+            waiting = await asyncio.gather(*(store.read(partial(_waiting, home=home)) for home in sorted(left)))
+            await store.transact(partial(_appended, waiting=waiting, sign=sign))
+            empty = await asyncio.gather(*(store.transact(partial(_emptied, waiting=each)) for each in waiting))
+            for each, nothing_left in zip(waiting, empty, strict=True):
+                if nothing_left:
+                    await partitions.unnote(each.home, notes[each.home])
+                if len(each.lines) < _LINES:
+                    left.discard(each.home)
             if not left:
                 break
-
-
-async def _emptied(store: RowStore, homes: Sequence[Partition], sign: Sign | None) -> list[Partition]:
-    """Collect these partitions, in halves where others write to them all the time; those that hold nothing more."""
-    work = partial(_collected, homes=homes, sign=sign)
-    if len(homes) == 1:
-        return await store.transact(work)
-    try:
-        return await store.transact(work, deadline=Deadline.after(_LONGEST_WAIT, time.monotonic))
-    except StoreBusy:
-        middle = len(homes) // 2
-        return [home for half in (homes[:middle], homes[middle:]) for home in await _emptied(store, half, sign)]
 
 
 def _groups(notes: dict[Partition, list[str]]) -> list[tuple[Partition, ...]]:
@@ -114,44 +124,57 @@ def _groups(notes: dict[Partition, list[str]]) -> list[tuple[Partition, ...]]:
     ]
 
 
-async def _collected(rows: RowChange, homes: Sequence[Partition], sign: Sign | None) -> list[Partition]:
-    """Move what the journals of these partitions hold; those that hold nothing more."""
-    taken: list[_Line] = []
-    emptied: list[Partition] = []
-    for home in homes:
-        lines = await _taken(rows, home)
-        taken += lines
-        if len(lines) < _LINES:
-            emptied.append(home)
-    tenant = homes[0].tenant
-    taken.sort(key=lambda line: line[:3])
-    await _chained(rows, tenant, [(change, whole) for *_, what, change, whole in taken if what == "event"], sign)
-    for *_, what, change, _ in taken:
-        if what == "entry":
-            level, owner, action, memory_id, version = load(change)
+async def _waiting(rows: RowReads, home: Partition) -> _Waiting:
+    """Return the first lines of a journal."""
+    found = await rows.get(LANE, [home])
+    if not found:
+        return _Waiting(home, 0, "", [])
+    lines: list[_Line] = []
+    for row in await rows.scan(JOURNAL, home, limit=_LINES):
+        number, at, what, told, digest = row[3:]
+        lines.append(_Line(max(at, lines[-1].at) if lines else at, home, number, what, told, digest))
+    collected, before = found[0][5:]
+    return _Waiting(home, collected, before, lines)
+
+
+async def _appended(rows: RowChange, waiting: Sequence[_Waiting], sign: Sign | None) -> None:
+    """Append what is not there yet to the audit and the outbox, and note how far each journal is there by now."""
+    tenant = waiting[0].home.tenant
+    known = {Partition(*row[:3]): row[3:] for row in await rows.get(COLLECTED, [each.home for each in waiting])}
+    places: dict[Partition, _Place] = {}
+    taken: list[tuple[_Line, bool]] = []
+    for each in waiting:
+        place = max((each.collected, each.before), known.get(each.home, (0, "")))
+        for line in each.lines:
+            if line.number > place[0]:
+                taken.append((line, line.number == place[0] + 1 and follows(line.hash, place[1], line.told)))
+                place = (line.number, line.hash)
+        places[each.home] = place
+    taken.sort(key=lambda one: one[0][:3])
+    await _chained(rows, tenant, [(line.told, whole) for line, whole in taken if line.what == "event"], sign)
+    for line, _ in taken:
+        if line.what == "entry":
+            level, owner, action, memory_id, version = load(line.told)
             scope = scope_named(tenant, level, owner)
             entry = OutboxEntry(scope=scope, action=action, memory_id=memory_id, version=version)
             await trail.enqueue(rows, entry)
-    return emptied
+    moved = {line.home for line, _ in taken}
+    await rows.put(COLLECTED, [(*home, *places[home]) for home in sorted(moved)])
 
 
-async def _taken(rows: RowChange, home: Partition) -> list[_Line]:
-    """Take lines of one journal."""
-    found = await rows.get(LANE, [home])
+async def _emptied(rows: RowChange, waiting: _Waiting) -> bool:
+    """Take lines out of a journal that are in the audit; True where none is left. It is written to in any case: who has
+    announced a line and not committed it yet begins again, and announces it again.
+    """
+    found = await rows.get(LANE, [waiting.home])
     if not found:
-        return []
-    last, hashed, collected, previous = found[0][3:]
-    lines: list[_Line] = []
-    earliest = 0
-    for row in await rows.scan(JOURNAL, home, limit=_LINES):
-        number, at, what, change, digest = row[3:]
-        earliest = max(earliest, at)
-        whole = number == collected + 1 and follows(digest, previous, change)
-        lines.append((earliest, home, number, what, change, whole))
-        collected, previous = number, digest
-    await rows.remove(JOURNAL, [(*home, line[2]) for line in lines])
-    await rows.put(LANE, [(*home, last, hashed, collected, previous)])
-    return lines
+        return False
+    last, hashed, *place = found[0][3:]
+    if waiting.lines and place[0] < waiting.lines[-1].number:
+        await rows.remove(JOURNAL, [(*waiting.home, line.number) for line in waiting.lines])
+        place = [waiting.lines[-1].number, waiting.lines[-1].hash]
+    await rows.put(LANE, [(*waiting.home, last, hashed, *place)])
+    return bool(last == place[0])
 
 
 async def _chained(rows: RowChange, tenant: str, lines: Sequence[tuple[str, bool]], sign: Sign | None) -> None:

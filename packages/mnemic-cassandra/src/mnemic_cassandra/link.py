@@ -16,7 +16,9 @@ from cassandra.auth import PlainTextAuthProvider
 from cassandra.cluster import EXEC_PROFILE_DEFAULT, Cluster, ExecutionProfile
 from cassandra.policies import (
     ConstantReconnectionPolicy,
+    ConstantSpeculativeExecutionPolicy,
     DCAwareRoundRobinPolicy,
+    FallthroughRetryPolicy,
     LoadBalancingPolicy,
     TokenAwarePolicy,
 )
@@ -32,6 +34,9 @@ Found = list[tuple[Any, ...]]
 _TRIES = 6
 _RESTS = 5.0
 """Seconds for which a node that did not answer is asked last."""
+
+_SECOND_ASK = 0.25
+"""Part of the time for an answer after which a read is asked of a second node too."""
 
 _SCHEMA_SECONDS = 60.0
 
@@ -132,6 +137,7 @@ class Link:
             serial_consistency_level=self._serial,
             request_timeout=address.timeout,
             row_factory=tuple_factory,
+            speculative_execution_policy=ConstantSpeculativeExecutionPolicy(address.timeout * _SECOND_ASK, 1),
         )
         self._cluster = Cluster(
             list(address.hosts),
@@ -178,6 +184,7 @@ class Link:
     async def ask(self, name: str, values: Sequence[Any], *, serial: bool = False) -> Found:
         """Return what a statement finds. With `serial` what was under way is settled first."""
         bound = self._bound(name, values)
+        bound.is_idempotent = True
         if serial:
             bound.consistency_level = self._serial
         return await self._tried(lambda: self._answer(bound))
@@ -202,6 +209,9 @@ class Link:
             )
             for each in bound:
                 statement.add(each)
+        # The driver would send it to a second node after the first was lost, and what the first had made would then
+        # look like a lost race.
+        statement.retry_policy = FallthroughRetryPolicy()
         for tried in range(_TRIES):
             try:
                 return bool((await self._answer(statement))[0][0])
@@ -243,6 +253,7 @@ class Link:
         response = session.execute_async(statement)
 
         def arrived(page: Any) -> None:
+            self._note_silent(response)
             rows.extend(page or ())
             if response.has_more_pages:
                 response.start_fetching_next_page()
@@ -256,6 +267,13 @@ class Link:
 
         response.add_callbacks(arrived, failed)
         return await answer
+
+    def _note_silent(self, response: Any) -> None:
+        """Note the nodes that were asked before the one that has answered."""
+        for host in response.attempted_hosts:
+            if host == response.coordinator_host:
+                return
+            self._policy.rest(host)
 
 
 def _settle(answer: asyncio.Future[Found], fields: Found | BaseException) -> None:

@@ -43,6 +43,11 @@ LANE = Table("lane", ("tenant", "level", "owner"), ("last", "hash", "collected",
 AUDIT_END = Table("audit_end", ("tenant",), ("last", "hash"))
 """The end of a tenant's audit."""
 
+COLLECTED = Table("collected", ("tenant", "level", "owner"), ("number", "hash"))
+"""The place up to which the journal of a partition is in the tenant's audit. It lies beside the end of that audit: who
+collects changes no partition that others write to before it is there.
+"""
+
 AUDIT_BUCKET = 4096
 """Lines of an audit in one partition."""
 
@@ -56,6 +61,7 @@ NAMES = {
     TENANT: "a.tenant",
     USAGE: "a.usage",
     AUDIT: "audit",
+    COLLECTED: "collected",
     EARLIER: "earlier",
     JOURNAL: "journal",
     MARK: "mark",
@@ -94,7 +100,7 @@ def partition_of(table: Table, key: Row) -> Partition | None:
         return None
     if table in _OF_TENANT:
         return of_tenant(key[0])
-    if table == AUDIT_END:
+    if table in (AUDIT_END, COLLECTED):
         return Partition(key[0], "audit", "end")
     if table in _OF_SCOPE and len(key) >= 3:
         return Partition(*key[:3])

@@ -15,7 +15,8 @@ TABLES = (
     """CREATE TABLE IF NOT EXISTS {keyspace}.rows (
         tenant text, level text, owner text, name text, key blob, value blob,
         version bigint static, writers text static, pending text static,
-        PRIMARY KEY ((tenant, level, owner), name, key))""",
+        PRIMARY KEY ((tenant, level, owner), name, key))
+        WITH speculative_retry = 'MIN(99p,50ms)'""",
     # The partitions of each tenant.
     """CREATE TABLE IF NOT EXISTS {keyspace}.directory (
         shard int, tenant text, level text, owner text, PRIMARY KEY (shard, tenant, level, owner))""",

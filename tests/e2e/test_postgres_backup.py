@@ -143,10 +143,12 @@ def test_a_changed_copy_is_refused_and_leaves_nothing(
 
 
 def without_checks(tables: list[dict[str, Any]], data: bytes) -> tuple[list[dict[str, Any]], bytes]:
-    """The tables of a copy, without the columns that came with schema 15."""
+    """The tables of a copy, without the columns that came with schema 15 and the tables of 16."""
     made, rest = [], b""
     for table in tables:
         mine, data = data[: table["bytes"]], data[table["bytes"] :]
+        if table["table"] in ("journal", "lane_end", "lane_collected", "usage_lane"):
+            continue
         kept = [place for place, name in enumerate(table["columns"]) if not name.endswith(("checksum", "_check"))]
         lines = (line.split(b"\t") for line in mine.splitlines())
         mine = b"".join(b"\t".join(line[place] for place in kept) + b"\n" for line in lines)
@@ -179,6 +181,7 @@ def test_a_backup_of_an_older_schema_is_brought_up_to_date(
 ) -> None:
     """As schema 11 has it, without the facets of structured memories that came after."""
     mnemic("add", "A seat by the window.", "--kind", "structured", "--data", '{"row": 1}', *at(dsn))
+    mnemic("audit", "verify", *at(dsn))  # which brings the lanes of the audit together
     mnemic("backup", "monday", *at(dsn))
     manifest, copy = tmp_path / "monday" / "manifest.json", tmp_path / "monday" / "memory.copy"
     right = json.loads(manifest.read_text())

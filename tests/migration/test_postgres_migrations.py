@@ -14,6 +14,7 @@ from mnemic.types.facets import value_facet
 from mnemic_postgres import PostgresStore
 from mnemic_postgres.schema import claim, migrate, migrations
 from mnemic_testing.record_store import EMBEDDER, memory, remember, scope
+from mnemic_testing.record_store.setting import START
 from tests.servers import PostgresServer
 
 RELATIONS = "SELECT relname, relkind::text FROM pg_class WHERE relnamespace = to_regnamespace('mnemic') ORDER BY 1"
@@ -26,6 +27,12 @@ NO_CHECKSUMS = """
     ALTER TABLE request DROP COLUMN checksum;
     ALTER TABLE tenant DROP COLUMN checksum;
     DROP FUNCTION checked_marks, checked_under, checked_as, enter_checked;
+"""
+
+
+NO_LANES = """
+    DROP TABLE journal, lane_end, lane_collected, usage_lane;
+    DROP FUNCTION behind, marks_between;
 """
 
 
@@ -129,7 +136,11 @@ async def test_what_was_there_before_the_partitions_is_all_there(postgres: Postg
     assert [kind for _, kind in await connection.fetch(kinds)] == ["r", "r"]
     # The statements are the same: a store of before is one that finds nothing to migrate.
     await connection.execute(CHECKSUMS)
-    await connection.execute("INSERT INTO mnemic.schema_version (version) VALUES (15)")
+    (lanes,) = [step for step in migrations() if "CREATE TABLE lane_end" in step.sql]
+    async with connection.transaction():
+        await connection.execute("SET LOCAL search_path = mnemic, public")
+        await connection.execute(lanes.sql)
+    await connection.execute("INSERT INTO mnemic.schema_version (version) VALUES (16)")
     before = PostgresStore(dsn, index_bytes=0)
     await before.open(EMBEDDER.space)
     kept = [memory(f"tea of {tenant}", scope=scope(tenant=tenant)) for tenant in ("acme", "rival", "third", "fourth")]
@@ -137,8 +148,10 @@ async def test_what_was_there_before_the_partitions_is_all_there(postgres: Postg
     changed = kept[0].next_version(kept[0].updated_at, content="coffee", fingerprint="other")
     await before.transact(lambda transaction: transaction.replace(changed))
     await before.close()
-    await connection.execute(NO_CHECKSUMS)
-    await connection.execute("DELETE FROM mnemic.schema_version WHERE version = 15")
+    async with connection.transaction():
+        await connection.execute("SET LOCAL search_path = mnemic, public")
+        await connection.execute(NO_LANES + NO_CHECKSUMS)
+    await connection.execute("DELETE FROM mnemic.schema_version WHERE version = 16")
     await connection.close()
     after = PostgresStore(dsn, index_bytes=0)
     await after.open(EMBEDDER.space)
@@ -151,6 +164,26 @@ async def test_what_was_there_before_the_partitions_is_all_there(postgres: Postg
     await after.transact(lambda transaction: transaction.remove(changed.memory_id, scope=changed.scope))
     assert postgres.sql("SELECT count(*) FROM mnemic.memory_version") == [(3,)]
     await after.close()
+
+
+async def test_what_tenants_held_before_there_were_lanes_is_counted(postgres: PostgresServer, tmp_path: Path) -> None:
+    dsn = postgres.database(tmp_path)
+    store = PostgresStore(dsn)
+    await store.open(EMBEDDER.space)
+    await remember(store, memory("tea"), memory("coffee", scope=scope("bob")), memory("x", scope=scope(tenant="rival")))
+    await store.audit("acme")
+    held = [await store.usage(tenant, since=START) for tenant in ("acme", "rival")]
+    (lanes,) = [step for step in migrations() if "CREATE TABLE lane_end" in step.sql]
+    connection = await asyncpg.connect(dsn)
+    async with connection.transaction():
+        await connection.execute("SET LOCAL search_path = mnemic, public")
+        await connection.execute(NO_LANES + lanes.sql)
+    await connection.close()
+    assert [await store.usage(tenant, since=START) for tenant in ("acme", "rival")] == held
+    await remember(store, memory("more"))
+    assert (await store.usage("acme", since=START))[Kind.LONG_TERM].rows == 3
+    assert (await store.broken_audit("acme"))[1] is None
+    await store.close()
 
 
 async def test_rows_from_before_there_were_checksums_are_believed_and_given_one(

@@ -25,6 +25,7 @@ from tests.servers import PostgresServer
 TABLES = (
     *("tenant", "scope", "memory", "memory_version", "usage", "posting", "facet"),
     *("audit", "audit_head", "outbox", "request", "mark"),
+    *("journal", "lane_end", "lane_collected", "usage_lane"),
     *("graph_node", "graph_relation"),
     *("document", "document_vector"),
 )
@@ -56,6 +57,12 @@ async def filled(postgres: PostgresServer, tmp_path: Path) -> AsyncIterator[str]
             await transaction.put_mark(tenant, "consent", "granted")
 
         await store.transact(trail)
+        await store.audit(tenant)
+
+        async def later(transaction: Any, tenant: str = tenant) -> None:
+            await transaction.append_audit(AuditEvent(tenant=tenant, action="updated", at=START, actor="ada"))
+
+        await store.transact(later)
         await graph.link(scope(tenant=tenant), [fragment("same", ("ana", "knows", "bo"))])
         await asyncio.to_thread(put_document, dsn, tenant)
     await graph.close()
@@ -147,7 +154,11 @@ async def test_the_drain_sees_the_outbox_and_nothing_else(raw: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "change", ["UPDATE audit SET event = '{}'", "DELETE FROM audit", "TRUNCATE audit", "DROP TABLE audit"]
+    "change",
+    [
+        *("UPDATE audit SET event = '{}'", "DELETE FROM audit", "TRUNCATE audit", "DROP TABLE audit"),
+        *("UPDATE journal SET event = '{}'", "TRUNCATE journal"),
+    ],
 )
 async def test_the_audit_cannot_be_changed_by_the_application(raw: Any, change: str) -> None:
     with pytest.raises(asyncpg.InsufficientPrivilegeError):
@@ -155,7 +166,8 @@ async def test_the_audit_cannot_be_changed_by_the_application(raw: Any, change: 
 
 
 async def test_the_owner_cannot_change_the_audit_by_mistake(postgres: PostgresServer, filled: str) -> None:
-    for change in ("UPDATE mnemic.audit SET event = '{}'", "DELETE FROM mnemic.audit", "TRUNCATE mnemic.audit"):
+    changes = ["UPDATE mnemic.audit SET event = '{}'", "DELETE FROM mnemic.audit", "TRUNCATE mnemic.audit"]
+    for change in (*changes, "UPDATE mnemic.journal SET event = '{}'", "TRUNCATE mnemic.journal"):
         with pytest.raises(asyncpg.InsufficientPrivilegeError, match="append-only"):
             postgres.sql(change)
 
@@ -180,7 +192,7 @@ async def test_every_key_starts_with_the_tenant(postgres: PostgresServer, filled
 
 
 def test_every_statement_on_a_tenants_table_names_the_tenant() -> None:
-    own = [load(file) for file in ("session", "reading", "searching", "writing", "upkeep", "documents")]
+    own = [load(file) for file in ("session", "reading", "searching", "writing", "lanes", "upkeep", "documents")]
     for statements in (*own, shared("jobs", "postgres"), shared("graph", "postgres")):
         for name, statement in statements.items():
             if any(f" {table} " in f"{statement} " for table in TABLES):

@@ -7,7 +7,7 @@ tenant reaches what limits it.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -24,6 +24,8 @@ MAX_QUOTAS = 50
 LIMITS = ("rows", "bytes", "writes_a_minute")
 """Names of what a quota may limit."""
 MAX_LABEL = 200
+PAGE = 1000
+"""Tenants, or keys, that are read at a time."""
 
 _PREFIX = "tenant:"
 
@@ -50,13 +52,27 @@ class Tenants:
 
     async def find(self, tenant: str) -> Tenant | None:
         """Return what is set for the tenant; None for one that nobody has made and no credential has named."""
-        value = (await self._store.marks(SERVICE_TENANT, _PREFIX + tenant)).get(_PREFIX + tenant)
+        name = _PREFIX + tenant
+        value = (await self._store.marks(SERVICE_TENANT, name, limit=1)).get(name)
         return None if value is None else _read(value)
+
+    async def page(self, *, after: str | None = None, limit: int) -> list[Tenant]:
+        """At most `limit` of those that are known, by name, from behind `after`."""
+        first = None if after is None else _PREFIX + after
+        marks = await self._store.marks(SERVICE_TENANT, _PREFIX, after=first, limit=limit)
+        return [_read(value) for value in marks.values()]
+
+    async def each(self) -> AsyncIterator[Tenant]:
+        """Every one that is known, by name; read page by page."""
+        last = None
+        while page := await self.page(after=last, limit=PAGE):
+            for tenant in page:
+                yield tenant
+            last = page[-1].tenant
 
     async def all(self) -> list[Tenant]:
         """Every one that is known, by name."""
-        marks = await self._store.marks(SERVICE_TENANT, _PREFIX)
-        return [_read(value) for _, value in sorted(marks.items())]
+        return [tenant async for tenant in self.each()]
 
     async def create(self, tenant: str, *, by: str, label: str = "", quotas: Sequence[Quota] | None = None) -> Tenant:
         """Make a tenant known. Raises InvalidInput: `tenant` for what is no name, `tenant:known`, `label`, `quotas`."""

@@ -74,8 +74,12 @@ class Reads(Protocol):
     async def find_mark(self, tenant: str, name: str) -> str | None:
         """Return the text kept under `name`, or None. Marks are small: a consent, a tombstone, a clock reading."""
 
-    async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> Mapping[Kind, Usage]:
-        """As `RecordStore.usage`, with this transaction's changes. Of two that wrote and then ask, one sees both."""
+    async def usage(
+        self, tenant: str, *, since: datetime, scope: Scope | None = None, settled: bool = True
+    ) -> Mapping[Kind, Usage]:
+        """As `RecordStore.usage`, with this transaction's changes. Of two that wrote and then ask, one sees both; not
+        `settled`, the answer about a whole tenant waits for nobody and may miss what others are about to commit.
+        """
 
 
 class Transaction(Reads, Protocol):
@@ -258,8 +262,12 @@ class RecordStore(Snapshot, SecondSpace, Protocol):
     async def waiting(self, tenant: str) -> int:
         """Return the number of memories of the tenant that wait for review. None of them is read."""
 
-    async def marks(self, tenant: str, prefix: str) -> dict[str, str]:
-        """Return the tenant's marks whose name begins with `prefix`, byte by byte."""
+    async def marks(
+        self, tenant: str, prefix: str, *, after: str | None = None, limit: int | None = None
+    ) -> dict[str, str]:
+        """Return the tenant's marks whose name begins with `prefix`, in the order of their names, byte by byte: from
+        behind `after`, at most `limit`. Its cost depends on those that it returns.
+        """
 
     async def requests(self, tenant: str, *, after: str | None = None, limit: int = 500) -> list[KeptRequest]:
         """Return the tenant's requests whose receipts are kept, in the order of their idempotency keys, byte by byte,

@@ -92,7 +92,10 @@ class SettlingGate:
         scopes: tuple[tuple[Per, Scope | None], ...] = (("user", self.actor.scope(Level.USER)), ("tenant", None))
         for per, scope in scopes:
             if any(quota.per == per and quota.applies(candidate) for quota in self.limits.quotas):
-                held = await tx.usage(self.actor.tenant, since=self.clock.now() - MINUTE, scope=scope)
+                since = self.clock.now() - MINUTE
+                held = await tx.usage(self.actor.tenant, since=since, scope=scope, settled=False)
+                if scope is None and self.limits.in_reach(candidate, per, held):
+                    held = await tx.usage(self.actor.tenant, since=since)
                 if (reason := self.limits.overshot(candidate, per, held)) is not None:
                     return reason
         return None

@@ -1,66 +1,193 @@
-"""The end of each tenant's audit, where every write goes: its line waits for the one before."""
+"""The audit of a tenant: lines are committed in lanes, and brought together in one chain by whoever reads it.
+
+Writers of one lane wait for each other's commits, those of different lanes do not. A lane is a chain of its own; the
+tenant's audit chains what was taken from the lanes, so that both are checked.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Any
+import zlib
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any, NamedTuple
 
-from mnemic.stores.audit_format import Sign, next_line
-from mnemic.types import AuditEvent
+from mnemic.stores.audit_chain import follows
+from mnemic.stores.audit_format import Sign, decode_event, encode_event, link, next_line
+from mnemic.types import AuditEvent, OutboxEntry
+from mnemic_postgres.connections import Session
 from mnemic_postgres.recent import Recent
 from mnemic_postgres.rows import columns
+from mnemic_postgres.statements import load
 
 Ask = Callable[..., Awaitable[list[Any]]]
 """The rows of a statement of `writing.sql`, by name."""
 
-_MOST = 10_000
-"""Ends that are remembered at a time; those of the tenants that wrote longest ago are forgotten first."""
+LANES = 256
+"""Lanes of a tenant. Two of sixteen users who write at the same time rarely meet in one."""
+
+_MOST = 50_000
+"""Ends that are remembered at a time; those of the lanes that were written longest ago are forgotten first."""
+
+_PAGE = 500
+"""Lines of a lane that are collected at a time."""
+
+_LANES = load("lanes")
+
+
+class Trail(NamedTuple):
+    """Lines and counts that a transaction leaves behind in a tenant. `used`: memories and bytes by kind."""
+
+    events: Sequence[AuditEvent]
+    entries: Sequence[OutboxEntry]
+    used: Mapping[str, tuple[int, int]]
+
+    @property
+    def lane(self) -> int:
+        """The lane of the first scope that it names."""
+        scopes = [*(event.scope for event in self.events), *(entry.scope for entry in self.entries)]
+        named = next((scope for scope in scopes if scope is not None), None)
+        return 0 if named is None else zlib.crc32(f"{named.level.value}\n{named.owner}".encode()) % LANES
+
+
+class Used:
+    """Changes of what tenants hold, in one transaction: memories and bytes, by kind."""
+
+    def __init__(self) -> None:
+        self.tenants: dict[str, dict[str, tuple[int, int]]] = {}
+
+    def add(self, tenant: str, kind: str, memories: int, size: int) -> None:
+        """Note that a tenant holds so much more of a kind."""
+        more = self.tenants.setdefault(tenant, {})
+        before = more.get(str(kind), (0, 0))
+        more[str(kind)] = (before[0] + memories, before[1] + size)
 
 
 class Trails:
-    """Appends lines, and remembers where they ended. As long as no other process writes for the tenant that saves the
-    question where the audit ends, and its lock is held for one statement; else for three.
+    """Appends lines, and remembers where the lanes ended. As long as no other process writes in the lane that saves the
+    question where it ends, and its lock is held for one statement; else for three.
     """
 
     def __init__(self) -> None:
-        self._ends: Recent[str, tuple[int, str]] = Recent(_MOST)
+        self._ends: Recent[tuple[str, int], tuple[int, str]] = Recent(_MOST)
 
-    async def append(
-        self,
-        ask: Ask,
-        tenant: str,
-        events: Sequence[AuditEvent],
-        entries: Sequence[tuple[Any, ...]],
-        sign: Sign | None = None,
-    ) -> None:
-        """Events behind the tenant's last, and outbox entries with them."""
-        known = self._ends.get(tenant)
-        if known is not None and await self._appended(ask, tenant, known, events, entries, sign):
+    async def leave(self, ask: Ask, tenant: str, trail: Trail, sign: Sign | None = None) -> None:
+        """Write the trail of a transaction."""
+        if trail.events:
+            await self._append(ask, tenant, trail, sign)
             return
-        head = await ask("audit_head", tenant)
-        if not head:
-            await ask("make_audit_head", tenant)
-            head = await ask("audit_head", tenant)
-        await self._appended(ask, tenant, (head[0]["sequence"], head[0]["hash"]), events, entries, sign)
+        if trail.entries:
+            await ask("enqueue", tenant, *entry_columns(trail.entries))
+        if trail.used:
+            await ask("count_used", tenant, trail.lane, *used_columns(trail.used))
 
-    async def _appended(
-        self,
-        ask: Ask,
-        tenant: str,
-        end: tuple[int, str],
-        events: Sequence[AuditEvent],
-        entries: Sequence[tuple[Any, ...]],
-        sign: Sign | None,
-    ) -> bool:
-        """Append to the audit and the outbox if `end` is still the end; otherwise write nothing and return False."""
-        sequence, previous = end
+    async def _append(self, ask: Ask, tenant: str, trail: Trail, sign: Sign | None) -> None:
+        """Put the lines of a transaction behind the last of their lane, with what else it leaves behind."""
+        lane = trail.lane
+        known = self._ends.get((tenant, lane))
+        if known is not None and await self._appended(ask, tenant, trail, known, sign):
+            return
+        end = await ask("lane_end", tenant, lane)
+        if not end:
+            await ask("make_lane", tenant, lane)
+            end = await ask("lane_end", tenant, lane)
+        await self._appended(ask, tenant, trail, (end[0]["number"], end[0]["hash"]), sign)
+
+    async def _appended(self, ask: Ask, tenant: str, trail: Trail, end: tuple[int, str], sign: Sign | None) -> bool:
+        """Append if `end` is still the end of the lane; otherwise write nothing and return False."""
+        lane, (number, previous) = trail.lane, end
         lines = []
-        for event in events:
-            sequence, line, previous = next_line(event, sequence, previous, sign)
-            lines.append((sequence, line, previous))
-        given = (*columns(lines, 3), sequence, previous, *columns(entries, 5), *end)
-        if not await ask("append_trail", tenant, *given):
+        for event in trail.events:
+            text = encode_event(event)
+            number, previous = number + 1, link(previous, text, sign)
+            lines.append((number, text, previous))
+        given = (*columns(lines, 3), number, previous, *entry_columns(trail.entries), *end, *used_columns(trail.used))
+        if not await ask("append_trail", tenant, lane, *given):
             return False
         # Should the transaction come to nothing after all, this is no end, and the next one finds that out.
-        self._ends.put(tenant, (sequence, previous))
+        self._ends.put((tenant, lane), (number, previous))
         return True
+
+
+def entry_columns(entries: Sequence[OutboxEntry]) -> tuple[Any, ...]:
+    """Return the columns of entries of the outbox."""
+    rows = [
+        (entry.scope.level.value, entry.scope.owner, entry.action, entry.memory_id, entry.version) for entry in entries
+    ]
+    return tuple(columns(rows, 5))
+
+
+def used_columns(used: Mapping[str, tuple[int, int]]) -> tuple[Any, ...]:
+    """Return the columns of what a tenant holds more, in the order in which every transaction locks them."""
+    return tuple(columns([(kind, *counts) for kind, counts in sorted(used.items())], 3))
+
+
+async def collect(session: Session, tenant: str, sign: Sign | None) -> None:
+    """Append what the lanes hold to the tenant's audit, in the order of its times, and take it out of them."""
+    await session.enter(tenant)
+    if not await session.fetch(_LANES["journaled"], tenant):
+        return
+    head = await session.fetch(_LANES["audit_head"], tenant)
+    if not head:
+        await session.fetch(_LANES["make_audit_head"], tenant)
+        head = await session.fetch(_LANES["audit_head"], tenant)
+    sequence, previous = head[0]["sequence"], head[0]["hash"]
+    more = True
+    while more:
+        taken, more = _in_order(_by_lane(await session.fetch(_LANES["lines"], tenant, _PAGE), sign))
+        lines = []
+        for line in taken:
+            event = decode_event(line.event, "")
+            # What nobody has signed in its lane is not signed here either.
+            signs = sign if ":" in line.hash else None
+            sequence, text, previous = next_line(event, sequence, previous, signs)
+            # A line that was changed in its lane breaks the chain here.
+            previous = previous if line.whole else "broken"
+            lines.append((sequence, text, previous))
+        ends = {line.lane: (line.lane, line.number, line.hash) for line in taken}
+        given = (*columns(lines, 3), sequence, previous, *columns([ends[lane] for lane in sorted(ends)], 3))
+        await session.fetch(_LANES["take"], tenant, *given)
+        await session.fetch(_LANES["drop_taken"], tenant)
+
+
+async def broken_lane(session: Session, tenant: str, sign: Sign | None) -> bool:
+    """Check whether a line that waits in a lane does not follow from the one before, or is missing."""
+    for lane in await session.fetch(_LANES["ends"], tenant):
+        number, previous = lane["collected"], lane["previous"]
+        while rows := await session.fetch(_LANES["of_lane"], tenant, lane["lane"], number, _PAGE):
+            for row in rows:
+                if row["number"] != number + 1 or not follows(row["hash"], previous, row["event"], sign):
+                    return True
+                number, previous = row["number"], row["hash"]
+        if (number, previous) != (lane["number"], lane["hash"]):
+            return True
+    return False
+
+
+class _Line(NamedTuple):
+    """A line of a lane. `at` never goes back within one; `whole`: it follows from the line before."""
+
+    at: int
+    lane: int
+    number: int
+    event: str
+    hash: str
+    whole: bool
+
+
+def _by_lane(rows: Sequence[Any], sign: Sign | None) -> Iterator[list[_Line]]:
+    for _, page in groupby(rows, key=lambda row: row["lane"]):
+        lines: list[_Line] = []
+        for row in page:
+            number, previous = (lines[-1].number, lines[-1].hash) if lines else (row["collected"], row["previous"])
+            at = max(row["at"], lines[-1].at) if lines else row["at"]
+            whole = row["number"] == number + 1 and follows(row["hash"], previous, row["event"], sign)
+            lines.append(_Line(at, row["lane"], row["number"], row["event"], row["hash"], whole))
+        yield lines
+
+
+def _in_order(lanes: Iterator[list[_Line]]) -> tuple[list[_Line], bool]:
+    """Return the lines in order, and whether there are more: then only those before the first that was not read."""
+    pages = list(lanes)
+    full = [page[-1].at for page in pages if len(page) == _PAGE]
+    lines = sorted((line for page in pages for line in page), key=lambda line: line[:3])
+    return [line for line in lines if not full or line.at <= min(full)], bool(full)

@@ -28,6 +28,7 @@ from mnemic_postgres.upkeep import broken_audit
 DATA = "memory.copy"
 TABLES = (
     *("salt", "tenant", "scope", "memory", "memory_version", "usage", "posting", "audit", "audit_head"),
+    *("journal", "lane_end", "lane_collected", "usage_lane"),
     *("outbox", "request", "mark", "projection", "document", "document_vector", "graph_node", "graph_relation"),
     "facet",
 )
@@ -38,6 +39,9 @@ NOT_COPIED = frozenset({"schema_version", "space", "next_space"})
 
 _SHARED = frozenset({"salt", "projection"})
 """Tables that belong to no tenant, and have no row-level security."""
+
+_LANES_SINCE = 16
+"""The schema that brought lanes of the audit."""
 
 _SECONDS = 3600.0
 """Seconds that one statement of a backup may take."""
@@ -155,17 +159,18 @@ def _counts(sections: Sequence[_Section]) -> dict[str, int]:
     """As a memory file's manifest counts: the versions before the present one."""
     rows = {section.table: section.rows for section in sections}
     counted = {name: rows[name] for name in ("memory", "audit", "mark", "request", "document")}
+    counted["audit"] += rows.get("journal", 0)
     return counted | {"memory_version": rows["memory_version"] - rows["memory"]}
 
 
-async def _chains(connection: Any, *, checked: bool = False) -> dict[str, tuple[int, str]]:
+async def _chains(connection: Any, *, checked: bool = False, lanes: bool = True) -> dict[str, tuple[int, str]]:
     """Return the end of every tenant's audit. Raises StoreCorrupt where one does not hold, or with `checked` where a
     memory is not what was written.
     """
     session = Session(connection, lambda: _SECONDS, forgiving=False)
     found = {}
     for (tenant,) in await connection.fetch("SELECT tenant FROM tenant ORDER BY tenant"):
-        lines, broken, last = await broken_audit(session, tenant)
+        lines, broken, last = await broken_audit(session, tenant, lanes=lanes)
         if broken is not None:
             raise StoreCorrupt("backup", hint="a line of an audit was changed")
         if checked and (rows := await damaged_bodies(session, tenant)):
@@ -224,7 +229,7 @@ async def _loaded(connection: Any, file: Path, manifest: Manifest) -> None:
         for name, last in layout["sequences"].items():
             if last:
                 await connection.fetchval("SELECT setval(format('mnemic.%I', $1::text)::regclass, $2)", name, last)
-        if await _chains(connection) != dict(manifest.tenants):
+        if await _chains(connection, lanes=layout["schema"] >= _LANES_SINCE) != dict(manifest.tenants):
             raise StoreCorrupt("backup_contents", hint="the end of an audit is not what the manifest says")
 
 

@@ -20,17 +20,10 @@ from mnemic.stores.sealing import Sealer
 from mnemic.stores.single_reads import Held, SingleReads
 from mnemic.stores.steps import drive
 from mnemic.text.bm25 import Bm25
-from mnemic.types import (
-    Deadline,
-    Memory,
-    OutboxEntry,
-    Scope,
-    Vector,
-    VectorSpace,
-)
+from mnemic.types import AuditEvent, Deadline, Memory, OutboxEntry, Scope, Vector, VectorSpace
 from mnemic_postgres import damage, index_check, outbox, reseal, spaces, upkeep
 from mnemic_postgres.asking import inside
-from mnemic_postgres.audit_chain import Trails
+from mnemic_postgres.audit_chain import Trails, collect
 from mnemic_postgres.connections import Connections, Session
 from mnemic_postgres.indexes import Indexes
 from mnemic_postgres.opening import Access, Opened
@@ -234,8 +227,10 @@ class PostgresStore(Jobs, SingleReads):
     async def _held(self, wanted: Held) -> list[Memory]:
         return await self._ready.connections.read(partial(upkeep.held, bodies=self._bodies, wanted=wanted))
 
-    async def marks(self, tenant: str, prefix: str) -> dict[str, str]:
-        return await upkeep.marks(self._ready.connections, tenant, prefix)
+    async def marks(
+        self, tenant: str, prefix: str, *, after: str | None = None, limit: int | None = None
+    ) -> dict[str, str]:
+        return await upkeep.marks(self._ready.connections, tenant, prefix, after, limit)
 
     async def tidy(self, *, whole: bool = False) -> int:
         """Give back no room, which the server's vacuum does, as its checkpoints end the log. `whole` gives checksums to
@@ -293,7 +288,14 @@ class PostgresStore(Jobs, SingleReads):
     async def clear_space(self) -> None:
         """Nothing is left: the server gave up the column with the change itself."""
 
+    async def audit(
+        self, tenant: str, *, after: int = 0, before: int | None = None, limit: int = 1000
+    ) -> list[AuditEvent]:
+        await self._collect(tenant)
+        return await super().audit(tenant, after=after, before=before, limit=limit)
+
     async def broken_audit(self, tenant: str) -> tuple[int, int | None, str]:
+        await self._collect(tenant)
         return await self._ready.connections.read(
             lambda session: upkeep.broken_audit(session, tenant, self._sealer.sign)
         )
@@ -303,6 +305,10 @@ class PostgresStore(Jobs, SingleReads):
 
     async def acknowledge(self, sequences: Sequence[int], *, projection: str | None = None) -> None:
         await outbox.acknowledge(self._ready.connections, sequences, projection)
+
+    async def _collect(self, tenant: str) -> None:
+        """Bring the lanes of the audit together."""
+        await self._ready.connections.write(lambda session: collect(session, tenant, self._sealer.sign))
 
     async def _jobs(self, tenant: str, work: Callable[[Ask], Awaitable[T]]) -> T:
         return await self._ready.connections.read(inside(tenant, upkeep.JOBS, work))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from operator import mul
@@ -28,7 +28,7 @@ from mnemic.stores.scope_index import ScopeIndex
 from mnemic.stores.steps import Step
 from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, Scope, Status, Usage, Vector, VectorSpace, Where
 from mnemic_postgres.asking import asking
-from mnemic_postgres.audit_chain import Trails
+from mnemic_postgres.audit_chain import Trail, Trails, Used
 from mnemic_postgres.connections import Session
 from mnemic_postgres.graph import relate
 from mnemic_postgres.indexes import Indexes
@@ -37,7 +37,6 @@ from mnemic_postgres.rows import (
     Place,
     Terms,
     Words,
-    columns,
     columns_of,
     digest,
     facet_numbers,
@@ -84,10 +83,11 @@ class PostgresTransaction(Transaction):
         self._trails = trails
         self._space: VectorSpace | None = None
         self._places: dict[Scope, Place | None] = {}
-        self._used: dict[Scope, ScopeIndex | None] = {}
+        self._looked: dict[Scope, ScopeIndex | None] = {}
         self._before: dict[tuple[str, str], Memory | None] = {}
         self._events: dict[str, list[AuditEvent]] = {}
         self._entries: dict[str, list[OutboxEntry]] = {}
+        self._used = Used()
 
     def end(self) -> None:
         """From here on every call is refused: the transaction is over."""
@@ -95,16 +95,11 @@ class PostgresTransaction(Transaction):
 
     async def finish(self) -> None:
         """Write what was kept back."""
-        for tenant in sorted(self._events.keys() | self._entries.keys()):
+        used = self._used.tenants
+        for tenant in sorted(self._events.keys() | self._entries.keys() | used.keys()):
             await self._enter(tenant)
-            entries = [
-                (entry.scope.level.value, entry.scope.owner, entry.action, entry.memory_id, entry.version)
-                for entry in self._entries.get(tenant, ())
-            ]
-            if tenant in self._events:
-                await self._trails.append(self._rows, tenant, self._events[tenant], entries, self._bodies.sealer.sign)
-            else:
-                await self._rows("enqueue", tenant, *columns(entries, 5))
+            trail = Trail(self._events.get(tenant, []), self._entries.get(tenant, []), used.get(tenant, {}))
+            await self._trails.leave(self._rows, tenant, trail, self._bodies.sealer.sign)
 
     async def get(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
         wanted = storable([memory_id])
@@ -150,11 +145,11 @@ class PostgresTransaction(Transaction):
 
     async def _index(self, scope: Scope, place: Place) -> ScopeIndex | None:
         """Return the index as of the beginning: nobody else can change the scope, and this transaction has not yet."""
-        if scope not in self._used:
+        if scope not in self._looked:
             touched = any(tenant == scope.tenant for tenant, _ in self._before)
             current = partial(self._indexes.current, self._open, scope.tenant, place)
-            self._used[scope] = None if touched else await Step(current)
-        return self._used[scope]
+            self._looked[scope] = None if touched else await Step(current)
+        return self._looked[scope]
 
     async def _as_before(self, scope: Scope, scores: Mapping[str, float]) -> list[tuple[Memory, float]]:
         """Return the memories of a list, as they were when the transaction began."""
@@ -176,15 +171,11 @@ class PostgresTransaction(Transaction):
         await Step(partial(self._open.approximate, False))
         near = {row["memory_id"]: row["score"] for row in rows}
         found = [(memory, near[memory.memory_id]) for memory in self._bodies.whole(rows)]
-        found += [(memory, score) for memory, score in self._nearest_before(scope, vector) if score >= at_least]
+        found += [
+            (memory, score) for memory, score in _nearest_of(self._before.values(), scope, vector) if score >= at_least
+        ]
         found.sort(key=lambda entry: (entry[1], entry[0].memory_id), reverse=True)
         return found[:limit]
-
-    def _nearest_before(self, scope: Scope, vector: Vector) -> Iterator[tuple[Memory, float]]:
-        """Yield what this transaction has changed, as it was before."""
-        for memory in self._before.values():
-            if memory is not None and memory.scope == scope and memory.status is Status.ACTIVE and memory.vector:
-                yield memory, sum(map(mul, floats(memory.vector), floats(vector)))
 
     async def insert(self, memory: Memory) -> None:
         self._check(memory.vector)
@@ -195,8 +186,10 @@ class PostgresTransaction(Transaction):
         place = await self._place(memory.scope)
         head = (memory.scope.tenant, place.scope_id, memory.memory_id)
         tail = (place.large, body, raw(memory.author), is_message(memory), *postings_of(content, context), *checks)
-        if not await self._rows("insert", *head, *values, *tail):
+        inserted = await self._rows("insert", *head, *values, *tail)
+        if not inserted:
             raise VersionConflict
+        self._used.add(memory.scope.tenant, memory.kind, 1, inserted[0]["bytes"])
         self._before.setdefault((memory.scope.tenant, memory.memory_id), None)
         await self._mark_facets(memory, place)
         await relate(self._ask, memory, known=False)
@@ -215,8 +208,11 @@ class PostgresTransaction(Transaction):
         counted = _counted(memory.status, content.length, context.length)
         changes = [new - old for new, old in zip(counted, _counted_of(stored), strict=True)]
         tail = (place.large, body, raw(memory.author), *changes, stored["kind"], stored["bytes"], *checks)
-        if not await self._rows("update", *head, *values, *tail):
+        updated = await self._rows("update", *head, *values, *tail)
+        if not updated:
             raise VersionConflict
+        self._used.add(memory.scope.tenant, stored["kind"], -1, -stored["bytes"])
+        self._used.add(memory.scope.tenant, memory.kind, 1, updated[0]["bytes"])
         await self._repost(memory, stored, content, context)
         if memory.kind is Kind.STRUCTURED:
             await self._rows("unmark_facets", memory.scope.tenant, memory.memory_id)
@@ -235,7 +231,8 @@ class PostgresTransaction(Transaction):
             return False
         head = (scope.tenant, stored["scope_id"])
         await self._unpost(head, stored)
-        await self._rows("remove", *head, memory_id, *(-count for count in _counted_of(stored)))
+        for gone in await self._rows("remove", *head, memory_id, *(-count for count in _counted_of(stored))):
+            self._used.add(scope.tenant, gone["kind"], -1, -gone["bytes"])
         self._before.setdefault((scope.tenant, memory_id), self._bodies.before(stored))
         return True
 
@@ -276,13 +273,16 @@ class PostgresTransaction(Transaction):
         prefix = owner and f"{owner}:"
         return len(await self._rows("remove_requests", tenant, in_json(storable(memory_ids)), prefix))
 
-    async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> Mapping[Kind, Usage]:
-        if scope is None:
-            await Step(partial(self._open.enter, tenant, lock_of_tenant(tenant)))
-        else:
+    async def usage(
+        self, tenant: str, *, since: datetime, scope: Scope | None = None, settled: bool = True
+    ) -> Mapping[Kind, Usage]:
+        if scope is not None:
             await self._lock(scope)
+        elif settled:
+            await Step(partial(self._open.enter, tenant, lock_of_tenant(tenant)))
         await self._enter(tenant)
-        return await usage(asking(self._ask, JOBS), tenant, since, scope)
+        ask = asking(self._ask, JOBS)
+        return await usage(ask, tenant, since, scope, {} if scope is not None else self._used.tenants.get(tenant, {}))
 
     async def space(self) -> VectorSpace:
         if self._space is None:
@@ -357,6 +357,13 @@ class PostgresTransaction(Transaction):
         if self._session is None:
             raise RuntimeError("the transaction is over")
         return self._session
+
+
+def _nearest_of(before: Iterable[Memory | None], scope: Scope, vector: Vector) -> Iterator[tuple[Memory, float]]:
+    """Yield what a transaction has changed in a scope, as it was before, with its nearness."""
+    for memory in before:
+        if memory is not None and memory.scope == scope and memory.status is Status.ACTIVE and memory.vector:
+            yield memory, sum(map(mul, floats(memory.vector), floats(vector)))
 
 
 def _counted(status: str, content: int, context: int) -> tuple[int, int, int]:

@@ -11,6 +11,7 @@ from mnemic.stores.codec import checked_marks, to_micros
 from mnemic.stores.relational.statements import load as load_shared
 from mnemic.stores.single_reads import Held
 from mnemic.types import Memory, Status
+from mnemic_postgres.audit_chain import broken_lane
 from mnemic_postgres.connections import Connections, Session
 from mnemic_postgres.rows import Bodies, raw, storable
 from mnemic_postgres.statements import load
@@ -34,9 +35,11 @@ async def held(session: Session, bodies: Bodies, wanted: Held) -> list[Memory]:
     return [bodies.named(row) for row in rows]
 
 
-async def marks(connections: Connections, tenant: str, prefix: str) -> dict[str, str]:
+async def marks(
+    connections: Connections, tenant: str, prefix: str, after: str | None, limit: int | None
+) -> dict[str, str]:
     """Return the port's `marks`."""
-    return checked_marks(await connections.ask(_UPKEEP["marks"], tenant, prefix))
+    return checked_marks(await connections.ask(_UPKEEP["marks"], tenant, prefix, after, limit))
 
 
 async def now(session: Session) -> datetime:
@@ -59,11 +62,18 @@ async def unvacuumed(session: Session, since: datetime) -> int:
     return count
 
 
-async def broken_audit(session: Session, tenant: str, sign: Sign | None = None) -> tuple[int, int | None, str]:
-    """Return the port's `broken_audit`, page by page."""
+async def broken_audit(
+    session: Session, tenant: str, sign: Sign | None = None, *, lanes: bool = True
+) -> tuple[int, int | None, str]:
+    """Return the port's `broken_audit`, page by page. A broken lane counts as the line behind the last.
+    An older schema has no `lanes`.
+    """
     await session.enter(tenant)
     chain, last = Chain(tenant, sign), 0
     while page := await session.fetch(JOBS["audit"], tenant, last, _PAGE):
         for last, event, digest in page:
             chain.take(last, event, digest)
-    return chain.found
+    lines, broken, last_hash = chain.found
+    if lanes and broken is None and await broken_lane(session, tenant, sign):
+        broken = lines + 1
+    return lines, broken, last_hash

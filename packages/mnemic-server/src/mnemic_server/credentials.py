@@ -14,7 +14,7 @@ import json
 import re
 import secrets
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
@@ -23,7 +23,7 @@ from typing import Any
 
 from mnemic.errors import InvalidInput, MemoryNotFound, NotSupported, StoreFailed
 from mnemic.maintain.consent import subject_token
-from mnemic.maintain.tenants import SERVICE_TENANT, noted
+from mnemic.maintain.tenants import PAGE, SERVICE_TENANT, noted
 from mnemic.ports import Clock, RecordStore
 from mnemic.types import Actor
 from mnemic.types.identity import new_id
@@ -182,7 +182,8 @@ class ApiKeys:
 
     async def find(self, key_id: str) -> ApiKey | None:
         """Return the key of this id; None where there is none."""
-        value = (await self.store.marks(SERVICE_TENANT, _PREFIX + key_id)).get(_PREFIX + key_id)
+        name = _PREFIX + key_id
+        value = (await self.store.marks(SERVICE_TENANT, name, limit=1)).get(name)
         return None if value is None else read(value)
 
     async def note_use(self, key_id: str) -> None:
@@ -269,8 +270,21 @@ class ApiKeys:
 
     async def all(self, *, tenant: str | None = None) -> list[ApiKey]:
         """Every key, oldest first; of one tenant where it is named."""
-        marks = await self.store.marks(SERVICE_TENANT, _PREFIX)
-        return await asyncio.to_thread(_those_of, marks, tenant)
+        found: list[ApiKey] = []
+        async for page in self.pages():
+            found += await asyncio.to_thread(_those_of, page, tenant)
+        return found
+
+    async def any(self) -> bool:
+        """Check whether there is a key at all."""
+        return bool(await self.store.marks(SERVICE_TENANT, _PREFIX, limit=1))
+
+    async def pages(self) -> AsyncIterator[dict[str, str]]:
+        """Yield what is kept of all keys, page by page."""
+        last = None
+        while page := await self.store.marks(SERVICE_TENANT, _PREFIX, after=last, limit=PAGE):
+            yield page
+            last = max(page)
 
     async def _existing(self, key_id: str, tenant: str | None, may: Reach) -> ApiKey:
         key = await self.find(key_id)

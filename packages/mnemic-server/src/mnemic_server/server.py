@@ -213,7 +213,7 @@ async def require_safe(settings: Settings, service: ServiceSettings, *, opened: 
         raise InvalidConfig("service_host", hint="without authentication the service listens at 127.0.0.1 only")
     if service.jwks is None:
         async with build_engine(settings) as engine:
-            if not await ApiKeys(engine.store, SystemClock()).all():
+            if not await ApiKeys(engine.store, SystemClock()).any():
                 raise InvalidConfig("service_keys", hint="make a key first: mnemic apikeys create --role admin")
 
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from mnemic.errors import IdempotencyConflict
-from mnemic.ports.rows import RowChange, RowReads
+from mnemic.ports.rows import Row, RowChange, RowReads
 from mnemic.stores.codec import (
     checked_marks,
     checked_request,
@@ -45,15 +45,19 @@ async def put_mark(rows: RowChange, tenant: str, name: str, value: str | None) -
         await rows.put(MARK, [(tenant, name, value, text_check(name, value))])
 
 
-async def marks(rows: RowReads, tenant: str, prefix: str) -> dict[str, str]:
+async def marks(rows: RowReads, tenant: str, prefix: str, after: str | None, limit: int | None) -> dict[str, str]:
     """Implement the port's `marks`."""
-    first = await rows.get(MARK, [(tenant, prefix)])
-    found = first + await rows.scan(MARK, (tenant,), after=prefix, before=_end_of(prefix))
+    first: list[Row] = []
+    if after is None or after < prefix:
+        after = prefix
+        first = await rows.get(MARK, [(tenant, prefix)]) if limit != 0 else []
+    left = None if limit is None else limit - len(first)
+    found = first + await rows.scan(MARK, (tenant,), after=after, before=_behind(prefix), limit=left)
     return checked_marks(row[1:] for row in found)
 
 
-def _end_of(prefix: str) -> str | None:
-    """Return the first text that comes after all that begin with `prefix`; None where there is none."""
+def _behind(prefix: str) -> str | None:
+    """Return the first text that comes after all that begin with `prefix`, byte by byte; None where there is none."""
     start = prefix.rstrip("\U0010ffff")
     if not start:
         return None

@@ -141,8 +141,10 @@ class LayeredStore(SingleReads):
     async def waiting(self, tenant: str) -> int:
         return await self._ready.read(lambda rows: walking.waiting(rows, tenant))
 
-    async def marks(self, tenant: str, prefix: str) -> dict[str, str]:
-        return await self._ready.read(lambda rows: sides.marks(rows, tenant, prefix))
+    async def marks(
+        self, tenant: str, prefix: str, *, after: str | None = None, limit: int | None = None
+    ) -> dict[str, str]:
+        return await self._ready.read(lambda rows: sides.marks(rows, tenant, prefix, after, limit))
 
     async def requests(self, tenant: str, *, after: str | None = None, limit: int = 500) -> list[KeptRequest]:
         return await self._ready.read(lambda rows: sides.requests(rows, tenant, after, limit))

@@ -135,7 +135,9 @@ class LayeredTransaction(Transaction):
     async def remove_requests(self, tenant: str, memory_ids: Collection[str], *, owner: str | None = None) -> int:
         return await sides.remove_requests(self._rows, tenant, memory_ids, owner)
 
-    async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> Mapping[Kind, Usage]:
+    async def usage(
+        self, tenant: str, *, since: datetime, scope: Scope | None = None, settled: bool = True
+    ) -> Mapping[Kind, Usage]:
         return await usage(self._rows, tenant, since, scope)
 
     async def find_mark(self, tenant: str, name: str) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -13,15 +13,24 @@ from mnemic.stores.relational.statements import Ask
 from mnemic.types import AuditEvent, KeptRequest, Kind, Scope, Usage
 from mnemic.types.identity import first_id
 
+NOTHING: Mapping[str, tuple[int, int]] = {}
 _PLACES = ("memory", "memory_version", "outbox", "request", "graph", "facet")
 
 
-async def usage(ask: Ask, tenant: str, since: datetime, scope: Scope | None) -> dict[Kind, Usage]:
-    """Return the port's `usage`: what is held from the counters, what is recent from the index of identifiers."""
+async def usage(
+    ask: Ask, tenant: str, since: datetime, scope: Scope | None, more: Mapping[str, tuple[int, int]] = NOTHING
+) -> dict[Kind, Usage]:
+    """Return the port's `usage`: what is held from the counters, what is recent from the index of identifiers. `more`:
+    memories and bytes by kind that are not in the tenant's counters yet.
+    """
     place = (tenant, None, None) if scope is None else (tenant, scope.level.value, scope.owner)
     recent = dict(await ask("recent_usage", *place, first_id(since), to_micros(since)))
-    rows = await ask("usage", *place)
-    return {Kind(kind): Usage(count, size, recent.get(kind, 0)) for kind, count, size in rows}
+    rows = await ask("usage_of_tenant", tenant) if scope is None else await ask("usage", *place)
+    held = {kind: (count, size) for kind, count, size in rows}
+    for kind, (count, size) in more.items():
+        before = held.get(kind, (0, 0))
+        held[kind] = (before[0] + count, before[1] + size)
+    return {Kind(kind): Usage(count, size, recent.get(kind, 0)) for kind, (count, size) in held.items() if count > 0}
 
 
 async def waiting(ask: Ask, tenant: str) -> int:

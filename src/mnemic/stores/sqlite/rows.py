@@ -89,10 +89,11 @@ BY_FINGERPRINT = ACTIVE + _SAME
 PENDING_BY_FINGERPRINT = ACTIVE.replace("'active'", "'pending_review'") + _SAME + " ORDER BY m.memory_id LIMIT 1"
 
 
+# No byte of a text is ff: the index ends where the prefix does.
 _MARKS = """
     SELECT name, value, checksum FROM mark
-    WHERE tenant = :tenant AND name >= :prefix
-    AND substr(CAST(name AS BLOB), 1, length(CAST(:prefix AS BLOB))) = CAST(:prefix AS BLOB) ORDER BY name
+    WHERE tenant = :tenant AND name >= max(:prefix, :after) AND name < CAST(:prefix AS BLOB) || x'ff' AND name <> :but
+    AND substr(CAST(name AS BLOB), 1, length(CAST(:prefix AS BLOB))) = CAST(:prefix AS BLOB) ORDER BY name LIMIT :limit
 """
 _PRESENT = "SELECT model, dimension FROM space"
 
@@ -115,9 +116,14 @@ def present(connection: apsw.Connection, sql: str = _PRESENT) -> VectorSpace | N
     return VectorSpace(model=rows[0][0], dimension=rows[0][1]) if rows else None
 
 
-def marks(connection: apsw.Connection, tenant: str, prefix: str) -> dict[str, str]:
+def marks(
+    connection: apsw.Connection, tenant: str, prefix: str, after: str | None, limit: int | None
+) -> dict[str, str]:
     """Return the port's `marks`."""
-    return checked_marks(fetch(connection, _MARKS, {"tenant": tenant, "prefix": prefix}))
+    # A blob is no text's equal.
+    after, but = after or "", b"" if after is None else after
+    asked = {"tenant": tenant, "prefix": prefix, "after": after, "but": but, "limit": -1 if limit is None else limit}
+    return checked_marks(fetch(connection, _MARKS, asked))
 
 
 def wanted_memories(memory_ids: Sequence[str], scopes: Iterable[Scope]) -> dict[str, Any]:

@@ -182,8 +182,10 @@ class SqliteStore(Jobs, SingleReads):
         rows = self._ready.rows
         return await self._read(lambda connection: upkeep.held(connection, rows, wanted))
 
-    async def marks(self, tenant: str, prefix: str) -> dict[str, str]:
-        return await self._read(partial(marks, tenant=tenant, prefix=prefix))
+    async def marks(
+        self, tenant: str, prefix: str, *, after: str | None = None, limit: int | None = None
+    ) -> dict[str, str]:
+        return await self._read(partial(marks, tenant=tenant, prefix=prefix, after=after, limit=limit))
 
     async def tidy(self, *, whole: bool = False) -> int:
         return await self._write(lambda opened: opened.tidy(whole=whole))

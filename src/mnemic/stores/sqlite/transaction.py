@@ -225,7 +225,9 @@ class SqliteTransaction:
         named = {"tenant": tenant, "memory_ids": dump(sorted(memory_ids)), "prefix": owner and f"{owner}:"}
         return len(fetch(self._open, _FORGET_REQUESTS, named))
 
-    async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> Mapping[Kind, Usage]:
+    async def usage(
+        self, tenant: str, *, since: datetime, scope: Scope | None = None, settled: bool = True
+    ) -> Mapping[Kind, Usage]:
         from mnemic.stores.sqlite.upkeep import usage
 
         return await usage(self._open, tenant, since, scope)

@@ -16,7 +16,7 @@ ORDER BY m.memory_id
 LIMIT $6
 
 -- name: marks
-SELECT * FROM checked_marks($1, $2)
+SELECT * FROM marks_between($1, $2, $3, $4)
 
 -- name: now
 SELECT clock_timestamp()

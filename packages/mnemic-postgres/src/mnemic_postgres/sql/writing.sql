@@ -119,7 +119,7 @@ WITH kept AS (
     SELECT $1, $2, entry.term, kept.number, entry.content, entry.context, $21, $22, kept.active
     FROM kept CROSS JOIN unnest($29::integer[], $30::integer[], $31::integer[]) AS entry (term, content, context)
 )
-SELECT number FROM kept
+SELECT number, bytes FROM kept
 
 -- name: update
 -- Nothing at all where another active memory of the scope has the fingerprint. $28 to $30: the changes of the scope's
@@ -159,7 +159,7 @@ WITH changed AS (
     ON CONFLICT (tenant, scope_id, kind)
     DO UPDATE SET memories = usage.memories + excluded.memories, bytes = usage.bytes + excluded.bytes
 )
-SELECT number FROM changed
+SELECT number, bytes FROM changed
 
 -- name: remove_postings
 DELETE FROM posting WHERE tenant = $1 AND scope_id = $2 AND number = $3 AND term = ANY ($4::integer[])
@@ -188,29 +188,45 @@ WITH gone AS (
     FROM gone
     WHERE usage.tenant = $1 AND usage.scope_id = $2 AND usage.kind = gone.kind
 )
-SELECT number FROM gone
+SELECT number, kind, bytes FROM gone
 
--- name: audit_head
-SELECT sequence, hash FROM audit_head WHERE tenant = $1 FOR UPDATE
+-- name: lane_end
+SELECT number, hash FROM lane_end WHERE tenant = $1 AND lane = $2 FOR UPDATE
 
--- name: make_audit_head
-INSERT INTO audit_head (tenant, sequence, hash) VALUES ($1, 0, '') ON CONFLICT DO NOTHING
+-- name: make_lane
+INSERT INTO lane_end (tenant, lane, number, hash) VALUES ($1, $2, 0, '') ON CONFLICT DO NOTHING
 
 -- name: append_trail
--- Behind the line $12 with the hash $13, which was the last when somebody looked; nothing at all where it is not any more.
+-- Behind the line $13 with the hash $14, which was the lane's last when somebody looked; nothing at all where it is not any more.
+-- The server's clock gives the time, once the lane is this transaction's: who begins later has a later one.
 WITH head AS (
-    UPDATE audit_head SET sequence = $5, hash = $6 WHERE tenant = $1 AND sequence = $12 AND hash = $13 RETURNING tenant
+    UPDATE lane_end SET number = $6, hash = $7
+    WHERE tenant = $1 AND lane = $2 AND number = $13 AND hash = $14
+    RETURNING tenant, lane
 ), sent AS (
     INSERT INTO outbox (tenant, level, owner, action, memory_id, version)
     SELECT head.tenant, entry.level, entry.owner, entry.action, entry.memory_id, entry.version
     FROM head
-    CROSS JOIN unnest($7::text[], $8::text[], $9::text[], $10::text[], $11::integer[])
+    CROSS JOIN unnest($8::text[], $9::text[], $10::text[], $11::text[], $12::integer[])
         WITH ORDINALITY AS entry (level, owner, action, memory_id, version, place)
     ORDER BY entry.place
+), used AS (
+    INSERT INTO usage_lane (tenant, lane, kind, memories, bytes)
+    SELECT head.tenant, head.lane, part.*
+    FROM head CROSS JOIN unnest($15::text[], $16::bigint[], $17::bigint[]) AS part (kind, memories, bytes)
+    ON CONFLICT (tenant, lane, kind)
+    DO UPDATE SET memories = usage_lane.memories + excluded.memories, bytes = usage_lane.bytes + excluded.bytes
 )
-INSERT INTO audit (tenant, sequence, event, hash)
-SELECT head.tenant, line.* FROM head CROSS JOIN unnest($2::bigint[], $3::text[], $4::text[]) AS line (sequence, event, hash)
-RETURNING sequence
+INSERT INTO journal (tenant, lane, at, number, event, hash)
+SELECT head.tenant, head.lane, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, line.*
+FROM head CROSS JOIN unnest($3::bigint[], $4::text[], $5::text[]) AS line (number, event, hash)
+RETURNING number
+
+-- name: count_used
+INSERT INTO usage_lane (tenant, lane, kind, memories, bytes)
+SELECT $1, $2, part.* FROM unnest($3::text[], $4::bigint[], $5::bigint[]) AS part (kind, memories, bytes)
+ON CONFLICT (tenant, lane, kind)
+DO UPDATE SET memories = usage_lane.memories + excluded.memories, bytes = usage_lane.bytes + excluded.bytes
 
 -- name: enqueue
 INSERT INTO outbox (tenant, level, owner, action, memory_id, version)

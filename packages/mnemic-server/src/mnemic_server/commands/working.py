@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import zlib
+from collections.abc import AsyncIterator
 from dataclasses import replace
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import click
@@ -13,6 +16,8 @@ from mnemic.entrypoints.cli.shared_options import Given
 from mnemic.entrypoints.cli.terminal import note
 
 if TYPE_CHECKING:
+    from asyncio import Event
+
     from mnemic.engine import MemoryEngine
     from mnemic.engine.tenancy import Tenancy
     from mnemic.types import Actor
@@ -24,8 +29,9 @@ if TYPE_CHECKING:
     "--consolidate", type=click.Choice(["rules", "model"]), help="Draw together what users said, as maintain does."
 )
 @click.option("--once", is_flag=True, help="Do it once and leave.")
+@click.option("--part", metavar="N/M", help="Look after the n-th of m parts of the tenants alone.")
 @click.pass_obj
-def work_(given: Given, /, *, every: int, consolidate: str | None, once: bool) -> int:
+def work_(given: Given, /, *, every: int, consolidate: str | None, once: bool, part: str | None) -> int:
     r"""Keep the projections up to date and do the upkeep, until told to stop (SIGTERM).
 
     \b
@@ -34,8 +40,13 @@ def work_(given: Given, /, *, every: int, consolidate: str | None, once: bool) -
     What a projection (graph, hot set) has not taken is brought to it at once; what waits to be captured in the
     background, expiry, purge and the rest of `mnemic maintain` follow every so many seconds: for the tenant of the
     settings, and for every tenant that was made or that a credential of the service has named, by the rules of each.
-    Any number of workers may run beside any number of services.
+    Any number of workers may run beside any number of services: a tenant that another one has looked after within that
+    time is left alone. Where one pass takes too long, share the tenants among workers:
+
+    \b
+      mnemic work --part 1/3
     """
+    share = _share(part)
 
     async def work(engine: MemoryEngine, actor: Actor) -> None:
         import asyncio
@@ -47,8 +58,7 @@ def work_(given: Given, /, *, every: int, consolidate: str | None, once: bool) -
         for name in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(name, stop.set)
         while not stop.is_set():
-            for tenant in await _tenants(engine, actor.tenant):
-                await _upkeep(tenancy, replace(actor, tenant=tenant), consolidate)
+            await _pass(tenancy, actor, share, consolidate, timedelta(0) if once else timedelta(seconds=every), stop)
             if once:
                 return
             try:
@@ -61,18 +71,45 @@ def work_(given: Given, /, *, every: int, consolidate: str | None, once: bool) -
     return Exit.OK
 
 
-async def _tenants(engine: MemoryEngine, own: str) -> list[str]:
-    """Return the tenants whose memories are looked after; the settings' own alone where the store does not answer."""
-    from mnemic.errors import StoreFailed
-    from mnemic.maintain.tenants import Tenants
-    from mnemic_server.credentials import ApiKeys
+def _share(part: str | None) -> tuple[int, int]:
+    """Return the number of a part, from 0, and how many there are."""
+    if part is None:
+        return 0, 1
+    number, _, parts = part.partition("/")
+    if not (number.isdecimal() and parts.isdecimal() and 1 <= int(number) <= int(parts)):
+        raise click.BadParameter("n/m, such as 1/3", param_hint="--part")
+    return int(number) - 1, int(parts)
 
+
+async def _pass(
+    tenancy: Tenancy, actor: Actor, share: tuple[int, int], consolidate: str | None, rest: timedelta, stop: Event
+) -> None:
+    """Look after every tenant of this share whose last upkeep is `rest` ago."""
+    from mnemic.errors import StoreFailed
+    from mnemic.maintain.upkeep_times import claim
+    from mnemic_server.credentials import ApiKeys
+    from mnemic_server.key_tenants import note_tenants
+
+    store, clock = tenancy.engine.store, tenancy.engine.clock
     try:
-        known = {one.tenant for one in await Tenants(engine.store, engine.clock).all()}
-        keys = await ApiKeys(engine.store, engine.clock).all()
-    except StoreFailed:
-        return [own]
-    return sorted({own} | known | {key.principal.tenant for key in keys})
+        await note_tenants(ApiKeys(store, clock), clock)
+        async for tenant in _tenants(tenancy, actor.tenant):
+            if stop.is_set():
+                return
+            if zlib.crc32(tenant.encode()) % share[1] == share[0] and await claim(store, clock, tenant, rest):
+                await _upkeep(tenancy, replace(actor, tenant=tenant), consolidate)
+    except StoreFailed as failure:
+        if not rest:
+            raise
+        note(f"upkeep was cut short: {failure.reason}; the other tenants are looked after the next time")
+
+
+async def _tenants(tenancy: Tenancy, own: str) -> AsyncIterator[str]:
+    """Yield the tenants whose memories are looked after, page by page. Raises StoreFailed."""
+    yield own
+    async for one in tenancy.tenants.each():
+        if one.tenant != own:
+            yield one.tenant
 
 
 async def _upkeep(tenancy: Tenancy, actor: Actor, consolidate: str | None) -> None:

@@ -35,7 +35,7 @@ async def tenants(
     cursor: Annotated[str | None, Query(min_length=1, max_length=128)] = None,
 ) -> dict[str, Any]:
     """Every tenant that was made here or named by a credential, by name. `next` is the cursor of the next page."""
-    found = [one for one in await service.tenancy.tenants.all() if cursor is None or one.tenant > cursor]
+    found = await service.tenancy.tenants.page(after=cursor, limit=limit + 1)
     page = found[:limit]
     return {"tenants": [tenant_data(one) for one in page], "next": page[-1].tenant if len(found) > limit else None}
 

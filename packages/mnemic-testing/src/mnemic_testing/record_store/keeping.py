@@ -137,6 +137,24 @@ class KeepingContract(Setting):
         assert await store.marks("acme", "consent:ada:") == {}
         assert await store.marks("rival", "consent:ada:") == {"consent:ada:diet": "theirs"}
 
+    async def test_marks_come_in_pages(self, store: RecordStore) -> None:
+        names = ["k", "k:1", "k:10", "k:2", "k:\ud7ff", "k:\ue000", "k:\U0010ffff"]
+
+        async def work(transaction: Transaction) -> None:
+            for name in (*reversed(names), "j", "l", "k;"):
+                await transaction.put_mark("acme", name, name)
+
+        await store.transact(work)
+        assert list(await store.marks("acme", "k:")) == names[1:]
+        assert list(await store.marks("acme", "k", limit=2)) == names[:2]
+        assert list(await store.marks("acme", "k:", after="k:1", limit=2)) == names[2:4]
+        assert list(await store.marks("acme", "k:", after="k:\ud7ff")) == names[5:]
+        assert list(await store.marks("acme", "k:", after="a", limit=1)) == ["k:1"]
+        assert list(await store.marks("acme", "k:", after="l")) == []
+        assert list(await store.marks("acme", "k:\U0010ffff")) == names[6:]
+        assert list(await store.marks("acme", "k:", limit=0)) == []
+        assert list(await store.marks("acme", "", after="k;")) == ["l"]
+
     async def test_requests_that_name_a_memory_are_forgotten(self, store: RecordStore) -> None:
         receipts = {
             "made": '{"outcome": "created", "memory_id": "m1"}',

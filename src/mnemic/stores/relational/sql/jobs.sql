@@ -13,7 +13,20 @@ u.rows
 SELECT u.kind, sum({held_memories})::bigint, sum(u.bytes)::bigint
 FROM usage u
 JOIN scope s ON s.tenant = u.tenant AND s.scope_id = u.scope_id
-WHERE u.tenant = $1 AND ($2::text IS NULL OR (s.level = $2 AND s.owner = $3::text))
+WHERE u.tenant = $1 AND s.level = $2 AND s.owner = $3
+GROUP BY u.kind
+HAVING sum({held_memories}) > 0
+
+-- part: totals
+usage_lane
+
+-- part: totals sqlite
+usage
+
+-- name: usage_of_tenant
+SELECT u.kind, sum({held_memories})::bigint, sum(u.bytes)::bigint
+FROM {totals} u
+WHERE u.tenant = $1
 GROUP BY u.kind
 HAVING sum({held_memories}) > 0
 

@@ -52,8 +52,9 @@ async def marks(rows: RowReads, tenant: str, prefix: str, after: str | None, lim
         after = prefix
         first = await rows.get(MARK, [(tenant, prefix)]) if limit != 0 else []
     left = None if limit is None else limit - len(first)
-    found = first + await rows.scan(MARK, (tenant,), after=after, before=_behind(prefix), limit=left)
-    return checked_marks(row[1:] for row in found)
+    if left != 0:
+        first += await rows.scan(MARK, (tenant,), after=after, before=_behind(prefix), limit=left)
+    return checked_marks(row[1:] for row in first)
 
 
 def _behind(prefix: str) -> str | None:

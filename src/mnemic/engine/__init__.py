@@ -189,7 +189,9 @@ class MemoryEngine(StewardVerbs):
         if self._drainer is not None:
             await self._drainer.stop()
         if self._pipeline.publisher.looking is not None:
-            await self._pipeline.publisher.close()
+            from mnemic.write.outbox_upkeep import end
+
+            await end(self._pipeline.publisher.looking)
         for feed in self._pipeline.publisher.feeds:
             await feed.projection.close()
         await self.store.close()

@@ -18,9 +18,6 @@ from mnemic.types import Candidate, Kind, Level, Usage
 Per = Literal["tenant", "user"]
 OnFull = Literal["refuse", "evict"]
 MINUTE = timedelta(minutes=1)
-_LAST_PART = 0.1
-_CROWD = {"rows": 1000, "bytes": 64 * 1024 * 1024, "writes_a_minute": 1000}
-"""Most that writers who have not committed yet add together, of each limit."""
 ERASED = "erased_subject"
 """The retention rule of a subject whose erasure forbids learning about them again."""
 
@@ -62,23 +59,13 @@ class Quota:
 
     def nearest(self, held: Mapping[Kind, Usage]) -> dict[str, float]:
         """Return how far each limit is used up, 1 being all of it, by its name."""
-        return {self.name(name): used / limit for name, (limit, used) in self._limited(held).items()}
-
-    def in_reach(self, held: Mapping[Kind, Usage]) -> bool:
-        """Return True if a crowd of writers that do not see each other could pass a limit."""
-        return any(
-            limit - used < max(limit * _LAST_PART, _CROWD[name]) for name, (limit, used) in self._limited(held).items()
-        )
-
-    def _limited(self, held: Mapping[Kind, Usage]) -> dict[str, tuple[int, int]]:
-        """Return each limit and what is used of it."""
         chosen = [usage for kind, usage in held.items() if self.kind in (None, kind)]
         limits = {
             "rows": (self.rows, sum(usage.rows for usage in chosen)),
             "bytes": (self.bytes, sum(usage.bytes for usage in chosen)),
             "writes_a_minute": (self.writes_a_minute, sum(usage.recent for usage in chosen)),
         }
-        return {name: (limit, used) for name, (limit, used) in limits.items() if limit is not None}
+        return {self.name(name): used / limit for name, (limit, used) in limits.items() if limit is not None}
 
 
 def makes_room(reason: str) -> tuple[Kind | None] | None:
@@ -133,10 +120,6 @@ class Limits:
                     if part > 1:
                         return quota_exceeded(name)
         return None
-
-    def in_reach(self, candidate: Candidate, per: Per, held: Mapping[Kind, Usage]) -> bool:
-        """Return True if a quota of the candidate is so near that writers must wait for each other."""
-        return any(quota.per == per and quota.applies(candidate) and quota.in_reach(held) for quota in self.quotas)
 
     @property
     def longest(self) -> dict[Kind, timedelta]:

@@ -77,9 +77,7 @@ class Reads(Protocol):
     async def usage(
         self, tenant: str, *, since: datetime, scope: Scope | None = None, settled: bool = True
     ) -> Mapping[Kind, Usage]:
-        """As `RecordStore.usage`, with this transaction's changes. Of two that wrote and then ask, one sees both; not
-        `settled`, the answer about a whole tenant waits for nobody and may miss what others are about to commit.
-        """
+        """As `RecordStore.usage`, own changes too. Of two that wrote and ask one sees both, where `settled`."""
 
 
 class Transaction(Reads, Protocol):
@@ -265,9 +263,7 @@ class RecordStore(Snapshot, SecondSpace, Protocol):
     async def marks(
         self, tenant: str, prefix: str, *, after: str | None = None, limit: int | None = None
     ) -> dict[str, str]:
-        """Return the tenant's marks whose name begins with `prefix`, in the order of their names, byte by byte: from
-        behind `after`, at most `limit`. Its cost depends on those that it returns.
-        """
+        """Return the marks with this prefix in the order of their names, at most `limit` from behind `after`."""
 
     async def requests(self, tenant: str, *, after: str | None = None, limit: int = 500) -> list[KeptRequest]:
         """Return the tenant's requests whose receipts are kept, in the order of their idempotency keys, byte by byte,

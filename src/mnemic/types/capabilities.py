@@ -14,8 +14,8 @@ class Capabilities:
     store may count those that are not active, `nearest` may miss a few of the nearest, but never returns fewer; None
     for a store that is always exact. `sealed`: what of a memory is written sealed with its subject's data key, of
     `content`, `vectors` and `words`. `grouped`: transactions asked for at once run in that order, and are committed
-    together where that is cheaper. `degraded`: what the store was told to use and does without at the moment
-    (`replica`); its answers are whole.
+    together where that is cheaper. `collects`: who reads the outbox brings it together first, which may take long.
+    `degraded`: what the store was told to use and does without at the moment (`replica`); its answers are whole.
     """
 
     name: str
@@ -25,4 +25,5 @@ class Capabilities:
     exact_up_to: int | None = None
     sealed: frozenset[str] = frozenset()
     grouped: bool = False
+    collects: bool = False
     degraded: frozenset[str] = frozenset()

@@ -88,13 +88,15 @@ class SettlingGate:
         return False
 
     async def _overshot(self, tx: Reads, candidate: Candidate) -> str | None:
+        from mnemic.write.near_quotas import in_reach
+
         # The tenant last: whoever waits for a whole tenant holds its own scope by then.
         scopes: tuple[tuple[Per, Scope | None], ...] = (("user", self.actor.scope(Level.USER)), ("tenant", None))
         for per, scope in scopes:
             if any(quota.per == per and quota.applies(candidate) for quota in self.limits.quotas):
                 since = self.clock.now() - MINUTE
                 held = await tx.usage(self.actor.tenant, since=since, scope=scope, settled=False)
-                if scope is None and self.limits.in_reach(candidate, per, held):
+                if scope is None and in_reach(self.limits, candidate, held):
                     held = await tx.usage(self.actor.tenant, since=since)
                 if (reason := self.limits.overshot(candidate, per, held)) is not None:
                     return reason

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from mnemic.errors import MnemicError
 from mnemic.types import Change, Deadline
 
 if TYPE_CHECKING:
@@ -17,10 +14,6 @@ if TYPE_CHECKING:
     from mnemic.ports.projections import Projection
     from mnemic.write.outbox_consumer import Feed
 
-MOST_WAITING = 100_000
-"""Entries that may wait for one projection."""
-
-_log = logging.getLogger("mnemic.write")
 _LOOK_AFTER = 256
 """Changes after which the outbox is looked at: one that nobody reads is emptied, one that grows is bounded."""
 
@@ -38,18 +31,6 @@ class Publisher:
         self._unseen = 0
         self.looking: asyncio.Task[None] | None = None
 
-    async def close(self) -> None:
-        """End what goes on in the background."""
-        looking, self.looking = self.looking, None
-        if looking is None or looking.done():
-            return
-        if looking.get_loop() is asyncio.get_running_loop():
-            looking.cancel()
-            await asyncio.wait([looking])
-        else:
-            with suppress(RuntimeError):  # that loop has ended, and the task with it
-                looking.get_loop().call_soon_threadsafe(looking.cancel)
-
     @property
     def failures(self) -> Counter[str]:
         """Number of times each projection missed something since the start; `outbox`: the store did not let it."""
@@ -63,12 +44,10 @@ class Publisher:
             return ()
         self._unseen += len(changes)
         if self._unseen >= _LOOK_AFTER:
+            from mnemic.write.outbox_upkeep import look_after
+
             self._unseen = 0
-            if not self._store.capabilities.shared:
-                await self._look_after()
-            elif self.looking is None or self.looking.done():
-                # On a server it may take long, and nobody's write waits for it.
-                self.looking = asyncio.create_task(self._look_after())
+            self.looking = await look_after(self._store, fed=bool(self.feeds), before=self.looking)
         return await self.catch_up(changes, deadline=deadline) if self.feeds else ()
 
     async def catch_up(self, known: Sequence[Change] = (), *, deadline: Deadline | None = None) -> tuple[str, ...]:
@@ -77,20 +56,6 @@ class Publisher:
         return tuple(
             sorted({one.failed or feed.name for feed, one in zip(self.feeds, caught, strict=True) if one.behind})
         )
-
-    async def _look_after(self) -> None:
-        from mnemic.write.outbox_compaction import compact
-
-        try:
-            if not self.feeds and not await self._store.projections():
-                waiting = await self._store.pending(limit=4 * _LOOK_AFTER)
-                await self._store.acknowledge([entry.sequence for entry in waiting])
-            else:
-                compacted = await compact(self._store, most=MOST_WAITING)
-                for name, count in compacted.items():
-                    _log.warning("projection %s has not fetched %d entries: it will be built anew", name, count)
-        except MnemicError as error:
-            _log.warning("the outbox could not be looked after: %s", error.reason)
 
 
 def _feeds(projections: Sequence[Projection], store: RecordStore, clock: Clock) -> tuple[Feed, ...]:

@@ -38,7 +38,7 @@ class CassandraRows:
 
     @property
     def capabilities(self) -> Capabilities:
-        return Capabilities(name="cassandra", durable=self.link.durable, shared=True)
+        return Capabilities(name="cassandra", durable=self.link.durable, shared=True, collects=True)
 
     async def open(self) -> None:
         await self.link.open()

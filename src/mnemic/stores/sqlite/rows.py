@@ -120,7 +120,6 @@ def marks(
     connection: apsw.Connection, tenant: str, prefix: str, after: str | None, limit: int | None
 ) -> dict[str, str]:
     """Return the port's `marks`."""
-    # A blob is no text's equal.
     after, but = after or "", b"" if after is None else after
     asked = {"tenant": tenant, "prefix": prefix, "after": after, "but": but, "limit": -1 if limit is None else limit}
     return checked_marks(fetch(connection, _MARKS, asked))

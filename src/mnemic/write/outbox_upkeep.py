@@ -1,0 +1,50 @@
+"""Upkeep of the outbox from within the writes: one that nobody reads is emptied, one that grows is bounded."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import suppress
+
+from mnemic.errors import MnemicError
+from mnemic.ports import RecordStore
+from mnemic.write.outbox_compaction import compact
+
+MOST_WAITING = 100_000
+"""Entries that may wait for one projection."""
+
+_PAGE = 1024
+_log = logging.getLogger("mnemic.write")
+
+
+async def look_after(store: RecordStore, *, fed: bool, before: asyncio.Task[None] | None) -> asyncio.Task[None] | None:
+    """Look after the outbox; where that may take long, beside the write that has found it due. Return what goes on,
+    which is `before` while that has not ended.
+    """
+    if not store.capabilities.collects:
+        await _looked_after(store, fed)
+        return None
+    return asyncio.create_task(_looked_after(store, fed)) if before is None or before.done() else before
+
+
+async def end(looking: asyncio.Task[None]) -> None:
+    """End what goes on."""
+    if looking.get_loop() is asyncio.get_running_loop():
+        looking.cancel()
+        await asyncio.wait([looking])
+    else:
+        with suppress(RuntimeError):  # that loop has ended, and the task with it
+            looking.get_loop().call_soon_threadsafe(looking.cancel)
+
+
+async def _looked_after(store: RecordStore, fed: bool) -> None:
+    try:
+        if not fed and not await store.projections():
+            waiting = await store.pending(limit=_PAGE)
+            await store.acknowledge([entry.sequence for entry in waiting])
+        else:
+            compacted = await compact(store, most=MOST_WAITING)
+            for name, count in compacted.items():
+                _log.warning("projection %s has not fetched %d entries: it will be built anew", name, count)
+    except MnemicError as error:
+        _log.warning("the outbox could not be looked after: %s", error.reason)

@@ -43,7 +43,7 @@ class _Line(NamedTuple):
     home: Partition
     number: int
     what: str
-    told: str
+    change: str
     hash: str
 
 
@@ -131,8 +131,8 @@ async def _waiting(rows: RowReads, home: Partition) -> _Waiting:
         return _Waiting(home, 0, "", [])
     lines: list[_Line] = []
     for row in await rows.scan(JOURNAL, home, limit=_LINES):
-        number, at, what, told, digest = row[3:]
-        lines.append(_Line(max(at, lines[-1].at) if lines else at, home, number, what, told, digest))
+        number, at, what, change, digest = row[3:]
+        lines.append(_Line(max(at, lines[-1].at) if lines else at, home, number, what, change, digest))
     collected, before = found[0][5:]
     return _Waiting(home, collected, before, lines)
 
@@ -147,14 +147,14 @@ async def _appended(rows: RowChange, waiting: Sequence[_Waiting], sign: Sign | N
         place = max((each.collected, each.before), known.get(each.home, (0, "")))
         for line in each.lines:
             if line.number > place[0]:
-                taken.append((line, line.number == place[0] + 1 and follows(line.hash, place[1], line.told)))
+                taken.append((line, line.number == place[0] + 1 and follows(line.hash, place[1], line.change)))
                 place = (line.number, line.hash)
         places[each.home] = place
     taken.sort(key=lambda one: one[0][:3])
-    await _chained(rows, tenant, [(line.told, whole) for line, whole in taken if line.what == "event"], sign)
+    await _chained(rows, tenant, [(line.change, whole) for line, whole in taken if line.what == "event"], sign)
     for line, _ in taken:
         if line.what == "entry":
-            level, owner, action, memory_id, version = load(line.told)
+            level, owner, action, memory_id, version = load(line.change)
             scope = scope_named(tenant, level, owner)
             entry = OutboxEntry(scope=scope, action=action, memory_id=memory_id, version=version)
             await trail.enqueue(rows, entry)

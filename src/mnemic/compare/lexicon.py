@@ -87,7 +87,7 @@ def _marks(part: str) -> Iterator[Mark]:
         for alternative in _alternatives(part[3:end]):
             yield from _marks(alternative)
         return
-    if part.startswith(r"\d"):
+    if part.startswith(r"\d") or part[:1].isdigit():
         yield Mark(_DIGIT)
         return
     found = _LITERAL.match(part)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from types import MappingProxyType
 
 from mnemic.retrieve.bias import PREFERENCE_BIAS, STANDING
@@ -59,14 +60,25 @@ def _matches(memory: Memory, ranks: Mapping[str, Rank], question: Question) -> l
     if "key" in ranks and memory.key:
         found.append(f"its key is '{memory.key}'")
     if "keyword" in ranks:
-        said = set(terms(f"{memory.content} {(memory.key or '').replace('_', ' ')}"))
-        words = [word.strip(".,;:!?'\"()[]") for word in content_words(question.keywords)]
-        same = [word for word in dict.fromkeys(words) if word and said.intersection(terms(word))]
-        named = [f"'{word}'" for word in same[:WORDS]]
+        said = _terms_of(memory.content, memory.key)
+        named = [f"'{word}'" for word, told in _words_of(question.keywords) if not said.isdisjoint(told)][:WORDS]
         found.append("matches " + _listed(named) if named else "its context matches")
     if "vector" in ranks and ranks["vector"].score >= CLOSE:
         found.append("close in meaning")
     return found
+
+
+@lru_cache(maxsize=4096)
+def _terms_of(content: str, key: str | None) -> frozenset[str]:
+    """Return the terms of a memory: searches meet the same ones again and again."""
+    return frozenset(terms(f"{content} {(key or '').replace('_', ' ')}"))
+
+
+@lru_cache(maxsize=64)
+def _words_of(keywords: str) -> list[tuple[str, list[str]]]:
+    """Return the words of a question, each with its terms: every hit is asked for them."""
+    words = dict.fromkeys(word.strip(".,;:!?'\"()[]") for word in content_words(keywords))
+    return [(word, terms(word)) for word in words if word]
 
 
 def _signs(ranks: Mapping[str, Rank]) -> list[str]:

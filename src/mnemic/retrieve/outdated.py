@@ -53,6 +53,9 @@ def outdated(
     cosines = vectors @ vectors.T
     found: dict[str, str] = {}
     for later in range(1, len(ordered)):
+        new = frame_of(ordered[later])
+        if new.silent and not ordered[later].supersedes:
+            continue
         for earlier in range(later):
             cosine = float(cosines[earlier, later])
             if space is not None and space.scale:
@@ -62,10 +65,7 @@ def outdated(
                 continue
             if cosine < LEAST_COSINE or not _comparable(ordered[earlier], ordered[later]):
                 continue
-            if (
-                judge(frame_of(ordered[earlier]), frame_of(ordered[later]), cosine, among=len(ordered) // FEWER + 1)
-                is not None
-            ):
+            if judge(frame_of(ordered[earlier]), new, cosine, among=len(ordered) // FEWER + 1) is not None:
                 found[ordered[earlier].memory_id] = ordered[later].memory_id
     return found
 

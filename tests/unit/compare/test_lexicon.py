@@ -81,7 +81,7 @@ def test_the_mark_of_a_phrase_is_its_longest_word(phrase: str, mark: Mark) -> No
     [
         (r"\b(?:moved?|my flat)\b", [Mark("move"), Mark("flat")]),
         (r"\bi weigh\b|weight", [Mark("weigh", whole=True), Mark("")]),
-        (r"\b(?:\d{2} kg|x)\b", [Mark("0"), Mark("x")]),
+        (r"\b(?:\d{2} kg|x|10|1)\b", [Mark("0"), Mark("x"), Mark("0"), Mark("0")]),
         (r"\b(?:old )?car\b", [Mark(""), Mark("old", whole=True)]),
     ],
 )

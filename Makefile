@@ -46,7 +46,7 @@ REST_SOURCES := $(shell find packages/mnemic-server/src/mnemic_server -name '*.p
 PEERS_READY := build/peers/.ready
 PEERS := build/peers/venv/bin
 
-.PHONY: help demo test e2e test-model test-ner test-postgres test-postgres-16 test-postgres-17 check check-static coverage bench bench-crowd bench-graph bench-growth bench-model bench-peers bench-servers faults scorecard mutants bench-smoke ci soak calls flips conformance docs client-ts deploy-check console-types neo4j cassandra cluster browser screenshots lock audit sbom release release-check dist dist-npm clean distclean
+.PHONY: help demo test e2e test-model test-ner test-postgres test-postgres-16 test-postgres-17 check check-static coverage bench bench-crowd bench-graph bench-growth bench-model bench-peers bench-servers faults scorecard mutants bench-smoke ci soak calls flips conformance docs client-ts deploy-check console-types neo4j cassandra cluster browser race screenshots lock audit sbom release release-check dist dist-npm clean distclean
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1|/' | awk -F'|' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -102,8 +102,10 @@ bench-model: test-model ## extraction and consolidation by a real, very small mo
 	@test -e $(MODEL_READY) || exit 1; \
 	$(BIN)/python -m tests.bench_model --extraction "$(EXTRACTION)" --locomo "$(LOCOMO)" $(MODEL_ARGS)
 
-bench-peers: $(PEERS_READY) ## the same calls on mem0, LangGraph's store and Chroma, in one run (RACE="--rows 10000")
-	@$(PEERS)/python -m tests.bench_peers --json build/peers/race.json $(RACE)
+race: $(PEERS_READY) ## the same calls on mem0, LangGraph's stores, Chroma, LanceDB and sqlite-vec, in one run (RACE="--sizes 1000,100000")
+	@$(PEERS)/python -m tests.race --json build/peers/race.json $(RACE)
+
+bench-peers: race
 
 faults: $(DEV_READY) ## kills, power cuts and failing calls at the published sizes (minutes)
 	@MNEMIC_FAULT_SCALE=full $(PYTEST) -m faults $(PYTEST_ARGS)

@@ -1,0 +1,185 @@
+"""`make race`: every contestant in a process of its own, filled in bulk to each size; adds and searches are timed.
+
+CPU is that of all threads of the contestant's process during a call (`time.process_time`), the vectors at hand: what a
+call takes beyond the embedder. A server's own CPU is not in it. Nothing is asserted, and one that is not installed is
+named as not run. `--json` prints the figures by contestant, milliseconds and memories a second of CPU.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from itertools import islice
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from mnemic_eval.conditions import conditions, file_system, load
+from mnemic_eval.texts import questions, statements
+from tests.race.contestants import TOP_K, Bare, Chroma, Contestant, LanceDb, LangGraph, Mem0, Mnemic, SqliteVec
+from tests.race.vectors import Vectors
+
+SEED = 20240229
+WARM = 5
+CHUNK = 500
+SLOWEST_BULK = 20_000
+"""Memories beyond which mem0, which has no call for many, is not filled."""
+
+FILES: tuple[Callable[[Path, Vectors], Contestant], ...] = (
+    *(Mnemic, Bare, SqliteVec, LangGraph, LanceDb, Chroma, Mem0),
+)
+NAMES = (*(made.__name__ for made in FILES), "MnemicOnPostgres", "LangGraphOnPostgres")
+
+
+def contestant(name: str) -> Callable[[Path, Vectors], Contestant]:
+    """Return the class of this name; those on a server are loaded when they are asked for."""
+    from tests.race import on_servers
+
+    made: Callable[[Path, Vectors], Contestant] = {one.__name__: one for one in FILES}.get(name) or getattr(
+        on_servers, name
+    )
+    return made
+
+
+def timed(call: Callable[[str], Any], texts: Sequence[str], vectors: Vectors) -> tuple[dict[str, float], list[Any]]:
+    """Return CPU and clock of `call` at p50, in ms, after a few for warming up, and what it returned."""
+    cpu, clock, found = [], [], []
+    for text in texts:
+        began, at = time.process_time() - vectors.spent, time.perf_counter()
+        found.append(call(text))
+        cpu.append(1000 * (time.process_time() - vectors.spent - began))
+        clock.append(1000 * (time.perf_counter() - at))
+    return {"cpu_p50_ms": median(cpu[WARM:]), "clock_p50_ms": median(clock[WARM:])}, found
+
+
+def short(size: int) -> str:
+    """Return a size as the figures are named by: 1k, 10k."""
+    return f"{size // 1000}k" if size >= 1000 else str(size)
+
+
+def raced(name: str, sizes: Sequence[int], repeats: int, kept: Path) -> dict[str, Any]:
+    """Return the figures of one contestant: filled with what is missing to each size, then timed."""
+    wanted = sizes[-1] + len(sizes) * (repeats + WARM)
+    said, asked = list(islice(statements(SEED), wanted)), list(islice(questions(SEED), repeats + WARM))
+    vectors = Vectors(kept)
+    vectors.make(asked)
+    vectors.make(said)
+    with TemporaryDirectory(prefix="mnemic-race-", ignore_cleanup_errors=True) as folder:
+        peer = contestant(name)(Path(folder), vectors)
+        figures: dict[str, Any] = {"name": peer.name, "version": version(peer.package), "lacks": list(peer.lacks)}
+        stored = 0
+        for size in sizes:
+            if name == "Mem0" and size > SLOWEST_BULK:
+                break
+            told, stored = _at(size, peer, vectors, said, stored, asked)
+            figures |= {key.format(short(size)): value for key, value in told.items()}
+        peer.close()
+        figures |= {"bytes_a_memory": peer.size(Path(folder)) / stored, "durability": peer.durability}
+    first = short(sizes[0])
+    figures |= {"add_cpu_p50_ms": figures[f"add_{first}_cpu_p50_ms"], "bulk_per_s": figures[f"bulk_{first}_per_s"]}
+    return {key: round(value, 3) if isinstance(value, float) else value for key, value in figures.items()}
+
+
+def _at(
+    size: int, peer: Contestant, vectors: Vectors, said: Sequence[str], stored: int, asked: Sequence[str]
+) -> tuple[dict[str, float], int]:
+    """Return the figures at a size, the size left out of their names, and how many memories are stored then."""
+    count = max(CHUNK, (size - stored) // CHUNK * CHUNK)
+    took, clock = _filled(peer, said[stored : stored + count])
+    stored += count
+    adds, _ = timed(peer.add, said[stored : stored + len(asked)], vectors)
+    stored += len(asked)
+    searches, found = timed(peer.search, asked, vectors)
+    both = zip(asked, found, strict=True)
+    recall = [len(vectors.nearest(said[:stored], one, TOP_K) & set(texts)) for one, texts in both]
+    figures = {"bulk_{}_per_s": count / took, "bulk_{}_clock_per_s": count / clock}
+    figures |= {f"add_{{}}_{key}": value for key, value in adds.items()}
+    figures |= {f"search_{{}}_{key}": value for key, value in searches.items()}
+    return figures | {"nearest_ten_{}": sum(recall) / TOP_K / len(recall)}, stored
+
+
+def _filled(peer: Contestant, texts: Sequence[str]) -> tuple[float, float]:
+    """Return CPU and clock, in seconds, of filling in these texts."""
+    began, at = time.process_time(), time.perf_counter()
+    for first in range(0, len(texts), CHUNK):
+        peer.fill(texts[first : first + CHUNK])
+    return time.process_time() - began, time.perf_counter() - at
+
+
+def apart(name: str, given: argparse.Namespace) -> dict[str, Any]:
+    """Return the figures of one contestant, raced in a process of its own with one thread for linear algebra."""
+    asked = [sys.executable, "-m", "tests.race", "--one", name, "--repeats", str(given.repeats)]
+    asked += ["--sizes", given.sizes, "--vectors", str(given.vectors)]
+    environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(asked, capture_output=True, text=True, env=environment, check=False)
+    if done.returncode:
+        return {"name": name, "error": (done.stderr.strip().splitlines() or ["?"])[-1]}
+    figures: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return figures
+
+
+def lines(results: Sequence[dict[str, Any]], sizes: Sequence[int]) -> Iterator[str]:
+    """Yield the results as a Markdown table."""
+    heads = [f"{call} at {short(size)}" for size in sizes for call in ("add", "search")]
+    yield f"| CPU p50, ms | {' | '.join(heads)} | bulk, a second of CPU | nearest ten | bytes a memory | lacks |"
+    yield "|" + "---|" * (len(heads) + 5)
+    for one in results:
+        if "error" in one:
+            yield f"| {one['name']} | NOT RUN: {one['error']} |"
+            continue
+        cells = [_cell(one, f"{call}_{short(size)}_cpu_p50_ms") for size in sizes for call in ("add", "search")]
+        ten = " / ".join(f"{one[key]:.2f}" for key in one if key.startswith("nearest_ten"))
+        lacks = ", ".join(one["lacks"]) or "-"
+        yield (
+            f"| {one['name']} {one['version']} | {' | '.join(cells)} | {one['bulk_per_s']:,.0f} | {ten} "
+            f"| {one['bytes_a_memory']:,.0f} | {lacks} |"
+        )
+
+
+def _cell(figures: dict[str, Any], name: str) -> str:
+    return f"{figures[name]:.2f}" if name in figures else "-"
+
+
+def main() -> int:
+    """Run the race and print it; 1 where a contestant did not run."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sizes", default="1000,10000", help="memories that are there before, by commas")
+    parser.add_argument("--repeats", type=int, default=100, help="timed calls of each kind (100)")
+    parser.add_argument("--only", nargs="*", default=NAMES, choices=NAMES, help="contestants (all)")
+    parser.add_argument("--json", type=Path, help="where to leave the figures; - for the output alone")
+    parser.add_argument("--vectors", type=Path, default=Path("build/peers/vectors"), help="where vectors are kept")
+    parser.add_argument("--one", choices=NAMES, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    sizes = sorted(map(int, given.sizes.split(",")))
+    if given.one:
+        try:
+            figures = raced(given.one, sizes, given.repeats, given.vectors)
+        except (ImportError, PackageNotFoundError) as missing:
+            sys.exit(f"not installed: {missing}")
+        print(json.dumps(figures))
+        return 0
+    before = conditions(seed=SEED, file_system=file_system(Path.cwd()), rows=sizes[-1], repeats=given.repeats)
+    results = []
+    for name in given.only:
+        print(f"{name} ...", file=sys.stderr, flush=True)
+        results.append(apart(name, given))
+    told = {one["name"]: one for one in results} | {"conditions": before}
+    if given.json and str(given.json) == "-":
+        print(json.dumps(told, indent=2))
+    else:
+        print(f"{before['measured_at']}, load {before['machine']['load_1min']} to {load()}\n")
+        print("\n".join(lines(results, sizes)))
+        if given.json:
+            given.json.write_text(json.dumps(told, indent=2), encoding="utf-8")
+    return int(any("error" in one for one in results))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

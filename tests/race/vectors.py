@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -46,8 +47,11 @@ class Vectors:
         """Nothing is held for one contestant."""
 
     def embed_documents(self, texts: Sequence[str]) -> list[list[float]]:
-        """Return one vector a text as plain numbers: what the peers take."""
-        return [np.frombuffer(self._known[text], "<f4").tolist() for text in texts]
+        """Return one vector a text as plain numbers: what the peers take. A text in JSON, as LangGraph's stores hand
+        over what is at a path of its own, has the vector of what it holds.
+        """
+        bare = [text if text in self._known else json.loads(text)["text"] for text in texts]
+        return [np.frombuffer(self._known[text], "<f4").tolist() for text in bare]
 
     def embed_query(self, text: str) -> list[float]:
         """Return the vector of one text as plain numbers."""

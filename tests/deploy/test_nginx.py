@@ -17,7 +17,8 @@ from threading import Thread
 import httpx
 import pytest
 
-CONFIGURATION = Path(__file__).parents[2] / "deploy" / "nginx" / "mnemic.conf"
+ROOT = Path(__file__).parents[2]
+CONFIGURATION = ROOT / "deploy" / "nginx" / "mnemic.conf"
 PORTS = ("8601", "8602", "8603")
 _AROUND = """
 daemon off; user root; worker_processes 1; pid {folder}/pid; error_log {folder}/error.log;
@@ -29,7 +30,8 @@ http {{
 }}
 """
 
-pytestmark = pytest.mark.skipif(shutil.which("nginx") is None, reason="NOT RUN: it needs nginx")
+NGINX = shutil.which("nginx") or shutil.which(ROOT / "build/nginx/usr/sbin/nginx")
+pytestmark = pytest.mark.skipif(NGINX is None, reason="NOT RUN: it needs nginx")
 
 
 class Process(ThreadingHTTPServer):
@@ -97,7 +99,7 @@ def front(processes: list[Process], tmp_path: Path) -> Iterator[str]:
         text = text.replace(f"127.0.0.1:{written}", f"127.0.0.1:{process.server_address[1]}")
     (tmp_path / "mnemic.conf").write_text(text.replace("127.0.0.1:8600", f"127.0.0.1:{port}"))
     (tmp_path / "nginx.conf").write_text(_AROUND.format(folder=tmp_path))
-    command = ["nginx", "-p", str(tmp_path), "-c", str(tmp_path / "nginx.conf")]
+    command = [str(NGINX), "-p", str(tmp_path), "-c", str(tmp_path / "nginx.conf")]
     subprocess.run([*command, "-t"], check=True, capture_output=True)
     running = subprocess.Popen(command, stderr=subprocess.DEVNULL)
     try:

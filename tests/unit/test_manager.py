@@ -142,3 +142,11 @@ def test_an_empty_answer_says_that_others_have_memories(tmp_path: Path) -> None:
         assert "there are 2 memories of other users" in told.stderr
         own = CliRunner().invoke(cli, ["--store", store, "--user", "ben", *asked])
         assert "other users" not in own.stderr
+
+
+def test_a_store_takes_the_place_of_that_of_the_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with MemoryManager("ana", store=tmp_path / "mine.db", settings=Settings.load(tenant="acme")) as memory:
+        memory.add("The spare key hangs behind the blue door.")
+    assert (tmp_path / "mine.db").exists()
+    assert not (tmp_path / "mnemic.db").exists()

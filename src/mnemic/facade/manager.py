@@ -62,7 +62,7 @@ class MemoryManager(MemoryVerbs[Blocking], PortalOwner):
     ) -> None:
         self._portal = Portal()
         try:
-            settings = settings or Settings.load(store=str(store) if store is not None else None)
+            settings = _settings(settings, store)
             actor = _actor(settings, user_id, agent_id, tenant=tenant, workspace=workspace, session=session)
             ground = blocking(self._portal.call)
             given = _Parts(settings, actor, policy=policy, engine=engine, profile=profile, api_key=api_key)
@@ -111,7 +111,7 @@ class AsyncMemoryManager(MemoryVerbs[Awaited]):
         engine: MemoryEngine | None = None,
         profile: Profile | None = None,
     ) -> None:
-        settings = settings or Settings.load(store=str(store) if store is not None else None)
+        settings = _settings(settings, store)
         actor = _actor(settings, user_id, agent_id, tenant=tenant, workspace=workspace, session=session)
         given = _Parts(settings, actor, policy=policy, engine=engine, profile=profile, api_key=api_key)
         super().__init__(awaited(), given.engine, actor, given.kinds(awaited()))
@@ -190,6 +190,12 @@ def _client() -> Any:
 
     with brought_by("client"):
         return import_module("mnemic_client.engine")
+
+
+def _settings(settings: Settings | None, store: str | Path | None) -> Settings:
+    """Return the settings, those of the environment where none are given, with `store` in place of theirs."""
+    given = {} if store is None else {"store": str(store)}
+    return Settings.load(**given) if settings is None else settings.with_values(**given)
 
 
 def _actor(

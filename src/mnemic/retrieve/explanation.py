@@ -61,7 +61,7 @@ def _matches(memory: Memory, ranks: Mapping[str, Rank], question: Question) -> l
         found.append(f"its key is '{memory.key}'")
     if "keyword" in ranks:
         said = _terms_of(memory.content, memory.key)
-        named = [f"'{word}'" for word, told in _words_of(question.keywords) if not said.isdisjoint(told)][:WORDS]
+        named = [f"'{word}'" for word, terms in _words_of(question.keywords) if not said.isdisjoint(terms)][:WORDS]
         found.append("matches " + _listed(named) if named else "its context matches")
     if "vector" in ranks and ranks["vector"].score >= CLOSE:
         found.append("close in meaning")

@@ -9,6 +9,7 @@ deadline for a head, a body or a reader, and no bound on connections but one tha
 from __future__ import annotations
 
 import asyncio
+import random
 from http import HTTPStatus
 from typing import Any
 
@@ -20,6 +21,10 @@ from mnemic_server.service_reasons import REQUEST_TIMEOUT
 
 HEAD_BYTES = 64 * 1024
 """Of a request's address and headers together, its trailers included; and of a line that does not end."""
+SPREAD = 0.25
+"""The share of a deadline by which it may end later. A crowd that came at one moment does not end, and come again, at
+one moment: its refusals would hold up the requests between them.
+"""
 SAID_ONCE = frozenset({b"authorization", b"content-type", b"host", b"origin"})
 """Headers by which a request is judged. A request that has one of them twice is refused."""
 
@@ -150,7 +155,8 @@ class Protocol(HttpToolsProtocol):
         """Start the timeout for what the other side sends next."""
         self._rest()
         self._begun = self.loop.time()
-        self._deadline = self.loop.call_later(self._allowed(), self._late)
+        later = 1.0 + SPREAD * random.random()  # noqa: S311 - it spreads work and guards nothing
+        self._deadline = self.loop.call_later(later * self._allowed(), self._late)
 
     def _rest(self) -> None:
         if self._deadline is not None:

@@ -13,7 +13,7 @@ from starlette.types import Receive, Scope, Send
 from uvicorn.server import ServerState
 
 from mnemic_server.connections import Connections, Timeouts
-from mnemic_server.protocol import HEAD_BYTES, Protocol
+from mnemic_server.protocol import HEAD_BYTES, SPREAD, Protocol
 
 LINE = b"a" * 4096
 PATIENCE = 30.0
@@ -146,7 +146,7 @@ HASTE = Timeouts(head=0.05, body=0.05, bytes_a_second=10**9, reading=0.05)
 async def hasty(app: Any = told_back, **limits: Any) -> AsyncIterator[tuple[int, Connections]]:
     """A server with short timeouts: its port and its connections."""
     config, state = uvicorn.Config(app, log_config=None, lifespan="off"), ServerState()
-    kept = Connections(timeouts=HASTE, **limits)
+    kept = Connections(**{"timeouts": HASTE, **limits})
     loop = asyncio.get_running_loop()
     async with await loop.create_server(lambda: Protocol(config, state, {}, kept=kept), "127.0.0.1", 0) as server:
         yield server.sockets[0].getsockname()[1], kept
@@ -184,6 +184,20 @@ async def test_a_byte_now_and_then_gives_no_more_time() -> None:
             assert (await answered).startswith(b"HTTP/1.1 408 ")
         assert len(kept) == 0
         writer.close()
+
+
+async def test_a_crowd_that_came_at_one_moment_does_not_end_at_one() -> None:
+    async with hasty(timeouts=Timeouts(head=60.0)) as (port, kept):
+        crowd = [await asyncio.open_connection("127.0.0.1", port) for _ in range(20)]
+        for reader, writer in crowd:
+            writer.write(b"GET / HTTP/1.1\r\nHost: here\r\n\r\nGET / HT")
+            await reader.readuntil(b"\r\n\r\n")
+        deadlines = [one._deadline.when() - one._begun for one in kept._open]  # type: ignore[attr-defined]
+        for _, writer in crowd:
+            writer.close()
+    assert len(deadlines) == len(crowd)
+    assert max(deadlines) - min(deadlines) > 1.0
+    assert all(60.0 <= seconds <= 60.0 * (1 + SPREAD) + 0.001 for seconds in deadlines)
 
 
 async def test_whoever_takes_nothing_of_the_answer_is_cut_off() -> None:

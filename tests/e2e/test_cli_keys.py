@@ -55,7 +55,7 @@ def test_a_plain_store_is_sealed_searched_and_its_key_rotated(
 ) -> None:
     keyed("add", "The zwieback is in the blue tin")
     assert b"zwieback" in store.read_bytes()
-    assert "nothing is sealed" in keyed("doctor").stdout
+    assert "nothing is encrypted" in keyed("doctor").stdout
     monkeypatch.setenv("MNEMIC_SEAL", "1")
     assert keyed("doctor").exit_code == Exit.STORE
     assert shown(keyed, "keys", "seal") == {"sealed": 1}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from datetime import timedelta
+from typing import Any
 
 import httpx
 import pytest
@@ -67,9 +68,9 @@ async def test_a_credential_is_looked_up_once_however_large_the_body(
     headers = {"Content-Type": "application/json", **await running.caller("writer")}
     marks, looked_up = running.engine.store.marks, []
 
-    async def counted(tenant: str, prefix: str) -> dict[str, str]:
+    async def counted(tenant: str, prefix: str, **options: Any) -> dict[str, str]:
         looked_up.append(prefix.partition(":")[0])
-        return await marks(tenant, prefix)
+        return await marks(tenant, prefix, **options)
 
     monkeypatch.setattr(running.engine.store, "marks", counted)
     for content in (b"{}", LARGE):

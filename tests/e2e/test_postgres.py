@@ -44,6 +44,7 @@ def test_the_doctor_finds_what_is_wrong_on_a_server(postgres: PostgresServer, tm
     assert (empty.returncode, "store_unavailable" in empty.stdout) == (4, True)
     run(dsn, tmp_path, "add", "The sea is calm.")
     run(dsn, tmp_path, "add", "Ana keeps bees.")
+    assert run(dsn, tmp_path, "audit", "verify").returncode == 0  # joins the lanes into the chain
     postgres.sql(
         "UPDATE mnemic.memory SET vector = NULL WHERE number = 1",
         "ALTER TABLE mnemic.audit DISABLE TRIGGER USER",

@@ -67,7 +67,7 @@ async def test_while_the_store_does_not_answer_a_tenant_stands_as_before(
     await tenancy.tenants.suspend("acme", by="root")
     before = await tenancy.of("acme")
 
-    async def down(tenant: str, prefix: str) -> dict[str, str]:
+    async def down(tenant: str, prefix: str, **_: object) -> dict[str, str]:
         assert tenant == SERVICE_TENANT
         raise StoreUnavailable
 

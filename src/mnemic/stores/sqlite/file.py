@@ -63,14 +63,18 @@ def connect(path: Path, *, durability: str, busy: BusyHandler | None = None, vfs
     if is_frozen(path):
         name, access = _frozen(path), apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
     connection = apsw.Connection(name, flags=access, vfs=vfs)
-    connection.set_busy_handler(busy or BusyHandler(renews=True))
-    connection.pragma("synchronous", "FULL" if durability == "durable" else "NORMAL")
-    connection.pragma("foreign_keys", True)
-    connection.pragma("secure_delete", True)
-    connection.pragma("trusted_schema", False)
-    connection.wal_autocheckpoint(_CHECKPOINT_PAGES)
-    # Plans do not depend on the values asked for: else SQLite plans a statement anew each time it is given others.
-    connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
+    try:
+        connection.set_busy_handler(busy or BusyHandler(renews=True))
+        connection.pragma("synchronous", "FULL" if durability == "durable" else "NORMAL")
+        connection.pragma("foreign_keys", True)
+        connection.pragma("secure_delete", True)
+        connection.pragma("trusted_schema", False)
+        connection.wal_autocheckpoint(_CHECKPOINT_PAGES)
+        # Plans do not depend on the values asked for: else SQLite plans a statement anew each time it is given others.
+        connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
+    except BaseException:
+        connection.close()  # left to the garbage collector, it would be closed by whichever thread that runs in
+        raise
     return connection
 
 

@@ -172,8 +172,10 @@ def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setattr(tiktoken.registry, "ENCODING_CONSTRUCTORS", None)
     monkeypatch.setattr(tiktoken.registry, "ENCODINGS", {})
+    tiktoken.registry._available_plugin_modules.cache_clear()  # a framework of another test may have asked for them
     yield
     monkeypatch.undo()
+    tiktoken.registry._available_plugin_modules.cache_clear()
 
 
 async def test_the_settings_name_a_vocabulary(plugin: None) -> None:

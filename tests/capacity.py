@@ -50,7 +50,7 @@ _LARGEST = 0.01
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is assumed, and what is bought for it."""
+    """Assumptions about the load, and the machines bought for it."""
 
     engine: str = "postgres"
     tenants: int = 1_000_000

@@ -1,4 +1,4 @@
-"""What somebody at a terminal sees of long work."""
+"""Progress of long work, as a person at a terminal sees it."""
 
 from __future__ import annotations
 

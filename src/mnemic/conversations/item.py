@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from mnemic.errors import InvalidInput
@@ -22,3 +23,14 @@ class Item:
     content: Message | Candidate | ArchivedMemory | ArchivedConsent | None = field(default=None, repr=False)
     skipped: str | None = None
     problem: InvalidInput | None = None
+
+
+def entry(place: str, conversation: str, build: Callable[[], Message | ArchivedMemory]) -> Item:
+    """Return the item of what `build` makes: skipped where it says nothing, a problem where it cannot be read."""
+    try:
+        content = build()
+    except InvalidInput as problem:
+        return Item(place=place, conversation=conversation, problem=problem)
+    if isinstance(content, Message) and not content.content.strip():
+        return Item(place=place, conversation=conversation, skipped="empty")
+    return Item(place=place, conversation=conversation, content=content)

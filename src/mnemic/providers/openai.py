@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 from mnemic.errors import ModelEmpty, ModelFailed, ModelTimeout, ModelUnavailable
 from mnemic.providers.openai_client import CallFailed, OpenAIClient, Trouble
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 TIMEOUT_SECONDS = 60.0
 _BOUNDS = ("maxItems", "minItems", "maxLength", "minimum", "maximum")
 """Parts of a schema that some servers do not accept; they name them in their refusal."""
+
+Taken = TypeVar("Taken", bound="Options")
 
 
 class OpenAICompleter:
@@ -43,21 +45,8 @@ class OpenAICompleter:
         return self._model
 
     async def complete(self, prompt: Prompt, *, deadline: Deadline) -> Completion:
-        dialect, refused = self._dialect, 0
-        while True:
-            try:
-                answer = await self._ask(prompt, dialect, deadline)
-            except CallFailed as failure:
-                simpler = dialect.without(failure.about, prompt) if failure.trouble is Trouble.REFUSED else None
-                if simpler is None:
-                    raise model_error(failure, calls=refused + failure.sent) from None
-                dialect, refused = simpler, refused + 1
-            except ModelFailed as failure:
-                failure.paid = {**failure.paid, "calls": refused + 1}
-                raise
-            else:
-                self._dialect = dialect  # only what worked is remembered: the refusal may have been of the prompt
-                return replace(answer, calls=refused + 1)
+        answer, self._dialect = await negotiated(prompt, self._dialect, lambda one: self._ask(prompt, one, deadline))
+        return answer
 
     async def close(self) -> None:
         await self._client.close()
@@ -163,6 +152,35 @@ def _completion(answer: object, model: str) -> Completion:
         )
         raise error
     return Completion(text=text, model=answer.model or model, **tokens)
+
+
+class Options(Protocol):
+    """Options of a request, of which a server may refuse some."""
+
+    def without(self, about: str, prompt: Prompt) -> Self | None:
+        """Return the next simpler options after a refusal that says `about`; None when nothing is left to leave out."""
+
+
+async def negotiated(
+    prompt: Prompt, options: Taken, ask: Callable[[Taken], Awaitable[Completion]]
+) -> tuple[Completion, Taken]:
+    """Ask with `options`, after each refusal with the next simpler ones; return the answer and what worked, which alone
+    is worth remembering: a refusal may have been of the prompt. Raises ModelFailed, which says how often it was asked.
+    """
+    refused = 0
+    while True:
+        try:
+            answer = await ask(options)
+        except CallFailed as failure:
+            simpler = options.without(failure.about, prompt) if failure.trouble is Trouble.REFUSED else None
+            if simpler is None:
+                raise model_error(failure, calls=refused + failure.sent) from None
+            options, refused = simpler, refused + 1
+        except ModelFailed as failure:
+            failure.paid = {**failure.paid, "calls": refused + 1}
+            raise
+        else:
+            return replace(answer, calls=refused + 1), options
 
 
 def model_error(failure: CallFailed, *, calls: int = 1) -> ModelFailed:

@@ -5,22 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from mnemic.conversations.item import Item
+from mnemic.conversations.item import Item, entry
 from mnemic.conversations.records import Record
 from mnemic.errors import InvalidInput
-from mnemic.maintain.archive import ArchivedMemory
-from mnemic.types import Message
 
-
-def entry(place: str, conversation: str, build: Callable[[], Message | ArchivedMemory]) -> Item:
-    """Return the item of what `build` makes: skipped where it says nothing, a problem where it cannot be read."""
-    try:
-        content = build()
-    except InvalidInput as problem:
-        return Item(place=place, conversation=conversation, problem=problem)
-    if isinstance(content, Message) and not content.content.strip():
-        return Item(place=place, conversation=conversation, skipped="empty")
-    return Item(place=place, conversation=conversation, content=content)
+__all__ = ["entry", "left_out", "mapping", "read", "wrong"]
 
 
 def left_out(place: str, conversation: str, reason: str) -> Item:

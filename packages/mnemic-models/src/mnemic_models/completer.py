@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from mnemic.errors import InvalidConfig, ModelEmpty, ModelFailed
-from mnemic.providers.openai import model_error
+from mnemic.errors import InvalidConfig, ModelEmpty
+from mnemic.providers.openai import model_error, negotiated
 from mnemic.providers.openai_client import CallFailed, Trouble
 from mnemic.types import Completion, Deadline, JsonValue, Prompt
 from mnemic_models.clients import ClientPerLoop, Opened
@@ -51,21 +51,10 @@ class VendorCompleter:
         if self._clients.closed:
             raise model_error(CallFailed(Trouble.REFUSED, "closed"), calls=0)
         model = await self._clients.get()
-        options, refused = self._options, 0
-        while True:
-            try:
-                answer = await self._ask(model, prompt, options, deadline)
-            except CallFailed as failure:
-                plainer = options.without(failure.about, prompt) if failure.trouble is Trouble.REFUSED else None
-                if plainer is None:
-                    raise model_error(failure, calls=refused + failure.sent) from None
-                options, refused = plainer, refused + 1
-            except ModelFailed as failure:
-                failure.paid = {**failure.paid, "calls": refused + 1}
-                raise
-            else:
-                self._options = options  # only what worked is remembered: the refusal may have been of the prompt
-                return replace(answer, calls=refused + 1)
+        answer, self._options = await negotiated(
+            prompt, self._options, lambda one: self._ask(model, prompt, one, deadline)
+        )
+        return answer
 
     async def close(self) -> None:
         """Close the connections. May be called twice."""

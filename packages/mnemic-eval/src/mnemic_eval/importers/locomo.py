@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from mnemic.conversations.fields import text
 from mnemic.conversations.importer import Importer
-from mnemic.conversations.item import Item
+from mnemic.conversations.item import Item, entry
 from mnemic.conversations.records import Record
 from mnemic.conversations.times import moment
 from mnemic.errors import InvalidInput
@@ -46,18 +47,7 @@ def _turns(talk: Mapping[str, Any], conversation: str) -> Iterator[Item]:
         turns = talk[key] if isinstance(talk[key], list) else []
         for position, turn in enumerate(turns, start=1):
             place = f"message {position} of {key} of {conversation}"
-            try:
-                message = _message(turn, talk, key, conversation)
-            except InvalidInput as problem:
-                yield Item(place=place, conversation=conversation, problem=problem)
-                continue
-            empty = not message.content.strip()
-            yield Item(
-                place=place,
-                conversation=conversation,
-                content=None if empty else message,
-                skipped="empty" if empty else None,
-            )
+            yield entry(place, conversation, partial(_message, turn, talk, key, conversation))
 
 
 def _message(turn: Any, talk: Mapping[str, Any], key: str, conversation: str) -> Message:

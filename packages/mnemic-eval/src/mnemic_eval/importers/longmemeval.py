@@ -5,11 +5,12 @@ Assistants on Long-Term Interactive Memory", ICLR 2025). A question is a convers
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from mnemic.conversations.fields import text
 from mnemic.conversations.importer import Importer
-from mnemic.conversations.item import Item
+from mnemic.conversations.item import Item, entry
 from mnemic.conversations.records import Record
 from mnemic.conversations.times import moment
 from mnemic.errors import InvalidInput
@@ -40,17 +41,10 @@ def _sessions(value: Mapping[str, Any], conversation: str) -> Iterator[Item]:
         turns = session if isinstance(session, list) else [session]
         for position, turn in enumerate(turns, start=1):
             place = f"message {position} of {name} of {conversation}"
-            try:
-                message = _message(turn, _at(value.get("haystack_dates"), number), f"{name}:{position}", name)
-            except InvalidInput as problem:
-                yield Item(place=place, conversation=conversation, problem=problem)
-                continue
-            empty = not message.content.strip()
-            yield Item(
-                place=place,
-                conversation=conversation,
-                content=None if empty else message,
-                skipped="empty" if empty else None,
+            yield entry(
+                place,
+                conversation,
+                partial(_message, turn, _at(value.get("haystack_dates"), number), f"{name}:{position}", name),
             )
 
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from mnemic.conversations.fields import text
 from mnemic.conversations.importer import Importer
-from mnemic.conversations.item import Item
+from mnemic.conversations.item import Item, entry
 from mnemic.conversations.records import Record
 from mnemic.conversations.times import moment
 from mnemic.errors import InvalidInput
@@ -44,14 +45,11 @@ def _turns(chat: Mapping[str, Any], conversation: str) -> Iterator[Item]:
     for key in sorted(filter(_SESSION.fullmatch, chat), key=lambda one: int(one.removeprefix("session_"))):
         for position, turn in enumerate(chat[key] if isinstance(chat[key], list) else [], start=1):
             place = f"message {position} of {key} of {conversation}"
-            try:
-                message = _message(turn, user, chat.get(f"{key}_date_time"), f"{conversation}:{key}")
-            except InvalidInput as problem:
-                yield Item(place=place, conversation=conversation, problem=problem)
-                continue
-            empty = not message.content.strip()
-            skipped = "empty" if empty else None
-            yield Item(place=place, conversation=conversation, content=None if empty else message, skipped=skipped)
+            yield entry(
+                place,
+                conversation,
+                partial(_message, turn, user, chat.get(f"{key}_date_time"), f"{conversation}:{key}"),
+            )
 
 
 def _first_speaker(chat: Mapping[str, Any]) -> str | None:

@@ -19,7 +19,7 @@ HEAVY = (
     "mnemic.engine.turn",
     "mnemic.extract.rules",
     "mnemic.retrieve.search",
-    "mnemic_redact.detectors",
+    "mnemic_redact.pii_kinds",
 )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from mnemic_redact.national_ids import (
+from mnemic_redact.pii_kinds.national_ids import (
     is_brazilian,
     is_british,
     is_chinese,

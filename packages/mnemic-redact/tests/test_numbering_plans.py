@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from mnemic_redact.numbering_plans import MOST_ASKED, Plans
+from mnemic_redact.pii_kinds.numbering_plans import MOST_ASKED, Plans
 from mnemic_redact.redactor import Redactor
 from mnemic_redact.types import Found, InvalidRules
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 import mnemic_redact
 from mnemic_redact import normalised
 from mnemic_redact import redact as redact_text
-from mnemic_redact.detectors import detectors
 from mnemic_redact.normalised import fold
+from mnemic_redact.pii_kinds import detectors
 from mnemic_redact.redactor import Redactor
 from mnemic_redact.replacement import MARKER, marker
 from mnemic_redact.search import Finder

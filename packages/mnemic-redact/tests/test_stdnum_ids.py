@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from mnemic_redact import redact
-from mnemic_redact.stdnum_ids import MOST_PROOFS, named
+from mnemic_redact.pii_kinds.stdnum_ids import MOST_PROOFS, named
 
 FORMED = [
     "811218-9876",

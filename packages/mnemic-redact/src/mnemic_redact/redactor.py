@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 _SUSPECT = re.compile(
     r"[^\x09-\x7e]|[0-9@#$%^&*_+=~|:]|!\S|[(\[{<] ?at| dot |\S{14}|private key|phrase|words", re.IGNORECASE
 )
-"""Signs of which a text must contain one for any detector of `mnemic_redact.detectors` to find something: a character
+"""Signs of which a text must contain one for any detector of `mnemic_redact.pii_kinds` to find something: a character
 beyond ASCII, a digit, a sign of addresses, assignments and passwords, an `at` in brackets, a spelled `dot`, a word as
 long as the shortest token or hardware address, or a name of keys and seeds.
 """
 
 
 class Redactor:
-    """Finds and replaces what the table of `mnemic_redact.detectors` for `regions` knows, or `detectors` in its place,
+    """Finds and replaces what the table of `mnemic_redact.pii_kinds` for `regions` knows, or `detectors` in its place,
     and what the `further` ones know; `actions` says per entity what to do, `redact` where it is silent. The optional
-    kinds (`mnemic_redact.optional_kinds`) are looked for where `actions` names them.
+    kinds (`mnemic_redact.pii_kinds.optional`) are looked for where `actions` names them.
 
     Raises InvalidRules (`redaction.entities`) for an entity that no detector finds, and (`redaction.regions`) for a
     region without a numbering plan.
@@ -52,8 +52,8 @@ class Redactor:
 
     @cached_property
     def _finds(self) -> Finds:
-        from mnemic_redact.detectors import DETECTORS, detectors
-        from mnemic_redact.optional_kinds import OPTIONAL
+        from mnemic_redact.pii_kinds import DETECTORS, detectors
+        from mnemic_redact.pii_kinds.optional import OPTIONAL
         from mnemic_redact.replacement import Finds
 
         table = self._given

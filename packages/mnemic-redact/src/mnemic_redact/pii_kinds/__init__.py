@@ -10,14 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 
-from mnemic_redact import documents, national_ids, stdnum_ids
 from mnemic_redact.character_mask import drawn
-from mnemic_redact.credentials import secrets
-from mnemic_redact.iban import ibans
-from mnemic_redact.network import imeis, ips, macs
-from mnemic_redact.optional_kinds import OPTIONAL
-from mnemic_redact.payment_cards import cards
-from mnemic_redact.phones import Phones
+from mnemic_redact.pii_kinds import documents, national_ids, stdnum_ids
+from mnemic_redact.pii_kinds.credentials import secrets
+from mnemic_redact.pii_kinds.iban import ibans
+from mnemic_redact.pii_kinds.network import imeis, ips, macs
+from mnemic_redact.pii_kinds.optional import OPTIONAL
+from mnemic_redact.pii_kinds.payment_cards import cards
+from mnemic_redact.pii_kinds.phones import Phones
 from mnemic_redact.search import AnyCase, Finder, digits, found, holds, numbered, pattern
 from mnemic_redact.types import Detector, Found
 

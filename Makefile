@@ -329,7 +329,7 @@ COMPILE = $(LOCKER) pip compile --quiet --no-strip-extras --no-emit-package mnem
 FRAMEWORKS := langgraph strands langchain openai-agents pydantic-ai adk agent-framework llama-index ag2 mcp
 MODELS := anthropic gemini bedrock azure-openai ollama cohere voyage fastembed
 DEV_EXTRAS := $(addprefix --extra=,openai $(MODELS) $(FRAMEWORKS) postgres redis azure cassandra neo4j onnx multilingual server otel client import keys structured travel yaml tokens) $(addprefix --group=,build test test-frameworks dev)
-SERVICE_EXTRAS := $(addprefix --extra=,server postgres redis cassandra neo4j mcp otel client keys structured travel yaml) --group=build
+SERVICE_EXTRAS := $(addprefix --extra=,server postgres redis cassandra neo4j mcp otel client import keys structured travel yaml) --group=build
 CONF_EXTRAS := $(addprefix --extra=,langgraph strands postgres redis azure keys structured travel yaml) $(addprefix --group=,build test conformance)
 
 lock: ## the lock files anew; LOCK_ARGS=--upgrade moves every version, LOCK_ARGS="-P numpy" one

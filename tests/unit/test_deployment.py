@@ -113,7 +113,9 @@ async def test_the_logins_of_the_compose_file_are_enough_and_no_superusers() -> 
         assert [row["rolname"] for row in told] == ["postgres"]
 
 
-IN_THE_IMAGE = ("agents", "cassandra", "client", "keys", "neo4j", "postgres", "redact", "redis", "server", "travel")
+IN_THE_IMAGE = (
+    "agents", "cassandra", "client", "importers", "keys", "neo4j", "postgres", "redact", "redis", "server", "travel",
+)  # fmt: skip
 """The packages of this repository that the service needs beside the core."""
 
 

@@ -1,13 +1,14 @@
-"""A CONVERSATION'S FILE IN, MESSAGES OUT: chat lines and mnemic's own exports; other formats by importers of installed
-packages (`mnemic-importers`, `mnemic-eval` for benchmarks).
+"""Reader of conversation files: chat lines and mnemic's own exports here, every other format by the importer of an
+installed package (`mnemic-importers`, and `mnemic-eval` for benchmarks).
 
-The format is told from the content, never from the name; gzip from its first bytes. Lines are read lazily. What is
-wrong with the whole file raises InvalidInput (`invalid_input:file:<what>`); what is wrong with one message is an `Item`
-with its `problem`, and the rest is read on.
+The format is detected from the content, never from the file name, and gzip from its first bytes. Lines are read lazily.
+A defect of the whole file raises InvalidInput (`invalid_input:file:<what>`); a defective message becomes an `Item` with
+a `problem`, and reading continues.
 """
 
 from __future__ import annotations
 
+import warnings
 import zlib
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
@@ -17,58 +18,49 @@ from types import MappingProxyType
 from typing import Any
 
 from mnemic.conversations import archive_lines, chat, export_lines
-from mnemic.conversations.importer import Importer
+from mnemic.conversations.importer_interface import Importer
 from mnemic.conversations.item import Item
 from mnemic.conversations.packed import Packed, packed
 from mnemic.conversations.records import Record, open_file, records, text_lines
 from mnemic.errors import InvalidInput, MissingExtra
-from mnemic.plugins import loaded, plugin
+from mnemic.plugins import loaded, names, plugin
 
-__all__ = ["Format", "Importer", "Item", "read_conversation"]
+__all__ = ["Importer", "Item", "formats", "read_conversation"]
 
 _DETECTION_RECORDS = 20
 _HEAD_BYTES = 1024
 
 
-class Format(StrEnum):
-    """The formats that are understood, in the order in which they are looked for; `auto` tells from the content."""
-
-    AUTO = "auto"
-    MNEMIC = "mnemic"
-    ARCHIVE = "archive"
-    LOCOMO = "locomo"
-    LONGMEMEVAL = "longmemeval"
-    BEAM = "beam"
-    REALTALK = "realtalk"
-    CHATGPT = "chatgpt"
-    CLAUDE = "claude"
-    SHAREGPT = "sharegpt"
-    TELEGRAM = "telegram"
-    MEM0 = "mem0"
-    GEMINI = "gemini"
-    SLACK = "slack"
-    LETTA = "letta"
-    GRAPHITI = "graphiti"
-    LANGMEM = "langmem"
-    WHATSAPP = "whatsapp"
-    MARKDOWN = "markdown"
-    CHAT = "chat"
-
-
+AUTO = "auto"
+"""Name that asks for the format to be detected."""
 _OWN: Mapping[str, Importer] = MappingProxyType(
     {
-        Format.MNEMIC: Importer(items=export_lines.items, recognises=export_lines.recognises),
-        Format.ARCHIVE: Importer(items=archive_lines.items, recognises=archive_lines.recognises),
+        "mnemic": Importer(items=export_lines.items, recognises=export_lines.recognises, rank=0),
+        "archive": Importer(items=archive_lines.items, recognises=archive_lines.recognises, rank=1),
         # Several formats have messages with a role and content too, so this one comes last.
-        Format.CHAT: Importer(items=chat.items, recognises=chat.recognises),
+        "chat": Importer(items=chat.items, recognises=chat.recognises, rank=1000),
     }
 )
-_BENCHMARKS = frozenset({Format.LOCOMO, Format.LONGMEMEVAL, Format.BEAM, Format.REALTALK})
+_DETECTING = ("mnemic_importers", "mnemic_eval")
+"""Packages whose importers are asked to recognise a file. A stranger's is used by name only, so that it cannot take a
+file that does not name it.
+"""
+_BENCHMARKS = frozenset({"locomo", "longmemeval", "beam", "realtalk"})
 
 
-def read_conversation(
-    path: str | Path, file_format: str = Format.AUTO, conversation: str | None = None
-) -> Iterator[Item]:
+def formats() -> list[str]:
+    """Return the names of the formats that this installation reads, `auto` first."""
+    return [AUTO, *_OWN, *names("importers")]
+
+
+def __getattr__(name: str) -> Any:
+    if name != "Format":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    warnings.warn("mnemic.conversations.Format has become formats()", DeprecationWarning, stacklevel=2)
+    return StrEnum("Format", {known.upper(): known for known in formats()})
+
+
+def read_conversation(path: str | Path, file_format: str = AUTO, conversation: str | None = None) -> Iterator[Item]:
     """Yield the items of the file at `path` (`-` is standard input), in its order.
 
     `conversation` takes one conversation of a file that holds several. Raises InvalidInput: `invalid_input:format`,
@@ -101,16 +93,13 @@ def _candidates(file_format: str) -> tuple[list[Importer], bool]:
     """Return the importer of this name, or every one that may recognise a file, and whether one was asked for. Raises
     InvalidInput (`invalid_input:format`), InvalidConfig (`invalid_config:plugin:<name>`) and MissingExtra.
     """
-    if file_format == Format.AUTO:
-        installed = loaded("importers", [name for name in Format if name not in _OWN])
-        found = {name: _importer(one) for name, one in installed.items()} | dict(_OWN)
-        return [found[name] for name in Format if name in found], False
+    if file_format == AUTO:
+        installed = [_importer(one) for one in loaded("importers", _DETECTING).values()]
+        return sorted([*installed, *_OWN.values()], key=lambda one: one.rank), False
     offered = _OWN.get(file_format) or plugin("importers", file_format)
-    if offered is not None:
-        return [_importer(offered)], True
-    if file_format in list(Format):
-        raise _missing(file_format)
-    raise InvalidInput("format", hint=f"one of {', '.join(Format)}, or a plug-in's")
+    if offered is None:
+        raise _unknown(file_format)
+    return [_importer(offered)], True
 
 
 def _importer(offered: Any) -> Importer:
@@ -118,9 +107,13 @@ def _importer(offered: Any) -> Importer:
     return offered if isinstance(offered, Importer) else Importer(items=offered)
 
 
-def _missing(file_format: str) -> MissingExtra:
-    extra = "eval" if file_format in _BENCHMARKS else "import"
-    return MissingExtra(extra, hint=f"pip install 'mnemic[{extra}]'")
+def _unknown(file_format: str) -> InvalidInput | MissingExtra:
+    """Return the error for a format that nothing installed reads: the package that may have it, where it is missing."""
+    if file_format in _BENCHMARKS:
+        return MissingExtra("eval", hint="pip install 'mnemic[eval]'")
+    if not loaded("importers", _DETECTING[:1]):
+        return MissingExtra("import", hint="pip install 'mnemic[import]'")
+    return InvalidInput("format", hint=f"one of {', '.join(formats())}")
 
 
 def _read(stream: Any, candidates: list[Importer], asked: bool, name: str) -> Iterator[Item]:

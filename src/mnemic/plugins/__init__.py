@@ -32,11 +32,14 @@ def plugin(group: str, name: str, *, package: str | None = None) -> Any | None:
     return _loaded(group, name, found) if found else None
 
 
-def loaded(group: str, wanted: Iterable[str]) -> dict[str, Any]:
-    """Load what packages offer in `group` under the `wanted` names, with one look for all. Raises as `plugin` does."""
-    offers = list(_entry_points(group=f"mnemic.{group}"))
-    found = {name: [one for one in offers if one.name == name] for name in wanted}
-    return {name: _loaded(group, name, own) for name, own in found.items() if own}
+def loaded(group: str, packages: Iterable[str]) -> dict[str, Any]:
+    """Load everything that the import packages `packages` offer in `group`, by name. Raises as `plugin` does."""
+    wanted = frozenset(packages)
+    found: dict[str, list[EntryPoint]] = {}
+    for one in _entry_points(group=f"mnemic.{group}"):
+        if one.module.partition(".")[0] in wanted:
+            found.setdefault(one.name, []).append(one)
+    return {name: _loaded(group, name, offers) for name, offers in found.items()}
 
 
 def _loaded(group: str, name: str, found: Sequence[EntryPoint]) -> Any:

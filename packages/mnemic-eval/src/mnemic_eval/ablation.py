@@ -12,7 +12,7 @@ from typing import Any
 
 from mnemic.engine import MemoryEngine
 from mnemic.maintain.consolidate import ConsolidationRules
-from mnemic.retrieve.fuse import Weights
+from mnemic.retrieve.fusion_weights import Weights
 from mnemic.retrieve.search import Searcher
 from mnemic.retrieve.signals import SignalWeights
 from mnemic.types import Actor, Level, Where

@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from mnemic.conversations import Format
 from mnemic.conversations.records import open_file, records
 from mnemic.errors import InvalidInput
 from mnemic.types import Message
@@ -32,7 +31,7 @@ def read_chats(path: Path, unread: Unread | None = None) -> list[Chat]:
     `unread` and left out. Raises InvalidInput (`invalid_input:data:beam`) where no chat can be read.
     """
     file, unread = found(path, FILES), Unread() if unread is None else unread
-    messages = messages_of(file, Format.BEAM, unread)
+    messages = messages_of(file, "beam", unread)
     chats_of: list[Chat] = []
     with open_file(file) as (stream, _):
         for record in records(stream):

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from mnemic.conversations import Format, read_conversation
+from mnemic.conversations import read_conversation
 from mnemic.errors import InvalidInput
 from mnemic.types import Message
 
@@ -41,7 +41,7 @@ def loaded(path: Path) -> Any:
         raise InvalidInput("data:json", hint="the file cannot be read as JSON") from None
 
 
-def messages_of(path: Path, file_format: Format, unread: Unread) -> dict[str, list[Message]]:
+def messages_of(path: Path, file_format: str, unread: Unread) -> dict[str, list[Message]]:
     """Each conversation's messages, as `mnemic import` reads them; one that cannot be read is counted and left out, so
     that evidence which names it counts as not found. Raises InvalidInput where nothing can be read.
     """

@@ -15,7 +15,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from mnemic.conversations import Format
 from mnemic.errors import InvalidInput
 from mnemic.types import Message
 from mnemic_eval import chats
@@ -43,7 +42,7 @@ def conversations(path: Path, unread: Unread | None = None) -> list[Chat]:
     (`invalid_input:data:locomo`).
     """
     file = found(path, FILES)
-    messages = messages_of(file, Format.LOCOMO, Unread() if unread is None else unread)
+    messages = messages_of(file, "locomo", Unread() if unread is None else unread)
     try:
         return [_conversation(entry, messages) for entry in loaded(file)]
     except (AttributeError, KeyError, TypeError, ValueError):

@@ -23,7 +23,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from mnemic.conversations import Format
 from mnemic.conversations.times import moment
 from mnemic.errors import InvalidInput
 from mnemic.ports import Embedder
@@ -64,7 +63,7 @@ def haystacks(path: Path, unread: Unread | None = None, *, unanswerable: bool = 
     Raises InvalidInput (`invalid_input:data:longmemeval`).
     """
     file = found(path, FILES)
-    messages = messages_of(file, Format.LONGMEMEVAL, Unread() if unread is None else unread)
+    messages = messages_of(file, "longmemeval", Unread() if unread is None else unread)
     try:
         entries = loaded(file)
         answerable = [entry for entry in entries if not str(entry["question_id"]).endswith(UNANSWERABLE)]

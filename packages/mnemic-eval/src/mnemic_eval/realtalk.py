@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from mnemic.conversations import Format
 from mnemic.conversations.records import open_file
 from mnemic.errors import InvalidInput
 from mnemic.types import Message
@@ -50,7 +49,7 @@ def _chats(file: Path, unread: Unread) -> list[Chat]:
         return []
     with open_file(file) as (_, stem):
         names = {place: stem if place == 1 else f"{stem}-{place}" for place in asked}
-    messages = messages_of(file, Format.REALTALK, unread)
+    messages = messages_of(file, "realtalk", unread)
     return [_chat(entry["qa"], names[place], messages.get(names[place], ()), unread) for place, entry in asked.items()]
 
 

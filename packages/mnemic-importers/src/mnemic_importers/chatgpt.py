@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from mnemic.conversations.fields import first, text
-from mnemic.conversations.importer import Importer
+from mnemic.conversations.importer_interface import Importer
 from mnemic.conversations.item import Item
 from mnemic.conversations.records import Record
 from mnemic.conversations.times import moment
@@ -110,4 +110,4 @@ def _message(message: Any, conversation: str) -> Message:
     )
 
 
-IMPORTER = Importer(items=items, recognises=recognises, main_files=("conversations.json",))
+IMPORTER = Importer(items=items, recognises=recognises, main_files=("conversations.json",), rank=50)

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from mnemic.conversations.fields import text
-from mnemic.conversations.importer import Importer
+from mnemic.conversations.importer_interface import Importer
 from mnemic.conversations.item import Item
 from mnemic.conversations.records import Record
 from mnemic.conversations.times import moment
@@ -63,4 +63,4 @@ def _content(said: Mapping[str, Any]) -> str:
     return "\n".join(part for part in entries if isinstance(part, str))
 
 
-IMPORTER = Importer(items=items, recognises=recognises, main_files=("conversations.json",))
+IMPORTER = Importer(items=items, recognises=recognises, main_files=("conversations.json",), rank=60)

@@ -10,7 +10,7 @@ from functools import partial
 from html.parser import HTMLParser
 from typing import Any
 
-from mnemic.conversations.importer import Importer
+from mnemic.conversations.importer_interface import Importer
 from mnemic.conversations.item import Item
 from mnemic.conversations.records import Record
 from mnemic.conversations.times import moment
@@ -101,4 +101,4 @@ def _plain(html: str) -> str:
     return "\n".join(line for line in lines if line)
 
 
-IMPORTER = Importer(items=items, recognises=recognises, main_files=("myactivity.json",))
+IMPORTER = Importer(items=items, recognises=recognises, main_files=("myactivity.json",), rank=100)

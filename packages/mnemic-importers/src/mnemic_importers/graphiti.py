@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from mnemic.conversations.fields import text
-from mnemic.conversations.importer import Importer
+from mnemic.conversations.importer_interface import Importer
 from mnemic.conversations.item import Item
 from mnemic.conversations.records import Record
 from mnemic.errors import InvalidInput
@@ -70,4 +70,4 @@ def _memory(value: Any) -> ArchivedMemory:
     )
 
 
-IMPORTER = Importer(items=items, recognises=recognises)
+IMPORTER = Importer(items=items, recognises=recognises, rank=130)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from mnemic.conversations.importer import Importer
+from mnemic.conversations.importer_interface import Importer
 from mnemic.conversations.item import Item
 from mnemic.conversations.records import Record
 from mnemic.errors import InvalidInput
@@ -64,4 +64,4 @@ def _memory(value: Any) -> ArchivedMemory:
     )
 
 
-IMPORTER = Importer(items=items, recognises=recognises)
+IMPORTER = Importer(items=items, recognises=recognises, rank=140)

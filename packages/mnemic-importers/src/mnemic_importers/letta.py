@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from mnemic.conversations.fields import first, text
-from mnemic.conversations.importer import Importer
+from mnemic.conversations.importer_interface import Importer
 from mnemic.conversations.item import Item
 from mnemic.conversations.records import Record
 from mnemic.conversations.times import moment
@@ -121,4 +121,4 @@ def _sent(said: Mapping[str, Any]) -> str:
     return ""
 
 
-IMPORTER = Importer(items=items, recognises=recognises)
+IMPORTER = Importer(items=items, recognises=recognises, rank=120)

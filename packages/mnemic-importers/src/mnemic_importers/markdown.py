@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from mnemic.conversations.importer import Importer
+from mnemic.conversations.importer_interface import Importer
 from mnemic.conversations.item import Item
 from mnemic.guard.contract import MAX_CONTENT_CHARS
 from mnemic.types import Candidate, Origin, Source
@@ -57,4 +57,4 @@ def _item(place: str, heading: str, words: str, name: str) -> Item:
     return Item(place=place, conversation=name, content=kept)
 
 
-IMPORTER = Importer(lines=items, recognises_line=recognises, ending=".md")
+IMPORTER = Importer(lines=items, recognises_line=recognises, ending=".md", rank=160)

@@ -15,7 +15,7 @@ from typing import Any
 from uuid import UUID, uuid5
 
 from mnemic.conversations.fields import first, text
-from mnemic.conversations.importer import Importer
+from mnemic.conversations.importer_interface import Importer
 from mnemic.conversations.item import Item
 from mnemic.conversations.records import Record
 from mnemic.conversations.times import moment
@@ -137,4 +137,4 @@ def _memory_id(given: str) -> str:
         return str(uuid5(_NAMESPACE, given))
 
 
-IMPORTER = Importer(items=items, recognises=recognises)
+IMPORTER = Importer(items=items, recognises=recognises, rank=90)

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from mnemic.conversations.fields import text
-from mnemic.conversations.importer import Importer
+from mnemic.conversations.importer_interface import Importer
 from mnemic.conversations.item import Item
 from mnemic.conversations.records import Record
 from mnemic.errors import InvalidInput
@@ -60,4 +60,4 @@ def _message(value: Any, conversation: str, position: int) -> Message:
     )
 
 
-IMPORTER = Importer(items=items, recognises=recognises)
+IMPORTER = Importer(items=items, recognises=recognises, rank=70)

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from mnemic.conversations.fields import text
-from mnemic.conversations.importer import Importer
+from mnemic.conversations.importer_interface import Importer
 from mnemic.conversations.item import Item
 from mnemic.conversations.packed import Packed
 from mnemic.conversations.records import Record, records
@@ -114,4 +114,4 @@ def _channels(files: Packed, users: str | None) -> Iterator[Item]:
             yield from items(records(files.open(name)), channel, people)
 
 
-IMPORTER = Importer(items=items, recognises=recognises, folder=folder)
+IMPORTER = Importer(items=items, recognises=recognises, folder=folder, rank=110)

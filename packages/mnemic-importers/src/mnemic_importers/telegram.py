@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from mnemic.conversations.fields import first, text
-from mnemic.conversations.importer import Importer
+from mnemic.conversations.importer_interface import Importer
 from mnemic.conversations.item import Item
 from mnemic.conversations.records import Record
 from mnemic.conversations.times import moment
@@ -94,4 +94,4 @@ def _content(result: Any) -> str:
     return "".join(word for word in words if isinstance(word, str))
 
 
-IMPORTER = Importer(items=items, recognises=recognises, main_files=("result.json",))
+IMPORTER = Importer(items=items, recognises=recognises, main_files=("result.json",), rank=80)

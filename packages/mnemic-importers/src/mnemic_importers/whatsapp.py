@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 
-from mnemic.conversations.importer import Importer
+from mnemic.conversations.importer_interface import Importer
 from mnemic.conversations.item import Item
 from mnemic.errors import InvalidInput
 from mnemic.types import Message, Origin
@@ -125,4 +125,4 @@ def _moment(figures: Sequence[str | None], day_first: bool) -> datetime:
         raise InvalidInput("message:date", hint="not a date of the calendar") from None
 
 
-IMPORTER = Importer(lines=items, recognises_line=recognises)
+IMPORTER = Importer(lines=items, recognises_line=recognises, rank=150)

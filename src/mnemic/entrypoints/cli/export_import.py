@@ -9,10 +9,9 @@ from typing import IO, TYPE_CHECKING
 
 import click
 
-from mnemic.conversations import Format, read_conversation
+from mnemic.conversations import AUTO, formats, read_conversation
 from mnemic.entrypoints.cli.command_loader import Command
 from mnemic.entrypoints.cli.failures import Exit, complain, exit_code_of_run
-from mnemic.entrypoints.cli.inputs import Word
 from mnemic.entrypoints.cli.shared_options import Given
 from mnemic.entrypoints.cli.terminal import Progress, harmless, json_text, note, pairs, printable, say
 from mnemic.entrypoints.cli.views import counted
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from mnemic.entrypoints.cli.file_import import Summary
     from mnemic.types import Actor
 
-FORMATS = tuple(map(str, Format))
 SHOWN_FAILURES = 20
 
 
@@ -120,10 +118,11 @@ def _destination(output: str | None, force: bool) -> Iterator[IO[str] | None]:
 @click.option(
     "--format",
     "file_format",
-    type=Word("format", FORMATS, group="importers"),
-    default="auto",
+    metavar="FORMAT",
+    default=AUTO,
     show_default=True,
-    help=f"One of {', '.join(FORMATS)}; auto tells from the content. Or the name of a plug-in.",
+    shell_complete=lambda _context, _option, begun: [one for one in formats() if one.startswith(begun)],
+    help=f"One of {', '.join(formats())}; auto detects it from the content.",
 )
 @click.option("--conversation", metavar="ID", help="Only this conversation of a file that holds several.")
 @click.option("--no-extract", is_flag=True, help="Keep the messages only; capture nothing from what the user states.")

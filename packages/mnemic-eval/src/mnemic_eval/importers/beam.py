@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from mnemic.conversations.fields import text
-from mnemic.conversations.importer import Importer
+from mnemic.conversations.importer_interface import Importer
 from mnemic.conversations.item import Item
 from mnemic.conversations.records import Record
 from mnemic.conversations.times import moment
@@ -79,4 +79,4 @@ def _message(said: Any, at: datetime | None, conversation: str) -> Message:
     )
 
 
-IMPORTER = Importer(items=items, recognises=recognises)
+IMPORTER = Importer(items=items, recognises=recognises, rank=30)

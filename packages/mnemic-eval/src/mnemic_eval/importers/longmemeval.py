@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from mnemic.conversations.fields import text
-from mnemic.conversations.importer import Importer
+from mnemic.conversations.importer_interface import Importer
 from mnemic.conversations.item import Item, entry
 from mnemic.conversations.records import Record
 from mnemic.conversations.times import moment
@@ -69,4 +69,4 @@ def _message(turn: Any, said: Any, message_id: str, session: str) -> Message:
     )
 
 
-IMPORTER = Importer(items=items, recognises=recognises)
+IMPORTER = Importer(items=items, recognises=recognises, rank=20)

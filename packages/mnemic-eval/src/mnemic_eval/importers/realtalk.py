@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from mnemic.conversations.fields import text
-from mnemic.conversations.importer import Importer
+from mnemic.conversations.importer_interface import Importer
 from mnemic.conversations.item import Item, entry
 from mnemic.conversations.records import Record
 from mnemic.conversations.times import moment
@@ -80,4 +80,4 @@ def _content(turn: Mapping[str, Any]) -> str:
     return f"{said} [shares a picture: {caption}]".strip() if caption else said
 
 
-IMPORTER = Importer(items=items, recognises=recognises)
+IMPORTER = Importer(items=items, recognises=recognises, rank=40)

@@ -26,7 +26,8 @@ class Importer:
     `recognises` is asked about a record and `recognises_line` about the first line of a text, where no format is named.
     In a folder or a zip, `main_files` are the names under which a product exports everything, and files that end with
     `ending` are of this format. `folder` reads all files of an export at once; it returns None for a folder of another
-    format, unless `asked` says that the format was named.
+    format, unless `asked` says that the format was named. `rank` is the place in automatic detection, lowest first: a
+    format whose fields other formats have too comes after those.
     """
 
     items: RecordReader | None = None
@@ -36,3 +37,4 @@ class Importer:
     main_files: tuple[str, ...] = ()
     ending: str | None = None
     folder: Callable[[Packed, bool], Iterator[Item] | None] | None = None
+    rank: int = 100

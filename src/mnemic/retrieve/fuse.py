@@ -8,39 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
+from mnemic.retrieve.fusion_weights import Weights
 from mnemic.types import Rank, Scored
 
 FROM_ZERO = frozenset({"keyword", "key", "near"})
 """Lists whose scores mean something at zero."""
 SHARES = frozenset({"graph"})
 """Lists whose scores are shares already, 0 to 1: the best of such a list may be worth little."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Weights:
-    """Weight of each list, as a part of the fused score. `graph` and `near` are made where a query names what has
-    relations (`mnemic.retrieve.graph_neighbourhood`); with both at 0 nobody looks. `search_index`: of a search service
-    beside the store, where there is one.
-    """
-
-    vector: float = 0.4
-    keyword: float = 0.5
-    key: float = 0.3
-    recency: float = 0.01
-    graph: float = 0.3
-    near: float = 0.3
-    search_index: float = 0.3
-
-    @property
-    def most(self) -> float:
-        """The most that the lists of every query can give together."""
-        return self.vector + self.keyword + self.key + self.recency
-
-    def of(self, name: str) -> float:
-        """Return the weight of the list called `name`, 0 for one that is not known."""
-        return float(getattr(self, name, 0.0))
 
 
 def normalised(entries: Sequence[Scored], *, from_zero: bool) -> list[float]:

@@ -17,7 +17,8 @@ from mnemic.retrieve.bias import Bias
 from mnemic.retrieve.data_index import DataIndex
 from mnemic.retrieve.effective_query import with_anchor
 from mnemic.retrieve.filtered import narrowed
-from mnemic.retrieve.fuse import UNREAD, Weights, either, fuse, longer
+from mnemic.retrieve.fuse import UNREAD, either, fuse, longer
+from mnemic.retrieve.fusion_weights import Weights
 from mnemic.retrieve.graph_neighbourhood import GRAPH, Surroundings, Walk, around
 from mnemic.retrieve.importance import contenders, weighed
 from mnemic.retrieve.instances import INSTANCES, by_instance, instances_of, with_instances

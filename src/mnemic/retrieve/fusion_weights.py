@@ -1,0 +1,33 @@
+"""Weights of the fusion: the share of each ranked list in a memory's score (`mnemic.retrieve.fuse`).
+
+The boosts that a query adds to the fused score are the `SignalWeights` of `mnemic.retrieve.signals`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weights:
+    """Weight of each list in the fused score. `graph` and `near` are lists for queries that name something with
+    relations (`mnemic.retrieve.graph_neighbourhood`); with both at 0 they are not made. `search_index` weighs the list
+    of a search service, where one is set up.
+    """
+
+    vector: float = 0.4
+    keyword: float = 0.5
+    key: float = 0.3
+    recency: float = 0.01
+    graph: float = 0.3
+    near: float = 0.3
+    search_index: float = 0.3
+
+    @property
+    def most(self) -> float:
+        """Return the highest score that the lists of every query can give together."""
+        return self.vector + self.keyword + self.key + self.recency
+
+    def of(self, name: str) -> float:
+        """Return the weight of the list `name`, 0 for an unknown one."""
+        return float(getattr(self, name, 0.0))

@@ -1,4 +1,4 @@
-"""Every error mnemic raises, in one tree (docs/concepts.md draws it); `mnemic.reasons` has the code of each.
+"""Every error mnemic raises, in one tree (docs/concepts.md draws it); `mnemic.reason_codes` has the code of each.
 
 Programs branch on `reason`, which is stable API. Messages carry codes, names and lengths, never content.
 """
@@ -11,7 +11,7 @@ from datetime import timedelta
 from types import MappingProxyType
 from typing import ClassVar
 
-from mnemic import reasons
+from mnemic import reason_codes
 
 REASON_DETAIL_CHARS = 64
 
@@ -39,7 +39,7 @@ class MnemicError(Exception):
     be left alone, where it said so.
     """
 
-    code: ClassVar[str] = reasons.MNEMIC_ERROR
+    code: ClassVar[str] = reason_codes.MNEMIC_ERROR
     permanent: bool = False
     retry_after: timedelta | None = None
 
@@ -62,73 +62,73 @@ def _rebuilt(cls: type[MnemicError], message: tuple[object, ...], state: dict[st
 class InvalidInput(MnemicError, ValueError):
     """Input of the caller cannot be used; nothing was stored."""
 
-    code = reasons.INVALID_INPUT
+    code = reason_codes.INVALID_INPUT
 
 
 class InvalidConfig(MnemicError, ValueError):
     """Settings, a policy file or an environment variable cannot be used."""
 
-    code = reasons.INVALID_CONFIG
+    code = reason_codes.INVALID_CONFIG
 
 
 class MissingExtra(InvalidConfig, ModuleNotFoundError):
     """A package is not installed that an extra of mnemic brings; the reason names the extra."""
 
-    code = reasons.MISSING_EXTRA
+    code = reason_codes.MISSING_EXTRA
 
 
 class RunStopped(MnemicError):
     """The run must end with `reason`; what was committed before it stays committed and is reported."""
 
-    code = reasons.STOPPED
+    code = reason_codes.STOPPED
 
 
 class InvalidCandidates(RunStopped):
     """The proposed memories break the contract."""
 
-    code = reasons.INVALID_MEMORY_CANDIDATES
+    code = reason_codes.INVALID_MEMORY_CANDIDATES
 
 
 class KeyNotAllowed(RunStopped):
     """A candidate names a key outside the policy."""
 
-    code = reasons.MEMORY_KEY_NOT_ALLOWED_POLICY
+    code = reason_codes.MEMORY_KEY_NOT_ALLOWED_POLICY
 
 
 class ScopeNotAllowed(RunStopped):
     """A candidate names a scope outside the policy."""
 
-    code = reasons.MEMORY_SCOPE_NOT_ALLOWED_POLICY
+    code = reason_codes.MEMORY_SCOPE_NOT_ALLOWED_POLICY
 
 
 class InvalidIntent(RunStopped):
     """The retrieval intent breaks the contract."""
 
-    code = reasons.INVALID_RETRIEVAL_INTENT
+    code = reason_codes.INVALID_RETRIEVAL_INTENT
 
 
 class ScopeDenied(RunStopped):
     """The retrieval intent asks for a scope that the runtime has not granted."""
 
-    code = reasons.SCOPE_DENIED
+    code = reason_codes.SCOPE_DENIED
 
 
 class InvalidAnswer(RunStopped):
     """The answer fails the audit of use."""
 
-    code = reasons.INVALID_ANSWER
+    code = reason_codes.INVALID_ANSWER
 
 
 class InjectionFailed(RunStopped):
     """Memory was to be consulted before the model is called, could not be, and the configuration says to stop."""
 
-    code = reasons.INJECTION_FAILED
+    code = reason_codes.INJECTION_FAILED
 
 
 class BudgetSpent(RunStopped):
     """A limit of the run is used up: the `limit`'s name is the reason."""
 
-    code = reasons.BUDGET
+    code = reason_codes.BUDGET
 
     def __init__(self, limit: str) -> None:
         super().__init__()
@@ -139,38 +139,38 @@ class BudgetSpent(RunStopped):
 class ModelFailed(RunStopped):
     """The model returned nothing usable despite retries. `paid`: calls that reached the server, and tokens."""
 
-    code = reasons.LLM_FAILED
+    code = reason_codes.LLM_FAILED
     paid: Mapping[str, int] = MappingProxyType({})
 
 
 class ModelTimeout(ModelFailed):
     """The model did not answer before the deadline."""
 
-    code = reasons.LLM_TIMEOUT
+    code = reason_codes.LLM_TIMEOUT
 
 
 class ModelUnavailable(ModelFailed):
     """The model could not be reached, refused the call, or answered with an error."""
 
-    code = reasons.LLM_UNAVAILABLE
+    code = reason_codes.LLM_UNAVAILABLE
 
 
 class ModelInvalidJson(ModelFailed):
     """The model's text is not strict JSON."""
 
-    code = reasons.LLM_INVALID_JSON
+    code = reason_codes.LLM_INVALID_JSON
 
 
 class ModelInvalidSchema(ModelFailed):
     """The model's JSON has another shape than the contract."""
 
-    code = reasons.LLM_INVALID_SCHEMA
+    code = reason_codes.LLM_INVALID_SCHEMA
 
 
 class ModelEmpty(ModelFailed):
     """The model answered without text."""
 
-    code = reasons.LLM_EMPTY
+    code = reason_codes.LLM_EMPTY
 
 
 class EmbedderFailed(MnemicError):
@@ -178,55 +178,55 @@ class EmbedderFailed(MnemicError):
     `:not_finite`, `:zero_vector`, `:model_file`, `:closed`, `:circuit_open`.
     """
 
-    code = reasons.EMBEDDER_FAILED
+    code = reason_codes.EMBEDDER_FAILED
 
 
 class RerankerFailed(MnemicError):
     """No scores: `timeout`, `unavailable`, `auth`, `refused`, `response`, `circuit_open`. A search goes on without."""
 
-    code = reasons.RERANKER_FAILED
+    code = reason_codes.RERANKER_FAILED
 
 
 class SpaceMismatch(EmbedderFailed):
     """The store holds vectors of another model or dimension than the configured embedder makes."""
 
-    code = reasons.EMBEDDING_SPACE_MISMATCH
+    code = reason_codes.EMBEDDING_SPACE_MISMATCH
 
 
 class StoreFailed(MnemicError):
     """A database did not do what was asked, and nothing of the asked change was applied."""
 
-    code = reasons.STORE_FAILED
+    code = reason_codes.STORE_FAILED
 
 
 class StoreUnavailable(StoreFailed):
     """The database could not be opened or reached."""
 
-    code = reasons.STORE_UNAVAILABLE
+    code = reason_codes.STORE_UNAVAILABLE
 
 
 class StoreBusy(StoreFailed):
     """Another writer held the lock for longer than the deadline."""
 
-    code = reasons.STORE_BUSY
+    code = reason_codes.STORE_BUSY
 
 
 class StoreFull(StoreFailed):
     """No space is left; reads still work, and what was acknowledged is there."""
 
-    code = reasons.STORE_FULL
+    code = reason_codes.STORE_FULL
 
 
 class StoreCorrupt(StoreFailed):
     """The file is damaged, or is not a mnemic store."""
 
-    code = reasons.STORE_CORRUPT
+    code = reason_codes.STORE_CORRUPT
 
 
 class StoreNewer(StoreFailed):
     """The file was written by a newer mnemic; it was not touched."""
 
-    code = reasons.STORE_NEWER
+    code = reason_codes.STORE_NEWER
 
 
 class KeyFailed(StoreFailed):
@@ -235,61 +235,61 @@ class KeyFailed(StoreFailed):
     another master key), `:damaged`, `:unreadable` (the folder).
     """
 
-    code = reasons.KEY_FAILED
+    code = reason_codes.KEY_FAILED
 
 
 class CommitUnknown(StoreFailed):
     """The connection broke while committing: retry with the same idempotency key."""
 
-    code = reasons.COMMIT_UNKNOWN
+    code = reason_codes.COMMIT_UNKNOWN
 
 
 class MemoryNotFound(MnemicError, LookupError):
     """No such memory in the scopes the caller may read. An absent and a foreign one get the same error."""
 
-    code = reasons.MEMORY_NOT_FOUND
+    code = reason_codes.MEMORY_NOT_FOUND
 
 
 class VersionConflict(MnemicError):
     """The memory changed since the version the caller named."""
 
-    code = reasons.VERSION_CONFLICT
+    code = reason_codes.VERSION_CONFLICT
 
 
 class WriteBlocked(MnemicError):
     """The runtime does not allow the change now; `detail` is the reason that a receipt would carry."""
 
-    code = reasons.WRITE_BLOCKED
+    code = reason_codes.WRITE_BLOCKED
 
 
 class ReviewDenied(MnemicError):
     """Whoever proposed a memory cannot approve it: `review_denied:proposer`."""
 
-    code = reasons.REVIEW_DENIED
+    code = reason_codes.REVIEW_DENIED
 
 
 class RevealDenied(MnemicError):
     """The text of a marker is shown only to roles that the policy names: `reveal_denied:role`."""
 
-    code = reasons.REVEAL_DENIED
+    code = reason_codes.REVEAL_DENIED
 
 
 class IdempotencyConflict(MnemicError):
     """The idempotency key was already used for a different request."""
 
-    code = reasons.IDEMPOTENCY_KEY_REUSED
+    code = reason_codes.IDEMPOTENCY_KEY_REUSED
 
 
 class ServiceRefused(MnemicError):
     """The service itself refused a call: who may not call, too many calls, or nobody answers (`unreachable`)."""
 
-    code = reasons.SERVICE_REFUSED
+    code = reason_codes.SERVICE_REFUSED
 
 
 class NotSupported(MnemicError):
     """A backend declares that it cannot do this; it never answers with silence instead."""
 
-    code = reasons.NOT_SUPPORTED
+    code = reason_codes.NOT_SUPPORTED
 
 
 def error_behind(reason: str) -> type[MnemicError]:

@@ -65,6 +65,7 @@ MOVED = {
     "mnemic.forked": "mnemic.runtime.forked",
     "mnemic.gateway": "mnemic.door.gateway",
     "mnemic.governance": "mnemic.facade.governance",
+    "mnemic.guard.expiry": "mnemic.guard.expiry_rule",
     "mnemic.guard.parts": "mnemic.guard.policy_bundle",
     "mnemic.handlers": "mnemic.door.handlers",
     "mnemic.identity": "mnemic.types.identity",
@@ -85,6 +86,7 @@ MOVED = {
     "mnemic.ports.offers": "mnemic.ports.optional_capabilities",
     "mnemic.proposing": "mnemic.engine.extraction",
     "mnemic.read_verbs": "mnemic.engine.read_verbs",
+    "mnemic.reasons": "mnemic.reason_codes",
     "mnemic.recall": "mnemic.engine.recall",
     "mnemic.remembering": "mnemic.engine.message_forms",
     "mnemic.requests.stewarding": "mnemic.requests.administration",
@@ -114,6 +116,7 @@ MOVED = {
     "mnemic.conversations.claude": "mnemic_importers.claude",
     "mnemic.conversations.entries": "mnemic_importers.entries",
     "mnemic.conversations.foreign_memory": "mnemic_importers.foreign_memory",
+    "mnemic.conversations.importer": "mnemic.conversations.importer_interface",
     "mnemic.conversations.gemini": "mnemic_importers.gemini",
     "mnemic.conversations.graphiti": "mnemic_importers.graphiti",
     "mnemic.conversations.langmem": "mnemic_importers.langmem",
@@ -144,6 +147,9 @@ MOVED = {
     "mnemic.text.special": "mnemic_agents.steps.special",
 }
 """The new name of each module that has an old one."""
+
+_EXTRAS = {"mnemic_importers": "import"}
+"""The extra of a package, where it is not called as the package."""
 
 FOR_GOOD = frozenset({"mnemic.compat"})
 """Names that stay, without a warning."""
@@ -187,7 +193,8 @@ def alias(old: str, new: str) -> _Modules:
             raise
         errors = import_module("mnemic.errors")
         distribution = package.replace("_", "-")
-        raise errors.MissingExtra(distribution.removeprefix("mnemic-"), hint=f"pip install {distribution}") from missing
+        extra = _EXTRAS.get(package, distribution.removeprefix("mnemic-"))
+        raise errors.MissingExtra(extra, hint=f"pip install {distribution}") from missing
     if old not in FOR_GOOD:
         of = "" if package == "mnemic" else f", of the package {package.replace('_', '-')}"
         warnings.warn(f"{old} has become {new}{of}", DeprecationWarning, stacklevel=3)

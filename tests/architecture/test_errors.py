@@ -8,9 +8,9 @@ import re
 import pytest
 
 import mnemic.errors
-from mnemic import reasons
+from mnemic import reason_codes
 from mnemic.errors import BudgetSpent, MnemicError
-from mnemic_server import service_reasons
+from mnemic_server import service_reason_codes
 from tests.architecture.sources import PACKAGES, ROOT
 
 STABLE = re.compile(r"[a-z][a-z0-9_]*")
@@ -47,7 +47,7 @@ def test_reason_starts_with_the_code(error: type[MnemicError]) -> None:
     assert str(error("detail")) == f"{error.code}:detail"
 
 
-CODES = {name: code for name, code in vars(reasons).items() if name.isupper()}
+CODES = {name: code for name, code in vars(reason_codes).items() if name.isupper()}
 LITERAL = re.compile(r"""(?:reason(?:: str)? ?= ?|Skipped\(reason=|Refused\([^()"]*)f?"([a-z_]+)[":]""")
 
 
@@ -66,7 +66,9 @@ def test_every_reason_is_explained() -> None:
 
 
 def test_no_code_that_is_listed_is_written_out_elsewhere() -> None:
-    known = {*CODES.values(), *(code for name, code in vars(service_reasons).items() if name.isupper())}
-    paths = [path for package in PACKAGES for path in package.rglob("*.py") if not path.name.endswith("reasons.py")]
+    known = {*CODES.values(), *(code for name, code in vars(service_reason_codes).items() if name.isupper())}
+    paths = [
+        path for package in PACKAGES for path in package.rglob("*.py") if not path.name.endswith("reason_codes.py")
+    ]
     found = {path.name: LITERAL.findall(path.read_text(encoding="utf-8")) for path in paths}
     assert {name: codes for name, codes in found.items() if known.intersection(codes)} == {}

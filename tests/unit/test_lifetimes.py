@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput
-from mnemic.guard.expiry import FOREVER
+from mnemic.guard.expiry_rule import FOREVER
 from mnemic.guard.limits import Limits, Retention
 from mnemic.guard.policy import KeyRule, Policy
 from mnemic.maintain.archive import ArchivedMemory

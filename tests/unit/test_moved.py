@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from importlib import import_module
+from importlib.metadata import metadata
 
 import pytest
 
@@ -67,6 +68,15 @@ def test_a_module_that_moved_within_the_package_says_where_it_is() -> None:
 
     assert "mnemic.identity has become mnemic.types.identity" in run.stderr
     assert 'File "<string>", line 1' in run.stderr
+
+
+def test_the_extra_of_a_missing_package_is_one_that_exists(monkeypatch: pytest.MonkeyPatch) -> None:
+    extras = set(metadata("mnemic").get_all("Provides-Extra") or ())
+    for package in {new.partition(".")[0] for new in MOVED.values()} - {"mnemic"}:
+        monkeypatch.setitem(sys.modules, package, None)
+        with pytest.raises(MissingExtra) as raised:
+            alias(f"mnemic.{package}", package)
+        assert raised.value.reason.removeprefix("missing_extra:") in extras
 
 
 def test_a_package_that_is_not_installed_is_named() -> None:

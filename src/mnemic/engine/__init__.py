@@ -17,7 +17,7 @@ from mnemic.engine.administration_verbs import StewardVerbs
 from mnemic.errors import InvalidInput, MnemicError
 from mnemic.guard.budget import Budget
 from mnemic.guard.execution import Grant
-from mnemic.guard.expiry import ttl_of
+from mnemic.guard.expiry_rule import ttl_of
 from mnemic.guard.limits import Limits
 from mnemic.guard.policy import EntityReading, Policy
 from mnemic.guard.redaction import RedactionRules

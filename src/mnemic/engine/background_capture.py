@@ -23,7 +23,7 @@ from mnemic.extract.model import windows
 from mnemic.extract.small_talk import is_small_talk
 from mnemic.maintain.capture_queue import Lease, Waiting, enqueue, messages_of, take_out, waiting
 from mnemic.ports import Clock, RecordStore
-from mnemic.reasons import CONSENT_REQUIRED
+from mnemic.reason_codes import CONSENT_REQUIRED
 from mnemic.types import Actor, Message, WriteReceipt
 from mnemic.types.trace import RunReport, RunStatus
 

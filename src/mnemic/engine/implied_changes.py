@@ -17,7 +17,7 @@ from mnemic.extract.operations import source_of
 from mnemic.extract.relative_times import timed
 from mnemic.extract.social_remarks import is_company
 from mnemic.guard.contract import check_candidate
-from mnemic.reasons import NOT_DURABLE, NOT_UNDERSTOOD, OPINION, THIRD_PARTY, TRANSIENT
+from mnemic.reason_codes import NOT_DURABLE, NOT_UNDERSTOOD, OPINION, THIRD_PARTY, TRANSIENT
 from mnemic.types import Actor, Candidate, Deadline, Kind, Level, Message, Where
 from mnemic.types.cosines import read
 

@@ -9,7 +9,7 @@ from mnemic.compare.frame import Frame
 from mnemic.door.gateway import MemoryGateway
 from mnemic.extract import Extraction, is_users_own
 from mnemic.extract.about_memory import Asked, asked_of_memory
-from mnemic.reasons import MEMORY_REQUEST
+from mnemic.reason_codes import MEMORY_REQUEST
 from mnemic.types import Actor, Deadline, Intent, Kind, Level, Memory, MemoryRequest, Message, Skipped, Where
 
 MOST_NAMED = 20

@@ -38,7 +38,7 @@ from mnemic.inject.injection_log import record_injection
 from mnemic.inject.references import applied_entry, memory_item, referenced
 from mnemic.inject.usage import UsageAudit, Verdict
 from mnemic.ports.metering import counting
-from mnemic.reasons import MAX_SECONDS
+from mnemic.reason_codes import MAX_SECONDS
 from mnemic.retrieve.intent_planning import Planner, RulePlanner
 from mnemic.retrieve.live_memories import memory_state
 from mnemic.types import (

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from mnemic.extract.pasted import data_spans
 from mnemic.guard.contract import MAX_CONTENT_CHARS
-from mnemic.reasons import NOT_DURABLE, TRANSIENT
+from mnemic.reason_codes import NOT_DURABLE, TRANSIENT
 from mnemic.types import PASTED, Candidate, Kind, Message, Origin, Source
 
 MESSAGE_CATEGORY = "message"

@@ -19,7 +19,7 @@ from mnemic.guard.policy import Policy
 from mnemic.ports import Completer
 from mnemic.ports.metering import metered
 from mnemic.prompts import Beside, capture_prompt, window_prompt
-from mnemic.reasons import ORIGIN, UNSUPPORTED
+from mnemic.reason_codes import ORIGIN, UNSUPPORTED
 from mnemic.text.normalise import canonical_key, clean_content
 from mnemic.types import Candidate, Cost, Deadline, Message, Skipped
 

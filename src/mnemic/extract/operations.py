@@ -24,7 +24,7 @@ from mnemic.extract.vetting import follows, said_until, veto
 from mnemic.guard.budget import Budget
 from mnemic.guard.contract import check_candidate, check_candidates
 from mnemic.guard.policy import Policy
-from mnemic.reasons import UNKNOWN_MEMORY, UNKNOWN_OPERATION, UNSUPPORTED
+from mnemic.reason_codes import UNKNOWN_MEMORY, UNKNOWN_OPERATION, UNSUPPORTED
 from mnemic.text.normalise import canonical_key
 from mnemic.types import Candidate, Memory, Message, Origin, Skipped, Source, Trust, lowered
 from mnemic.types.catalog import TRUST

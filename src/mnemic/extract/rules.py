@@ -37,7 +37,7 @@ from mnemic.guard.budget import Budget, check_time
 from mnemic.guard.contract import check_candidate, drop_duplicates
 from mnemic.guard.policy import Policy
 from mnemic.ports import Embedder
-from mnemic.reasons import JOKE, MAX_CAPTURE_ITEMS, NOT_UNDERSTOOD, ORIGIN, QUOTED, TRANSIENT
+from mnemic.reason_codes import JOKE, MAX_CAPTURE_ITEMS, NOT_UNDERSTOOD, ORIGIN, QUOTED, TRANSIENT
 from mnemic.text.normalise import clean_content, invisible
 from mnemic.text.pattern import Pattern
 from mnemic.types import Candidate, Deadline, Message, Skipped

@@ -11,7 +11,7 @@ from mnemic.extract.social_remarks import is_company
 from mnemic.extract.tables import other_languages, pattern
 from mnemic.extract.tables.english import AIM
 from mnemic.extract.temporary_states import is_in_jest, is_passing_state
-from mnemic.reasons import HYPOTHETICAL, JOKE, NOT_DURABLE, NOT_UNDERSTOOD, QUOTED, SARCASM, TRANSIENT
+from mnemic.reason_codes import HYPOTHETICAL, JOKE, NOT_DURABLE, NOT_UNDERSTOOD, QUOTED, SARCASM, TRANSIENT
 
 MAX_SENTENCE_CHARS = 400
 

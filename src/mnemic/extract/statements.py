@@ -16,7 +16,7 @@ from mnemic.extract.remember import asked_to_remember, asks_alone, is_asked_afte
 from mnemic.extract.signals import Mood, is_certain, left_out
 from mnemic.extract.social_remarks import NAMED, OWN, PROVERB, is_company
 from mnemic.extract.unresolved_references import LEANING, hangs, is_of_a_person, leans
-from mnemic.reasons import HYPOTHETICAL, JOKE, NOT_DURABLE, NOT_UNDERSTOOD, OPINION, QUOTED, THIRD_PARTY, TRANSIENT
+from mnemic.reason_codes import HYPOTHETICAL, JOKE, NOT_DURABLE, NOT_UNDERSTOOD, OPINION, QUOTED, THIRD_PARTY, TRANSIENT
 from mnemic.text.pattern import Pattern
 
 KEEP_FROM = 0.7

@@ -21,7 +21,7 @@ from mnemic.extract.signals import is_certain, left_out, mood_of, payload_follow
 from mnemic.extract.tables import pattern
 from mnemic.extract.typed_facts import typed_facts
 from mnemic.guard.policy import Policy
-from mnemic.reasons import HYPOTHETICAL, NEGATED, PAST, QUOTED, THIRD_PARTY, TRANSIENT, UNSUPPORTED
+from mnemic.reason_codes import HYPOTHETICAL, NEGATED, PAST, QUOTED, THIRD_PARTY, TRANSIENT, UNSUPPORTED
 from mnemic.text.analyse import terms
 from mnemic.types import Candidate, Message
 

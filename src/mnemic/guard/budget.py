@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from datetime import timedelta
 
 from mnemic.errors import BudgetSpent, InvalidAnswer, InvalidConfig
-from mnemic.reasons import MAX_SECONDS
+from mnemic.reason_codes import MAX_SECONDS
 from mnemic.types import Deadline
 
 _CEILINGS = {

@@ -14,7 +14,7 @@ from mnemic.errors import (
     ScopeNotAllowed,
 )
 from mnemic.guard.budget import Budget
-from mnemic.guard.expiry import FOREVER, LONGEST_TTL, SHORTEST_TTL
+from mnemic.guard.expiry_rule import FOREVER, LONGEST_TTL, SHORTEST_TTL
 from mnemic.guard.policy import Policy
 from mnemic.text.normalise import canonical_key, clean_content, invisible
 from mnemic.types import Candidate, Kind

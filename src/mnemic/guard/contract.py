@@ -31,7 +31,7 @@ from mnemic.guard.candidate import (
     value_of,
 )
 from mnemic.guard.policy import Policy
-from mnemic.reasons import DUPLICATE
+from mnemic.reason_codes import DUPLICATE
 from mnemic.text.normalise import canonical_key, canonical_value, clean_content
 from mnemic.types import Candidate, Level, Skipped, Source
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from mnemic.errors import BudgetSpent, InvalidConfig, InvalidInput, ScopeDenied, escape_detail
 from mnemic.guard.budget import Budget
 from mnemic.guard.policy import Policy, checked_levels
-from mnemic.reasons import (
+from mnemic.reason_codes import (
     CONSENT_REQUIRED,
     KEY_DENIED_EXECUTION,
     MAX_CAPTURE_ITEMS,

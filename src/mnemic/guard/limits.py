@@ -11,7 +11,7 @@ from typing import Literal, get_args
 from mnemic.errors import InvalidConfig, InvalidInput
 from mnemic.guard.execution import consent_required, quota_exceeded, retention_denied
 from mnemic.guard.policy import Policy
-from mnemic.reasons import QUOTA_EXCEEDED
+from mnemic.reason_codes import QUOTA_EXCEEDED
 from mnemic.text.normalise import canonical_key
 from mnemic.types import Candidate, Kind, Level, Usage
 

@@ -25,7 +25,7 @@ from mnemic.inject.reinsert_blocks import Carried, carry, words_in
 from mnemic.inject.render import Rendered, render
 from mnemic.inject.tokens import TokenCount, estimated_tokens
 from mnemic.ports import Clock
-from mnemic.reasons import NOT_TRIGGERED, NOTHING_NEW, NOTHING_RELEVANT
+from mnemic.reason_codes import NOT_TRIGGERED, NOTHING_NEW, NOTHING_RELEVANT
 from mnemic.runtime.clock import SystemClock
 from mnemic.types import Deadline
 from mnemic.types.defaults import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from mnemic.guard.expiry import ttl_of
+from mnemic.guard.expiry_rule import ttl_of
 from mnemic.kinds.view import KindView
 from mnemic.runtime.sync_facade import M, verb
 from mnemic.types import Hit, Kind, WriteReceipt

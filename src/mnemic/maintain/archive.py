@@ -21,7 +21,7 @@ from mnemic.maintain.consent import subject_token
 from mnemic.maintain.derived import noted, sources_of
 from mnemic.maintain.export import as_dict, from_dict
 from mnemic.ports import Clock, Reads, RecordStore
-from mnemic.reasons import KEY_NEEDS_REVIEW, LOWER_TRUST
+from mnemic.reason_codes import KEY_NEEDS_REVIEW, LOWER_TRUST
 from mnemic.text.normalise import canonical_key
 from mnemic.types import (
     Actor,

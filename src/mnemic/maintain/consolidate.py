@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from mnemic.errors import InvalidInput, ModelFailed
-from mnemic.guard.expiry import FOREVER
+from mnemic.guard.expiry_rule import FOREVER
 from mnemic.maintain.derived import (
     REFLECTION,
     SUMMARY,

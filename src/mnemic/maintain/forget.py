@@ -9,7 +9,7 @@ from mnemic.errors import InvalidInput, MemoryNotFound, WriteBlocked
 from mnemic.maintain.derived import derived_from, remove, take_away
 from mnemic.maintain.vault import sweep
 from mnemic.ports import Clock, RecordStore
-from mnemic.reasons import LOWER_TRUST
+from mnemic.reason_codes import LOWER_TRUST
 from mnemic.types import SHARED, Actor, Forgotten, Memory, Origin, Scope, Trust, subject_of
 from mnemic.types.catalog import TRUST
 from mnemic.unit_of_work import Unit, commit

@@ -13,11 +13,11 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from mnemic.errors import MemoryNotFound, ReviewDenied, VersionConflict
-from mnemic.guard.expiry import bounded
+from mnemic.guard.expiry_rule import bounded
 from mnemic.guard.policy import Policy
 from mnemic.maintain.audited_changes import Steward
 from mnemic.ports import Clock, Reads, RecordStore
-from mnemic.reasons import DUPLICATE
+from mnemic.reason_codes import DUPLICATE
 from mnemic.types import (
     SHARED,
     Actor,

@@ -8,7 +8,7 @@ from dataclasses import replace
 from mnemic.errors import InvalidInput, MemoryNotFound, VersionConflict
 from mnemic.maintain.export import accepted
 from mnemic.ports import Clock, RecordStore
-from mnemic.reasons import LOWER_TRUST
+from mnemic.reason_codes import LOWER_TRUST
 from mnemic.types import Actor, Memory, Outcome, Scope, Status, Where, WriteReceipt
 from mnemic.types.catalog import TRUST
 from mnemic.unit_of_work import Mutation, Unit, commit

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from mnemic.errors import InvalidInput, MemoryNotFound, VersionConflict
-from mnemic.guard.expiry import bounded
+from mnemic.guard.expiry_rule import bounded
 from mnemic.guard.policy import Policy
 from mnemic.maintain.audited_changes import Steward
 from mnemic.ports import Clock, RecordStore

@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from mnemic.ports import Reads
-from mnemic.reasons import ALREADY_SUPERSEDED, ALREADY_WAITING, KEY_NEEDS_REVIEW
+from mnemic.reason_codes import ALREADY_SUPERSEDED, ALREADY_WAITING, KEY_NEEDS_REVIEW
 from mnemic.types import Memory, Outcome, Status
 from mnemic.write.draft import Decision, Draft, WriteRules, starts_at
 from mnemic.write.merge import Near, closed

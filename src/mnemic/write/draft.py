@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from mnemic.compare import LEAST_COSINE
 from mnemic.errors import InvalidConfig
-from mnemic.guard.expiry import bounded, end_of
+from mnemic.guard.expiry_rule import bounded, end_of
 from mnemic.guard.policy import Policy
 from mnemic.types import (
     SHARED,
@@ -152,7 +152,7 @@ class Draft:
 
     @property
     def expires_at(self) -> datetime | None:
-        """Time at which it ends (`mnemic.guard.expiry`); None means never."""
+        """Time at which it ends (`mnemic.guard.expiry_rule`); None means never."""
         return end_of(self.candidate, self.policy, now=self.now)
 
     def confirming(self, valid_moment: datetime) -> datetime | None:

@@ -18,7 +18,7 @@ from functools import cached_property, lru_cache
 from math import hypot
 from typing import Any
 
-from mnemic.reasons import LOWER_TRUST, NEAR_DUPLICATE
+from mnemic.reason_codes import LOWER_TRUST, NEAR_DUPLICATE
 from mnemic.types import Memory, Outcome, Status, Vector
 from mnemic.write.draft import Decision, Draft, WriteRules, starts_at
 from mnemic.write.fingerprint import fingerprint_of, normal_form

@@ -8,7 +8,7 @@ from typing import Any
 
 from mnemic.errors import InvalidConfig, InvalidInput
 from mnemic.guard.redaction import RedactionRules
-from mnemic.reasons import PII_BLOCKED
+from mnemic.reason_codes import PII_BLOCKED
 from mnemic.text.normalise import canonical_key
 from mnemic.types import Candidate, Detector, JsonValue
 from mnemic.write.draft import Draft

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from mnemic.errors import InvalidInput, MemoryNotFound, VersionConflict
 from mnemic.ports import Reads
-from mnemic.reasons import KEY_NEEDS_REVIEW, UNCHANGED
+from mnemic.reason_codes import KEY_NEEDS_REVIEW, UNCHANGED
 from mnemic.types import SHARED, Actor, Candidate, Memory, Origin, Outcome, Scope, Source, Status
 from mnemic.unit_of_work import Mutation, Unit
 from mnemic.write.commit import Settled, commit, keep, receipt_of, unchanged

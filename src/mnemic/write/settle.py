@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mnemic.ports import Reads
-from mnemic.reasons import ALREADY_SUPERSEDED, CONTRADICTION, NEAR_DUPLICATE
+from mnemic.reason_codes import ALREADY_SUPERSEDED, CONTRADICTION, NEAR_DUPLICATE
 from mnemic.types import Memory, Outcome, Status
 from mnemic.write.conflict import by_key, contradicted, pending
 from mnemic.write.draft import Decision, Draft, StepTimer

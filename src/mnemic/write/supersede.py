@@ -13,7 +13,7 @@ from dataclasses import replace
 from mnemic.compare.change import Change, bears, frame_of, framed, judge
 from mnemic.compare.features import apart
 from mnemic.compare.frame import Frame
-from mnemic.reasons import KEY_NEEDS_REVIEW
+from mnemic.reason_codes import KEY_NEEDS_REVIEW
 from mnemic.types import Kind, Level, Memory, Outcome
 from mnemic.write.conflict import pending, valid_moment
 from mnemic.write.draft import Decision, Draft, starts_at

@@ -15,7 +15,7 @@ from datetime import timedelta
 
 from mnemic.errors import InvalidInput
 from mnemic.guard.candidate import MAX_CONTENT_CHARS
-from mnemic.guard.expiry import FOREVER, LONGEST_TTL, lifetime
+from mnemic.guard.expiry_rule import FOREVER, LONGEST_TTL, lifetime
 from mnemic.text.normalise import canonical_key, clean_content
 from mnemic.types import Candidate, JsonValue, Kind, Origin, Source
 from mnemic.types.catalog import CATALOG

@@ -6,7 +6,7 @@ import pytest
 
 from mnemic.extract.clauses import clauses
 from mnemic.extract.signals import left_out, mood_of
-from mnemic.reasons import TRANSIENT
+from mnemic.reason_codes import TRANSIENT
 
 ASKED = [
     "ground transportation in leeds",

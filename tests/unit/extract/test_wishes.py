@@ -6,7 +6,7 @@ from mnemic.extract.classify.classifier import LABELS, Opinion
 from mnemic.extract.clauses import clauses
 from mnemic.extract.signals import left_out, mood_of
 from mnemic.extract.statements import Piece, Statement, decided, pieces_of
-from mnemic.reasons import NOT_UNDERSTOOD, TRANSIENT
+from mnemic.reason_codes import NOT_UNDERSTOOD, TRANSIENT
 
 
 def _opinion(keep: float, label: str) -> Opinion:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemic.errors import InvalidInput
-from mnemic.guard.expiry import FOREVER, LONGEST_TTL, Lifetime, bounded, end_of, lifetime, ttl_of
+from mnemic.guard.expiry_rule import FOREVER, LONGEST_TTL, Lifetime, bounded, end_of, lifetime, ttl_of
 from mnemic.guard.policy import KeyRule, Policy
 from mnemic.types import Candidate, Kind, Level, Memory, Scope, Source
 

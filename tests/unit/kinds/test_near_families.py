@@ -14,7 +14,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.graph.search import GraphSurroundings
 from mnemic.kinds.entity import EntityMemory
 from mnemic.ports import Embedder
-from mnemic.retrieve.fuse import Weights
+from mnemic.retrieve.fusion_weights import Weights
 from mnemic.retrieve.optional_backend import OptionalBackend
 from mnemic.runtime.clock import SystemClock
 from mnemic.runtime.sync_facade import awaited

@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemic.retrieve.fuse import Weights, fuse, normalised, ranks_of, rarity
+from mnemic.retrieve.fuse import fuse, normalised, ranks_of, rarity
+from mnemic.retrieve.fusion_weights import Weights
 from mnemic.types import Rank, Scored
 
 NAMES = ["vector", "keyword", "key", "recency"]

@@ -10,7 +10,8 @@ import pytest
 
 from mnemic.errors import StoreUnavailable
 from mnemic.ports import Snapshot
-from mnemic.retrieve.fuse import Weights, fuse
+from mnemic.retrieve.fuse import fuse
+from mnemic.retrieve.fusion_weights import Weights
 from mnemic.retrieve.graph_neighbourhood import Reached, Walk, around
 from mnemic.retrieve.search import Searcher
 from mnemic.stores.inprocess import InProcessStore

@@ -12,7 +12,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import StoreBusy
 from mnemic.ports import Snapshot
 from mnemic.retrieve import search_state
-from mnemic.retrieve.fuse import Weights
+from mnemic.retrieve.fusion_weights import Weights
 from mnemic.retrieve.lists import by_keyword, by_recency
 from mnemic.retrieve.question import Question, read_question
 from mnemic.retrieve.relevance import DEFAULT_MODEL

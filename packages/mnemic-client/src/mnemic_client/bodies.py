@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import quote
 
-from mnemic.guard.expiry import FOREVER, NEVER, ttl_of
+from mnemic.guard.expiry_rule import FOREVER, NEVER, ttl_of
 from mnemic.maintain.export import from_dict, plain
 from mnemic.maintain.lineage import Use
 from mnemic.types import Candidate, ContextBlock, Hit, JsonValue, Kind, Memory, Message, Origin, WriteReceipt, to_json

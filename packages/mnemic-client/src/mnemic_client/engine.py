@@ -9,7 +9,7 @@ from typing import Any, Literal, Self, cast
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, NotSupported
-from mnemic.guard.expiry import ttl_of
+from mnemic.guard.expiry_rule import ttl_of
 from mnemic.guard.policy import Policy
 from mnemic.kinds.seven import SevenKinds
 from mnemic.maintain.erasure_receipt import ErasureReceipt

@@ -19,7 +19,7 @@ from mnemic.engine.tenancy import Tenancy
 from mnemic.kinds.profile import Profile
 from mnemic.ports import Clock
 from mnemic.types import Actor, Level, Origin
-from mnemic_server import service_reasons
+from mnemic_server import service_reason_codes
 from mnemic_server.addresses import is_loopback
 from mnemic_server.credentials import ApiKeys, Principal, Role
 from mnemic_server.erasures import Erasures
@@ -135,7 +135,7 @@ async def admitted(request: HTTPConnection, service: Service) -> Principal:
 async def require_open(principal: Principal, service: Service) -> None:
     """Refuse with 403 whose tenant is suspended."""
     if (await service.tenancy.of(principal.tenant)).suspended:
-        raise Refused(HTTPStatus.FORBIDDEN, service_reasons.TENANT_SUSPENDED)
+        raise Refused(HTTPStatus.FORBIDDEN, service_reason_codes.TENANT_SUSPENDED)
 
 
 async def governed(service: AnyService, principal: Annotated[Principal, Depends(principal_of)]) -> Service:
@@ -162,7 +162,7 @@ def _take(principal: Principal, request: HTTPConnection, service: Service, size:
         wait = _of_tenant(service.tenant_rate, principal, calls)
     if wait:
         after = {"Retry-After": str(int(wait) + 1)}
-        raise Refused(HTTPStatus.TOO_MANY_REQUESTS, service_reasons.RATE_LIMITED, headers=after)
+        raise Refused(HTTPStatus.TOO_MANY_REQUESTS, service_reason_codes.RATE_LIMITED, headers=after)
 
 
 def _of_tenant(rate: Rate, principal: Principal, calls: float) -> float:
@@ -225,7 +225,7 @@ async def _browsing(service: Service, request: HTTPConnection) -> Principal | No
         return service.open_to
     given = request.headers.get(CSRF_HEADER, "").encode()
     if request.scope["method"] not in _SAFE and not hmac.compare_digest(given, session.csrf_token.encode()):
-        raise Refused(HTTPStatus.FORBIDDEN, service_reasons.CSRF_TOKEN)
+        raise Refused(HTTPStatus.FORBIDDEN, service_reason_codes.CSRF_TOKEN)
     return session.principal
 
 
@@ -235,9 +235,9 @@ def require_same_origin(request: HTTPConnection, service: Service, *, loopback: 
     """
     refuse_foreign_origin(request, service)
     if request.headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
-        raise Refused(HTTPStatus.FORBIDDEN, service_reasons.CROSS_SITE)
+        raise Refused(HTTPStatus.FORBIDDEN, service_reason_codes.CROSS_SITE)
     if loopback and not is_loopback(request.url.hostname or ""):
-        raise Refused(HTTPStatus.FORBIDDEN, service_reasons.FOREIGN_HOST)
+        raise Refused(HTTPStatus.FORBIDDEN, service_reason_codes.FOREIGN_HOST)
 
 
 def refuse_foreign_origin(request: HTTPConnection, service: Service) -> None:
@@ -249,7 +249,7 @@ def refuse_foreign_origin(request: HTTPConnection, service: Service) -> None:
         return
     scheme, _, place = origin.partition("://")
     if place != request.headers.get("host") or (scheme != "https" and is_secure(request, service)):
-        raise Refused(HTTPStatus.FORBIDDEN, service_reasons.CROSS_SITE)
+        raise Refused(HTTPStatus.FORBIDDEN, service_reason_codes.CROSS_SITE)
 
 
 def is_secure(request: HTTPConnection, service: Service) -> bool:
@@ -264,7 +264,7 @@ def require_role(principal: Principal, *roles: Role) -> None:
 
 
 def _lacking(*roles: Role) -> Refused:
-    return Refused(HTTPStatus.FORBIDDEN, f"{service_reasons.ROLE_REQUIRED}:{'|'.join(sorted(roles))}")
+    return Refused(HTTPStatus.FORBIDDEN, f"{service_reason_codes.ROLE_REQUIRED}:{'|'.join(sorted(roles))}")
 
 
 def is_service_admin(principal: Principal, service: Service) -> bool:
@@ -275,7 +275,7 @@ def is_service_admin(principal: Principal, service: Service) -> bool:
 def require_service_admin(principal: Principal, service: Service) -> None:
     """Refuse with 403 who does not act across tenants."""
     if not is_service_admin(principal, service):
-        raise Refused(HTTPStatus.FORBIDDEN, service_reasons.HOME_TENANT_REQUIRED)
+        raise Refused(HTTPStatus.FORBIDDEN, service_reason_codes.HOME_TENANT_REQUIRED)
 
 
 def manages(principal: Principal, service: Service, *, tenant: str, roles: Collection[str]) -> Refused | None:
@@ -288,14 +288,14 @@ def manages(principal: Principal, service: Service, *, tenant: str, roles: Colle
     if (foreign or Role.ADMIN in roles) and Role.ADMIN not in principal.roles:
         return _lacking(Role.ADMIN)
     if foreign and not is_service_admin(principal, service):
-        return Refused(HTTPStatus.FORBIDDEN, service_reasons.HOME_TENANT_REQUIRED)
+        return Refused(HTTPStatus.FORBIDDEN, service_reason_codes.HOME_TENANT_REQUIRED)
     return None
 
 
 def require_user(principal: Principal) -> None:
     """Refuse an application, which represents no user, with 403."""
     if principal.user is None:
-        raise Refused(HTTPStatus.FORBIDDEN, service_reasons.USER_REQUIRED)
+        raise Refused(HTTPStatus.FORBIDDEN, service_reason_codes.USER_REQUIRED)
 
 
 def allowed(*roles: Role) -> Callable[..., Awaitable[Principal]]:

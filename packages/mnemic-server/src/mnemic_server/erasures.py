@@ -28,7 +28,7 @@ from mnemic.maintain.tenants import SERVICE_TENANT
 from mnemic.ports import Clock, RecordStore
 from mnemic.unit_of_work import Mutation, apply
 from mnemic_server.credentials import Principal, digest
-from mnemic_server.service_reasons import INTERRUPTED, TOO_MANY_ERASURES
+from mnemic_server.service_reason_codes import INTERRUPTED, TOO_MANY_ERASURES
 from mnemic_server.shares import Shares
 
 logger = logging.getLogger(__name__)

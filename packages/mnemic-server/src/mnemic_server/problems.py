@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 
 from mnemic import errors
 from mnemic.errors import MnemicError
-from mnemic_server.service_reasons import INTERNAL_ERROR, UNAUTHENTICATED
+from mnemic_server.service_reason_codes import INTERNAL_ERROR, UNAUTHENTICATED
 
 _log = logging.getLogger(__name__)
 

@@ -17,7 +17,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from mnemic_server.connections import Connections
 from mnemic_server.problems import MEDIA_TYPE, Problem
-from mnemic_server.service_reasons import REQUEST_TIMEOUT
+from mnemic_server.service_reason_codes import REQUEST_TIMEOUT
 
 HEAD_BYTES = 64 * 1024
 """Of a request's address and headers together, its trailers included; and of a line that does not end."""

@@ -25,7 +25,7 @@ from mnemic.guard import strict_json
 from mnemic.types import Deadline
 from mnemic_server.credentials import Principal
 from mnemic_server.problems import Refused, problem
-from mnemic_server.service_reasons import NOT_FOUND, REQUEST_TIMEOUT
+from mnemic_server.service_reason_codes import NOT_FOUND, REQUEST_TIMEOUT
 from mnemic_server.shares import Shares
 
 OPEN_ENDED = frozenset(

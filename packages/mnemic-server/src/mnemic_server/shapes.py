@@ -20,7 +20,7 @@ from pydantic import (
 
 from mnemic.entrypoints.wire import memory_dict
 from mnemic.errors import InvalidInput
-from mnemic.guard.expiry import ttl_of
+from mnemic.guard.expiry_rule import ttl_of
 from mnemic.guard.limits import Quota
 from mnemic.guard.strict_json import NotStrictJson, loads
 from mnemic.types import Candidate, Kind, Memory, MemoryRequest, Message, Origin, Source

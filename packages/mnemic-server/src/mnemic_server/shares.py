@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 
 from mnemic_server.problems import Refused
-from mnemic_server.service_reasons import TOO_MANY_REQUESTS
+from mnemic_server.service_reason_codes import TOO_MANY_REQUESTS
 
 TENANT = 3.0
 """A tenant alone may hold three quarters of the places,"""

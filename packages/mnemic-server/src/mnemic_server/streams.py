@@ -20,7 +20,7 @@ from starlette.responses import StreamingResponse
 from mnemic.ports import RecordStore
 from mnemic.types import AuditEvent
 from mnemic_server.problems import Refused
-from mnemic_server.service_reasons import TOO_MANY_STREAMS
+from mnemic_server.service_reason_codes import TOO_MANY_STREAMS
 from mnemic_server.shares import Shares
 
 MEDIA_TYPE = "text/event-stream"

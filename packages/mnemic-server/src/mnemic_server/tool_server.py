@@ -14,7 +14,7 @@ from mnemic_agents.mcp import May, answer, memory_server
 from mnemic_server.access import Service, admitted, refuse_foreign_origin, require_role, require_user
 from mnemic_server.credentials import Principal, Role
 from mnemic_server.problems import Refused
-from mnemic_server.service_reasons import METHOD_NOT_ALLOWED
+from mnemic_server.service_reason_codes import METHOD_NOT_ALLOWED
 
 SERVERS_KEPT = 256
 """Cached servers: making one takes some milliseconds."""

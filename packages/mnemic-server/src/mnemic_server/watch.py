@@ -22,7 +22,7 @@ from mnemic.unit_of_work import Mutation, apply
 from mnemic_server.connections import place_of
 from mnemic_server.credentials import Principal
 from mnemic_server.problems import Refused
-from mnemic_server.service_reasons import TOO_MANY_FAILURES
+from mnemic_server.service_reason_codes import TOO_MANY_FAILURES
 
 K = TypeVar("K")
 V = TypeVar("V")

@@ -12,7 +12,7 @@ from mnemic.maintain import review, rollback, undo
 from mnemic.maintain.archive import ArchivedConsent, ArchivedMemory, Restorer
 from mnemic.maintain.review import Verdict
 from mnemic.maintain.undo import UndoReceipt
-from mnemic.reasons import LOWER_TRUST
+from mnemic.reason_codes import LOWER_TRUST
 from mnemic.requests import Restore
 from mnemic.types import Memory, Outcome, Scope, Status, WriteReceipt
 from mnemic.types.catalog import TRUST

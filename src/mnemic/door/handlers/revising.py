@@ -10,7 +10,7 @@ from mnemic.door.handlers.writing import from_channel
 from mnemic.errors import MemoryNotFound
 from mnemic.maintain import derived
 from mnemic.ports import Reads
-from mnemic.reasons import SOURCES_GONE
+from mnemic.reason_codes import SOURCES_GONE
 from mnemic.types import Actor, Candidate, Level, Memory, Scope, Status, WriteReceipt, lowered
 from mnemic.unit_of_work import apply
 from mnemic.write.limiter import Limiter

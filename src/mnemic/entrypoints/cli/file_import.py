@@ -19,7 +19,7 @@ from mnemic.entrypoints.cli.failures import Exit, exit_code_of_run
 from mnemic.errors import InvalidInput, MnemicError
 from mnemic.extract.messages import in_parts, message_candidates
 from mnemic.maintain.archive import Archived, ArchivedConsent, ArchivedMemory
-from mnemic.reasons import (
+from mnemic.reason_codes import (
     CONSENT_REQUIRED,
     KEY_DENIED_EXECUTION,
     QUOTA_EXCEEDED,

@@ -13,7 +13,7 @@ from mnemic.extract.entities.relations import LABELS, RELATIONS, THING
 from mnemic.extract.grounding import Folded
 from mnemic.guard.contract import parse_json
 from mnemic.ports import Completer
-from mnemic.reasons import ORIGIN, UNSUPPORTED
+from mnemic.reason_codes import ORIGIN, UNSUPPORTED
 from mnemic.text.normalise import clean_content
 from mnemic.types import Deadline, JsonValue, Message, Prompt, Skipped
 

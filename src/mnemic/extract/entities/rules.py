@@ -15,7 +15,7 @@ from mnemic.extract.entities.marking import Marked, mark_names
 from mnemic.extract.entities.phrases import ALIASES, CUES, KIN_WORDS, PHRASES, Phrase
 from mnemic.extract.entities.relations import ANIMAL, PERSON, PLACE, RELATIONS, THING, rule_of
 from mnemic.extract.signals import mood_of
-from mnemic.reasons import ORIGIN, QUOTED, TRANSIENT
+from mnemic.reason_codes import ORIGIN, QUOTED, TRANSIENT
 from mnemic.text.names import core
 from mnemic.text.normalise import clean_content
 from mnemic.text.pattern import Pattern

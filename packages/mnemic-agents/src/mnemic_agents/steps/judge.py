@@ -11,7 +11,7 @@ from mnemic.extract.grounding import Folded, ground
 from mnemic.extract.vetting import veto
 from mnemic.guard.budget import Budget
 from mnemic.guard.contract import check_candidate
-from mnemic.reasons import UNSUPPORTED
+from mnemic.reason_codes import UNSUPPORTED
 from mnemic.text.normalise import canonical_value
 from mnemic.types import Candidate, Message
 from mnemic.write.redact import Redactor, redact_candidate

@@ -28,7 +28,7 @@ from mnemic_server.access import (
 from mnemic_server.credentials import Principal, shown_key
 from mnemic_server.parsed import Parsed
 from mnemic_server.problems import Refused
-from mnemic_server.service_reasons import NOT_FOUND, UNAUTHENTICATED
+from mnemic_server.service_reason_codes import NOT_FOUND, UNAUTHENTICATED
 from mnemic_server.sessions import COOKIE, LASTS, SECURE_COOKIE, session_cookie
 from mnemic_server.shapes import Strict
 from mnemic_server.static_files import StaticFile

@@ -29,7 +29,7 @@ from mnemic_server.credentials import ApiKey, Principal, Reach, Role
 from mnemic_server.operating_answers import KeyAnswer, KeysAnswer, NewSecretAnswer, TokenAnswer
 from mnemic_server.parsed import Parsed
 from mnemic_server.problems import Refused
-from mnemic_server.service_reasons import APPLICATION_REQUIRED
+from mnemic_server.service_reason_codes import APPLICATION_REQUIRED
 from mnemic_server.shapes import KeyWanted, TokenWanted
 
 router = APIRouter(prefix="/v1", tags=["keys"], route_class=Parsed)

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Request, Response
 
 from mnemic_server.parsed import Parsed
 from mnemic_server.problems import Refused
-from mnemic_server.service_reasons import NOT_FOUND
+from mnemic_server.service_reason_codes import NOT_FOUND
 from mnemic_server.static_files import StaticFile
 
 router = APIRouter(include_in_schema=False, route_class=Parsed)

@@ -12,7 +12,7 @@ from mnemic.errors import MnemicError
 from mnemic_server.access import AnyService, Service, require_open, require_rate
 from mnemic_server.problems import Refused
 from mnemic_server.routes.console import address_of, set_session
-from mnemic_server.service_reasons import NOT_FOUND
+from mnemic_server.service_reason_codes import NOT_FOUND
 from mnemic_server.sign_on import COOKIE, LASTS, PATH, SECURE_COOKIE, SignOnFailed
 
 router = APIRouter(include_in_schema=False)

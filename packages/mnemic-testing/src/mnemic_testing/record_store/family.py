@@ -10,7 +10,7 @@ from mnemic.graph.entity_names import ME_NODE, name_key
 from mnemic.graph.search import GraphSurroundings
 from mnemic.ports import RecordStore
 from mnemic.ports.graph import GraphStore
-from mnemic.retrieve.fuse import Weights
+from mnemic.retrieve.fusion_weights import Weights
 from mnemic.retrieve.optional_backend import OptionalBackend
 from mnemic.retrieve.search import Searcher
 from mnemic.runtime.clock import SystemClock

@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 
 from mnemic.ports import RecordStore
-from mnemic.retrieve.fuse import Weights
+from mnemic.retrieve.fusion_weights import Weights
 from mnemic.stores.graph import InProcessGraph
 from mnemic.types import Kind, Status
 from mnemic.types.graph import fragment_of

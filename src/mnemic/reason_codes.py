@@ -1,6 +1,6 @@
 """Every stable reason code. Programs branch on codes, so none is ever renamed; docs/concepts.md explains them.
 
-A detail may follow a code after a colon. The service's further codes are in `mnemic_server.service_reasons`.
+A detail may follow a code after a colon. The service's further codes are in `mnemic_server.service_reason_codes`.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ OF_THE_SERVICE = sorted(name for name, one in COMMANDS.items() if one.package ==
 
 def test_the_package_offers_the_commands_that_the_core_lists_for_it() -> None:
     offered = [name for group, name, value, _ in plugins.offered() if group == "commands" and "mnemic_server" in value]
-    assert sorted(offered) == OF_THE_SERVICE == ["apikeys", "serve", "tenants", "top", "work"]
+    assert sorted(offered) == OF_THE_SERVICE == ["apikeys", "serve", "tenants", "top", "webhooks", "work"]
 
 
 @pytest.mark.parametrize("name", OF_THE_SERVICE)

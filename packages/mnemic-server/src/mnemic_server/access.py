@@ -32,6 +32,7 @@ from mnemic_server.sign_on import SignOn
 from mnemic_server.streams import Streams
 from mnemic_server.tokens import Tokens
 from mnemic_server.watch import Watch
+from mnemic_server.webhooks import Webhooks
 
 BYTES_OF_A_CALL = 16 * 1024
 """A body of this size counts as one call more."""
@@ -91,6 +92,7 @@ class Service:
     meter: Meter
     watch: Watch
     erasures: Erasures
+    webhooks: Webhooks
     open_to: Principal | None = None
     sign_on: SignOn | None = None
     tenant_rate: Rate | None = None

@@ -49,12 +49,15 @@ from mnemic_server.routes import (
     tenants,
     users,
     versions,
+    webhooks,
 )
 from mnemic_server.sessions import Sessions
 from mnemic_server.sign_on import Client, SignOn
 from mnemic_server.streams import Streams
 from mnemic_server.tokens import Provider, Tokens
 from mnemic_server.watch import Watch
+from mnemic_server.webhook_delivery import Deliveries
+from mnemic_server.webhooks import Webhooks
 
 _HEADERS = (
     (b"x-content-type-options", b"nosniff"),
@@ -74,7 +77,7 @@ _TAKEN = [
 """Headers that a page of another origin may send."""
 _PARTS = (
     memories, versions, runs, imports, changes, episodes, entities, structured, personas, conversations, subjects,
-    stewards, operations, policies, tenants, users, keys, health, sign_on, console, reference,
+    stewards, operations, policies, tenants, users, keys, webhooks, health, sign_on, console, reference,
 )  # fmt: skip
 _PROBLEMS = (400, 401, 403, 404, 409, 412, 413, 414, 422, 429, 500, 501, 502, 503, 507)
 
@@ -92,6 +95,7 @@ def create_app(
     per_second: float = 50.0,
     tenant_per_second: float = 500.0,
     burst: int = 100,
+    private_webhooks: bool = False,
     streams: Streams | None = None,
     profiles: Callable[[str], Profile | None] | None = None,
     meter: Meter | None = None,
@@ -102,7 +106,8 @@ def create_app(
     `client` lets people sign in to the console at the `provider`. `open_to` answers calls without a credential as this
     principal: for one person's own machine only. `url` is the address of the service for browsers; pages of the
     `origins` may call it with a credential of their own. `home` is the tenant whose admins are the service's.
-    `profiles` gives what is said of an agent. `observers` are called for every request, beside the `meter`.
+    `profiles` gives what is said of an agent. With `private_webhooks` a webhook may lead into the service's own
+    network. `observers` are called for every request, beside the `meter`.
     """
     api_keys = ApiKeys(engine.store, engine.clock)
     tokens = Tokens(api_keys, engine.clock, provider)
@@ -112,11 +117,10 @@ def create_app(
         sessions=Sessions(engine.store, engine.clock, api_keys),
         tokens=tokens,
         sign_on=None if client is None else SignOn(client, tokens, engine.store, engine.clock),
-        rate=Rate(engine.clock, per_second=per_second, burst=burst),
-        tenant_rate=Rate(engine.clock, per_second=tenant_per_second, burst=max(1, int(2 * tenant_per_second))),
+        **_guards(engine, per_second, tenant_per_second, burst),
         meter=meter or Meter(),
-        watch=Watch(store=engine.store, clock=engine.clock),
         erasures=Erasures(engine.store, engine.clock),
+        webhooks=Webhooks(engine.store, engine.clock, private=private_webhooks),
         open_to=open_to,
         tenancy=Tenancy(engine),
         home=home,
@@ -126,6 +130,15 @@ def create_app(
         profiles=profiles or (lambda _: None),
     )
     return _observed(service, bounds, observers)
+
+
+def _guards(engine: MemoryEngine, per_second: float, tenant_per_second: float, burst: int) -> dict[str, Any]:
+    clock = engine.clock
+    return {
+        "watch": Watch(store=engine.store, clock=clock),
+        "rate": Rate(clock, per_second=per_second, burst=burst),
+        "tenant_rate": Rate(clock, per_second=tenant_per_second, burst=max(1, int(2 * tenant_per_second))),
+    }
 
 
 def _observed(service: Service, bounds: Bounds | None, observers: Sequence[Observer]) -> ASGIApp:
@@ -153,7 +166,7 @@ def _shared(app: ASGIApp, origins: Collection[str]) -> ASGIApp:
 def _routed(service: Service) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        async with service.engine, watched_loop(service.meter.lag.observe):
+        async with service.engine, watched_loop(service.meter.lag.observe), _deliveries(service).running():
             yield
             await asyncio.gather(*service.running, *service.erasures.running, return_exceptions=True)
 
@@ -161,6 +174,14 @@ def _routed(service: Service) -> FastAPI:
     app.state.service = service
     app.router.routes.extend(_tool_server(service))
     return app
+
+
+def _deliveries(service: Service) -> Deliveries:
+    return Deliveries(
+        tenancy=service.tenancy,
+        clock=service.engine.clock,
+        webhooks=service.webhooks,
+    )
 
 
 def routes(lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]] | None = None) -> FastAPI:

@@ -113,6 +113,11 @@ class ServiceSettings(BaseSettings):
         description="Longest time that a connection is kept for a next request. Keep it longer than a proxy or client "
         "keeps its end, which would send a request into a connection that is being closed.",
     )
+    private_webhooks: bool = Field(
+        default=False,
+        description="Webhooks may lead to private addresses, such as those of the service's own network, and without "
+        "TLS. Default: to public ones by https only.",
+    )
     log: Literal["text", "json"] = Field(default="text", description="Form of the log on standard error.")
     log_requests: bool = Field(default=False, description="A line for every request, not for slow ones only.")
     slow_ms: float = Field(default=1000.0, gt=0, description="A request that took so long is logged.")
@@ -155,9 +160,14 @@ class ServiceSettings(BaseSettings):
         return named
 
     def rates(self) -> dict[str, Any]:
-        """Return how often a credential and a tenant may call, as `create_app` takes it."""
+        """Return how often callers may call, and where webhooks may lead, as `create_app` takes it."""
         burst = max(1, int(2 * self.per_second))
-        return {"per_second": self.per_second, "tenant_per_second": self.tenant_per_second, "burst": burst}
+        return {
+            "per_second": self.per_second,
+            "tenant_per_second": self.tenant_per_second,
+            "burst": burst,
+            "private_webhooks": self.private_webhooks,
+        }
 
     def bounds(self) -> Bounds:
         """Return the limits of a request."""

@@ -55,6 +55,7 @@ GROUPS = MappingProxyType(
             "serve": Listed("", "Serve memory over HTTP.", "mnemic-server"),
             "apikeys": Listed("", "Make and revoke the keys of the service.", "mnemic-server"),
             "tenants": Listed("", "Make, limit and suspend the tenants of the service.", "mnemic-server"),
+            "webhooks": Listed("", "Make, list, rotate, enable and delete webhooks.", "mnemic-server"),
             "work": Listed("", "Keep projections up to date and do the upkeep, for good.", "mnemic-server"),
             "top": Listed("", "Watch how a running service goes.", "mnemic-server"),
         },

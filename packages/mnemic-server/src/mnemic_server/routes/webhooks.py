@@ -1,0 +1,86 @@
+"""For operators: webhooks of the own tenant. Another tenant's is not there."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from http import HTTPStatus
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query
+from pydantic import Field, StringConstraints
+
+from mnemic_server.access import Operating, TheService
+from mnemic_server.answers import answering
+from mnemic_server.operating_answers import NewWebhookAnswer, WebhookAnswer, WebhooksAnswer
+from mnemic_server.parsed import Parsed
+from mnemic_server.shapes import Strict
+from mnemic_server.webhooks import WebhookState, webhook_data
+
+router = APIRouter(prefix="/v1/webhooks", tags=["webhooks"], route_class=Parsed)
+
+WebhookId = Annotated[str, Path(min_length=1, max_length=64)]
+Action = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z_]{0,63}$")]
+
+
+class WebhookWanted(Strict):
+    """A new webhook: an address, and the changes that it is told of; without `actions` all."""
+
+    url: Annotated[str, StringConstraints(min_length=1, max_length=2000)]
+    actions: list[Action] = Field(default_factory=list, max_length=50)
+    with_content: bool = False
+    label: Annotated[str, StringConstraints(max_length=200)] = ""
+
+
+@router.get("", **answering(WebhooksAnswer))
+async def webhooks(principal: Operating, service: TheService) -> dict[str, Any]:
+    """Return the webhooks of the tenant, oldest first, without their secrets."""
+    states = await service.webhooks.states()
+    return {
+        "webhooks": [
+            webhook_data(one, states.get(one.webhook_id)) for one in await service.webhooks.all(principal.tenant)
+        ]
+    }
+
+
+@router.post("", status_code=HTTPStatus.CREATED, **answering(NewWebhookAnswer, 201))
+async def create(wanted: WebhookWanted, principal: Operating, service: TheService) -> dict[str, Any]:
+    """Return a new webhook, which is told of every change from now on. Its secret is shown this once."""
+    webhook = await service.webhooks.create(
+        principal.tenant,
+        wanted.url,
+        by=principal.actor.user,
+        actions=tuple(wanted.actions),
+        with_content=wanted.with_content,
+        label=wanted.label,
+    )
+    return {**webhook_data(webhook, None), "secret": webhook.secret}
+
+
+@router.post("/{webhook_id}/rotation", **answering(NewWebhookAnswer))
+async def rotate(
+    webhook_id: WebhookId,
+    principal: Operating,
+    service: TheService,
+    grace_seconds: Annotated[int, Query(ge=0, le=604_800)] = 86_400,
+) -> dict[str, Any]:
+    """Return a new secret; for `grace_seconds` messages are signed with the old one as well."""
+    grace = timedelta(seconds=grace_seconds)
+    webhook = await service.webhooks.rotate(principal.tenant, webhook_id, grace=grace, by=principal.actor.user)
+    return {**webhook_data(webhook, await _state(service, webhook_id)), "secret": webhook.secret}
+
+
+@router.post("/{webhook_id}/activation", **answering(WebhookAnswer))
+async def enable(webhook_id: WebhookId, principal: Operating, service: TheService) -> dict[str, Any]:
+    """Deliver again to a webhook that was disabled after repeated failures, from where it was left."""
+    webhook = await service.webhooks.enable(principal.tenant, webhook_id, by=principal.actor.user)
+    return webhook_data(webhook, await _state(service, webhook_id))
+
+
+@router.delete("/{webhook_id}", status_code=HTTPStatus.NO_CONTENT)
+async def delete(webhook_id: WebhookId, principal: Operating, service: TheService) -> None:
+    """Delete a webhook: nothing is delivered to it any more."""
+    await service.webhooks.delete(principal.tenant, webhook_id, by=principal.actor.user)
+
+
+async def _state(service: TheService, webhook_id: str) -> WebhookState | None:
+    return (await service.webhooks.states()).get(webhook_id)

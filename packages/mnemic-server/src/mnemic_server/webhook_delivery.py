@@ -1,0 +1,215 @@
+"""Delivery of webhooks: signed as the Standard Webhooks say, in order, at least once, under stable ids.
+
+What is told is read from the audit, behind the last line that this webhook was told. A process that is killed between
+a delivery and the note of it leaves the note as it was: the same message comes again, under the same id.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import secrets
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from http import HTTPStatus
+from typing import Any
+
+import httpx
+
+from mnemic.engine.tenancy import Tenancy
+from mnemic.entrypoints.wire import memory_dict
+from mnemic.errors import MnemicError
+from mnemic.ports import Clock
+from mnemic.types import Actor, AuditEvent, Level
+from mnemic_server.webhook_addresses import NotCallable, require_callable, resolved
+from mnemic_server.webhooks import Webhook, Webhooks, WebhookState, due
+
+SECONDS = 10.0
+"""Longest time for one delivery."""
+FIRST_REST, LONGEST_REST = timedelta(seconds=5), timedelta(hours=1)
+"""Time to the second try, doubled with each failure, and the longest."""
+MOST_FAILURES = 15
+"""Failures in a row, over some six hours, after which a webhook is disabled."""
+HELD = timedelta(seconds=30)
+"""Time for which one process has a webhook to itself without saying so again."""
+AT_ONCE = 8
+PAGE = 50
+"""Lines of the audit that are read at a time, after which the progress is kept."""
+
+_log = logging.getLogger(__name__)
+Post = Callable[[str, dict[str, str], bytes], Awaitable[int]]
+
+
+@dataclass(slots=True, kw_only=True)
+class Deliveries:
+    """Deliveries of one process. Any number of processes may work on one store: each webhook is one's at a time."""
+
+    tenancy: Tenancy
+    clock: Clock
+    webhooks: Webhooks
+    poll_seconds: float = 1.0
+    holder: str = field(default_factory=lambda: secrets.token_hex(8))
+    _tls: ssl.SSLContext | None = None
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Deliver until left."""
+        task = asyncio.create_task(self._run(), name="mnemic-webhooks")
+        try:
+            yield
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    async def _run(self) -> None:
+        while True:
+            await asyncio.sleep(self.poll_seconds)
+            try:
+                await self.round()
+            except MnemicError as failure:
+                _log.warning("webhooks could not be delivered: %s", failure.reason)
+
+    async def round(self) -> int:
+        """Deliver what is due now; how many messages arrived. Raises StoreFailed."""
+        webhooks = await self.webhooks.all()
+        if not webhooks:
+            return 0
+        states, now = await self.webhooks.states(), self.clock.now()
+        turn = asyncio.Semaphore(AT_ONCE)
+
+        async def in_turn(webhook: Webhook) -> int:
+            async with turn:
+                return await self._told(webhook)
+
+        waiting = [one for one in webhooks if (known := states.get(one.webhook_id)) and due(known, now, self.holder)]
+        return sum(await asyncio.gather(*map(in_turn, waiting)))
+
+    async def _told(self, webhook: Webhook) -> int:
+        """Tell one webhook what it has not been told, unless nothing has happened."""
+        store = self.webhooks.store
+        known = (await self.webhooks.states()).get(webhook.webhook_id)
+        if known is None or not await store.audit(webhook.tenant, after=known.after, limit=1):
+            return 0
+        if (await self.tenancy.of(webhook.tenant)).suspended:
+            return 0
+        state = await self.webhooks.claim(webhook, self.holder, self.clock.now() + HELD)
+        arrived = 0
+        while state is not None and (lines := await store.audit(webhook.tenant, after=state.after, limit=PAGE)):
+            state, count = await self._page(webhook, state, lines)
+            arrived += count
+            ended = len(lines) < PAGE or state.failures > 0
+            held = replace(state, holder=None, held_until=None) if ended else state
+            if not await self.webhooks.keep(webhook, held, holder=self.holder) or ended:
+                break
+        return arrived
+
+    async def _page(self, webhook: Webhook, state: WebhookState, lines: list[AuditEvent]) -> tuple[WebhookState, int]:
+        """Tell these lines in order, up to the first that is not taken."""
+        arrived, kept_at = 0, self.clock.now()
+        for event in lines:
+            if _concerns(webhook, event):
+                outcome = await self._delivered(webhook, event)
+                now = self.clock.now()
+                if outcome is not None:
+                    return _failed(state, outcome, now), arrived
+                arrived += 1
+                state = replace(state, failures=0, next_at=None, delivered_at=now, outcome="delivered")
+            state = replace(state, after=event.sequence)
+            if self.clock.now() - kept_at >= HELD / 6:
+                kept_at = self.clock.now()
+                state = replace(state, held_until=kept_at + HELD)
+                if not await self.webhooks.keep(webhook, state, holder=self.holder):
+                    return replace(state, failures=max(1, state.failures)), arrived
+        return replace(state, held_until=self.clock.now() + HELD), arrived
+
+    async def _delivered(self, webhook: Webhook, event: AuditEvent) -> str | None:
+        """Deliver one message; None where it was taken, else why it was not."""
+        body = json.dumps(await self._message(webhook, event), ensure_ascii=False).encode()
+        headers = signed(webhook, f"{webhook.webhook_id}.{event.sequence}", self.clock.now(), body)
+        try:
+            async with asyncio.timeout(SECONDS):
+                status = await self._post(webhook.url, headers, body)
+        except (TimeoutError, httpx.HTTPError, httpx.InvalidURL, OSError) as failure:
+            return "timeout" if isinstance(failure, TimeoutError | httpx.TimeoutException) else "unreachable"
+        except (NotCallable, MnemicError) as refused:
+            return str(refused)
+        return None if 200 <= status < 300 else f"status_{status}"
+
+    async def _message(self, webhook: Webhook, event: AuditEvent) -> dict[str, Any]:
+        assert event.scope is not None
+        data: dict[str, Any] = {
+            "sequence": event.sequence,
+            "tenant": event.tenant,
+            "level": event.scope.level.value,
+            "owner": event.scope.owner,
+            "memory_id": event.memory_id,
+            "version": event.version,
+        }
+        if webhook.with_content:
+            data["memory"] = await self._memory(event)
+        return {"type": f"memory.{event.action}", "timestamp": event.at.isoformat(), "data": data}
+
+    async def _memory(self, event: AuditEvent) -> dict[str, Any] | None:
+        """Return the memory as its user reads it now: with their consent, and only while it is there."""
+        if event.scope is None or event.scope.level is not Level.USER or event.memory_id is None:
+            return None
+        engine = (await self.tenancy.of(event.tenant)).engine
+        with suppress(MnemicError):
+            memory = await engine.get(event.memory_id, actor=Actor(tenant=event.tenant, user=event.scope.owner))
+            return None if memory is None else memory_dict(memory)
+        return None
+
+    async def _post(self, url: str, headers: dict[str, str], body: bytes) -> int:
+        """Return the status that the receiver answers with; its body is not read, and it leads nowhere else. The call
+        goes to the address that was looked at, under the name that TLS is to prove.
+        """
+        parts = require_callable(url, private=self.webhooks.private)
+        address = await resolved(parts, private=self.webhooks.private)
+        if self._tls is None:
+            self._tls = await asyncio.to_thread(ssl.create_default_context)
+        target = httpx.URL(url).copy_with(host=address)
+        no_reuse = httpx.Limits(max_keepalive_connections=0)
+        async with (
+            httpx.AsyncClient(verify=self._tls, trust_env=False, timeout=SECONDS, limits=no_reuse) as client,
+            client.stream(
+                "POST",
+                target,
+                content=body,
+                headers={**headers, "Host": parts.netloc},
+                extensions={"sni_hostname": parts.hostname},
+            ) as answer,
+        ):
+            return answer.status_code
+
+
+def signed(webhook: Webhook, message_id: str, at: datetime, body: bytes) -> dict[str, str]:
+    """Return the headers of a message: its id, when it was sent, and a signature by each secret that counts now."""
+    from standardwebhooks.webhooks import Webhook as Signer
+
+    counting = [webhook.secret]
+    if webhook.earlier_secret is not None and webhook.retires_at is not None and at < webhook.retires_at:
+        counting.append(webhook.earlier_secret)
+    return {
+        "Content-Type": "application/json",
+        "User-Agent": "mnemic",
+        "webhook-id": message_id,
+        "webhook-timestamp": str(int(at.timestamp())),
+        "webhook-signature": " ".join(Signer(one).sign(message_id, at, body.decode()) for one in counting),
+    }
+
+
+def _concerns(webhook: Webhook, event: AuditEvent) -> bool:
+    about = event.memory_id is not None and event.scope is not None
+    return about and (not webhook.actions or event.action in webhook.actions)
+
+
+def _failed(state: WebhookState, outcome: str, now: datetime) -> WebhookState:
+    """Return the state after one more failure: try later, or no more. A receiver that is gone says so itself (410)."""
+    failures = state.failures + 1
+    rest = min(LONGEST_REST, FIRST_REST * 2 ** min(failures - 1, 20))
+    ends = failures >= MOST_FAILURES or outcome == f"status_{HTTPStatus.GONE.value}"
+    return replace(state, failures=failures, next_at=now + rest, outcome=outcome, disabled_at=now if ends else None)

@@ -330,7 +330,7 @@ class MemoryEngine(StewardVerbs):
         """One memory-augmented turn: remember from `message`, answer `goal` with what is remembered, audit the answer.
 
         Either may be left out; `watch` is shown each step as it ends. Never raises for what the run itself meets; the
-        report carries status and stop_reason.
+        report carries status and stop_reason. What was answered leaves a line without content in the audit.
         """
         if message is None and goal is None:
             raise InvalidInput("run", hint="give a message, a goal or both")
@@ -339,7 +339,10 @@ class MemoryEngine(StewardVerbs):
                 raise InvalidInput(f"{name}:empty")
         said = Message(role="user", content=message, session=actor.session) if isinstance(message, str) else message
         turn = requests.Run(message=said, goal=goal, context=context or {}, idempotency_key=idempotency_key)
-        return await self.run_turn(turn, actor, watch=watch)
+        from mnemic.engine.run_record import recorded
+
+        report = await self.run_turn(turn, actor, watch=watch)
+        return report if goal is None else await recorded(self.store, self.clock, actor, report)
 
     async def run_turn(
         self, turn: Run, actor: Actor, *, watch: Watch | None = None, read: Extraction | MnemicError | None = None

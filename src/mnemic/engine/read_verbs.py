@@ -177,7 +177,7 @@ class ReadVerbs:
         self.load()
         from mnemic.inject import InjectionConfig, injector_for
 
-        injector = injector_for(self, actor, InjectionConfig(max_entries=top_k, max_tokens=max_tokens))
+        injector = injector_for(self, actor, InjectionConfig(max_entries=top_k, max_tokens=max_tokens), by="context")
         return (await injector.inject([{"role": "user", "content": query}])).block()
 
     async def redacted(self, text: str, *, actor: Actor) -> str:

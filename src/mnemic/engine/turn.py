@@ -288,7 +288,7 @@ async def _apply(parts: TurnParts, request: TurnRequest, goal: str, result: Sear
         injected=tuple(hit.memory.memory_id for hit in run.hits.values()),
     )
     await record_injection(
-        parts.gateway.searcher.store, parts.gateway.clock, request.actor, run.run_id, list(run.hits.values())
+        parts.gateway.searcher.store, parts.gateway.clock, request.actor, run.run_id, list(run.hits.values()), by="run"
     )
     asked = await as_shown(parts.gateway, request.actor, parts.composer, goal)
     raw = await parts.composer.compose(asked, request.context, injected, deadline=run.deadline)

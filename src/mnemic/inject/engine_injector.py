@@ -79,22 +79,47 @@ class ActorMemories:
         return Offer(entries=entries, abstained=recalled.abstained)
 
 
-def recall_log(engine: Engine, actor: Actor) -> RecallLog:
-    """Return a log in the actor's tenant's audit."""
+class AuditedRecall:
+    """A recall log in the actor's tenant's audit, which says `by` which adapter memory was asked."""
 
-    async def record(run_id: str, entries: Sequence[Entry], digest: str) -> None:
+    def __init__(self, engine: Engine, actor: Actor, by: str | None = None) -> None:
+        self._engine = engine
+        self._actor = actor
+        self._by = by
+
+    async def __call__(self, run_id: str, entries: Sequence[Entry], digest: str) -> None:
+        """Record an injection that nobody has measured."""
+        await self.measured(run_id, entries, digest, tokens=None, ms=None)
+
+    async def measured(
+        self, run_id: str, entries: Sequence[Entry], digest: str, *, tokens: int | None, ms: float | None
+    ) -> None:
+        """Record an injection of so many tokens that took so many milliseconds to find. Raises StoreFailed."""
         hits = [entry.hit for entry in entries if entry.hit is not None]
-        foreign = len(entries) - len(hits)
-        await record_injection(engine.store, engine.clock, actor, run_id, hits, digest=digest, foreign=foreign)
+        await record_injection(
+            self._engine.store,
+            self._engine.clock,
+            self._actor,
+            run_id,
+            hits,
+            digest=digest,
+            foreign=len(entries) - len(hits),
+            by=self._by,
+            tokens=tokens,
+            ms=ms,
+        )
 
-    return record
+
+def recall_log(engine: Engine, actor: Actor, *, by: str | None = None) -> RecallLog:
+    """Return a log in the actor's tenant's audit."""
+    return AuditedRecall(engine, actor, by)
 
 
 async def account_for(engine: Engine, actor: Actor, hits: Sequence[Hit]) -> None:
     """Record that a model asked for these memories itself and is about to be shown them: a line in the audit, as for an
     injection, of a run of its own. Raises StoreFailed: what cannot be accounted for is not shown.
     """
-    await record_injection(engine.store, engine.clock, actor, InjectionRun().run_id, hits)
+    await record_injection(engine.store, engine.clock, actor, InjectionRun().run_id, hits, by="search_memory")
 
 
 def injector_for(
@@ -104,13 +129,16 @@ def injector_for(
     *,
     name: str = "memory",
     sources: Sequence[MemorySource] = (),
+    by: str | None = None,
 ) -> Injector:
-    """Return an injector of the actor's memories, and of what further `sources` know, that logs what it injects."""
+    """Return an injector of the actor's memories, and of what further `sources` know. It logs what it injects, and `by`
+    which adapter.
+    """
     config = config or InjectionConfig()
     return Injector(
         [ActorMemories(engine, actor, name=name, config=config), *sources],
         config,
-        recall=recall_log(engine, actor),
+        recall=recall_log(engine, actor, by=by),
         clock=engine.clock,
         count=engine.token_count,
     )

@@ -38,10 +38,13 @@ async def record_injection(
     *,
     digest: str | None = None,
     foreign: int = 0,
+    by: str | None = None,
+    tokens: int | None = None,
+    ms: float | None = None,
 ) -> None:
     """Leave one line in the tenant's audit, before the model is called: run, memories with their versions, the block's
-    `digest`, and how many `foreign` entries (of other stores) stood beside them. Nothing is written for an empty
-    injection.
+    `digest`, and how many `foreign` entries (of other stores) stood beside them; `by` which adapter, of how many
+    `tokens`, found in how many milliseconds. Nothing is written for an empty injection.
 
     Raises StoreFailed: what cannot be accounted for is not injected.
     """
@@ -53,4 +56,6 @@ async def record_injection(
     }
     if digest is not None:
         detail |= {"sha256": digest, "foreign": foreign}
+    measured = {"by": by, "tokens": tokens, "ms": None if ms is None else round(ms, 1), "agent": actor.agent}
+    detail |= {name: value for name, value in measured.items() if value is not None}
     await apply(store, Mutation.line(INJECTED, actor=actor, at=clock.now(), detail=detail))

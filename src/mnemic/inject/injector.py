@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import Any, Literal, Protocol, get_args
+from typing import Any, Literal, Protocol, get_args, runtime_checkable
 
 from mnemic.errors import InjectionFailed, InvalidConfig
 from mnemic.inject.entry import Entry, MemorySource, Offer, fair_cut, pinned_cut
@@ -77,6 +77,16 @@ class RecallLog(Protocol):
 
     def __call__(self, run_id: str, entries: Sequence[Entry], digest: str) -> Awaitable[None]:
         """Inject before the model is called. What cannot be accounted for is not injected."""
+
+
+@runtime_checkable
+class MeasuringLog(Protocol):
+    """A recall log that is told the size and the time of an injection, too."""
+
+    async def measured(
+        self, run_id: str, entries: Sequence[Entry], digest: str, *, tokens: int | None, ms: float | None
+    ) -> None:
+        """Record an injection of so many tokens that took so many milliseconds to find."""
 
 
 TriggerName = Literal["userTurn", "everyTurn"]
@@ -202,7 +212,7 @@ class Injector:
             raise Skip("no_user_message")
         digest = digest_of(rendered.text)
         if self._recall is not None:
-            await guarded("recall_log", self._recall, run.run_id, rendered.entries, digest)
+            await guarded("recall_log", self._logged, run.run_id, rendered, digest, deadline)
         block = _placed(rendered, digest, folded.at, messages[folded.at], front=folded.front)
         run.placed.append(block)
         return replace(
@@ -213,6 +223,16 @@ class Injector:
             reason=f"source:{next(iter(errors))}" if errors else None,
             errors=errors,
         )
+
+    async def _logged(self, run_id: str, rendered: Rendered, digest: str, deadline: Deadline) -> None:
+        if self._recall is None:
+            return
+        if not isinstance(self._recall, MeasuringLog):
+            await self._recall(run_id, rendered.entries, digest)
+            return
+        spent = self.config.timeout.total_seconds() - deadline.remaining()
+        tokens = self._count(rendered.text)
+        await self._recall.measured(run_id, rendered.entries, digest, tokens=tokens, ms=max(0.0, spent) * 1000)
 
     def _without(self, carried: Carried, skip: Skip, run: InjectionRun, errors: dict[str, str]) -> Injection:
         """Return the input without a new block: with those of the calls before, where the run has any."""

@@ -26,7 +26,6 @@ from mnemic.runtime.sync_facade import awaited
 from mnemic.types import Actor, Candidate, Kind, Origin, Source
 from mnemic_server.app import create_app
 from mnemic_server.credentials import ApiKeys, Role
-from mnemic_server.run_history import record_run
 from mnemic_testing.clock import ManualClock
 from tests.servers import in_thread
 
@@ -155,7 +154,7 @@ async def _live(engine: MemoryEngine, clock: ManualClock) -> None:
     await episodes.feedback(kept.memory_id, "Next time look at the opening hours first.")
     for goal in ASKED:
         clock.advance(timedelta(hours=3))
-        await record_run(engine.store, clock, ANA, await engine.run(actor=ANA, goal=goal))
+        await engine.run(actor=ANA, goal=goal)
 
 
 async def _keys(engine: MemoryEngine) -> dict[str, str]:

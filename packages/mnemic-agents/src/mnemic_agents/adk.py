@@ -56,7 +56,7 @@ class MnemicMemoryService(BaseMemoryService):
         memory = self._users.pop((app_name, user_id), None)
         if memory is None:
             actor = Actor(tenant=self._tenant, user=user_id, agent=app_name)
-            memory = TurnMemory(self._engine, actor, self._config)
+            memory = TurnMemory(self._engine, actor, self._config, by="adk")
         self._users[app_name, user_id] = memory
         if len(self._users) > _USERS:
             self._users.popitem(last=False)

@@ -41,7 +41,7 @@ class MnemicMemory:
         *,
         sources: Sequence[MemorySource] = (),
     ) -> None:
-        self.memory = TurnMemory(engine, actor, config, sources=sources)
+        self.memory = TurnMemory(engine, actor, config, sources=sources, by="ag2")
 
     def __call__(self, event: BaseEvent, context: Context) -> BaseMiddleware:
         """Return the middleware of one turn, as AG2 asks for it."""

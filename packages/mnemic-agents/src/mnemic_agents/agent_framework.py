@@ -40,7 +40,7 @@ class MnemicContextProvider(ContextProvider):
         tools: bool = False,
     ) -> None:
         super().__init__(source_id)
-        self.memory = TurnMemory(engine, actor, config, sources=sources)
+        self.memory = TurnMemory(engine, actor, config, sources=sources, by="agent-framework")
         self._captures = capture
         self._offers = tools
 

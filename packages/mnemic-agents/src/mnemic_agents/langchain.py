@@ -41,7 +41,7 @@ class MnemicMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         tools: bool = False,
     ) -> None:
         super().__init__()
-        self.memory = TurnMemory(engine, actor, config, sources=sources)
+        self.memory = TurnMemory(engine, actor, config, sources=sources, by="langchain")
         self.tools: Sequence[BaseTool] = [_tool(self.memory, function) for function in self.memory.tools if tools]
         self._captures = capture
 

@@ -50,7 +50,7 @@ class MnemicMemory(BaseMemory):
     ) -> Self:
         """Return the memory around `inner`, by default a buffer of messages."""
         made = cls() if inner is None else cls(inner=inner)
-        made._turn = TurnMemory(engine, actor, config, sources=sources)
+        made._turn = TurnMemory(engine, actor, config, sources=sources, by="llama-index")
         return made
 
     @classmethod

@@ -117,7 +117,9 @@ def memory_server(
     request.
     """
     server = _Server("mnemic", instructions=INSTRUCTIONS, version=version("mnemic"))
-    desk = _Desk(engine, TurnMemory(engine, actor, config), erases=May.ERASE in may, host_confirms=host_confirms)
+    desk = _Desk(
+        engine, TurnMemory(engine, actor, config, by="mcp"), erases=May.ERASE in may, host_confirms=host_confirms
+    )
     tools: tuple[tuple[May, Offered, ToolAnnotations, str], ...] = (
         (May.READ, desk.search_memory, _READS, "Search memory"),
         (May.READ, desk.list_memories, _READS, "List memories"),
@@ -304,7 +306,7 @@ def _in_force(
         nonlocal desk
         engine = desk.engine if in_force is None else await in_force()
         if engine is not desk.engine:
-            memory = TurnMemory(engine, desk.memory.actor, config)
+            memory = TurnMemory(engine, desk.memory.actor, config, by="mcp")
             desk = _Desk(engine, memory, erases=desk.erases, host_confirms=desk.host_confirms)
         return desk
 

@@ -45,7 +45,7 @@ class MnemicMemory(RunHooks[Any]):
         *,
         sources: Sequence[MemorySource] = (),
     ) -> None:
-        self.memory = TurnMemory(engine, actor, config, sources=sources)
+        self.memory = TurnMemory(engine, actor, config, sources=sources, by="openai-agents")
 
     def run_config(self, config: RunConfig | None = None) -> RunConfig:
         """`config` with the injection behind its own input filter. Without one, traces leave out what was said: they

@@ -54,7 +54,7 @@ class MnemicMemory(AbstractCapability[Any]):
         capture: bool = True,
         tools: bool = False,
     ) -> None:
-        self.memory = TurnMemory(engine, actor, config, sources=sources)
+        self.memory = TurnMemory(engine, actor, config, sources=sources, by="pydantic-ai")
         self._captures = capture
         self._toolset = FunctionToolset[Any](self.memory.tools, id="mnemic") if tools else None
 

@@ -236,7 +236,9 @@ class MnemicMemory(Plugin):
         capture: bool = True,
         tools: bool = False,
     ) -> None:
-        self.memory = TurnMemory(engine, actor, config or InjectionConfig(placement="append"), sources=sources)
+        self.memory = TurnMemory(
+            engine, actor, config or InjectionConfig(placement="append"), sources=sources, by="strands"
+        )
         self._captures = capture
         self._offers = tools
         self._said: list[str] = []

@@ -69,8 +69,8 @@ class TurnMemory:
     Who the actor is, the program says; no tool has such an argument. An outage stops no turn: it is in `last` (what
     the latest turn was shown, in every call of its tool loop), in `counts` (of all injections and captures), and in a
     warning. `asked` is what the latest turn asked of memory ("forget what I told you about ..."), which the program
-    carries out once the user confirms it (`MemoryEngine.carry_out`). The engine is opened at the first use and closed
-    by its owner. May be shared by concurrent turns.
+    carries out once the user confirms it (`MemoryEngine.carry_out`). The audit says `by` which adapter
+    memory was shown. The engine is opened at the first use and closed by its owner. May be shared by concurrent turns.
     """
 
     def __init__(
@@ -80,6 +80,7 @@ class TurnMemory:
         config: InjectionConfig | None = None,
         *,
         sources: Sequence[MemorySource] = (),
+        by: str = "agent",
     ) -> None:
         self.actor = actor
         self.last: Injection | None = None
@@ -87,7 +88,7 @@ class TurnMemory:
         self.later: BackgroundCapture | None = None
         self._engine = engine
         engine.load()
-        self._injector = injector_for(engine, actor, config, sources=sources)
+        self._injector = injector_for(engine, actor, config, sources=sources, by=by)
         self._turns: OrderedDict[tuple[Hashable, str], _Turn] = OrderedDict()
         self._waiting: deque[Message] = deque(maxlen=_WAITING)
         self._open = False

@@ -342,6 +342,11 @@ class RunAnswer(UsedAnswer):
     stop_reason: str
     outcome: str | None
     steps: list[dict[str, JsonValue]]
+    adapter: str
+    agent: str | None
+    tokens: int | None
+    ms: float | None
+    block_sha256: str | None
 
 
 class RunMemoriesAnswer(RunAnswer):

@@ -1,6 +1,7 @@
 """History of the memories of each run, kept in the audit: found, put in front of the model, cited, verified.
 
-Identifiers, counts and times; never a word of question, memory or answer.
+A turn of an adapter is a run as well, of which the audit has what the model was shown. Identifiers, counts and times;
+never a word of question, memory or answer.
 """
 
 from __future__ import annotations
@@ -9,19 +10,23 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from mnemic.engine.run_record import RAN, record_run
+from mnemic.inject.injection_log import INJECTED, injected_in
 from mnemic.maintain.audited_changes import latest
-from mnemic.ports import Clock, RecordStore
-from mnemic.types import Actor, AuditEvent, JsonValue
-from mnemic.types.trace import RunReport, UseAudit
-from mnemic.unit_of_work import Mutation, apply
+from mnemic.ports import RecordStore
+from mnemic.types import Actor, AuditEvent
+from mnemic.types.trace import UseAudit
 
-RAN = "run"
-_COUNTED = ("phase", "ms", "ok", "memory_hits", "injected", "candidates", "written", "verified")
+__all__ = ["RAN", "RunRecord", "record_run", "run_of", "runs"]
+OF_A_RUN = "run"
+"""`by` of an injection that belongs to a run, which leaves a line of its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRecord:
-    """One run: when it ended and why, what became of the memories in it, its steps with their cost."""
+    """One run: when it ended and why, what became of the memories in it, its steps with their cost. `by` is the adapter
+    whose model was shown them; then only `injected`, `tokens`, `ms` and the digest of the block are known.
+    """
 
     sequence: int
     run_id: str
@@ -31,20 +36,12 @@ class RunRecord:
     outcome: str | None = None
     audit: UseAudit = UseAudit()
     steps: tuple[dict[str, Any], ...] = field(default=(), repr=False)
-
-
-async def record_run(store: RecordStore, clock: Clock, actor: Actor, report: RunReport) -> None:
-    """Leave a line about the run in the tenant's audit. Raises StoreFailed."""
-    steps = [{name: step[name] for name in _COUNTED if name in step} for step in report.trace]
-    detail: dict[str, JsonValue] = {
-        "run_id": report.run_id,
-        "status": report.status.value,
-        "stop_reason": report.stop_reason,
-        "outcome": report.outcome,
-        "steps": steps,
-        **{name: list(getattr(report.audit, name)) for name in UseAudit.__slots__},
-    }
-    await apply(store, Mutation.line(RAN, actor=actor, at=clock.now(), detail=detail))
+    by: str = OF_A_RUN
+    agent: str | None = None
+    tokens: int | None = None
+    ms: float | None = None
+    digest: str | None = None
+    versions: tuple[tuple[str, int], ...] = ()
 
 
 async def runs(
@@ -55,7 +52,7 @@ async def runs(
     """
 
     def own(event: AuditEvent) -> RunRecord | None:
-        return _read(event) if event.action == RAN and event.actor == actor.user else None
+        return _read(event) if event.actor == actor.user else None
 
     return await latest(store, actor.tenant, own, before=before, limit=limit)
 
@@ -64,14 +61,43 @@ async def run_of(store: RecordStore, actor: Actor, run_id: str) -> RunRecord | N
     """One of the actor's runs, if it is not long ago, or None."""
 
     def wanted(event: AuditEvent) -> RunRecord | None:
-        mine = event.action == RAN and event.actor == actor.user and event.detail.get("run_id") == run_id
+        mine = event.actor == actor.user and event.detail.get("run_id") == run_id
         return _read(event) if mine else None
 
     found, _ = await latest(store, actor.tenant, wanted, limit=1)
     return found[0] if found else None
 
 
-def _read(event: AuditEvent) -> RunRecord:
+def _read(event: AuditEvent) -> RunRecord | None:
+    """Return the run that a line is about; None for any other line, and for what a run injected."""
+    if event.action == INJECTED:
+        return _injection(event)
+    return _run(event) if event.action == RAN else None
+
+
+def _injection(event: AuditEvent) -> RunRecord | None:
+    result: Any = event.detail
+    by = result.get("by", "agent" if "sha256" in result else OF_A_RUN)
+    if by == OF_A_RUN:
+        return None
+    versions = tuple(injected_in(event))
+    return RunRecord(
+        sequence=event.sequence,
+        run_id=result["run_id"],
+        at=event.at,
+        status="ok",
+        stop_reason="injected",
+        audit=UseAudit(injected=tuple(memory_id for memory_id, _ in versions)),
+        by=by,
+        agent=result.get("agent"),
+        tokens=result.get("tokens"),
+        ms=result.get("ms"),
+        digest=result.get("sha256"),
+        versions=versions,
+    )
+
+
+def _run(event: AuditEvent) -> RunRecord:
     result: Any = event.detail
     return RunRecord(
         sequence=event.sequence,

@@ -160,7 +160,9 @@ class GatewayMemory:
         found = await store.get_many(ids, scopes=actor.scopes(gateway.grant.reached_by(actor)))
         hits = [Hit(memory=found[memory_id], score=0.0) for memory_id in ids if memory_id in found]
         foreign = len(ids) - len(hits)
-        await record_injection(store, gateway.clock, actor, run_id, hits, digest=digest, foreign=foreign)
+        await record_injection(
+            store, gateway.clock, actor, run_id, hits, digest=digest, foreign=foreign, by="langgraph"
+        )
 
     async def redacted(self, text: str) -> str:
         """As the write path stores it; also while the store is down."""

@@ -10,14 +10,14 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query
 
 from mnemic.entrypoints.wire import memory_dict
-from mnemic.errors import MemoryNotFound, MnemicError, StoreFailed
+from mnemic.errors import MemoryNotFound, MnemicError
 from mnemic.types import Actor
 from mnemic.types.trace import UseAudit, Watch
 from mnemic_server.access import Reading, Service, TheService, Writing
 from mnemic_server.answers import ReportAnswer, RunMemoriesAnswer, RunPageAnswer, answering
 from mnemic_server.evidence import all_shown, report_shown
 from mnemic_server.parsed import Parsed
-from mnemic_server.run_history import RunRecord, record_run, run_of, runs
+from mnemic_server.run_history import RunRecord, run_of, runs
 from mnemic_server.shapes import IdempotencyKey, Turn
 from mnemic_server.streams import DESCRIBED, EventStream, written
 
@@ -73,7 +73,10 @@ async def page(
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     cursor: Annotated[int | None, Query(ge=1, le=2**53)] = None,
 ) -> dict[str, Any]:
-    """Return the user's latest runs, newest first, without content. A page may be short and yet have a `next`."""
+    """Return the user's latest runs, newest first, without content: turns of this service, of the command line and of
+    programs on the same store, and what adapters of frameworks put before their models. A page may be short and yet
+    have a `next`.
+    """
     found, after = await runs(service.engine.store, actor, before=cursor, limit=limit)
     return {"runs": [_as_json(one) for one in found], "next": after}
 
@@ -102,12 +105,7 @@ async def _ran(
         idempotency_key=idempotency_key,
         watch=watch,
     )
-    result = report_shown(report, actor)
-    try:
-        await record_run(service.engine.store, service.engine.clock, actor, report)
-    except StoreFailed as failure:
-        result["errors"] = [*result["errors"], f"run_log: {failure.reason}"]
-    return result
+    return report_shown(report, actor)
 
 
 def _tell_bug(work: asyncio.Task[dict[str, Any]]) -> None:
@@ -126,4 +124,9 @@ def _as_json(one: RunRecord) -> dict[str, Any]:
         "outcome": one.outcome,
         **{name: list(getattr(one.audit, name)) for name in UseAudit.__slots__},
         "steps": list(one.steps),
+        "adapter": one.by,
+        "agent": one.agent,
+        "tokens": one.tokens,
+        "ms": one.ms,
+        "block_sha256": one.digest,
     }

@@ -1,4 +1,4 @@
-/** Turns of an agent, and what became of the memories in each: found, put before the model, cited, verified. */
+/** Turns of an agent, and what became of the memories in each: found, shown to the model, cited, verified. */
 
 import { call, sender } from "../api.js";
 import { el, several } from "../elements.js";
@@ -14,15 +14,23 @@ export function show(context) {
 }
 
 function all({ who }) {
-  const nothing = empty("No run yet", "When an agent answers with the help of your memory, you see here what it used.");
+  const nothing = empty("No runs yet", "When an agent answers with the help of your memory, you can see here what it used.");
   const node = paged((cursor) => call("GET", "/v1/runs", { query: { limit: 20, cursor } }).then(({ runs, next }) => ({ items: runs, next })), row, nothing);
-  return several(head("Runs", "Which memories were found, put before the model, cited in the answer, and proven."), who.roles.includes("writer") && question(), panel("Latest runs", node));
+  return several(head("Runs", "What each turn of an agent used: turns of this service, of the command line, and of your frameworks."), who.roles.includes("writer") && question(), panel("Latest runs", node));
 }
 
 function row(run) {
+  if (run.adapter !== "run") return injectionRow(run);
   return el("div", { class: "row" },
     el("div", {}, el("a", { class: "content", href: linkTo("runs", run.run_id) }, dateTime(run.at)), el("p", { class: "meta" }, badge(run.status), el("span", {}, inWords(run.stop_reason)), when(run.at))),
     el("p", { class: "meta flow" }, STAGES.map(([name, words], at) => [at > 0 && el("span", { "aria-hidden": "true" }, "→"), el("span", {}, el("strong", {}, number(run[name].length)), ` ${words.toLowerCase()}`)])));
+}
+
+/** What an adapter put before its model: there is no answer that could cite it. */
+function injectionRow(run) {
+  return el("div", { class: "row" },
+    el("div", {}, el("a", { class: "content", href: linkTo("runs", run.run_id) }, dateTime(run.at)), el("p", { class: "meta" }, el("span", { class: "tag" }, adapterName(run.adapter)), run.agent && el("span", {}, `agent ${run.agent}`), when(run.at))),
+    el("p", { class: "meta flow" }, el("span", {}, el("strong", {}, number(run.injected.length)), " shown to the model"), run.tokens !== null && el("span", {}, el("strong", {}, number(run.tokens)), " tokens"), run.ms !== null && el("span", {}, `${run.ms} ms`)));
 }
 
 function question() {
@@ -42,25 +50,26 @@ function question() {
       answer.replaceChildren(failure(problem));
     }
   };
-  return panel("Try one", el("form", { class: "ask", on: { submit: send } }, field("Ask something that your memory knows", goal), el("button", { type: "submit", class: "button primary" }, "Ask")), answer);
+  return panel("Try one", el("form", { class: "ask", on: { submit: send } }, field("Ask something your memory can answer", goal), el("button", { type: "submit", class: "button primary" }, "Ask")), answer);
 }
 
 async function one({ argument: runId, signal }) {
   const run = await call("GET", `/v1/runs/${encodeURIComponent(runId)}`, { signal });
+  if (run.adapter !== "run") return injection(run);
   const known = new Map(run.memories.map((memory) => [memory.memory_id, memory]));
   const named = [...new Set(STAGES.flatMap(([name]) => run[name]))];
   return several(
     el("p", { class: "trail" }, el("a", { href: "#/runs" }, "Runs"), " / run"),
-    head(`Run of ${dateTime(run.at)}`),
+    head(`Run on ${dateTime(run.at)}`),
     el("p", { class: "meta" }, badge(run.status), el("span", {}, inWords(run.stop_reason)), run.outcome && el("span", {}, spaced(run.outcome))),
     el("ol", { class: "funnel" }, STAGES.map(([name, words]) => el("li", { class: run[name].length > 0 ? "full" : "" }, el("strong", {}, number(run[name].length)), el("span", {}, words)))),
     panel("The memories in it", named.length === 0
-      ? empty("No memory was used", "Nothing that is remembered had to do with this run.")
+      ? empty("No memory was used", "Nothing in memory was relevant to this run.")
       : table("How far each memory came", ["Memory", ...STAGES.map(([, words]) => words)], named.map((name) => [
           known.has(name) ? el("a", { class: "content", href: linkTo("memory", name) }, known.get(name).content) : el("span", { class: "quiet" }, "a memory that is gone"),
           ...STAGES.map(([stage]) => reached(run, stage, name)),
         ])),
-      run.unverifiable.length > 0 && el("p", { class: "quiet" }, `${counted(run.unverifiable.length, "citation")} could neither be proven nor refuted from the answer.`)),
+      run.unverifiable.length > 0 && el("p", { class: "quiet" }, `${counted(run.unverifiable.length, "citation")} could be neither confirmed nor refuted from the answer.`)),
     panel("Steps", table("What the run did", ["Step", "Time", "Counts"], run.steps.map((step) => [
       several(spaced(step.phase), " ", !step.ok && badge("failed")),
       `${step.ms} ms`,
@@ -69,8 +78,25 @@ async function one({ argument: runId, signal }) {
   );
 }
 
+function injection(run) {
+  const known = new Map(run.memories.map((memory) => [memory.memory_id, memory]));
+  return several(
+    el("p", { class: "trail" }, el("a", { href: "#/runs" }, "Runs"), " / injection"),
+    head(`Shown to a model on ${dateTime(run.at)}`),
+    facts([["By", adapterName(run.adapter)], ["Agent", run.agent], ["Memories", number(run.injected.length)], ["Tokens", run.tokens === null ? null : number(run.tokens)], ["Found in", run.ms === null ? null : `${run.ms} ms`], ["Digest of the block", run.block_sha256 && el("code", { class: "id" }, run.block_sha256.slice(0, 16))]]),
+    panel("What the model was shown", el("ol", { class: "rows" }, run.injected.map((name) => el("li", {}, known.has(name) ? el("a", { class: "content", href: linkTo("memory", name) }, known.get(name).content) : el("span", { class: "quiet" }, "a memory that is gone")))),
+      el("p", { class: "quiet" }, "The memories are shown as they are now. The question is not kept: the audit holds no content.")),
+  );
+}
+
+const ADAPTERS = { context: "block for a prompt", search_memory: "the model's own search", mcp: "MCP", agent: "an agent", langgraph: "LangGraph", langchain: "LangChain", strands: "Strands Agents", adk: "Google ADK", ag2: "AG2", "openai-agents": "OpenAI Agents", "pydantic-ai": "Pydantic AI", "agent-framework": "Agent Framework", "llama-index": "LlamaIndex" };
+
+function adapterName(name) {
+  return ADAPTERS[name] ?? spaced(name);
+}
+
 function reached(run, stage, name) {
   if (run[stage].includes(name)) return el("span", { class: "yes" }, "yes");
-  if (stage === "verified" && run.unverifiable.includes(name)) return el("span", { class: "quiet" }, "cannot be told");
+  if (stage === "verified" && run.unverifiable.includes(name)) return el("span", { class: "quiet" }, "cannot tell");
   return el("span", { class: "quiet" }, "no");
 }

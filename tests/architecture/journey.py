@@ -1,4 +1,4 @@
-"""The way of one `add` through the source, measured where it runs.
+"""The way of one `add`, or with `--search` of one search, through the source, measured where it runs.
 
 `python -m tests.architecture.journey` opens a manager on a new SQLite file with the bundled embedder, adds one
 statement, and follows the `add` of a second, unrelated one: a profile function (`sys.setprofile`,
@@ -7,7 +7,8 @@ the receipt is back. Counted are functions and methods, nested ones and lambdas 
 expression is part of the function it is written in. After that come the lines of all modules of mnemic that the
 process has loaded, blank lines and docstrings among them, and the modules that the second `add` did not enter.
 
-`--json` prints the figures alone. tests/architecture/test_journey.py keeps them from rising.
+With `--search`, the second search of a process that has added two statements is followed. `--json` prints the figures
+alone. tests/architecture/test_journey.py keeps them from rising.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ SOURCE = ROOT / "src" / "mnemic"
 SOURCES = (SOURCE, *sorted((ROOT / "packages").glob("*/src")))
 """The packages of this repository; the names of the core's modules are relative to it."""
 FIRST, SECOND = "I was born in the month of May.", "The printer on the third floor is out of toner."
+ASKED = "When was I born?", "Which printer is out of toner?"
 BEYOND = ("stores/", "providers/", "text/", "types/", "runtime/clock.py", "mnemic_redact/")
 """Rooms beyond the ports, libraries and values: the way of a statement ends where the store and the embedder are
 called.
@@ -67,8 +69,8 @@ def own_name(path: Path) -> str | None:
     return next((path.relative_to(one).as_posix() for one in SOURCES if path.is_relative_to(one)), None)
 
 
-def measure() -> tuple[dict[str, dict[str, int]], dict[str, int]]:
-    """The functions that a second `add` enters, by file, and the lines of each file that is loaded by then."""
+def measure(search: bool = False) -> tuple[dict[str, dict[str, int]], dict[str, int]]:
+    """Return the functions that a second `add` or search enters, by file, and the lines of each file loaded by then."""
     journey = Journey()
     threading.setprofile(journey.note)
     sys.setprofile(journey.note)
@@ -76,10 +78,13 @@ def measure() -> tuple[dict[str, dict[str, int]], dict[str, int]]:
 
     with tempfile.TemporaryDirectory() as folder, MemoryManager("ana", store=Path(folder) / "memories.db") as memory:
         memory.add(FIRST)
+        if search:
+            memory.add(SECOND)
+            memory.search(ASKED[0])
         journey.followed = True
-        receipt = memory.add(SECOND)
+        worked = bool(memory.search(ASKED[1]).hits if search else memory.add(SECOND).outcome == "created")
         journey.followed = False
-        assert receipt.outcome == "created"
+        assert worked
         lines = loaded()
     return journey.files(), lines
 
@@ -98,7 +103,7 @@ def figures(files: dict[str, dict[str, int]], lines: dict[str, int]) -> dict[str
 
 
 def main() -> None:
-    files, lines = measure()
+    files, lines = measure(search="--search" in sys.argv)
     counted = figures(files, lines)
     if "--json" in sys.argv:
         print(json.dumps(counted))

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-import pytest
+import pytest_asyncio
 
 from mnemic.ports import RecordStore
 from mnemic.retrieve.fusion_weights import Weights
@@ -21,7 +21,7 @@ OFF = Weights(graph=0.0, near=0.0)
 class SurroundingContract(Setting):
     """Two relations away, and never further than the filter."""
 
-    @pytest.fixture
+    @pytest_asyncio.fixture
     async def graph(self, store: RecordStore) -> InProcessGraph:
         """Return a family, a note about her employer, and many notes that are more like the questions."""
         graph = InProcessGraph()

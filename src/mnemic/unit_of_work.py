@@ -1,7 +1,7 @@
-"""The unit of work: one transaction of a record store, with one method that writes.
+"""Unit of work: one transaction of a record store, with one method that writes.
 
-Everything that changes a store passes `commit`, and inside it `Unit.apply`: a row, its version, its line in the audit
-log and its entry in the outbox are written together or not at all. No other module opens a transaction
+Every change of a store passes `commit`, and inside it `Unit.apply`: a row, its version, its line in the audit log and
+its entry in the outbox are written together or not at all. No other module opens a transaction
 (tests/architecture/test_door.py).
 """
 
@@ -147,7 +147,7 @@ class Mutation:
         )
 
     def entry(self) -> OutboxEntry | None:
-        """Return the entry that tells the projections, which hold active memories only, about the memory."""
+        """Return the outbox entry about the memory for the projections, which contain active memories only."""
         if self.silent:
             return None
         if self.remove is not None:
@@ -160,7 +160,7 @@ class Mutation:
 
 
 class Unit:
-    """An open transaction: `reads` shows what the store holds, with the changes of this transaction; `apply` writes."""
+    """An open transaction: `reads` sees the store with the changes of this transaction; `apply` writes."""
 
     __slots__ = ("_tx", "changes", "reads")
 
@@ -202,7 +202,7 @@ class Unit:
 
 
 async def commit(store: RecordStore, work: Callable[[Unit], Awaitable[T]], *, deadline: Deadline | None = None) -> T:
-    """Run `work` in one transaction and commit it; see `RecordStore.transact` for what it must keep to and raises."""
+    """Run `work` in one transaction and commit it; `RecordStore.transact` lists its obligations and errors."""
     return await store.transact(lambda tx: work(Unit(tx)), deadline=deadline)
 
 

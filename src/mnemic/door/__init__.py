@@ -1,16 +1,16 @@
-"""The door: the one way by which a request changes memory.
+"""The door: the only way in which a request changes memory.
 
 Every request takes the same steps, in this order:
 
-1. contract: the handler checks the request's shape and says which statements will hold after it (`Handler.check`)
+1. contract: the handler checks the request's shape and returns the statements that the request makes (`Handler.check`)
 2. policy: keys, scopes, kinds, values and lengths of these statements
-3. grant: what the runtime allows now
+3. grant: what the runtime currently allows
 4. limits: erasure and retention, consent, quotas
-5. prepare, one transaction, publish (`Handler.carry_out`): no side effect before the transaction; the limits are asked
-   once more inside it
+5. prepare, one transaction, publish (`Handler.carry_out`): no side effect before the transaction, which checks the
+   limits once more
 
-What cuts across verbs is a middleware: a function around these steps, in a list. Entity noticing is one, and so are the
-watchers, by which a service counts.
+Concerns that cut across verbs are middleware: functions around these steps, in a list. Entity extraction on write is
+one, and so are the watchers that feed a service's metrics.
 """
 
 from __future__ import annotations
@@ -56,11 +56,11 @@ class Rules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
-    """A statement that will hold once the request is carried out.
+    """A statement that will be stored once the request has been carried out.
 
-    `subject` is the user whose consent and quotas count; `adds` is False where no memory is added by it; `within_grant`
-    is False where the embedding program vouches for the level (a reviewer of the whole tenant). `lenient`: a breach of
-    policy blocks it with the reason instead of ending the request.
+    `subject` is the user whose consent and quotas apply; `adds` is False if no memory is added; `within_grant` is False
+    if the embedding program vouches for the level (a reviewer of the whole tenant). `lenient`: a breach of policy
+    blocks the statement with its reason instead of ending the request.
     """
 
     candidate: Candidate
@@ -111,7 +111,7 @@ class Handler(Protocol):
     """Handler of one kind of request. Only the door calls these methods, `check` first."""
 
     async def check(self, call: Call) -> Sequence[Proposal]:
-        """Return the statements that the request makes. Raises what is wrong with its shape, or MemoryNotFound."""
+        """Return the statements that the request makes. Raises the error in its shape, or MemoryNotFound."""
 
     async def carry_out(self, call: Call, passed: Sequence[Passed]) -> Any:
         """Prepare, commit one transaction, publish; the answer. A blocked proposal is not written."""
@@ -161,9 +161,9 @@ class Door:
     middleware: Sequence[Middleware] = ()
 
     async def handle(self, call: Call, proceed: Proceed | None = None) -> Any:
-        """Return the answer to the request: of the steps, or of `proceed` in their place, called through the
-        middleware, the first one outermost. Raises InvalidInput, the breaches of policy (RunStopped), and what the
-        engine's method of that name says; then nothing was stored.
+        """Return the answer to the request, produced by the steps, or by `proceed` in their place, through the
+        middleware, the first one outermost. Raises InvalidInput, the breaches of policy (RunStopped), and the errors of
+        the engine's method; after an error nothing has been stored.
         """
         proceed = proceed or self._steps
         for one in reversed(self.middleware):

@@ -27,7 +27,7 @@ from mnemic.write.limiter import Limiter, consents
 from mnemic.write.pipeline import MemoryWritePipeline
 
 PREFERENCE = "preference"
-"""The category under which the extractors keep what a user likes and dislikes."""
+"""Category in which the extractors store likes and dislikes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +49,7 @@ class GatewayWrite:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryGateway:
-    """Writes and retrieves what the runtime's grant allows at this moment."""
+    """Write and retrieve what the runtime's grant currently allows."""
 
     pipeline: MemoryWritePipeline
     searcher: Searcher
@@ -89,7 +89,8 @@ class MemoryGateway:
         deadline: Deadline | None = None,
         engine: Any = None,
     ) -> GatewayWrite:
-        """Store what the grant lets through. One bad candidate does not stop the others; its receipt says why.
+        """Store the candidates that the grant allows. A bad candidate does not stop the others; its receipt has the
+        reason.
 
         With an `idempotency_key` a second delivery of the same candidates changes nothing. Raises BudgetSpent
         (`max_capture_items`) before anything is written.
@@ -123,8 +124,8 @@ class MemoryGateway:
         idempotency_key: str | None = None,
         deadline: Deadline | None = None,
     ) -> GatewayWrite:
-        """`write` in portions of `max_capture_items`: that bounds what a model proposes at once, not what a user's own
-        message may hold.
+        """Write in portions of `max_capture_items`. That budget bounds the proposals of a model, not the size of a
+        user's message.
         """
         done = GatewayWrite()
         portion = self.budget.max_capture_items
@@ -137,7 +138,7 @@ class MemoryGateway:
     async def retrieve(
         self, intent: Intent, *, actor: Actor, preference_bias: bool = False, deadline: Deadline | None = None
     ) -> SearchResult:
-        """Return what the intent asks for, within the grant. Raises ScopeDenied, InvalidIntent, or MnemicError when all
+        """Return the results of the intent, within the grant. Raises ScopeDenied, InvalidIntent, or MnemicError if all
         lists fail.
         """
         if any(len(text) > self.budget.max_query_chars for text in (intent.query, *intent.parts)):
@@ -174,7 +175,7 @@ class MemoryGateway:
         )
 
     def bias(self, preference_bias: bool) -> Bias:
-        """Return the policy's preference keys where the bias is asked for, and what stands in every answer."""
+        """Return the policy's preference keys if the bias is requested, and the pinned memories of every answer."""
         rules = (self.policy.keys or {}).values()
         return Bias(
             keys=frozenset(rule.key for rule in rules if rule.preference) if preference_bias else frozenset(),
@@ -185,8 +186,8 @@ class MemoryGateway:
         )
 
     def beside(self, preference_bias: bool, standing: int) -> Bias:
-        """Return the same, but what stands, and every preference with it, comes beside the best hits: the `standing`
-        most relevant of them. Raises InvalidInput (`standing`).
+        """Return the bias, with up to `standing` pinned memories and preferences in addition to the best hits, most
+        relevant first. Raises InvalidInput (`standing`).
         """
         bias, most = self.bias(preference_bias), checked_pinned(standing)
         return replace(bias, standing_categories=bias.standing_categories | {PREFERENCE}, beside=most)

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
 
 class _Turns:
-    """Parts that turns work with: rules and templates where nobody else was named, loaded with the first turn."""
+    """Components of a turn, with rules and templates as defaults; loaded with the first turn."""
 
     def __init__(
         self, embedder: Embedder, proposers: Mapping[str, Any], *, preference_bias: bool, max_tokens: int | None
@@ -96,7 +96,7 @@ class MemoryEngine(StewardVerbs):
 
     Every verb takes the `actor` on whose behalf it is called and reaches only that actor's scopes at the granted
     levels. Use it as an async context manager, or call `open` and `close`. Errors are those of `mnemic.errors`; none of
-    them leaves a write half done.
+    them leaves a partial write.
     """
 
     background = False
@@ -157,12 +157,12 @@ class MemoryEngine(StewardVerbs):
         return Door(limiter=limiter, handlers=handlers, middleware=middleware)
 
     def _forgotten(self) -> None:
-        """After an erasure: who speaks in a scope is looked up again, and no data of it is held."""
+        """Drop what is cached about an erased scope: its speakers and its data."""
         self.searcher.spoken.forget()
         self.searcher.data.forget()
 
     def _beside(self) -> dict[str, Any]:
-        """Return what a search finds beside the lists of the store: by walking the graph, and by a search service."""
+        """Return the additional sources of a search: graph traversal and a search service."""
         from mnemic.graph.search import GraphSurroundings
         from mnemic.retrieve.optional_backend import OptionalBackend
         from mnemic.retrieve.search_service import IndexedElsewhere
@@ -209,8 +209,10 @@ class MemoryEngine(StewardVerbs):
         await self.close()
 
     def under(self, *, policy: Policy, grant: Grant, budget: Budget, limits: Limits) -> Self:
-        """Return this engine by other rules; all else, what is open too, is the same. It is this one that is closed."""
-        gateway = self.gateway  # made now, so that the view shares what it is made of
+        """Return this engine under other rules; everything else is shared, open resources included. Only this engine is
+        closed.
+        """
+        gateway = self.gateway  # created now, so that the view shares its components
         view = copy(self)
         view.rules = Rules(policy=policy, grant=grant, budget=budget, limits=limits)
         view.gateway = replace(gateway, policy=policy, grant=grant, budget=budget, limits=limits)
@@ -218,7 +220,7 @@ class MemoryEngine(StewardVerbs):
 
     @property
     def policy(self) -> Policy:
-        """Policy on what may be proposed."""
+        """Policy: the candidates that may be proposed."""
         return self.rules.policy
 
     # -- writing ------------------------------------------------------------------------------------------------------
@@ -240,12 +242,12 @@ class MemoryEngine(StewardVerbs):
         idempotency_key: str | None = None,
         deadline: Deadline | None = None,
     ) -> WriteReceipt:
-        """Remember one thing and return once it is durable.
+        """Remember one statement and return once it is durable.
 
-        A ready `Candidate` is taken as it is and the other arguments but `idempotency_key` and `deadline` are ignored.
-        What the runtime does not grant gives a receipt with outcome `blocked`. Raises InvalidInput, or KeyNotAllowed,
-        ScopeNotAllowed, InvalidCandidates for what the policy forbids; EmbedderFailed and StoreFailed leave nothing
-        behind.
+        A ready `Candidate` is stored as given; then all other arguments except `idempotency_key` and `deadline` are
+        ignored. A candidate outside the runtime's grant gives a receipt with outcome `blocked`. Raises InvalidInput, or
+        KeyNotAllowed, ScopeNotAllowed, InvalidCandidates if policy forbids it. After EmbedderFailed and StoreFailed
+        nothing has been stored.
         """
         if isinstance(content, Candidate):
             return await self.handle(
@@ -285,14 +287,15 @@ class MemoryEngine(StewardVerbs):
         return await self.handle(requests.Record(messages=tuple(messages)), actor=actor)
 
     async def capture(self, message: str | Message, *, actor: Actor, idempotency_key: str | None = None) -> RunReport:
-        """Remember what is worth it in what the user said; the report says what was written, blocked, skipped."""
+        """Remember the durable facts in the user's message; the report lists what was written, blocked and skipped."""
         return await self.run(actor=actor, message=message, idempotency_key=idempotency_key)
 
     async def capture_many(
         self, messages: Sequence[Message], *, actor: Actor, idempotency_keys: Sequence[str | None] | None = None
     ) -> Sequence[RunReport | None]:
-        """Remember what is worth it in several messages, in their order: one report for each of the user's own, None
-        for the others, which only show what those mean. A language model reads up to twelve of a session in one call.
+        """Remember the durable facts in several messages, in order: one report for each of the user's messages, None
+        for the others, which serve as context only. A language model reads up to twelve messages of a session in one
+        call.
         """
         from mnemic.engine.message_forms import captured
 
@@ -306,10 +309,10 @@ class MemoryEngine(StewardVerbs):
         infer: bool = True,
         metadata: Mapping[str, Any] | None = None,
     ) -> Sequence[WriteReceipt]:
-        """Remember a conversation as a program has it: a text, a dictionary with `role` and `content`, or a list of
-        them. `infer`: what is worth it in the user's own messages, else every message as it is. `metadata` becomes the
-        data of each memory. Returns a receipt for each; raises what the language model or a budget stopped with, after
-        what was remembered until then is written.
+        """Remember a conversation in a program's usual form: a text, a dictionary with `role` and `content`, or a list
+        of them. With `infer`, the durable facts in the user's messages are stored, else every message as it is.
+        `metadata` becomes the data of each memory. Returns one receipt for each memory; if the language model or a
+        budget stops it, everything remembered so far stays written and the error is raised.
         """
         from mnemic.engine.message_forms import remember
 
@@ -327,10 +330,10 @@ class MemoryEngine(StewardVerbs):
         idempotency_key: str | None = None,
         watch: Watch | None = None,
     ) -> RunReport:
-        """One memory-augmented turn: remember from `message`, answer `goal` with what is remembered, audit the answer.
+        """Run one memory-augmented turn: remember from `message`, answer `goal` from memory, audit the answer.
 
-        Either may be left out; `watch` is shown each step as it ends. Never raises for what the run itself meets; the
-        report carries status and stop_reason. What was answered leaves a line without content in the audit.
+        Either may be omitted; `watch` receives each step as it ends. A failure of the run itself is never raised: the
+        report has status and stop_reason. The answer leaves a line without content in the audit log.
         """
         if message is None and goal is None:
             raise InvalidInput("run", hint="give a message, a goal or both")
@@ -347,7 +350,7 @@ class MemoryEngine(StewardVerbs):
     async def run_turn(
         self, turn: Run, actor: Actor, *, watch: Watch | None = None, read: Extraction | MnemicError | None = None
     ) -> RunReport:
-        """Return the turn, through the middleware of the door: what it writes passes the door by itself."""
+        """Return the turn, wrapped by the door's middleware; each of its writes passes the door separately."""
         from mnemic.engine.turn import TurnRequest, run_turn
 
         async def proceed(_: Call) -> RunReport:

@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 
 class ReadVerbs:
-    """Verbs that `MemoryEngine` takes over. What only reading needs is loaded with the first read."""
+    """Read verbs of `MemoryEngine`. Modules that only reading needs are loaded with the first read."""
 
     store: RecordStore
     embedder: Embedder
@@ -54,7 +54,7 @@ class ReadVerbs:
         return Searcher(self.store, self.embedder, ranker=LEARNED_RANKER, **self._beside())
 
     def _beside(self) -> dict[str, Any]:
-        """Return what a search finds beside the lists of the store."""
+        """Return the additional sources of a search."""
         return {}
 
     @cached_property
@@ -76,7 +76,9 @@ class ReadVerbs:
         )
 
     def load(self) -> None:
-        """Load what searches and model calls need, so that the first of them, which has a deadline, need not wait."""
+        """Load the modules that searches and model calls need, so that the first of them, which has a deadline, does
+        not wait.
+        """
         for name in ("inject", "engine.recall", "inject.compact", "retrieve.caller_intents"):
             import_module(f"mnemic.{name}")
         _ = self.gateway
@@ -125,16 +127,16 @@ class ReadVerbs:
         named: bool = False,
         deadline: Deadline | None = None,
     ) -> SearchResult:
-        """Return the best `top_k` (1 to 100) memories for `query`, cut to `max_tokens` where given; an empty query
-        lists the newest.
+        """Return the best `top_k` (1 to 100) memories for `query`, cut to `max_tokens` if given; an empty query lists
+        the newest.
 
-        `as_of`: what was true then; `known_at`: what was believed then, whatever has been learnt, corrected or closed
-        since; both together: what was believed then of that time. What was forgotten or has expired stays unseen.
-        `asked_at`: the day by which "two weeks ago" is read, now where it is not given; what was told then is lifted.
-        `where`: only memories whose data meets this filter, wherever they would rank (`mnemic.types.conditions`).
-        `standing` (0 to 100): as many of what policy calls standing, and of the preferences, come before these,
-        whether or not they are like the query; the most relevant where there are more. `named`: only memories that the
-        query names, by their key or by one of `data["names"]`, standing ones too; where there are none, none are found
+        `as_of` selects what was true then; `known_at` what was believed then, whatever was learnt, corrected or closed
+        since; both together, what was believed then about that time. Forgotten and expired memories are never returned.
+        `asked_at` is the day from which "two weeks ago" counts (default: now); memories of that time are boosted.
+        `where` keeps only memories whose data meets this filter, wherever they rank (`mnemic.types.conditions`).
+        `standing` (0 to 100) is the number of pinned memories and preferences that precede the hits whether or not they
+        resemble the query; the most relevant ones if there are more. `named` keeps only memories that the query names,
+        by their key or by one of `data["names"]`, pinned ones included; without a match the result is empty
         (`mnemic.retrieve.named_memories`). Lists that failed are named in `errors`; if all failed, the first failure is
         raised. Raises ScopeDenied for a level that is not granted.
         """
@@ -156,8 +158,8 @@ class ReadVerbs:
         return _cut(self.gateway.watchers.searched(result), max_tokens, self.token_count)
 
     async def recall(self, request: RecallRequest, *, actor: Actor, deadline: Deadline | None = None) -> Recalled:
-        """Return the memories that a model call is shown: what policy pins, preferences that the request could depend
-        on, and what is relevant, within the budget; see `mnemic.engine.recall`. Raises as `search` does.
+        """Return the memories that a model call is shown: pinned ones, preferences that the request could depend on,
+        and relevant ones, within the budget; see `mnemic.engine.recall`. Raises as `search` does.
         """
         from mnemic.engine.recall import recall
 
@@ -171,8 +173,8 @@ class ReadVerbs:
         top_k: int = DEFAULT_MAX_ENTRIES,
         max_tokens: int = DEFAULT_MAX_TOKENS,
     ) -> ContextBlock:
-        """Return what a model that is asked `query` is shown, as a block of data for its input; it is logged as
-        injected. Never raises for an outage: `degraded` and `reason` say so.
+        """Return the memories that a model asked `query` is shown, as a block of data for its input, and log them as
+        injected. An outage is never raised: `degraded` and `reason` report it.
         """
         self.load()
         from mnemic.inject import InjectionConfig, injector_for
@@ -185,8 +187,8 @@ class ReadVerbs:
         return await self._pipeline.redacted(text, tenant=actor.tenant)
 
     async def hot(self, *, actor: Actor, kinds: Sequence[Kind | str] | None = None, limit: int = 10) -> SearchResult:
-        """Return the newest memories by when they happened, for the head of a prompt: through the hot set where there
-        is one, whose failure is named in `errors`. What another process has written may come a moment late.
+        """Return the most recent memories by the time they happened, for the head of a prompt: through the hot set if
+        there is one, whose failure is named in `errors`. Writes of other processes may appear with a short delay.
         """
         from mnemic.retrieve.hot_set import HotReader
 
@@ -196,8 +198,8 @@ class ReadVerbs:
     async def get(
         self, memory_id: str, *, actor: Actor, as_of: datetime | None = None, known_at: datetime | None = None
     ) -> Memory:
-        """One memory in its current version, or in the one of `known_at`. Raises MemoryNotFound, also for somebody
-        else's, for what awaits review, and with `as_of` for what was not true then.
+        """Return one memory in its current version, or in that of `known_at`. Raises MemoryNotFound, also for another
+        user's memory, for one that awaits review, and with `as_of` for one that was not true then.
         """
         scopes = self.reach(actor)
         if as_of is None and known_at is None:
@@ -249,7 +251,7 @@ class ReadVerbs:
         return await then.count(where)
 
     async def _then(self, where: Where, known_at: datetime | None) -> tuple[Snapshot, Where]:
-        """Return the store, or what was believed in it at `known_at`, and the filter for it."""
+        """Return the store, or its state as believed at `known_at`, and the matching filter."""
         known_at = _moment(known_at, "known_at")
         if known_at is None:
             return self.store, where
@@ -259,9 +261,9 @@ class ReadVerbs:
     async def history(
         self, memory_id: str, *, actor: Actor, as_of: datetime | None = None, known_at: datetime | None = None
     ) -> Sequence[Memory]:
-        """All versions of a memory, or of all values of a key that is given in its place, oldest first: with `known_at`
-        those written by then, with `as_of` those by which it was true then. Raises MemoryNotFound where there is none,
-        and for what awaits review.
+        """Return all versions of a memory, or of all values of a given key, oldest first: with `known_at` those written
+        by then, with `as_of` those that were true then. Raises MemoryNotFound if there is none, and for one that awaits
+        review.
         """
         from mnemic.maintain import lineage
 
@@ -278,7 +280,7 @@ class ReadVerbs:
         return found
 
     async def lineage(self, memory_id: str, *, actor: Actor) -> Lineage:
-        """Return what a memory took the place of, and what took its place. Raises MemoryNotFound."""
+        """Return the predecessors and successors of a memory. Raises MemoryNotFound."""
         from mnemic.maintain import lineage
 
         return await lineage.lineage(self.store, memory_id, scopes=self.reach(actor))
@@ -293,8 +295,8 @@ class ReadVerbs:
         return await lineage.uses(self.store, actor.tenant, memory_id, before=before, limit=limit)
 
     def export(self, *, actor: Actor, archive: bool = False) -> AsyncIterator[dict[str, Any]]:
-        """Everything held in the actor's scopes, whatever its status, as JSON data: as it stands now, newest first, or
-        as an `archive` with every version, oldest first, and the actor's consents, which `restore` takes back.
+        """Yield every memory in the actor's scopes, whatever its status, as JSON data: in its current version, newest
+        first, or as an `archive` with every version, oldest first, and the actor's consents, which `restore` reads.
         """
         from mnemic.maintain.archive import archived
         from mnemic.maintain.export import everything, exported
@@ -311,7 +313,7 @@ class ReadVerbs:
 
 
 def _intent_of(*asked: Any) -> Intent:
-    """Return the intent that the arguments of a search spell; what reads them is loaded by the first search."""
+    """Return the intent for the arguments of a search; its parser is loaded by the first search."""
     from mnemic.retrieve.caller_intents import intent_of
 
     return intent_of(*asked)

@@ -1,14 +1,14 @@
 """Recall: the one decision about which memories a model call is shown.
 
 The injector, `run`, the graph, the frameworks' stores, the tools of MCP, REST `/context`, the adapters and the console
-all ask here, so that the same request is shown the same memories on every path. A search finds; this decides:
+all use it, so that the same request is shown the same memories on every path. A search finds; recall decides:
 
-1. What policy pins (standing keys, kinds and categories) is shown whatever the request is.
-2. A preference, a constraint, or who somebody is, is shown where the answer could depend on it.
-3. The rest is shown where it is relevant, and nothing of it where the search probably knows nothing about the query, or
-   the request is small talk.
-4. All of it is cut: to the number that was asked for, to one memory from untrusted channels, to the tokens.
-5. Where the request asks for an order, what is left comes in the order of its times.
+1. Memories that policy pins (standing keys, kinds and categories) are shown whatever the request is.
+2. A preference, a constraint or the user's identity is shown if the answer could depend on it.
+3. Other memories are shown if they are relevant, and none if the search probably knows nothing about the query, or the
+   request is small talk.
+4. The result is cut: to the requested number, to one memory from untrusted channels, to the tokens.
+5. If the request asks for an order, the rest is sorted by time.
 """
 
 from __future__ import annotations
@@ -34,15 +34,16 @@ from mnemic.types.recall_limits import shortened
 MAX_STANDING = 40
 """Pinned memories and preferences that one search may bring; how many of them are shown is a matter of tokens."""
 IDENTITY = "identity"
-"""The category under which the extractors keep who somebody is."""
+"""Category in which the extractors store a person's identity."""
 OF_A_MESSAGE = 0.3
-"""Of the least relevance, the part that is asked of a message: several of a conversation answer a question together. On
-LoCoMo's test half 0.03 loses one evidence message in 20 of the best five, and leaves out nine in ten of what other
-conversations' questions find there."""
+"""Fraction of the least relevance that a message needs: several messages of a conversation answer a question together.
+On LoCoMo's test half 0.03 loses one evidence message in 20 of the best five, and leaves out nine in ten of the messages
+that other conversations' questions find there.
+"""
 COVERED_BY_FACTS = 0.4
-"""The part of a message that facts made from it quote, from which on it is left out beside them."""
+"""Fraction of a message quoted by its facts, from which on the message itself is left out."""
 AMONG = 20
-"""Hits among which a statement is looked for that the messages of a long chat have passed in the ranking."""
+"""Number of hits searched for a statement that the messages of a long chat have outranked."""
 JUDGED = frozenset({PREFERENCE, IDENTITY, "constraint"})
 """Categories that are shown where the request could depend on them."""
 
@@ -50,8 +51,8 @@ JUDGED = frozenset({PREFERENCE, IDENTITY, "constraint"})
 async def recall(
     gateway: MemoryGateway, request: RecallRequest, *, actor: Actor, deadline: Deadline | None = None
 ) -> Recalled:
-    """Return what a model call that asks `request` on behalf of the actor is shown. Nothing is logged: who shows it
-    says so.
+    """Return the memories that a model call is shown which asks `request` on behalf of the actor. Nothing is logged:
+    the caller that shows them logs them.
 
     Raises ScopeDenied for a level that is not granted, and MnemicError if every list of the search fails.
     """
@@ -74,7 +75,7 @@ async def recall(
 
 
 def _bias(gateway: MemoryGateway, request: RecallRequest) -> Bias:
-    """Beside the best hits: what policy pins, and what is judged by whether the request could depend on it."""
+    """Return the memories shown in addition to the best hits: pinned ones, and preferences that may matter."""
     bias = gateway.bias(request.preference_bias)
     if not request.standing_share:
         return replace(bias, beside=0)
@@ -100,10 +101,10 @@ def choose(
     """Return the hits of `result` that are shown to a model that serves `reader`."""
     ask = Ask.of(shortened(request.asked or request.intent.query))
     standing = [hit for hit in result.hits if _is_judged(hit) and is_trusted(hit.memory, reader)]
-    standing.sort(key=lambda hit: hit.memory.status is not Status.SUPERSEDED)  # what was true then comes first
+    standing.sort(key=lambda hit: hit.memory.status is not Status.SUPERSEDED)  # past truths come first
     asked = {hit.memory.memory_id for hit in standing if ask.depends_on(hit)}
     shown = [hit for hit in standing if _is_pinned(hit.memory, policy) or hit.memory.memory_id in asked]
-    shown.sort(key=lambda hit: hit.memory.memory_id not in asked)  # what is only pinned is cut first
+    shown.sort(key=lambda hit: hit.memory.memory_id not in asked)  # memories that are only pinned are cut first
     beside = _within_share(shown, int(request.max_tokens * request.standing_share), count)
     known = {hit.memory.memory_id for hit in beside}
     biased = _preferred(policy) if request.preference_bias else frozenset()
@@ -139,8 +140,9 @@ def _is_covered(message: Memory, facts: Sequence[Memory]) -> bool:
 
 
 def _in_order(hits: Sequence[Hit], biased: Set[str]) -> list[Hit]:
-    """Return the hits that compete for the places: those that came beside the others take the place of their score. The
-    others keep their order, which is not that of their scores alone. A key among `biased` competes whatever the query.
+    """Return the hits in the order in which they compete for places: those that were added to the best hits are
+    inserted by their score. The others keep their order, which does not follow their scores alone. A key among `biased`
+    competes whatever the query.
     """
     order = [hit for hit in hits if not hit.standing]
     for hit in (replace(hit, reason=_reason(hit, biased)) for hit in hits if hit.standing):
@@ -172,15 +174,15 @@ def _abstains(result: SearchResult, request: RecallRequest) -> bool:
 
 
 def _near(hits: Sequence[Hit], request: RecallRequest) -> list[Hit]:
-    """Return the first hits that are near: messages among the first `top_k` of all, statements wherever they are."""
+    """Return the first hits that are near: messages among the first `top_k` of all, statements wherever they rank."""
     most = request.intent.top_k
     meant = (hit for place, hit in enumerate(hits) if place < most or hit.memory.category != MESSAGE_CATEGORY)
     return [hit for hit in meant if _is_near(hit, request)][:most]
 
 
 def _is_near(hit: Hit, request: RecallRequest) -> bool:
-    """Return True if the hit shares a word or a key with the query, or comes near it, and is likely enough about it. A
-    message of a conversation says little by itself, so that less is asked of it.
+    """Return True if the hit shares a word or a key with the query or is close to it, and is likely enough to be about
+    it. A single message of a conversation carries little, so its bound is lower.
     """
     if hit.reason == PREFERENCE_BIAS:
         return True

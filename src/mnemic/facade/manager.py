@@ -29,20 +29,19 @@ SERVICES = ("http://", "https://")
 class MemoryManager(MemoryVerbs[Blocking], PortalOwner):
     """One user's memory with one agent.
 
-        with MemoryManager("ana") as memory:
-            memory.capture("I am vegetarian and I prefer aisle seats.")
-            print(memory.search("what should I order for dinner?").hits)
+            with MemoryManager("ana") as memory:
+                memory.capture("I am vegetarian and I prefer aisle seats.")
+                print(memory.search("what should I order for dinner?").hits)
 
-    Opens at once: the file named by `store`, by MNEMIC_STORE, or `mnemic.db`. Threads may share a manager. `engine`
-    gives an engine that is already built; it is opened and closed here all the same. `profile` is what the agent's
-    makers say of it, else what the folder of personas in the settings holds.
+    Opens immediately: the file `store`, else MNEMIC_STORE, else `mnemic.db`. Threads may share a manager. `engine` is
+    an engine that the caller has built; the manager opens and closes it as well. `profile` is the persona given by the
+    agent's developers; the default comes from the folder of personas in the settings.
 
-    Where `store` is the address of a service (`https://...`), the same verbs ask that service, with `api_key`: the key
-    of the user, or that of an application, which is exchanged for a token of the user's. Needs `mnemic[client]`.
+    If `store` is the URL of a service (`https://...`), the same verbs call that service with `api_key`: the user's key,
+    or an application's key, which is exchanged for a token of the user. Requires `mnemic[client]`.
 
     The seven kinds are `working`, `short_term`, `long_term`, `persona`, `episodic`, `entity` and `structured`; `add`
-    and `retrieve` go across them. Where no user is named, it is the one of the command line: `MNEMIC_USER`, else
-    whoever is logged in.
+    and `retrieve` work across them. The default user is that of the command line: `MNEMIC_USER`, else the login name.
     """
 
     def __init__(
@@ -76,7 +75,7 @@ class MemoryManager(MemoryVerbs[Blocking], PortalOwner):
         await self.engine.close()
 
     def export(self) -> Iterator[dict[str, Any]]:
-        """Everything held in this user's scopes, as JSON data, one memory at a time."""
+        """Yield every memory in this user's scopes as JSON data, one at a time."""
         return self._portal.iterate(self.engine.export(actor=self.actor))
 
     def export_subject(self, subject: str | None = None, *, form: Form = "json", values: bool = False) -> Iterator[str]:
@@ -85,7 +84,9 @@ class MemoryManager(MemoryVerbs[Blocking], PortalOwner):
         return self._portal.iterate(self.engine.export_subject(wanted, actor=self.actor, form=form, values=values))
 
     def changes(self, *, after: int | None = None) -> Iterator[AuditEvent]:
-        """Each change of this user's memories as it comes, from after sequence `after` (now). Never any content."""
+        """Yield each change of this user's memories as it happens, after sequence `after` (default: from now on). Never
+        contains content.
+        """
         return self._portal.iterate(self._changes(after))
 
 
@@ -122,7 +123,7 @@ class AsyncMemoryManager(MemoryVerbs[Awaited]):
         return self
 
     async def close(self) -> None:
-        """Release what is held. May be called twice."""
+        """Release all resources. May be called twice."""
         await self.engine.close()
 
     async def __aenter__(self) -> Self:
@@ -134,18 +135,20 @@ class AsyncMemoryManager(MemoryVerbs[Awaited]):
         await self.close()
 
     def export(self) -> AsyncIterator[dict[str, Any]]:
-        """Everything held in this user's scopes, as JSON data, one memory at a time."""
+        """Yield every memory in this user's scopes as JSON data, one at a time."""
         return self.engine.export(actor=self.actor)
 
     def export_subject(
         self, subject: str | None = None, *, form: Form = "json", values: bool = False
     ) -> AsyncIterator[str]:
-        """Everything held about this user, or about `subject` of the tenant, as the chunks of one document."""
+        """Yield all data stored about this user, or about `subject` of the tenant, as the chunks of one document."""
         wanted = self.actor.user if subject is None else subject
         return self.engine.export_subject(wanted, actor=self.actor, form=form, values=values)
 
     def changes(self, *, after: int | None = None) -> AsyncIterator[AuditEvent]:
-        """Each change of this user's memories as it comes, from after sequence `after` (now). Never any content."""
+        """Yield each change of this user's memories as it happens, after sequence `after` (default: from now on). Never
+        contains content.
+        """
         return self._changes(after)
 
 

@@ -1,4 +1,4 @@
-"""Everything that can be asked of one user's memory, written once: for callers who wait and for callers who await."""
+"""Verbs of one user's memory, defined once for blocking and for awaiting callers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ POLL_SECONDS = 0.5
 
 
 class MemoryVerbs(KindsAndUpkeep[M]):
-    """The verbs of one user's memory. Each does what the engine's verb of the same name does for the actor."""
+    """Verbs of one user's memory. Each calls the engine's verb of the same name for the actor."""
 
     def __init__(self, ground: Ground[M], engine: MemoryEngine, actor: Actor, kinds: SevenKinds[M]) -> None:
         super().__init__(ground)
@@ -52,14 +52,14 @@ class MemoryVerbs(KindsAndUpkeep[M]):
 
     @verb
     async def capture(self, message: str | Message, *, idempotency_key: str | None = None) -> RunReport:
-        """Remember what is worth it in what the user said; the report says what was written, blocked, skipped."""
+        """Remember the durable facts in the user's message; the report lists what was written, blocked and skipped."""
         return await self.engine.capture(message, actor=self.actor, idempotency_key=idempotency_key)
 
     @verb
     async def capture_many(
         self, messages: Sequence[Message], *, idempotency_keys: Sequence[str | None] | None = None
     ) -> Sequence[RunReport | None]:
-        """Remember what is worth it in several messages; see `MemoryEngine.capture_many`."""
+        """Remember the durable facts in several messages; see `MemoryEngine.capture_many`."""
         return await self.engine.capture_many(messages, actor=self.actor, idempotency_keys=idempotency_keys)
 
     @verb
@@ -75,12 +75,14 @@ class MemoryVerbs(KindsAndUpkeep[M]):
 
     @verb
     async def carry_out(self, request: MemoryRequest) -> CarriedOut:
-        """Do what a message asked of memory, once its user has confirmed it; see `MemoryEngine.carry_out`."""
+        """Carry out the changes that a message requested, once the user has confirmed them; see
+        `MemoryEngine.carry_out`.
+        """
         return await self.engine.carry_out(request, actor=self.actor)
 
     @verb
     async def rollback(self, memory_id: str, version: int) -> WriteReceipt:
-        """Make a memory say again what it said in `version`. Raises MemoryNotFound, InvalidInput, VersionConflict."""
+        """Restore the content that a memory had in `version`. Raises MemoryNotFound, InvalidInput, VersionConflict."""
         return await self.engine.rollback(memory_id, version, actor=self.actor)
 
     @verb
@@ -148,7 +150,9 @@ class MemoryVerbs(KindsAndUpkeep[M]):
     async def context(
         self, query: str, *, top_k: int = DEFAULT_MAX_ENTRIES, max_tokens: int = DEFAULT_MAX_TOKENS
     ) -> ContextBlock:
-        """Return what a model that is asked `query` is shown, as a block of data; see `MemoryEngine.context`."""
+        """Return the memories that a model asked `query` would be shown, as a block of data; see
+        `MemoryEngine.context`.
+        """
         return await self.engine.context(query, actor=self.actor, top_k=top_k, max_tokens=max_tokens)
 
     retrieve = through("_kinds", SevenKinds.retrieve)
@@ -198,47 +202,49 @@ class MemoryVerbs(KindsAndUpkeep[M]):
 
     @verb
     async def lineage(self, memory_id: str) -> Lineage:
-        """Return what a memory took the place of, and what took its place. Raises MemoryNotFound."""
+        """Return the predecessors and successors of a memory. Raises MemoryNotFound."""
         return await self.engine.lineage(memory_id, actor=self.actor)
 
     @verb
     async def uses(
         self, memory_id: str, *, before: int | None = None, limit: int = 50
     ) -> tuple[Sequence[Use], int | None]:
-        """Return what was done with a memory, newest first, and where the next page begins. Raises MemoryNotFound."""
+        """Return the audit of a memory, newest first, and the start of the next page. Raises MemoryNotFound."""
         return await self.engine.uses(memory_id, actor=self.actor, before=before, limit=limit)
 
     # -- governance ---------------------------------------------------------------------------------------------------
 
     @property
     def consent(self) -> ConsentBook[M]:
-        """Decisions on what may be remembered of this user, key by key."""
+        """Consent of this user, key by key."""
         from mnemic.facade.governance import ConsentBook
 
         return ConsentBook(self.ground, self.engine, self.actor)
 
     @property
     def privacy(self) -> Privacy[M]:
-        """Data that is held about somebody, and its erasure."""
+        """Personal data stored about a user, and its erasure."""
         from mnemic.facade.governance import Privacy
 
         return Privacy(self.ground, self.engine, self.actor)
 
     @property
     def audit(self) -> AuditTrail[M]:
-        """Record of what happened to the tenant's memories."""
+        """Audit log of the tenant's memories."""
         from mnemic.facade.governance import AuditTrail
 
         return AuditTrail(self.ground, self.engine, self.actor)
 
     def review(self, *, whole_tenant: bool = False) -> ReviewQueue[M]:
-        """Return what waits for a person in this user's scopes; with the program's word `whole_tenant`, everybody's."""
+        """Return the memories that await review in this user's scopes; `whole_tenant` includes all users and is the
+        program's responsibility.
+        """
         from mnemic.facade.governance import ReviewQueue
 
         return ReviewQueue(self.ground, self.engine, self.actor, whole_tenant=whole_tenant)
 
     async def _changes(self, after: int | None) -> AsyncIterator[AuditEvent]:
-        """Each change of the user's own memories, from after sequence `after` (now), as it comes."""
+        """Yield each change of the user's own memories as it happens, after sequence `after` (default: from now on)."""
         streamed = getattr(self.engine, "changes", None)  # a service has a stream
         if streamed is not None:
             async for event in streamed(after=after):

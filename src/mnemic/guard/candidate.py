@@ -1,4 +1,4 @@
-"""One candidate held against policy and budget: the same for a program's and a model's."""
+"""Check of one candidate against policy and budget, the same for a program's candidates and a model's."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def confidence_of(raw: object) -> tuple[float, tuple[str, ...]]:
 
 
 def number_of(raw: object, name: str) -> float | int:
-    """Return a finite number, of any size. A bool is none."""
+    """Return a finite number of any size. A bool is not a number."""
     if isinstance(raw, bool) or not isinstance(raw, int | float) or (isinstance(raw, float) and not math.isfinite(raw)):
         raise InvalidCandidates(name)
     return raw

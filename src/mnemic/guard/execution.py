@@ -1,4 +1,6 @@
-"""Permissions that the runtime gives now. What it does not allow is blocked and recorded; the run goes on."""
+"""Grant: the permissions of the runtime at this moment. What it does not allow is blocked and recorded; the run
+continues.
+"""
 
 from __future__ import annotations
 

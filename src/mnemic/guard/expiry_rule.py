@@ -1,9 +1,9 @@
-"""Time for which a memory is kept: one function for every path that stores, confirms, corrects, approves or restores
-one.
+"""Expiry rule: the lifetime of a memory, in one function for every path that stores, confirms, corrects, approves or
+restores one.
 
-The end is the earliest of what a request or a model wishes, what the rule of the key says and what the policy allows
-the kind. Where nobody wishes and no key has a rule, `default_ttl_days` of the policy decides, else the kind: facts,
-preferences and the messages of conversations are kept until they are changed, forgotten or erased.
+The lifetime is the shortest of what a request or a model asks for, the key's rule, and the policy's limit for the kind.
+If nothing is asked for and the key has no rule, `default_ttl_days` of the policy applies, else the kind's default:
+facts, preferences and messages of conversations are kept until they are changed, forgotten or erased.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ def ttl_of(wish: timedelta | str | None) -> timedelta | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lifetime:
-    """Time for which something is kept from when it is told; None: until it is changed, forgotten or erased.
+    """Lifetime from the moment of the statement; None: until it is changed, forgotten or erased.
 
-    `shortened`: that is less than what was wished.
+    `shortened`: it is shorter than requested.
     """
 
     ttl: timedelta | None
@@ -73,10 +73,10 @@ def lifetime(candidate: Candidate, policy: Policy) -> Lifetime:
 def end_of(
     candidate: Candidate, policy: Policy, *, now: datetime, stated_at: datetime | None = None
 ) -> datetime | None:
-    """Return when the candidate ends that is told at `now`; None: never.
+    """Return when a candidate stated at `now` expires; None: never.
 
-    `stated_at` is when the memory was first told that it confirms: the time that the policy allows a kind counts from
-    there, so that a confirmation never lengthens it.
+    `stated_at` is the first statement of the memory that the candidate confirms: the policy's limit for the kind counts
+    from there, so that a confirmation never extends it.
     """
     ttl, longest = lifetime(candidate, policy).ttl, policy.longest.get(candidate.kind)
     if longest is None:
@@ -85,8 +85,8 @@ def end_of(
 
 
 def bounded(memory: Memory, policy: Policy, *, now: datetime) -> datetime | None:
-    """Return when a memory ends that is corrected, approved, restored or told again at `now`: as before, within the
-    policy, for which what claims to be from the future is told now.
+    """Return when a memory expires that is corrected, approved, restored or repeated at `now`: as before, within the
+    policy. A memory dated in the future counts from `now`.
     """
     limit = _after(min(memory.created_at, now), policy.longest.get(memory.kind))
     return _earlier(memory.expires_at, limit, _after(now, _rule_of(policy, memory.key)))

@@ -24,12 +24,12 @@ ERASED = "erased_subject"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quota:
-    """Limits on what a tenant, or each user at their own level, may store: of one kind, or of all of them together.
+    """Limits on what a tenant, or each user at their own level, may store: of one kind, or of all kinds together.
 
-    `rows` counts memories of every status, `bytes` what is written of them, `writes_a_minute` new memories. Beyond a
-    limit nothing is stored (`quota_exceeded:<name>`); from `soft`, a part of it, on receipts carry a warning of that
-    name. What is closed (superseded, expired, turned down) makes room in a user's quota of rows or bytes, the oldest
-    first; with `on_full="evict"`, for users only, so does the oldest of the rest. Raises InvalidConfig (`quota`).
+    `rows` counts memories of every status, `bytes` their size, `writes_a_minute` new memories. Beyond a limit nothing
+    is stored (`quota_exceeded:<name>`); from the fraction `soft` of it on, receipts carry a warning of that name.
+    Closed memories (superseded, expired, rejected) are evicted to make room in a user's quota of rows or bytes, oldest
+    first; with `on_full="evict"`, for users only, so are the oldest others. Raises InvalidConfig (`quota`).
     """
 
     per: Per = "user"
@@ -79,8 +79,8 @@ def makes_room(reason: str) -> tuple[Kind | None] | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retention:
-    """Longest time for which a kind may be kept: what wishes more, or names no time, ends then. `hard`: purged at its
-    expiry, without a grace period.
+    """Longest lifetime of a kind: memories that request more, or name no time, expire then. `hard`: purged at expiry,
+    without a grace period.
     """
 
     longest: timedelta | None = None
@@ -89,11 +89,11 @@ class Retention:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Settings of an installation beside its policy.
+    """Limits of an installation in addition to its policy.
 
-    `consent` is what holds for a key about which a user has said nothing: `implied` allows it, `required` does not;
-    `consent_keys` need consent in any case. What has waited for review for `review_longest` is turned down by the next
-    maintenance; None: it waits until somebody decides.
+    `consent` applies to keys on which a user has not decided: `implied` allows them, `required` does not;
+    `consent_keys` need consent in any case. Memories that have awaited review for `review_longest` are rejected by the
+    next maintenance; None: they wait until somebody decides.
     """
 
     consent: Literal["implied", "required"] = "implied"
@@ -113,7 +113,7 @@ class Limits:
             raise InvalidConfig("consent_keys", hint=error.hint) from error
 
     def overshot(self, candidate: Candidate, per: Per, held: Mapping[Kind, Usage]) -> str | None:
-        """Return the reason to undo a write of `candidate` after which this is `held`, or None."""
+        """Return the reason to roll back a write of `candidate` after which the usage is `held`, or None."""
         for quota in self.quotas:
             if quota.per == per and quota.applies(candidate):
                 for name, part in quota.nearest(held).items():
@@ -156,8 +156,8 @@ class Consents:
 
 @dataclass(slots=True)
 class LimitCheck:
-    """One `Check` of the execution boundary over the state at one moment. It counts what it lets through, so that a
-    batch cannot pass a limit that each of its candidates would keep.
+    """Check of the limits against the state at one moment. It counts what it admits, so that a batch cannot exceed a
+    limit that each of its candidates alone would respect.
     """
 
     limits: Limits
@@ -192,7 +192,7 @@ class LimitCheck:
         for quota in self.limits.quotas:
             if quota.applies(candidate):
                 for name, part in self._used(quota).items():
-                    room = self.has_room or quota.on_full == "evict"  # what a batch adds makes room for its rest
+                    room = self.has_room or quota.on_full == "evict"  # a batch evicts for all of itself
                     if part >= 1 and not (room and makes_room(quota_exceeded(name))):
                         return quota_exceeded(name)
         return None

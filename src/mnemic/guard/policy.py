@@ -1,4 +1,4 @@
-"""Rules for what may be proposed at all: keys, scopes and kinds, and the meaning of each key."""
+"""Policy: the keys, scopes and kinds that may be proposed, and the rule of each key."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ EntityReading = Literal["rules", "names", "model"]
 
 @dataclass(frozen=True)
 class KeyRule:
-    """Meaning of one key.
+    """Rule of one key.
 
-    `on_change`: a new value closes the old one (`supersede`), stands beside it (`accumulate`), or waits for a person
+    `on_change`: a new value replaces the old one (`supersede`), is added to it (`accumulate`), or waits for a person
     (`review`). `allowed_values`: the only values, in the spelling that is stored; compared without case (NFKC,
-    casefold). `ttl_days`: how long a value is kept at most (1 to 36500); `expiry`: whether that
-    starts anew when the value is confirmed (`sliding`) or counts from when it was first told (`fixed`). `sensitive`:
-    outside the runtime grant unless it is trusted by name. `standing`: injected without similarity. `preference`: may
-    be lifted by the preference bias. `verifier`: names the check that the value shows in an answer.
+    casefold). `ttl_days`: the longest time for which a value is kept (1 to 36500); `expiry`: whether that time restarts
+    when the value is confirmed (`sliding`) or counts from its first statement (`fixed`). `sensitive`: outside the
+    runtime grant unless the grant trusts the key by name. `standing`: pinned, i.e. injected whatever the request is.
+    `preference`: may receive the preference bias. `verifier`: names the check that an answer respects the value.
     """
 
     key: str
@@ -75,21 +75,21 @@ class KeyRule:
 
 @dataclass(frozen=True, kw_only=True)
 class Policy:
-    """The allowlists of keys, levels (scopes) and kinds, and one rule per key.
+    """Allowlists of keys, levels (scopes) and kinds, and one rule per key.
 
-    `keys` None allows every key, each under the default rule. A mapping closes the list, unless `open_keys`: then its
-    rules apply to its keys, and other keys are allowed under the default rule. `keyless` says whether memories
-    without a key may be proposed (None: only where the list is open). `on_violation`: `stop` ends the run at the
-    first breach, `skip` leaves the candidate out with the reason. `preference_bias` (0 to 1) is the bonus a run may
-    give to preference keys. `default_ttl_days`: how long is kept what names no time and whose key has none (1 to 36500;
-    None: as its kind). `longest`: how long each kind may be kept at most, whatever else is said. Memories of
-    `fixed_kinds` without a key live as long as they were first given.
-    `judged`: a configured language model is asked what a new memory is to those near it. `on_model_failure`: where a
-    model that was to read a message fails, `stop` ends the run, `rules` lets the rules read it and says so.
-    `on_refuted`: an answer that declares a memory and does not show it is reported (`report`), unless it shows none
-    that it declares, or ends the run in any case (`stop`). `sensitive_words`: words and phrases whose memories a turn
-    of the memory graph leaves out, or holds for review, as it does with health and identity papers. `keep_messages`:
-    adapters and graphs record the user's redacted messages beside what they capture.
+    `keys` None allows every key, each under the default rule. A mapping closes the list, unless `open_keys` is set:
+    then its rules apply to its keys, and other keys are allowed under the default rule. `keyless` says whether memories
+    without a key may be proposed (None: only if the list is open). `on_violation`: `stop` ends the run at the first
+    breach, `skip` leaves the candidate out with the reason. `preference_bias` (0 to 1) is the bonus that a run may give
+    to preference keys. `default_ttl_days`: lifetime of memories that name none and whose key has none (1 to 36500;
+    None: that of the kind). `longest`: upper bound of the lifetime of each kind. Memories of `fixed_kinds` without a
+    key keep the lifetime they were first given. `judged`: a configured language model compares each new memory with
+    those near it. `on_model_failure`: if the model that should read a message fails, `stop` ends the run, `rules` reads
+    it by the rules and reports that. `on_refuted`: an answer that cites a memory and does not reflect it is reported
+    (`report`), unless it reflects none of those it cites; `stop` ends the run in either case. `sensitive_words`: words
+    and phrases whose memories a turn of the memory graph leaves out or sends to review, as it does with health and
+    identity papers. `keep_messages`: adapters and graphs record the user's redacted messages in addition to what they
+    capture.
 
     Raises InvalidConfig (`invalid_config:<field>`).
     """

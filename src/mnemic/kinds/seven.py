@@ -1,4 +1,4 @@
-"""The seven kinds of one actor's memory, side by side, and what goes across them."""
+"""The seven kinds of one actor's memory, and the verbs that work across them."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class SevenKinds(KindView[M]):
 
     @cached_property
     def episodic(self) -> EpisodicMemory[M]:
-        """Memory of what the agent did, and how it ended."""
+        """Memory of the agent's actions and their outcomes."""
         from mnemic.kinds.episodic import EpisodicMemory
 
         return EpisodicMemory(self._engine, self._actor, self.ground)
@@ -136,13 +136,13 @@ class SevenKinds(KindView[M]):
 
     @verb
     async def retrieve(self, query: str, kinds: Sequence[Kind | str] | None = None, *, top_k: int = 10) -> Retrieved:
-        """Return the best `top_k` (1 to 100) for `query` across `kinds` (None: all seven), best first.
+        """Return the best `top_k` (1 to 100) results for `query` across `kinds` (None: all seven), best first.
 
-        Every home answers by itself: the store with one search over all kinds asked for (by meaning and words), the
-        working values, the session's messages and the agent's traits by words. The lists are joined by reciprocal ranks
-        (k = 60), so that no list's scores are compared with another's; of the same rank, what is nearer to the task
-        comes first: working, short_term, the store, persona. A home that does not answer is named in `errors`, and what
-        the others have is returned; where none of those asked answers, the first failure is raised.
+        Each home is searched separately: the store with one search over all requested kinds (by meaning and words), and
+        the working values, the session's messages and the agent's traits by words. The lists are joined by reciprocal
+        rank fusion (k = 60), so scores of different lists are never compared; ties go to the home that is closer to the
+        task: working, short_term, the store, persona. A home that fails is named in `errors` and the others still
+        answer; if all fail, the first failure is raised.
         """
         from mnemic.kinds.retrieval import Homes
 

@@ -1,6 +1,6 @@
-"""Everything the engine asks of the outside world. The docstrings are obligations; `mnemic_testing` checks them.
+"""Ports of the engine. The docstrings are obligations that `mnemic_testing` checks.
 
-Whoever implements a port raises only errors of `mnemic.errors`, never those of a driver.
+An implementation raises only errors of `mnemic.errors`, never those of a driver.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ __all__ = [
     "Anew", "Capabilities", "Changed", "Clock", "Completer", "Embedder", "EmbedsQueries", "GraphStore", "Keyring",
     "Loading", "Reranker",
 ]  # fmt: skip
-"""Ports of the modules beside this one."""
+"""Ports of the neighbouring modules."""
 
 T = TypeVar("T")
 
 
 class Reads(Protocol):
-    """View that a transaction has of the store: the changes made before it in the same transaction, too, but for
-    `nearest`, which sees what was committed when the transaction began.
+    """View of the store inside a transaction. It includes the earlier changes of the same transaction, except for
+    `nearest`, which sees the state committed when the transaction began.
 
     All keys are qualified by the scope's tenant. Nothing outside the transaction may be awaited while it is open.
     """
@@ -114,7 +114,7 @@ class Transaction(Reads, Protocol):
         """
 
     async def put_mark(self, tenant: str, name: str, value: str | None) -> None:
-        """Keep `value` under `name` in the place of what was there; None takes the mark away."""
+        """Store `value` under `name`, replacing the present value; None removes the mark."""
 
 
 class Snapshot(Protocol):
@@ -135,11 +135,12 @@ class Snapshot(Protocol):
     async def newest(
         self, where: Where, *, limit: int, before: str | None = None, facets: Sequence[frozenset[str]] = ()
     ) -> list[Memory]:
-        """Return what `where` accepts, most recently created first: by memory_id, as identifiers sort by creation.
+        """Return the memories that `where` accepts, most recently created first: by memory_id, as identifiers sort by
+        creation.
 
-        `before` is the memory_id a previous page ended with, which may be gone by now. With `facets` only memories that
-        may have one of each set (`mnemic.types.facets`): all that have, and perhaps others; what it costs depends on
-        how many have one of the smallest set.
+        `before` is the memory_id that ended the previous page; it may have been removed since. `facets`
+        (`mnemic.types.facets`) limits the result to memories that may have one of each set: all that have one, and
+        possibly others; the cost depends on the size of the smallest set.
         """
 
     async def count(self, where: Where) -> int:
@@ -162,18 +163,18 @@ class Snapshot(Protocol):
         """By `happened_at`, newest first; the score is that time in seconds since 1970."""
 
     async def signals(self, where: Where, memory_ids: Sequence[str]) -> dict[str, Signals]:
-        """Return what ranking needs to know of these memories of `where`'s scopes, by id. The messages of a session are
-        numbered from 0 in the order they were stored.
+        """Return the ranking facts of these memories in `where`'s scopes, by id. The messages of a session are numbered
+        from 0 in the order in which they were stored.
         """
 
     async def speakers(self, where: Where) -> frozenset[str]:
-        """Everybody who speaks in `where`'s scopes."""
+        """Return the speakers in `where`'s scopes."""
 
     async def believed(
         self, scopes: Sequence[Scope], known_at: datetime, *, live_at: datetime | None = None
     ) -> Snapshot:
-        """Return the same reads as of `known_at`: each memory of `scopes` in the newest version written by then, but
-        for what was removed since or has expired by `live_at`. Words that were changed since have no vector.
+        """Return the same reads as of `known_at`: each memory of `scopes` in the newest version written by then, except
+        those removed since or expired by `live_at`. A version whose words have changed since has no vector.
         """
 
 
@@ -181,7 +182,7 @@ class SecondSpace(Protocol):
     """A further vector space, filled while the present one is used, and then put in its place."""
 
     async def begin_space(self, space: VectorSpace) -> None:
-        """Begin to fill `space`, or go on where that was left; what was filled for any other one goes."""
+        """Begin to fill `space`, or continue where that was interrupted; a partly filled other space is dropped."""
 
     async def unfilled(self, *, limit: int) -> list[Memory]:
         """Memories of every tenant and status that have no vector yet in the space being filled."""
@@ -190,12 +191,13 @@ class SecondSpace(Protocol):
         """Keep these vectors for the memories still at that version; how many. Raises InvalidInput (`space`)."""
 
     async def switch_space(self) -> bool:
-        """Make the filled space the present one in one step; False, and nothing done, while a memory has no vector in
-        it. Who opened the store in the old space goes on finding by words; its vectors are refused: SpaceMismatch.
+        """Make the filled space the present one in one step; return False and change nothing while a memory lacks a
+        vector in it. A client that opened the store in the old space still finds by words; its vectors are refused:
+        SpaceMismatch.
         """
 
     async def clear_space(self) -> None:
-        """Give up what the space before has left, a little at a time; nothing where another one is being filled."""
+        """Remove the remains of the previous space step by step; do nothing while another one is being filled."""
 
 
 class RecordStore(Snapshot, SecondSpace, Protocol):
@@ -242,65 +244,67 @@ class RecordStore(Snapshot, SecondSpace, Protocol):
         after: str | None = None,
         limit: int = 500,
     ) -> list[Memory]:
-        """Memories of every scope of the tenant, or of `scope` alone, in the order of their memory_id from behind
-        `after`: for jobs, never for what an actor asks.
+        """Return the memories of every scope of the tenant, or of `scope` alone, in the order of their memory_id, after
+        `after`: for jobs, never for an actor's requests.
 
         `expired_by` keeps those whose `expires_at` is not later; `author` those of which this user wrote any version;
-        `memory_ids` those of these identifiers.
+        `memory_ids` those with these identifiers.
         """
 
     async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> Mapping[Kind, Usage]:
-        """Return what the tenant, or one scope of it, holds now of each kind, whatever its status, earlier versions
-        left out.
+        """Return the current usage of the tenant, or of one scope, by kind, whatever the status, earlier versions
+        excluded.
 
-        `Usage.recent` counts the memories that are there and were created at `since` or later. Its cost does not grow
-        with the number of memories.
+        `Usage.recent` counts the present memories that were created at `since` or later. The cost does not grow with
+        the number of memories.
         """
 
     async def waiting(self, tenant: str) -> int:
-        """Return the number of memories of the tenant that wait for review. None of them is read."""
+        """Return the number of the tenant's memories that await review, without reading any."""
 
     async def marks(
         self, tenant: str, prefix: str, *, after: str | None = None, limit: int | None = None
     ) -> dict[str, str]:
-        """Return the marks with this prefix in the order of their names, at most `limit` from behind `after`."""
+        """Return the marks with this prefix in the order of their names, at most `limit`, after `after`."""
 
     async def requests(self, tenant: str, *, after: str | None = None, limit: int = 500) -> list[KeptRequest]:
-        """Return the tenant's requests whose receipts are kept, in the order of their idempotency keys, byte by byte,
-        from behind `after`.
+        """Return the tenant's requests with stored receipts, in the byte order of their idempotency keys, after
+        `after`.
         """
 
     async def tidy(self, *, whole: bool = False) -> int:
-        """Give back room, empty the logs, and leave nothing readable of what was removed; the bytes given back.
+        """Free unused space, empty the logs, and leave nothing readable of removed data; return the number of bytes
+        freed.
 
-        `whole` rewrites everything, which needs as much free room again. A store whose server does this by itself
-        does nothing and says 0.
+        `whole` rewrites the whole store, which temporarily needs as much free space again. A store whose server does
+        this automatically does nothing and returns 0.
         """
 
     async def seal(self, tenant: str) -> int:
-        """Seal what the tenant's memories, in all versions, still say in plain; how many rows. Cut off, it is called
-        again. Raises NotSupported (`seal`) where the store cannot, or was not told to seal.
+        """Encrypt the parts of the tenant's memories, in all versions, that are still plain text; return the number of
+        rows. After an interruption, call it again. Raises NotSupported (`seal`) if the store cannot seal or is not
+        configured to.
         """
 
     async def reseal(self, tenant: str, anew: Anew) -> int:
-        """Put what `anew` gives for it into the place of every sealed piece of the tenant's memories, in all versions;
-        how many. Whoever seals after this has begun and is not seen by it knows the keys that there were by then: what
-        was being written is waited for. Others read and write meanwhile. Cut off, it is called again.
+        """Replace every sealed piece of the tenant's memories, in all versions, by the result of `anew`; return their
+        number. A writer that seals after this has begun, and is not seen by it, knows the present keys: pending writes
+        are waited for. Other reads and writes continue meanwhile. After an interruption, call it again.
         """
 
     async def traces(self, tenant: str, memory_ids: Collection[str], fingerprints: Collection[str]) -> dict[str, int]:
-        """Count how often these memories, by identifier or fingerprint, still occur anywhere but in the audit, by
-        place.
+        """Count by place how often these memories, by identifier or fingerprint, still occur anywhere outside the audit
+        log.
 
-        Places are the store's own (`memory`, `outbox`, ...); one that owns its files also counts under `bytes` what a
-        reader of the raw files would find. Places without a trace may be left out.
+        Places are the store's own (`memory`, `outbox`, ...); a store that owns its files also counts under `bytes` what
+        a reader of the raw files would find. Places without a trace may be omitted.
         """
 
     async def audit(
         self, tenant: str, *, after: int = 0, before: int | None = None, limit: int = 1000
     ) -> list[AuditEvent]:
-        """Return the tenant's audit in order, from behind sequence `after`; with `before` the last `limit` lines of
-        those that stand in front of that sequence.
+        """Return the tenant's audit log in order, after sequence `after`; with `before` the last `limit` lines before
+        that sequence.
         """
 
     async def broken_audit(self, tenant: str) -> tuple[int, int | None, str]:
@@ -323,14 +327,14 @@ class RecordStore(Snapshot, SecondSpace, Protocol):
         """From now on an entry stays until this projection has taken it too. Registering again changes nothing."""
 
     async def unregister(self, projection: str) -> None:
-        """Wait for this projection no more; what only it had not taken leaves the outbox."""
+        """Unregister this projection; entries that only this projection had not consumed leave the outbox."""
 
     async def projections(self) -> dict[str, int]:
         """Return the registered projections, and how many entries each has not taken yet."""
 
 
 class SessionStore(Protocol):
-    """Conversations in progress: they may be lost, and they end by themselves."""
+    """Store of active conversations, which are volatile and expire."""
 
     async def append(self, scope: Scope, message: Message, *, ttl: timedelta, keep: int) -> None:
         """Add a message, keep the newest `keep`, and let the session end `ttl` from now, in one atomic step."""
@@ -352,7 +356,7 @@ class SessionStore(Protocol):
 
 @runtime_checkable
 class Expecting(Protocol):
-    """Offer that a record store may make beside its own verbs where comparing many vectors at once is cheaper."""
+    """Optional capability of a record store for which comparing many vectors at once is cheaper."""
 
     async def expect(self, scope: Scope, vectors: Sequence[Vector], *, at_least: float) -> None:
         """Prepare for `Transaction.nearest` with these vectors and this bound; its answers stay the same. Raises
@@ -362,10 +366,10 @@ class Expecting(Protocol):
 
 @runtime_checkable
 class Following(Protocol):
-    """Offer that a snapshot may make: it says what has changed in a scope, so that its data need not be read again."""
+    """Optional capability of a snapshot: report the changes of a scope, so that its data need not be read again."""
 
     async def changed(self, scope: Scope, seen: int) -> Changed:
-        """Return what has changed after the change `seen` (0: all there is), whatever the status of a memory."""
+        """Return the changes after the change `seen` (0: everything), whatever the status of a memory."""
 
 
 class DocumentStore(Protocol):
@@ -378,11 +382,11 @@ class DocumentStore(Protocol):
     def apply(
         self, tenant: str, operations: Sequence[DocumentOperation], *, hide_expired: bool = False
     ) -> list[DocumentAnswer]:
-        """One answer to each operation, in order, of one moment: reads see what was there before the batch, then all
-        writes are committed in one transaction, the last one to a key counting. All or nothing.
+        """Return one answer to each operation, in order, as of one moment: reads see the state before the batch, then
+        all writes are committed in one transaction; the last write of a key wins. All or nothing.
 
-        `created_at` stays when a document is replaced; `updated_at` never comes twice in one tenant. Raises
-        InvalidInput for a negative limit or an operator that is not known, before anything is written.
+        `created_at` stays when a document is replaced; no two `updated_at` of a tenant are equal. Raises InvalidInput
+        for a negative limit or an unknown operator, before anything is written.
         """
 
     def sweep(self, tenant: str) -> int:

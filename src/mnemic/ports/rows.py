@@ -1,8 +1,8 @@
 """The smallest port of a database: ten verbs, on which `mnemic.stores.layered` builds the rest of a record store.
 
-Ten verbs in three classes. Rows live in tables; a row is a tuple of the values of its key and of its other columns, in
-the order in which the `Table` names them: text, integers of 64 bits, bytes, and None outside keys. Whoever implements a
-port raises only errors of `mnemic.errors`, never those of a driver.
+The verbs are in three classes. Rows are stored in tables; a row is a tuple of the values of its key and its other
+columns, in the order in which the `Table` names them: text, integers of 64 bits, bytes, and None outside keys. An
+implementation raises only errors of `mnemic.errors`, never those of a driver.
 """
 
 from __future__ import annotations
@@ -73,23 +73,23 @@ class RowStore(Protocol):
         """Promises of this store. Its searches are exact and it finds phrases: that is the layer's work."""
 
     async def open(self) -> None:
-        """Open, and make what is missing. Raises StoreNewer, StoreCorrupt, StoreUnavailable."""
+        """Open the database and create missing tables. Raises StoreNewer, StoreCorrupt, StoreUnavailable."""
 
     async def close(self) -> None:
         """Release everything. May be called twice."""
 
     async def transact(self, work: Callable[[RowChange], Awaitable[T]], *, deadline: Deadline | None = None) -> T:
-        """Run `work` in one transaction and commit it; its result is returned only once the commit is durable.
+        """Run `work` in one transaction and commit it; the result is returned only once the commit is durable.
 
-        `work` may be run again from the start after a lost race; it awaits nothing but the transaction, and what does
-        is refused (`mnemic.stores.atomic`, `mnemic.stores.steps`). If it raises, nothing is committed. Raises StoreBusy
-        past the deadline, StoreFull, CommitUnknown.
+        `work` may run again from the start after a lost race; it awaits nothing but the transaction, and other awaits
+        are refused (`mnemic.stores.atomic`, `mnemic.stores.steps`). If it raises, nothing is committed. Raises
+        StoreBusy past the deadline, StoreFull, CommitUnknown.
         """
 
     async def read(self, work: Callable[[RowReads], Awaitable[T]]) -> T:
         """Run `work` on the rows as of one moment; it sees no later commit. It awaits nothing but the reads."""
 
     async def tidy(self, *, whole: bool = False) -> int:
-        """Give back room and leave nothing readable of what was removed; the bytes given back. `whole` writes
-        everything again.
+        """Free unused space and leave nothing readable of removed data; return the number of bytes freed. `whole`
+        rewrites everything.
         """

@@ -1,7 +1,7 @@
-"""Everything that can be asked of memory, as frozen values: copied, compared, pickled, and turned into JSON and back.
+"""Every request to the memory, as frozen values that can be copied, compared, pickled, and converted to JSON and back.
 
-A face (library, command line, REST, MCP, client) makes one of these; `MemoryEngine.handle` answers it. Here is what
-adds; the others are loaded when they are first named.
+A face (library, command line, REST, MCP, client) creates a request and `MemoryEngine.handle` answers it. This module
+has the request that adds; the others are loaded on first use.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ T_co = TypeVar("T_co", covariant=True)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request(Generic[T_co]):
-    """Something asked of memory on behalf of an actor; `T_co` is the type of its answer. `verb` names the method of the
-    engine that answers it with the fields as arguments; None: it changes memory, and a handler of the door answers.
+    """A request on behalf of an actor; `T_co` is the type of its answer. `verb` names the engine method that answers
+    it, with the fields as arguments; None means that the request changes memory and a handler of the door answers it.
     """
 
     verb: ClassVar[str | None] = None

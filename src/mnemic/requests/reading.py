@@ -1,4 +1,4 @@
-"""Requests that only read, and `ForgetMatching`, which selects by a filter what to forget."""
+"""Requests that only read, and `ForgetMatching`, which selects by a filter the memories to forget."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Search(_Holding[SearchResult]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context(Request[ContextBlock]):
-    """Show what a model that is asked `query` is shown; it is logged as injected."""
+    """Return the memories that a model asked `query` would be shown, and log them as injected."""
 
     verb: ClassVar[str | None] = "context"
     query: str = field(repr=False)

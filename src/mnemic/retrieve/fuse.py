@@ -32,7 +32,8 @@ def normalised(entries: Sequence[Scored], *, from_zero: bool) -> list[float]:
 
 
 WEAK = 0.2
-"""A best keyword hit is weak below this part of what its words give, all of them in one memory alone."""
+"""Fraction of the score that all query words in one memory would give, below which a best keyword hit counts as weak.
+"""
 UNREAD = 0.25
 """Part of its weight that the list of meaning has where the model does not know the letters of the query."""
 _USUAL_MEMORIES = 100
@@ -45,9 +46,9 @@ def rarity(memories: int) -> float:
 
 
 def fuse(lists: Mapping[str, Sequence[Scored]], weights: Weights, *, words: int = 0) -> dict[str, float]:
-    """Return the fused score of each memory of any list; at most the sum of the weights of the lists that have entries.
-    Of a query of so many `words` the keyword list weighs as much as it matched: a weak best hit is not taken for a full
-    one.
+    """Return the fused score of each memory of any list; at most the sum of the weights of the non-empty lists. The
+    keyword list of a query of `words` words weighs in proportion to its best match, so that a weak best hit does not
+    count as a full one.
     """
     fused: dict[str, float] = {}
     memories = len(lists.get("vector", ())) or _USUAL_MEMORIES
@@ -64,12 +65,12 @@ def fuse(lists: Mapping[str, Sequence[Scored]], weights: Weights, *, words: int 
 
 
 def either(one: Mapping[str, float], other: Mapping[str, float]) -> dict[str, float]:
-    """Of each memory the higher of two scores: what answers one part of a question answers it, whatever the rest is."""
+    """Return the higher of two scores of each memory: a memory that answers one part of a question counts fully."""
     return {memory_id: max(one.get(memory_id, 0.0), other.get(memory_id, 0.0)) for memory_id in {**one, **other}}
 
 
 def longer(lists: Mapping[str, Sequence[Scored]], more: Mapping[str, Sequence[Scored]]) -> dict[str, Sequence[Scored]]:
-    """Return `lists`, each followed by what the list of its name in `more` has besides."""
+    """Return `lists`, each followed by the further entries of the list with its name in `more`."""
     joined = dict(lists)
     for name, entries in more.items():
         known = {entry.memory_id for entry in joined.get(name, ())}

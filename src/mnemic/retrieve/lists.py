@@ -22,8 +22,8 @@ RankedList = Callable[[Snapshot, Where, Question], Awaitable[Sequence[Scored]]]
 
 
 async def by_vector(moment: Snapshot, where: Where, question: Question) -> Sequence[Scored]:
-    """By cosine between the query's and the memory's embedding; of a model other than the default one read on its scale
-    and against the scope's background.
+    """Rank by cosine between the query's and the memory's embedding; a model other than the default one is read on its
+    own scale and against the scope's background.
     """
     vector, space = question.vector, question.space
     if vector is None:

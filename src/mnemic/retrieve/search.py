@@ -57,14 +57,13 @@ class Found:
 class Searcher:
     """Searches one record store with one embedder.
 
-    While the query is embedded, the store says who speaks in it, and the lists that need no vector are made, where the
-    query names what `surroundings` knows those of what is near to it, too; the rest is one more read of the store. A
-    search service (`elsewhere`) is asked with the vector before that read, which says what its answers are by now. A
-    list that fails is named in `SearchResult.errors` and the rest still answer; if all of them fail, the first failure
-    is raised, so that an outage never looks like "nothing is known". A `reranker` is shown the best of the lists and
-    puts them in order; where it fails, it is named in `errors` and they stay as they were. `ranker`: the learned order
-    of messages between people. `per_session`: at most so many messages of one conversation come before the others had
-    theirs; None: however many there are.
+    While the query is embedded, the store looks up the speakers and makes the lists that need no vector; if the query
+    names what `surroundings` knows, its graph neighbourhood as well. The rest is one more read of the store. A search
+    service (`elsewhere`) is queried with the vector before that read, which returns the current state of its hits. A
+    failing list is named in `SearchResult.errors` and the others still answer; if all fail, the first failure is
+    raised, so that an outage never looks like "nothing is known". A `reranker` reorders the best hits; if it fails, it
+    is named in `errors` and the order stays. `ranker` is the learned order of messages between people. `per_session` is
+    the number of messages of one conversation that may precede the first ones of others; None: unlimited.
     """
 
     store: RecordStore
@@ -98,12 +97,12 @@ class Searcher:
         hidden: Hidden | None = None,
         data: Mapping[str, JsonValue] | None = None,
     ) -> SearchResult:
-        """Return the `top_k` best memories for `query`, and before them those that `bias` puts beside them; an empty
-        query lists the newest. `parts`: what the query asks about, each looked for by itself, too; empty: found by
-        rules. `named`: only those that the query names. With `known_at` they are searched as
-        they stood then. `asked_at` gives "last week" its meaning. `hidden` reads the keys of which nothing may be
-        found, in the place of those of `where`: embedding need not wait for it. `data`: a filter on the data of
-        memories, which every list keeps to (`mnemic.types.conditions`).
+        """Return the `top_k` best memories for `query`, preceded by those that `bias` adds; an empty query lists the
+        newest. `parts` are the questions that the query consists of, each also searched separately; if empty, rules
+        split it. `named` keeps only memories that the query names. With `known_at` memories are searched in their state
+        of that time. `asked_at` is the reference for times such as "last week". `hidden` reads the keys of which
+        nothing may be found, in place of those of `where`, so that embedding need not wait for them. `data` is a filter
+        on the data of memories that applies to every list (`mnemic.types.conditions`).
 
         Raises MnemicError if every list fails.
         """
@@ -146,8 +145,8 @@ class Searcher:
         return await self._read(search, partial(self._completed, replace(found, ranked=ranked)))
 
     async def _heard(self, request: Request, embedding: Embedding) -> Search:
-        """Return the search as it is asked of those who speak in its scopes. What they were at the last search is
-        embedded while the store says what they are now.
+        """Return the search with the speakers of its scopes. The names known from the last search are embedded while
+        the store reads the current ones.
         """
         scopes = request.where.scopes
         guess = self.spoken.last(scopes)
@@ -155,7 +154,7 @@ class Searcher:
         if search is not None:
             embedding.begin(search.texts)
         elif isinstance(self.embedder, Loading):
-            self.embedder.begin()  # while the store reads what it needs of the scope
+            self.embedder.begin()  # while the store reads the scope
         speakers = await self.store.speakers(request.where)
         names = unknown_names(request.text, speakers)
         aliases = await self._aliases(names, speakers, request.where) if names else NOBODY
@@ -165,7 +164,7 @@ class Searcher:
         return search
 
     async def _aliases(self, names: Sequence[str], speakers: frozenset[str], where: Where) -> Mapping[str, str]:
-        """Return the speakers that the names mean; none where the store fails: the search itself says so then."""
+        """Return the speakers that the names refer to; none if the store fails, which the search itself reports."""
         try:
             return await self.store.read(partial(addressed, names, speakers, where))
         except MnemicError:
@@ -189,7 +188,7 @@ class Searcher:
         return lists | more
 
     async def _first(self, search: Search, moment: Snapshot) -> tuple[Lists, Walk | None]:
-        """Return the early lists, and the walk to what is near to what the query names."""
+        """Return the early lists, and the graph neighbourhood of the entities that the query names."""
         lists = await search.made(self.early_lists, moment)
         if "keyword" in lists and instances_of(search.question.text):
             lists = with_instances(lists, await search.made({INSTANCES: by_instance}, moment))
@@ -202,8 +201,8 @@ class Searcher:
             return lists, None
 
     async def _read(self, search: Search, work: Callable[[Search, Snapshot], Awaitable[T]]) -> T:
-        """Return the outcome of `work` on the store as it stands, or as it stood at the moment the search asks for. A
-        store may try `work` again: what failed in a try that was given up is not noted.
+        """Return the result of `work` on the current store, or on its state at the search's point in time. A store may
+        retry `work`: notes of an abandoned try are discarded.
         """
         tried, known, where, known_at = search, len(search.failures), search.where, search.request.known_at
         if known_at is not None:
@@ -223,7 +222,7 @@ class Searcher:
         return outcome
 
     async def _vectors(self, search: Search, embedding: Embedding) -> Sequence[Vector | None]:
-        """Return the vector of each text that is asked, None where there is none to be had."""
+        """Return the vector of each text, None where there is none."""
         try:
             return await embedding.of(search.texts)
         except MnemicError as failure:
@@ -233,7 +232,7 @@ class Searcher:
     async def _served(
         self, search: Search, embedding: Embedding, deadline: Deadline | None
     ) -> tuple[Search, Sequence[Scored]]:
-        """Return the search with its vectors, and what a search service ranks best for it: that knows no past."""
+        """Return the search with its vectors, and the ranking of a search service, which knows no past states."""
         search = search.embedded(await self._vectors(search, embedding), embedding.space)
         if self.elsewhere is None or search.request.known_at is not None:
             return search, ()
@@ -299,7 +298,7 @@ class Searcher:
         return Found(ranked, known, anchor)
 
     async def _then(self, search: Search, where: Where, moment: Snapshot) -> Lists:
-        """Return the lists of what was true in the past that the query asks about, and has been superseded since."""
+        """Return the lists of superseded memories for a question about the past."""
         hidden = replace(where, hidden_keys=search.where.hidden_keys, live_at=search.where.live_at)
         return await replace(search, where=hidden).made(PART_LISTS, moment)
 
@@ -352,9 +351,7 @@ class Searcher:
 
 
 async def _narrowed(search: Search, moment: Snapshot, index: DataIndex) -> Search:
-    """Return the same among the memories whose data meets the filter that is asked for: of all there are, before any
-    list is cut.
-    """
+    """Return the same source restricted to memories whose data meets the filter, applied before any list is cut."""
     if search.request.data is None:
         return search
     found = await narrowed(moment, search.where, search.request.data, index=index)
@@ -363,5 +360,5 @@ async def _narrowed(search: Search, moment: Snapshot, index: DataIndex) -> Searc
 
 
 async def _without(hidden: Hidden | None, search: Search) -> Search:
-    """Return the same without what is `hidden`."""
+    """Return the same source without `hidden` keys."""
     return search if hidden is None else replace(search, where=replace(search.where, hidden_keys=await hidden()))

@@ -1,9 +1,9 @@
-"""Signs that lift a memory besides its own scores: its neighbours and its session, who said it, when, and how.
+"""Signals that boost a memory in addition to its own scores: neighbours, session, speaker, time and wording.
 
-A short message often answers the one before it, so it takes a part of its neighbours' scores; a session that is about
-the query lifts its messages; a query that names a person, a date, or asks "when" prefers what that person said, what
-was told then, what holds a time. The weights were set by hand, in steps of 0.1, on the dev halves of LoCoMo and
-LongMemEval; what each buys there and on the test halves stands in docs/benchmarks/retrieval.md.
+A short message often answers the one before it, so it receives part of its neighbours' scores; a session about the
+query boosts its messages; a query with a name, a date or "when" prefers messages of that person, of that time, or with
+a time in them. The weights were set by hand, in steps of 0.1, on the dev halves of LoCoMo and LongMemEval;
+docs/benchmarks/retrieval.md has the gain of each there and on the test halves.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class SignalWeights:
 
     @property
     def most(self) -> float:
-        """The most that all signs together can add to a fused score of 1, but for what few queries have (the anchor of
-        a clause) and few memories (more than ordinary importance).
+        """Return the most that all signals together can add to a fused score of 1, without those of few queries (the
+        anchor of a clause) and of few memories (more than ordinary importance).
         """
         rare = self.asking + self.anchored + self.importance
         return sum(float(getattr(self, weight.name)) for weight in fields(self)) - rare
@@ -67,7 +67,7 @@ class Lifts:
         return {name: lift for name, lift in lifts.items() if lift}
 
     def added(self) -> dict[str, float]:
-        """Return the scores with what the signs add. A memory without signals keeps its score."""
+        """Return the scores with the signals' boosts. A memory without signals keeps its score."""
         lifted = dict(self._scores)
         weights, question, scores, turns = self._weights, self._question, self._scores, self._turns
         names_time = question.names_date is not None or question.period is not None
@@ -91,7 +91,7 @@ class Lifts:
 def with_signals(
     scores: Mapping[str, float], signals: Mapping[str, Signals], question: Question, weights: SignalWeights
 ) -> dict[str, float]:
-    """Return the scores with what the signs add; see `Lifts`."""
+    """Return the scores with the signals' boosts; see `Lifts`."""
     return Lifts(scores, signals, question, weights).added()
 
 
@@ -103,7 +103,7 @@ UNMOVED: Mapping[str, float] = MappingProxyType({})
 def sign_ranks(
     memory_ids: Sequence[str], lifts: Lifts, learned: Mapping[str, float] = UNMOVED
 ) -> dict[str, dict[str, Rank]]:
-    """Of each memory, what each sign and the learned order added to its score, and the place that this is among
+    """Return for each memory the boost of each signal and of the learned order, and the rank of that boost among
     `memory_ids`.
     """
     added = {one: lifts.of(one) | ({LEARNED: learned[one]} if one in learned else {}) for one in memory_ids}

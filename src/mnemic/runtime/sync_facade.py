@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 
 class Call(Protocol):
-    """Runs a coroutine function to its end on some event loop, and returns what it returned."""
+    """Run a coroutine function to completion on an event loop and return its result."""
 
     def __call__(self, function: Callable[P, Awaitable[T]], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Return the result, or the exception."""
@@ -37,7 +37,7 @@ class Call(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Ground(Generic[M]):
-    """Way in which verbs are called: by `call`, or awaited where it is None. Made by `awaited` and `blocking`."""
+    """Mode of calling verbs: through `call`, or awaited if that is None. Created by `awaited` and `blocking`."""
 
     call: Call | None = None
 

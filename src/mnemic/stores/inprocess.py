@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 class Tables:
-    """Rows by table and key, and the keys of each table in order. `undo` takes back what was changed since `begin`."""
+    """Rows by table and key, and the keys of each table in order. `undo` reverts the changes since `begin`."""
 
     def __init__(self) -> None:
         self._rows: defaultdict[str, dict[Row, Row]] = defaultdict(dict)
@@ -79,7 +79,7 @@ class Tables:
 
 
 class InProcessRows:
-    """A `RowStore` in dictionaries. What it holds survives `close`, not the process."""
+    """A `RowStore` in dictionaries. Its contents survive `close`, but not the process."""
 
     def __init__(self) -> None:
         self.tables = Tables()

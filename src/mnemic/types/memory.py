@@ -26,7 +26,7 @@ class Source(Serialisable):
 
 
 PASTED = "pasted"
-"""The member of a recorded message's `data` that says that the most of it was pasted, and is nobody's own word here."""
+"""Member of a recorded message's `data`: most of the message was pasted, so it is not the speaker's own statement."""
 
 ROLES = frozenset({"user", "assistant", "tool"})
 """Roles that may be replayed to a model. `system` never comes from a conversation, `summary` only from `compact`."""
@@ -49,10 +49,10 @@ _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message(Serialisable):
-    """One message of a conversation. Its `origin` is at most that of its role: the words of an assistant or of a tool
-    are never the user's. A NUL in its `content` goes, and half a surrogate pair becomes U+FFFD: one character does not
-    lose what was said. `derived_from` names the messages that a summary was made of; what was said has none. `author`
-    is the user in whose name an open conversation keeps it; None where that is nobody in particular.
+    """One message of a conversation. Its `origin` is capped by its role: an assistant's or tool's words never count as
+    the user's. A NUL in `content` is removed and a lone surrogate becomes U+FFFD, so that one bad character does not
+    lose the message. `derived_from` names the messages that a summary was made from; other messages have none. `author`
+    is the user under whose name an open conversation keeps the message; None if there is no particular user.
     """
 
     role: str
@@ -168,5 +168,7 @@ EPISODE = "episode"
 
 
 def holds_graph(memory: Memory) -> bool:
-    """Return True if a memory may hold a part of the graph: a memory that names things does, and an episode does."""
+    """Return True if a memory may carry part of the graph: an entity or any other memory that names things, and an
+    episode.
+    """
     return memory.kind is Kind.ENTITY or (memory.kind is Kind.EPISODIC and memory.category == EPISODE)

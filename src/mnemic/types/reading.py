@@ -1,4 +1,4 @@
-"""Reading as a store sees it: the filter, and what its lists are made of."""
+"""Values of reading as a store sees it: the filter, and the contents of its lists."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from mnemic.types.serialisation import Serialisable
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Where(Serialisable):
-    """A filter. It always names the scopes, all of one tenant; no query can forget isolation.
+    """A filter. It always names its scopes, all of one tenant, so no query can forget isolation.
 
-    `happened_from`/`happened_to` bound `Memory.happened_at` (from inclusive, to exclusive). `as_of` asks what was true
-    then: memories whose validity covers it, superseded ones included. `live_at` hides what has expired by then,
-    `hidden_keys` what stands under one of these keys. `memory_ids`: only these.
+    `happened_from`/`happened_to` bound `Memory.happened_at` (from inclusive, to exclusive). `as_of` selects memories
+    that were true at that time, superseded ones included. `live_at` excludes memories that have expired by then,
+    `hidden_keys` those under one of these keys. `memory_ids` restricts the result to these memories.
     """
 
     scopes: tuple[Scope, ...]
@@ -81,8 +81,8 @@ class Hottest:
 
 
 class Signals(NamedTuple):
-    """Facts that ranking needs about a memory besides its scores. `turn` is its place in its session, counted from 0,
-    and -1 for memories that are not messages.
+    """Facts about a memory that ranking needs in addition to its scores. `turn` is its position in its session, counted
+    from 0; it is -1 for memories that are not messages.
     """
 
     memory_id: str

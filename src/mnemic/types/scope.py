@@ -30,10 +30,10 @@ class Scope(Serialisable):
 
 
 def subject_of(scope: Scope, author: str | None) -> Scope:
-    """Return the scope of the person whose data `scope` contains: its owner's where that is a person, else that of
-    whoever said it, as far as is known.
+    """Return the scope of the person whose data `scope` contains: the scope's owner if that is a person, else the
+    author as far as known.
 
-    Recognised by the scope that is the person's own.
+    A person is recognised by their own scope.
     """
     if scope.level is Level.USER or author is None:
         return scope
@@ -42,9 +42,9 @@ def subject_of(scope: Scope, author: str | None) -> Scope:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Actor(Serialisable):
-    """The one who asks. Built from the credential or by the embedding program, never from a model's arguments.
+    """Caller of a request. Built from the credential or by the embedding program, never from a model's arguments.
 
-    `channel` is how the words come: the origin that what this actor writes can have at most (`mnemic.types.lowered`).
+    `channel` is the way the words arrived; it bounds the origin of whatever this actor writes (`mnemic.types.lowered`).
     """
 
     tenant: str = "default"
@@ -77,7 +77,7 @@ class Actor(Serialisable):
 
 @lru_cache(maxsize=1024)
 def scope_named(tenant: str, level: Level | str, owner: str) -> Scope:
-    """Return the scope of these names, one object where it is asked for again and again: each write names its own a
-    dozen times, and each memory that is read its own once. Raises as `Scope` does.
+    """Return the scope with these names, cached: each write uses its scope a dozen times, and each memory that is read
+    once. Raises as `Scope` does.
     """
     return Scope(tenant=tenant, level=Level(level), owner=owner)

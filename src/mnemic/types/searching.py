@@ -1,4 +1,4 @@
-"""Searching as a caller sees it: what is looked for, what was found, and why."""
+"""Values of searching as a caller sees it: the query, the results, and the reasons."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from mnemic.types.values import JsonValue, frozen
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Intent(Serialisable):
-    """Description of what to look for. `levels` None means the levels the runtime grants; `top_k` counts memories.
+    """Parameters of a search. `levels` None means the levels that the runtime grants; `top_k` counts memories.
 
-    `as_of`: what was true then. `known_at`: what was believed then. Together: what was believed then of that time.
-    `parts`: what `query` asks about, each looked for by itself, too; empty leaves it to the rules. `where`: a filter on
-    the data of memories (`mnemic.types.conditions`).
+    `as_of` selects what was true at that time, `known_at` what was believed at that time; both together, what was
+    believed then about that time. `parts` are the questions that `query` consists of, each also searched separately; if
+    empty, rules split the query. `where` filters by the data of memories (`mnemic.types.conditions`).
     """
 
     query: str = field(repr=False)
@@ -51,12 +51,13 @@ class Rank(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit(Serialisable):
-    """A memory that was found, its fused score in 0..1, what each list and sign said of it, and why it is here.
+    """A memory found by a search, its fused score in 0..1, its rank in each list and signal, and the reason why it is
+    included.
 
-    `outdated_by` is the memory_id of a later statement of the same person, among the hits or near them, that takes its
-    place. `reason` is `relevance`, `preference_bias` or `standing`. `score` orders the hits of one search; `relevance`
-    (0..1) is how likely the memory is about the query, and can be compared between searches and scopes; None where
-    that cannot be told. `why` is one sentence for people.
+    `outdated_by` is the memory_id of a later statement of the same person that replaces this one, among the hits or
+    near them. `reason` is `relevance`, `preference_bias` or `standing` (pinned). `score` orders the hits of one search.
+    `relevance` (0..1) is the probability that the memory is about the query and is comparable between searches and
+    scopes; None if it is unknown. `why` is one sentence for people.
     """
 
     memory: Memory
@@ -74,16 +75,18 @@ class Hit(Serialisable):
 
 
 ABSTAINS_BELOW = 0.2
-"""Few questions about what is known are below it, most about anything else are (docs/benchmarks/retrieval.md)."""
+"""Threshold of `relevance`: few answerable questions score below it, most unanswerable ones do
+(docs/benchmarks/retrieval.md).
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchPlan(Serialisable):
-    """Record of what a search really looked for. `queries`: the query, and the parts that it was cut into. `levels` to
-    `known_at` bound it; None: no bound. What was told from `told_from` to `told_to`, or said by one of `speakers`, is
-    lifted, and nothing is cut off for it; nor for what came `before` or `after` the memory `anchor` (or in its days:
-    `during`), by which the query tells its time. `nodes`: those of the graph of entities that the query means,
-    `reached`: the number of others that are near to them. `lists` are those that answered. `where`: the filter on data.
+    """Record of what a search actually did. `queries` are the query and the parts it was split into. `levels` to
+    `known_at` bound the search; None means unbounded. Memories told from `told_from` to `told_to`, or said by one of
+    `speakers`, are boosted but never required; the same applies to memories `before`, `after` or `during` the event in
+    the memory `anchor`, by which the query expresses its time. `nodes` are the graph entities that the query refers to,
+    `reached` the number of neighbouring ones. `lists` are the lists that answered. `where` is the filter on data.
     """
 
     queries: tuple[str, ...] = field(default=(), repr=False)
@@ -122,9 +125,8 @@ class SearchPlan(Serialisable):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchResult(Serialisable):
-    """The hits, best first, the lists that failed (`name: reason`), the filter that was really used, and what was
-    looked for. `relevance`: how likely it is that anything about the query is known at all, 0 to 1; None where that
-    cannot be told.
+    """The hits, best first; the lists that failed (`name: reason`); the filter that was applied; and the plan of the
+    search. `relevance` (0..1) is the probability that anything about the query is known; None if it is unknown.
     """
 
     hits: tuple[Hit, ...]
@@ -136,10 +138,10 @@ class SearchResult(Serialisable):
 
     @property
     def degraded(self) -> bool:
-        """True when a list failed, so that a missing memory does not mean that there is none."""
+        """True if a list failed, so that an absent memory may exist after all."""
         return bool(self.errors)
 
     @property
     def abstains(self) -> bool:
-        """True where probably nothing about the query is known: the hits are only the nearest of what there is."""
+        """True if probably nothing about the query is known: the hits are merely the nearest memories."""
         return self.relevance is not None and self.relevance < ABSTAINS_BELOW

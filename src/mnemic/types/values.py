@@ -86,9 +86,9 @@ class FrozenDict(dict[str, Any]):
 
 
 def frozen(value: JsonValue) -> JsonValue:
-    """Return a deeply immutable copy of JSON data; what is frozen already is returned as it is.
+    """Return a deeply immutable copy of JSON data; frozen data is returned unchanged.
 
-    Raises InvalidInput (`invalid_input:nested`) for what is nested too deeply, or contains itself.
+    Raises InvalidInput (`invalid_input:nested`) for data that is nested too deeply or contains itself.
     """
     if type(value) is FrozenDict:
         return value

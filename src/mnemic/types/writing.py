@@ -1,4 +1,4 @@
-"""Writing: receipts, what was blocked or skipped, the trail."""
+"""Values of writing: receipts, blocked and skipped candidates, audit events."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class AuditEvent(Serialisable):
 
     @property
     def signed(self) -> bool:
-        """True if `hash` carries a signature beside the digest, by a key that is not in the store."""
+        """True if `hash` includes a signature, made with a key that is not in the store."""
         return ":" in self.hash
 
 
@@ -131,7 +131,7 @@ class OutboxEntry:
 
     @classmethod
     def whole_tenant(cls, scope: Scope) -> OutboxEntry:
-        """Return the entry in the place of all that came before of the scope's tenant: its copy is to be built anew."""
+        """Return the entry that replaces the tenant's whole backlog: the projection must be rebuilt."""
         return cls(scope=scope, action="upsert", memory_id="", version=0)
 
     @property

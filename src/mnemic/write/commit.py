@@ -1,5 +1,5 @@
-"""Step 7: one decision, written whole: memories, versions, audit, outbox, the receipt of the request, and what policy
-took out of the text, sealed. The gate has the last word: what was true when a write was admitted may not be any more.
+"""Step 7: commit one decision as a whole: memories, versions, audit, outbox, the receipt of the request, and sealed the
+values that redaction took out. The gate decides last: the conditions that admitted a write may have changed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """An idempotency key as it is stored, and the digest of what was asked under it."""
+    """An idempotency key as it is stored, and the digest of its request."""
 
     key: str
     digest: str
@@ -29,7 +29,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """A receipt that is durable once the transaction is, and what to publish then."""
+    """A receipt that is durable once the transaction is, and the changes to publish afterwards."""
 
     receipt: WriteReceipt
     decision: str
@@ -103,7 +103,7 @@ def unchanged(draft: Draft, memory: Memory, **detail: Any) -> Mutation:
 
 
 def receipt_of(outcome: Outcome, memory: Memory, reason: str) -> WriteReceipt:
-    """Return the receipt of what happened to `memory` as it stands now."""
+    """Return the receipt of the outcome for `memory` in its current state."""
     return WriteReceipt(
         outcome=outcome,
         memory_id=memory.memory_id,
@@ -148,7 +148,9 @@ _PLAIN = ("memory_id", "version", "key", "level", "reason")
 
 
 def encode_receipt(receipt: WriteReceipt) -> str:
-    """Return the receipt as JSON, without its steps and without what holds only for the moment it was given."""
+    """Return the receipt as JSON, without its steps and without the parts that are valid only at the moment of the
+    write.
+    """
     fields = {name: getattr(receipt, name) for name in (*_PLAIN, *_LISTS)}
     return json.dumps({"outcome": receipt.outcome, **{name: value for name, value in fields.items() if value}})
 
@@ -161,10 +163,10 @@ def decode_receipt(text: str) -> WriteReceipt:
 
 
 Gate: TypeAlias = "Callable[[Reads, Candidate], Awaitable[str | None]]"
-"""Asked once the memory is written and before it is committed: the reason to undo that, or None.
+"""Check between write and commit: returns the reason to roll back, or None.
 
-A gate may have a `make_room(unit, reason, *, spared)`: it removes one memory in this transaction, none of `spared`, so
-that the reason may be gone, and says whether it did.
+A gate may have a `make_room(unit, reason, *, spared)`: it removes one memory in this transaction, none of `spared`,
+which may remove the reason, and returns whether it did.
 """
 
 
@@ -180,7 +182,7 @@ class Refused(Exception):
 
 
 async def passed(gate: Gate | None, unit: Unit, draft: Draft, settled: Settled | None) -> Settled | None:
-    """`settled` if nothing stands against it now; a duplicate adds nothing and passes. Raises Refused."""
+    """Return `settled` if the gate has no objection; a duplicate adds nothing and passes. Raises Refused."""
     if gate is None or settled is None or settled.decision == "replayed" or settled.receipt.outcome in _ADDS_NOTHING:
         return settled
     receipt, make_room = settled.receipt, getattr(gate, "make_room", None)
@@ -205,8 +207,8 @@ def readied(draft: Draft, vault: Vault) -> Draft:
 
 
 async def keep(unit: Unit, draft: Draft) -> None:
-    """Keep what policy tokenised, where it is not kept already. It is sealed here, for the key may be another since the
-    draft was made: inside a transaction the one of now is known (`RecordStore.reseal`).
+    """Store the tokenised values that are not stored yet. They are sealed here because the key may have changed since
+    the draft was made: inside a transaction the current one is known (`RecordStore.reseal`).
     """
     tenant, vault = draft.scope.tenant, draft.vault
     for name, value in draft.vaulted.items():

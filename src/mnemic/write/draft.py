@@ -41,19 +41,18 @@ MAX_CONTENT_BYTES = 32 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WriteRules:
-    """The thresholds of the write path. Cosines hold for the default embedder; another one needs its own.
+    """Thresholds of the write path. Cosines are calibrated for the default embedder; another one needs its own.
 
-    `near_duplicate` (0.92) and `conflict` (0.85) are the defaults of the write pipeline's specification. Both are only
-    necessary: with all-MiniLM-L6-v2 a third of opposite statements lie above 0.92, so words decide, not the cosine.
-    They hold where words leave something open: a statement that says more than the other, an opposition of which only
-    the half agrees. Where words settle it, `nominate` is enough, and
-    `denied` where a clause squarely denies a clause. These two (0.60, 0.40) were set on the dev halves of the
-    pairs in docs/benchmarks/write-quality.md.
+    `near_duplicate` (0.92) and `conflict` (0.85) are the defaults of the write pipeline's specification. Both are
+    necessary conditions only: with all-MiniLM-L6-v2 a third of opposite statements are above 0.92, so words decide, not
+    the cosine. They apply where words leave something open: a statement that says more than the other, or an opposition
+    in only half of it. Where words settle the case, `nominate` is enough, and `denied` where a clause directly denies a
+    clause. These two (0.60, 0.40) were set on the dev halves of the pairs in docs/benchmarks/write-quality.md.
 
-    A calibration of the embedder in use (`mnemic calibrate`) replaces them all, but for those named in `fixed`, which
-    an operator has set.
+    A calibration of the embedder in use (`mnemic calibrate`) replaces them all, except those named in `fixed`, which an
+    operator has set.
 
-    `neighbours` is how many memories a new one is compared with. Memories of `reviewed_categories` that come from
+    `neighbours` is the number of memories that a new one is compared with. Memories of `reviewed_categories` from
     `reviewed_origins` wait for a person.
     """
 
@@ -76,11 +75,11 @@ class WriteRules:
 
     @property
     def cosines(self) -> tuple[float, ...]:
-        """Its thresholds, which hold for one embedder, in the order of `THRESHOLDS`."""
+        """Thresholds that depend on the embedder, in the order of `THRESHOLDS`."""
         return tuple(getattr(self, name) for name in THRESHOLDS)
 
     def calibrated(self, cosines: Mapping[str, float]) -> WriteRules:
-        """Return these rules with the thresholds of a calibration; what is `fixed` stays. Raises InvalidConfig."""
+        """Return these rules with the thresholds of a calibration; those in `fixed` stay. Raises InvalidConfig."""
         return replace(self, **{name: cosines[name] for name in cosines.keys() - self.fixed})  # type: ignore[arg-type]
 
     @property
@@ -96,11 +95,12 @@ class WriteRules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """A candidate on its way to becoming a memory. Each preparing step returns a new one; none has a side effect.
+    """Pending write: a candidate on its way to becoming a memory. Each preparing step returns a new one; none has a
+    side effect.
 
-    `decision` is what the last step decided, `blocked` the reason why the write must end without storing anything.
-    `tokens` is what stood where markers stand now, `vaulted` the same under the names it is kept by, sealed by `vault`.
-    `verdicts` says by memory_id what a judge calls the memories near it (`mnemic.write.judge`); None: none was asked.
+    `decision` is the last step's decision, `blocked` the reason why nothing may be stored. `tokens` are the values that
+    markers have replaced, `vaulted` the same under their storage names, sealed by `vault`. `verdicts` are a judge's
+    labels of the neighbouring memories by memory_id (`mnemic.write.judge`); None: no judge was asked.
     """
 
     candidate: Candidate
@@ -156,7 +156,7 @@ class Draft:
         return end_of(self.candidate, self.policy, now=self.now)
 
     def confirming(self, valid_moment: datetime) -> datetime | None:
-        """Return the end of something that was told at `valid_moment` and is told again by this draft."""
+        """Return the end of a memory that was stated at `valid_moment` and is confirmed by this draft."""
         return end_of(self.candidate, self.policy, now=self.now, stated_at=valid_moment)
 
     def keeping(self, memory: Memory) -> datetime | None:
@@ -165,7 +165,7 @@ class Draft:
 
     @property
     def slides(self) -> bool:
-        """True if the time to live of what it confirms starts again."""
+        """True if the lifetime of the confirmed memory restarts."""
         return self.policy.slides(self.candidate.key, self.candidate.kind)
 
     @property
@@ -183,7 +183,7 @@ class Draft:
         return replace(self, decision=decision, **changes)  # type: ignore[arg-type]
 
     def memory(self, memory_id: str, **changes: object) -> Memory:
-        """Return the new memory, version 1, with `changes` over what the candidate says."""
+        """Return the new memory, version 1, from the candidate with `changes` applied."""
         candidate = self.candidate
         fields: dict[str, object] = {
             "memory_id": memory_id,
@@ -214,11 +214,10 @@ class Draft:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """Decision on how a write is to end. `memory` is the new one, or for a refresh the known one in the version it will
-    have.
+    """Decision on the outcome of a write. `memory` is the new one, or for a refresh the known one in its next version.
 
-    `changed` is False where everything stays as it is: nothing new in a refresh, the same that waits already.
-    `replaced` are other memories in their next versions, `kept` originals to be stored beside the new memory.
+    `changed` is False if everything stays as it is: a refresh with nothing new, or a duplicate of a waiting memory.
+    `replaced` are other memories in their next versions, `kept` originals to be stored in addition to the new memory.
     """
 
     outcome: Outcome
@@ -230,7 +229,7 @@ class Decision:
 
 
 def starts_at(memory: Memory) -> datetime:
-    """From when on `memory` was true, as far as is known: what the as-of filter goes by."""
+    """Start of the validity of `memory` as far as known: the bound that the as-of filter uses."""
     return memory.valid_from or memory.happened_at
 
 
@@ -252,7 +251,7 @@ class StepTimer:
         self.last = now
 
     def fork(self, steps: Sequence[Step] = ()) -> StepTimer:
-        """Return a copy that goes on from here: for work that may run again from the start."""
+        """Return an independent copy, for work that may run again from the start."""
         return StepTimer(self.clock, [*self.steps, *steps], self.last)
 
 

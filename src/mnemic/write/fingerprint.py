@@ -1,7 +1,7 @@
-"""Step 3: by what two memories are the same, as a keyed hash.
+"""Step 3: content hash for deduplication, keyed.
 
-HMAC-SHA-256 under the tenant's secret, so that a short text cannot be guessed from its hash and equal texts of two
-tenants have nothing in common (RFC 2104).
+HMAC-SHA-256 under the tenant's secret (RFC 2104), so that a short text cannot be guessed from its hash and equal texts
+of two tenants have different hashes.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def request_digest(draft: Draft) -> str:
 
 
 def request_key(draft: Draft, idempotency_key: object) -> str:
-    """Return the name an idempotency key is stored under: one per user, and unreadable, as keys may hold personal data.
+    """Return the stored name of an idempotency key: one per user, and unreadable, as keys may contain personal data.
 
     Raises InvalidInput (`invalid_input:idempotency_key`).
     """
@@ -88,7 +88,7 @@ def request_key(draft: Draft, idempotency_key: object) -> str:
 
 
 def item_key(idempotency_key: str | None, candidate: Candidate) -> str | None:
-    """Return the idempotency key of one candidate of a batch: the batch's key and what the candidate says."""
+    """Return the idempotency key of one candidate of a batch, made from the batch's key and the candidate's content."""
     if idempotency_key is None:
         return None
     said = "\x1f".join((candidate.level, candidate.kind, candidate.key or "", candidate.content))
@@ -101,7 +101,7 @@ def request_owner(name: str) -> str:
 
 
 def keyed_hash(secret: bytes, purpose: str, parts: list[Any]) -> str:
-    """HMAC-SHA-256 over JSON, which keeps neighbouring parts apart whatever they hold."""
+    """Return the HMAC-SHA-256 over JSON, which keeps neighbouring parts separate whatever they contain."""
     text = json.dumps([purpose, *parts], sort_keys=True, separators=(",", ":"), default=_thaw)
     return hmac.digest(secret, text.encode(), "sha256").hex()
 

@@ -1,8 +1,8 @@
-"""Limits as the store keeps them: who was erased, what is consented to, what is held. Asked at the door, and once more
-in the transaction that writes.
+"""Limits as the store knows them: erasures, consents and usage. Checked at the door, and again in the writing
+transaction.
 
 A consent is one mark per user and key, an erasure one per user. The names of marks carry a keyed hash of the user, so
-that they say nothing to whoever reads the file alone.
+that they reveal nothing to a reader of the file alone.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _ERASED = "erased"
 EVICTED = "evicted"
-"""The action in the audit log for what made room."""
+"""Action in the audit log for an evicted memory."""
 
 
 def consent_prefix(token: str) -> str:
@@ -39,7 +39,7 @@ def tombstone(token: str) -> str:
 
 
 async def consents(store: RecordStore, token: str, tenant: str) -> Consents:
-    """Read what the user has decided so far."""
+    """Read the user's decisions so far."""
     marks = await store.marks(tenant, f"subject/{token}/")
     if not marks:
         return Consents()
@@ -55,9 +55,9 @@ async def consents(store: RecordStore, token: str, tenant: str) -> Consents:
 
 @dataclass(frozen=True, slots=True)
 class SettlingGate:
-    """The same rules once more, inside the transaction that writes: no crowd of writers passes a quota together, and
-    nothing is kept of somebody who was erased, or under a key that was revoked, while it was on its way. `room` is what
-    may make room in a quota of the user's.
+    """Check of the limits inside the writing transaction: concurrent writers together cannot exceed a quota, and
+    nothing is stored for a user who was erased, or under a key whose consent was revoked, in the meantime. `room` lists
+    what may be evicted from the user's quota.
     """
 
     clock: Clock
@@ -90,7 +90,7 @@ class SettlingGate:
     async def _overshot(self, tx: Reads, candidate: Candidate) -> str | None:
         from mnemic.write.near_quotas import in_reach
 
-        # The tenant last: whoever waits for a whole tenant holds its own scope by then.
+        # The tenant comes last: a writer that waits for the whole tenant has its own scope's lock by then.
         scopes: tuple[tuple[Per, Scope | None], ...] = (("user", self.actor.scope(Level.USER)), ("tenant", None))
         for per, scope in scopes:
             if any(quota.per == per and quota.applies(candidate) for quota in self.limits.quotas):

@@ -1,7 +1,7 @@
-"""The second phase: from a finished draft to a receipt, in one transaction that may run again from the start.
+"""Second phase of a write: from a finished draft to a receipt, in one transaction that may run again from the start.
 
-Most statements meet nothing that is known: nothing the same, nothing under their key, nothing near. That is found here;
-what becomes of the others is decided in `mnemic.write.settle`, which is loaded with the first of them.
+Most statements have no match: no duplicate, no value under their key, no neighbour. This module finds that out; for the
+others `mnemic.write.settle`, loaded on first use, decides the outcome.
 """
 
 from __future__ import annotations

@@ -54,9 +54,9 @@ _PASSING = secrets.token_bytes(32)
 
 
 class MemoryWritePipeline:
-    """Turns candidates into memories, each with a receipt of what every step decided and cost. A write is all or
-    nothing. Delivered twice, a candidate makes one memory: by its idempotency key, and by its fingerprint in its scope.
-    `successor` is the embedder that the store is being changed to.
+    """Turns candidates into memories, each with a receipt of every step's decision and cost. A write is all or nothing.
+    A candidate that is delivered twice makes one memory: it is recognised by its idempotency key and by its fingerprint
+    in its scope. `successor` is the embedder that the store is migrating to.
     """
 
     def __init__(
@@ -87,7 +87,8 @@ class MemoryWritePipeline:
         )
 
     async def use(self, embedder: Embedder) -> None:
-        """Make vectors with `embedder`, and decide by what is calibrated for it in the store, else as configured.
+        """Embed with `embedder` from now on, with the thresholds calibrated for it in the store, else the configured
+        ones.
 
         Raises StoreFailed; then nothing has changed.
         """
@@ -129,11 +130,11 @@ class MemoryWritePipeline:
         on_progress: Callable[[int], None] | None = None,
         gate: Gate | None = None,
     ) -> list[WriteReceipt]:
-        """One receipt per candidate, in order. Each is stored by itself; one that fails is `blocked` with the error's
-        reason and stops no other. What `grant` does not allow is blocked too.
+        """Return one receipt per candidate, in order. Each is stored separately; a failing one is `blocked` with the
+        error's reason and does not stop the others. Candidates outside the `grant` are blocked too.
 
-        Texts are embedded in batches; the steps a batch shares carry the time of the whole batch. `on_progress` is told
-        how many are done.
+        Texts are embedded in batches; the steps a batch shares carry the time of the whole batch. `on_progress`
+        receives the number of finished candidates.
         """
         from mnemic.write.batch import MOST_LEFT, Batches, Steps
 
@@ -163,13 +164,12 @@ class MemoryWritePipeline:
         deadline: Deadline | None = None,
         gate: Gate | None = None,
     ) -> WriteReceipt:
-        """Correct a live memory: the same memory_id in its next version, the old one kept in the history. `changes` are
-        fields of a candidate; the others stay as they were.
+        """Correct a live memory: the same memory_id in its next version, with the old one kept in the history.
+        `changes` are fields of a candidate; the others stay unchanged.
 
-        Lower trust cannot correct higher trust: `blocked` with `lower_trust`. Of a kind that is always reviewed the
-        correction waits for a person, beside what it would replace. Raises MemoryNotFound, VersionConflict
-        when it is no longer at `expected_version`, InvalidInput (`content:duplicate` when another memory of the scope
-        already says this).
+        Lower trust cannot correct higher trust: `blocked` with `lower_trust`. A correction of a kind that is always
+        reviewed waits for a person while the original stays. Raises MemoryNotFound, VersionConflict if it is no longer
+        at `expected_version`, InvalidInput (`content:duplicate` if another memory of the scope already says this).
         """
         from mnemic.write.revise import Revision, revision_of
 
@@ -211,9 +211,10 @@ class MemoryWritePipeline:
         embedded: bool = True,
         must: bool = True,
     ) -> Draft:
-        """Return the candidate as it would stand in the scope `home`: checked, redacted, `embedded`, not stored.
+        """Return the candidate as it would be stored in the scope `home`: checked, redacted and `embedded`, but not
+        stored.
 
-        `Draft.blocked` says why it must not be stored. Raises InvalidInput, EmbedderFailed.
+        `Draft.blocked` is the reason why it must not be stored. Raises InvalidInput, EmbedderFailed.
         """
         timer = timer or StepTimer(self._clock)
         draft = await self._prepared(candidate, actor, policy, timer, home=home)
@@ -228,7 +229,7 @@ class MemoryWritePipeline:
         return self.redactor.redact(text, await self.secret(tenant)).text
 
     async def secret(self, tenant: str) -> bytes:
-        """Return the tenant's secret, asked for once: it never changes."""
+        """Return the tenant's secret, read once: it never changes."""
         if tenant not in self._secrets:
             if len(self._secrets) >= MAX_SECRETS:
                 self._secrets.clear()
@@ -297,7 +298,7 @@ class MemoryWritePipeline:
         return await self._publish(settled, timer, deadline)
 
     async def _follow(self, job: Job) -> None:
-        """Go on with the embedder that the store has changed to, where a draft's vector is no longer one of its own."""
+        """Switch to the embedder that the store has migrated to, if a draft's vector is from an older space."""
         if job.draft.space == self._embedder.space:
             if self.successor is None:
                 raise SpaceMismatch(hint="the store has changed to another embedder; restart with that one")

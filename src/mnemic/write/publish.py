@@ -1,4 +1,4 @@
-"""Steps 8 and 9: the derived copies learn of what was committed. Best effort: the outbox keeps what they missed."""
+"""Steps 8 and 9: publish the committed changes to the projections. Best effort: the outbox keeps what they missed."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from mnemic.write.outbox_consumer import Feed
 
 _LOOK_AFTER = 256
-"""Changes after which the outbox is looked at: one that nobody reads is emptied, one that grows is bounded."""
+"""Number of changes between checks of the outbox: without readers it is emptied, and a growing one is compacted."""
 
 
 class Publisher:
-    """Feeds projections right after a commit, each at its own pace: one that fails holds up no other.
+    """Feeds projections right after a commit, each at its own pace: a failing one does not delay the others.
 
-    Pending memories never come here. Without any registered projection the outbox is emptied from time to time: one
-    that is added later is built from the memories. So is, in the end, one that has fetched nothing for too long.
+    Pending memories are never published. Without a registered projection the outbox is emptied from time to time: a
+    projection that is added later is built from the memories, and so is one that has fetched nothing for too long.
     """
 
     def __init__(self, store: RecordStore, clock: Clock, projections: Sequence[Projection] = ()) -> None:
@@ -37,8 +37,8 @@ class Publisher:
         return sum((feed.failures for feed in self.feeds), Counter())
 
     async def publish(self, changes: Sequence[Change], *, deadline: Deadline | None = None) -> tuple[str, ...]:
-        """Apply the changes, after those that were left before; the names of the projections that are behind now, and
-        `outbox` where the store failed. Never raises for what projections and store do.
+        """Apply the changes after the earlier backlog; return the names of the projections that lag now, and `outbox`
+        if the store failed. Never raises for failures of projections or store.
         """
         if not changes:
             return ()
@@ -51,7 +51,7 @@ class Publisher:
         return await self.catch_up(changes, deadline=deadline) if self.feeds else ()
 
     async def catch_up(self, known: Sequence[Change] = (), *, deadline: Deadline | None = None) -> tuple[str, ...]:
-        """Return the same for whatever the outbox holds, up to one batch for each projection."""
+        """Deliver the contents of the outbox in the same way, up to one batch for each projection."""
         caught = await asyncio.gather(*(feed.catch_up(known, deadline=deadline) for feed in self.feeds))
         return tuple(
             sorted({one.failed or feed.name for feed, one in zip(self.feeds, caught, strict=True) if one.behind})

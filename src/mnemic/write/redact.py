@@ -87,7 +87,7 @@ def redact_value(value: JsonValue, redactor: Redactor, secret: bytes) -> JsonVal
 
 @dataclass(slots=True)
 class _Pass:
-    """One candidate through one redactor, with what was found on the way."""
+    """Return one candidate's texts redacted, and collect the findings."""
 
     redactor: Redactor
     secret: bytes

@@ -14,16 +14,16 @@ from mnemic.write.merge import Near, merge, refresh
 from mnemic.write.supersede import Changed, also, changed, named, own, superseding
 
 MAX_LINEAGE = 64
-"""Originals that one memory may stand for. A statement that would merge beyond that is kept beside it, so that merging
-cannot snowball.
+"""Maximum number of originals that one memory may represent. A statement beyond that is stored separately, so that
+merging cannot snowball.
 """
 
 
 async def decide(
     tx: Reads, draft: Draft, near_by: Found | None, memory_ids: tuple[str, str], timer: StepTimer
 ) -> Decision:
-    """Return the decision about a draft to which something is near, or about which a rule says something. `near_by`:
-    what is near it, where that is known.
+    """Return the decision about a draft that has neighbours or a rule of its key. `near_by` are its neighbours, if
+    known.
     """
     memory_id = memory_ids[0]
     peers = await peers_of(tx, draft)
@@ -51,8 +51,8 @@ async def decide(
 def _compared(
     draft: Draft, around: Sequence[Near], near: Sequence[Near], named: Changed, memory_id: str
 ) -> tuple[Decision | None, str]:
-    """Decide what the draft contradicts or takes the place of, with a word on it for the receipt. What words call
-    opposite is never merged, whatever becomes of it: what is about something else by its frame is kept beside it.
+    """Decide which memories the draft contradicts or replaces, with a note for the receipt. Statements that words show
+    to be opposites are never merged; one whose frame shows another subject is stored separately.
     """
     opposed = contradicted(draft, near)
     foreign = [(memory, how) for memory, how in opposed if not own(memory, draft)]
@@ -71,8 +71,8 @@ def _compared(
 
 
 async def _named(tx: Reads, draft: Draft, around: Sequence[Near]) -> Changed:
-    """Return the memories that the candidate is said to take the place of, as far as they are live, the same person's,
-    no later than it and about the same thing.
+    """Return the memories that the candidate claims to replace, if they are live, the same person's, not later than the
+    candidate, and about the same thing.
     """
     cosines = {one.memory.memory_id: one.cosine for one in around}
     found = [await tx.get(memory_id, scopes=[draft.scope]) for memory_id in draft.candidate.replaces]

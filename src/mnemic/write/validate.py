@@ -1,8 +1,8 @@
-"""Step 1: is this something that can be stored at all?
+"""Step 1: validation of a candidate.
 
-Own checks rather than a pydantic schema: models' JSON was parsed by one already (guard), what arrives here are Python
-values from any caller. Each field has its stable reason, limits are measured after normalising, and a caller who only
-wants to store a line does not pay for loading a schema library.
+Own checks rather than a pydantic schema: models' JSON has been parsed by one already (guard), and this step receives
+Python values from any caller. Each field has its stable reason, limits are measured after normalising, and storing a
+single line does not load a schema library.
 """
 
 from __future__ import annotations

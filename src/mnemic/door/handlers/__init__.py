@@ -38,7 +38,9 @@ class Handlers(dict[type[requests.Request[Any]], Handler]):
         self._complete = False
 
     def __missing__(self, request: type[requests.Request[Any]]) -> Handler:
-        """Return the handler of a request beyond adding. Raises KeyError for what is no request of the door's."""
+        """Return the handler of any request other than `Add`. Raises KeyError for a request that the door does not
+        handle.
+        """
         if self._complete:
             raise KeyError(request)
         from mnemic.door.handlers.table import stating, stewarding

@@ -36,6 +36,23 @@ NO_LANES = """
 """
 
 
+LARGE_ALONE = next(step.sql for step in migrations() if "CREATE TABLE term_posting" in step.sql)
+ALL_POSTINGS = """
+    CREATE TABLE posting (LIKE term_posting INCLUDING ALL);
+    ALTER TABLE posting ENABLE ROW LEVEL SECURITY;
+    ALTER TABLE posting FORCE ROW LEVEL SECURITY;
+    CREATE POLICY own_tenant ON posting USING (tenant = (SELECT nullif(current_setting('mnemic.tenant', true), '')));
+    GRANT SELECT, INSERT, UPDATE, DELETE ON posting TO mnemic_app;
+    INSERT INTO posting
+    SELECT m.tenant, m.scope_id, p.term, m.number, p.content, p.context, m.content_length, m.context_length,
+           m.status = 'active'
+    FROM memory m CROSS JOIN LATERAL postings_of(m.content, m.context) p;
+    DROP TABLE term_posting;
+    DROP FUNCTION postings_of, terms_in, times;
+"""
+"""Make of a database one of before postings were kept of large scopes alone."""
+
+
 async def opened(dsn: str) -> None:
     store = PostgresStore(dsn)
     await store.open(EMBEDDER.space)
@@ -140,7 +157,8 @@ async def test_what_was_there_before_the_partitions_is_all_there(postgres: Postg
     async with connection.transaction():
         await connection.execute("SET LOCAL search_path = mnemic, public")
         await connection.execute(lanes.sql)
-    await connection.execute("INSERT INTO mnemic.schema_version (version) VALUES (16)")
+        await connection.execute(LARGE_ALONE)
+    await connection.execute("INSERT INTO mnemic.schema_version (version) VALUES (17)")
     before = PostgresStore(dsn, index_bytes=0)
     await before.open(EMBEDDER.space)
     kept = [memory(f"tea of {tenant}", scope=scope(tenant=tenant)) for tenant in ("acme", "rival", "third", "fourth")]
@@ -150,12 +168,12 @@ async def test_what_was_there_before_the_partitions_is_all_there(postgres: Postg
     await before.close()
     async with connection.transaction():
         await connection.execute("SET LOCAL search_path = mnemic, public")
-        await connection.execute(NO_LANES + NO_CHECKSUMS)
-    await connection.execute("DELETE FROM mnemic.schema_version WHERE version = 16")
+        await connection.execute(ALL_POSTINGS + NO_LANES + NO_CHECKSUMS)
+    await connection.execute("DELETE FROM mnemic.schema_version WHERE version = 17")
     await connection.close()
     after = PostgresStore(dsn, index_bytes=0)
     await after.open(EMBEDDER.space)
-    assert [kind for _, kind in postgres.sql(kinds)] == ["p", "p"]
+    assert [kind for _, kind in postgres.sql(kinds)] == ["p"]
     for one in (changed, *kept[1:]):
         assert await after.get(one.memory_id, scopes=[one.scope]) == one
         (found,) = await after.match(Where(scopes=(one.scope,)), one.content, limit=9)
@@ -250,4 +268,35 @@ async def test_writers_wait_for_a_migration_and_look_again(postgres: PostgresSer
     with pytest.raises(StoreNewer):
         await writing
     await connection.close()
+    await store.close()
+
+
+async def test_postings_of_before_are_kept_of_large_scopes_alone(postgres: PostgresServer, tmp_path: Path) -> None:
+    dsn = postgres.database(tmp_path)
+    store = PostgresStore(dsn, index_bytes=0, exact_up_to=3)
+    await store.open(EMBEDDER.space)
+    large, small, begun = scope("large"), scope("small"), scope("begun")
+    for place, number in ((large, 5), (small, 2), (begun, 3)):
+        await remember(store, *(memory(f"tea number {one}", scope=place) for one in range(number)))
+    await store.match(Where(scopes=(large,)), "tea", limit=1)
+    await store.settled()
+    every = [scope(name) for name in ("large", "small", "begun")]
+    expected = [await store.match(Where(scopes=(one,)), "tea number 1", limit=9) for one in every]
+    connection = await asyncpg.connect(dsn)
+    async with connection.transaction():
+        await connection.execute("SET LOCAL search_path = mnemic, public")
+        await connection.execute(ALL_POSTINGS)
+        # A move into the indexes that was cut short.
+        await connection.execute("UPDATE memory SET large = true WHERE content_length > 2")
+        await connection.execute(LARGE_ALONE)
+    await connection.close()
+    kept = postgres.sql(
+        "SELECT s.owner, count(*) FROM mnemic.term_posting JOIN mnemic.scope s USING (scope_id) GROUP BY 1"
+    )
+    assert [tuple(row) for row in kept] == [("large", 15)]
+    found = [await store.match(Where(scopes=(one,)), "tea number 1", limit=9) for one in every]
+    assert [[hit.memory_id for hit in one] for one in found] == [[hit.memory_id for hit in one] for one in expected]
+    await store.settled()
+    again = [await store.match(Where(scopes=(one,)), "tea number 1", limit=9) for one in every]
+    assert [[hit.memory_id for hit in one] for one in again] == [[hit.memory_id for hit in one] for one in expected]
     await store.close()

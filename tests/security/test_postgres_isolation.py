@@ -13,7 +13,7 @@ import pytest_asyncio
 
 from mnemic.errors import InvalidConfig
 from mnemic.stores.relational.statements import load as shared
-from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, PutDocument
+from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, PutDocument, Where
 from mnemic_postgres import PostgresDocuments, PostgresStore
 from mnemic_postgres.graph import PostgresGraph
 from mnemic_postgres.statements import load
@@ -23,7 +23,7 @@ from mnemic_testing.record_store.setting import START
 from tests.servers import PostgresServer
 
 TABLES = (
-    *("tenant", "scope", "memory", "memory_version", "usage", "posting", "facet"),
+    *("tenant", "scope", "memory", "memory_version", "usage", "term_posting", "facet"),
     *("audit", "audit_head", "outbox", "request", "mark"),
     *("journal", "lane_end", "lane_collected", "usage_lane"),
     *("graph_node", "graph_relation"),
@@ -32,7 +32,7 @@ TABLES = (
 GLOBAL = {"next_space", "projection", "salt", "schema_version", "space"}
 """Tables that hold nothing of a tenant."""
 
-PARTITIONS = [f"{table}_{number}" for table in ("memory_version", "posting") for number in range(8)]
+PARTITIONS = [f"{table}_{number}" for table in ("memory_version", "term_posting") for number in range(8)]
 TENANTS = ("acme", "rival")
 
 
@@ -40,7 +40,7 @@ TENANTS = ("acme", "rival")
 async def filled(postgres: PostgresServer, tmp_path: Path) -> AsyncIterator[str]:
     """The address of a database in which two tenants have rows in every table."""
     dsn = postgres.database(tmp_path)
-    store = PostgresStore(dsn)
+    store = PostgresStore(dsn, index_bytes=0, exact_up_to=1)
     graph = PostgresGraph(dsn)
     await store.open(EMBEDDER.space)
     await graph.open()
@@ -63,6 +63,9 @@ async def filled(postgres: PostgresServer, tmp_path: Path) -> AsyncIterator[str]
             await transaction.append_audit(AuditEvent(tenant=tenant, action="updated", at=START, actor="ada"))
 
         await store.transact(later)
+        # Large scopes alone have postings.
+        await store.match(Where(scopes=(scope(tenant=tenant),)), "harbour", limit=1)
+        await store.settled()
         await graph.link(scope(tenant=tenant), [fragment("same", ("ana", "knows", "bo"))])
         await asyncio.to_thread(put_document, dsn, tenant)
     await graph.close()
@@ -133,9 +136,9 @@ async def test_a_partition_is_closed_to_the_application_and_shows_its_owner_noth
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
             await as_acme(raw, f"SELECT FROM {partition}")
     held = {name: postgres.sql(f"SELECT count(*) FROM mnemic.{name}")[0][0] for name in PARTITIONS}
-    assert {sum(held[f"{table}_{number}"] for number in range(8)) > 0 for table in ("memory_version", "posting")} == {
-        True
-    }
+    assert {
+        sum(held[f"{table}_{number}"] for number in range(8)) > 0 for table in ("memory_version", "term_posting")
+    } == {True}
     (partition, *_) = [name for name, rows in held.items() if rows]
     postgres.sql(f"ALTER TABLE mnemic.{partition} OWNER TO keeper")
     shown = postgres.sql("SET ROLE keeper", "SET mnemic.tenant = 'acme'", f"SELECT count(*) FROM mnemic.{partition}")

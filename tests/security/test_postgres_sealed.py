@@ -47,7 +47,7 @@ async def everything_stored(dsn: str) -> str:
     connection = await asyncpg.connect(dsn)
     try:
         tables = [row["tablename"] for row in await connection.fetch(_TABLES)]
-        assert {"memory", "memory_version", "posting"} <= set(tables)
+        assert {"memory", "memory_version", "term_posting"} <= set(tables)
         found = [await connection.fetch(f'SELECT one::text AS said FROM mnemic."{name}" one') for name in tables]
         return "\n".join(row["said"] for rows in found for row in rows)
     finally:

@@ -27,8 +27,8 @@ from mnemic_postgres.upkeep import broken_audit
 
 DATA = "memory.copy"
 TABLES = (
-    *("salt", "tenant", "scope", "memory", "memory_version", "usage", "posting", "audit", "audit_head"),
-    *("journal", "lane_end", "lane_collected", "usage_lane"),
+    *("salt", "tenant", "scope", "memory", "memory_version", "usage", "posting", "term_posting"),
+    *("audit", "audit_head", "journal", "lane_end", "lane_collected", "usage_lane"),
     *("outbox", "request", "mark", "projection", "document", "document_vector", "graph_node", "graph_relation"),
     "facet",
 )

@@ -1,4 +1,6 @@
-"""Scopes that have outgrown the exact search move into the approximate index, a few memories at a time."""
+"""Scopes that have outgrown the exact search move into the indexes, a few memories at a time: the approximate one of
+vectors, and the postings.
+"""
 
 from __future__ import annotations
 
@@ -18,21 +20,20 @@ _BATCH = 100
 
 
 class Promotions:
-    """Moves scopes in the background. A write into the graph costs more than a row, so small scopes are never in it.
+    """Moves scopes in the background. A write into the graph costs more than a row, and postings are half of what a
+    memory takes, so small scopes have neither.
 
     Until the last memory has moved, searches of the scope stay exact; a move that fails or is cut short goes on at the
     next search.
     """
 
-    def __init__(self, connections: Connections, *, possible: bool) -> None:
+    def __init__(self, connections: Connections) -> None:
         self._connections = connections
-        self._possible = possible
         self.moves = Tasks()
 
     def start(self, scope: Scope) -> None:
         """Begin to move `scope`, unless that goes on already."""
-        if self._possible:
-            self.moves.start(self._move(scope), key=scope)
+        self.moves.start(self._move(scope), key=scope)
 
     async def _move(self, scope: Scope) -> None:
         last: str | None = ""
@@ -45,7 +46,7 @@ class Promotions:
 
 
 async def _move_batch(scope: Scope, after: str, session: Session) -> str | None:
-    await session.enter(scope.tenant)
+    await session.enter(scope.tenant, lock_of(scope))
     found = await session.fetch(_WRITING["scope"], *place_of(scope))
     rows = await session.fetch(_WRITING["promote"], scope.tenant, found[0]["scope_id"], after, _BATCH)
     last: str | None = rows[0]["last"]

@@ -42,7 +42,7 @@ class PostgresSnapshot:
     """The port's `Snapshot` on an open read-only transaction.
 
     Ranked lists come from the indexes in memory where they are at hand, and from the database for the other scopes.
-    `scanned` collects the scopes that the database has searched by vector exactly.
+    `scanned` collects the scopes of which the database has read every memory.
     """
 
     def __init__(
@@ -145,8 +145,7 @@ class PostgresSnapshot:
                 exact.append(scope)
                 near = []
             found.append(near)
-            if not place.large:
-                self.scanned[scope] = place
+            self._searched(scope, place)
         if exact:
             within = replace(where, scopes=tuple(exact))
             found.append(_scored(await self._filtered(within, _SEARCHING["nearest"], vector, limit)))
@@ -180,7 +179,27 @@ class PostgresSnapshot:
         quoted = [pack(map(number, phrase)) for phrase in phrases]
         parameters = (bm25.k1, bm25.b, bm25.content_weight, bm25.context_weight)
         values = (wanted, *parameters, quoted, max(0, limit))
-        return _scored(await self._filtered(where, _SEARCHING["match"], *values))
+        await self._look(where)
+        large: list[Scope] = []
+        small: list[Scope] = []
+        for scope in where.scopes:
+            place = self._places[scope]
+            if place is not None:
+                (large if place.large else small).append(scope)
+                self._searched(scope, place)
+        found = []
+        if large:
+            within = replace(where, scopes=tuple(large))
+            found.append(_scored(await self._filtered(within, _SEARCHING["match"], *values)))
+        if small:
+            within, packed = replace(where, scopes=tuple(small)), [pack([term]) for term in wanted]
+            found.append(_scored(await self._filtered(within, _SEARCHING["match_scanned"], *values, packed)))
+        return _best(found, limit)
+
+    def _searched(self, scope: Scope, place: Place) -> None:
+        """Remember that the database has read every memory of a scope."""
+        if not place.large:
+            self.scanned[scope] = place
 
     async def recent(self, where: Where, *, limit: int) -> list[Scored]:
         indexes, rest = await self._split(where)
@@ -209,13 +228,7 @@ class PostgresSnapshot:
 
     async def _split(self, where: Where) -> tuple[list[ScopeIndex], Where | None]:
         """Return the indexes at hand, and the filter for the other scopes, None where there are none."""
-        unknown = [scope for scope in where.scopes if scope not in self._places]
-        if unknown:
-            rows = await Step(partial(self._session.enter_scopes, *places_of(where.tenant, unknown)))
-            self._places |= dict.fromkeys(unknown)
-            for model, dimension, level, owner, *columns in rows:
-                self._present = VectorSpace(model=model, dimension=dimension)
-                self._places[Scope(tenant=where.tenant, level=Level(level), owner=owner)] = Place(*columns)
+        await self._look(where)
         for scope in where.scopes:
             place = self._places[scope]
             if place is not None and scope not in self._at_hand:
@@ -225,6 +238,17 @@ class PostgresSnapshot:
         at_hand = [index for scope in scopes if (index := self._at_hand[scope]) is not None]
         rest = tuple(scope for scope in scopes if self._at_hand[scope] is None)
         return at_hand, replace(where, scopes=rest) if rest else None
+
+    async def _look(self, where: Where) -> None:
+        """Find the places of the scopes of a filter that are not known yet."""
+        unknown = [scope for scope in where.scopes if scope not in self._places]
+        if not unknown:
+            return
+        rows = await Step(partial(self._session.enter_scopes, *places_of(where.tenant, unknown)))
+        self._places |= dict.fromkeys(unknown)
+        for model, dimension, level, owner, *columns in rows:
+            self._present = VectorSpace(model=model, dimension=dimension)
+            self._places[Scope(tenant=where.tenant, level=Level(level), owner=owner)] = Place(*columns)
 
     async def changed(self, scope: Scope, seen: int) -> Changed:
         """Return the offer of `Following`."""

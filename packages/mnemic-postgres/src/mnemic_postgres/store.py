@@ -31,7 +31,7 @@ from mnemic_postgres.owner import Owner
 from mnemic_postgres.promotion import Promotions
 from mnemic_postgres.recent import Recent
 from mnemic_postgres.rows import Bodies, Terms, place_of, places_of, storable
-from mnemic_postgres.schema import LONGEST_INDEXED, reopen_with
+from mnemic_postgres.schema import reopen_with
 from mnemic_postgres.snapshot import PostgresSnapshot
 from mnemic_postgres.statements import load
 from mnemic_postgres.transaction import PostgresTransaction
@@ -110,7 +110,7 @@ class PostgresStore(Jobs, SingleReads):
         return self._searching(await self._access.open(space), space)
 
     def _searching(self, database: Opened, space: VectorSpace) -> _Opened:
-        promotions = Promotions(database.connections, possible=space.dimension <= LONGEST_INDEXED)
+        promotions = Promotions(database.connections)
         terms = Terms(database.ready.salt)
         indexes = Indexes(
             database.connections,

@@ -185,7 +185,8 @@ class PostgresTransaction(Transaction):
         values, (body, *checks) = columns_of(memory, content, context), self._bodies.written(memory, content, context)
         place = await self._place(memory.scope)
         head = (memory.scope.tenant, place.scope_id, memory.memory_id)
-        tail = (place.large, body, raw(memory.author), is_message(memory), *postings_of(content, context), *checks)
+        postings = postings_of(content, context) if place.large else ((), (), ())
+        tail = (place.large, body, raw(memory.author), is_message(memory), *postings, *checks)
         inserted = await self._rows("insert", *head, *values, *tail)
         if not inserted:
             raise VersionConflict
@@ -213,7 +214,7 @@ class PostgresTransaction(Transaction):
             raise VersionConflict
         self._used.add(memory.scope.tenant, stored["kind"], -1, -stored["bytes"])
         self._used.add(memory.scope.tenant, memory.kind, 1, updated[0]["bytes"])
-        await self._repost(memory, stored, content, context)
+        await self._repost(memory, stored, content, context, large=place.large)
         if memory.kind is Kind.STRUCTURED:
             await self._rows("unmark_facets", memory.scope.tenant, memory.memory_id)
         await self._mark_facets(memory, place)
@@ -237,7 +238,9 @@ class PostgresTransaction(Transaction):
         return True
 
     async def _unpost(self, head: tuple[str, int], stored: Any) -> None:
-        """Remove the postings of a stored memory; of damaged words nobody knows which they are."""
+        """Remove the postings of a stored memory, if it has any; of damaged words nobody knows which they are."""
+        if not stored["large"]:
+            return
         if words_are_whole(stored):
             await self._rows("remove_postings", *head, stored["number"], _terms_of(stored))
         else:
@@ -302,16 +305,19 @@ class PostgresTransaction(Transaction):
         else:
             await self._rows("put_mark", tenant, name, value, text_check(name, value))
 
-    async def _repost(self, memory: Memory, stored: Any, content: Words, context: Words) -> None:
-        """Bring the postings of a changed memory up to date, if what they repeat has changed."""
+    async def _repost(self, memory: Memory, stored: Any, content: Words, context: Words, *, large: bool) -> None:
+        """Bring the postings of a changed memory up to date, if what they repeat has changed. Only a `large` scope has
+        any.
+        """
         active = memory.status is Status.ACTIVE
         same_words = (stored["content"], stored["context"]) == (content.packed, context.packed)
-        if same_words and active == (stored["status"] == Status.ACTIVE):
+        if large == stored["large"] and same_words and active == (stored["status"] == Status.ACTIVE):
             return
         head = (memory.scope.tenant, stored["scope_id"])
         await self._unpost(head, stored)
-        given = (stored["number"], content.length, context.length, active, *postings_of(content, context))
-        await self._rows("insert_postings", *head, *given)
+        if large:
+            given = (stored["number"], content.length, context.length, active, *postings_of(content, context))
+            await self._rows("insert_postings", *head, *given)
 
     async def _stored(self, memory_id: str, scope: Scope) -> Any | None:
         await self._lock(scope)

@@ -11,6 +11,47 @@ places AS MATERIALIZED (
     WHERE s.tenant = $1 AND (s.level, s.owner) IN (SELECT * FROM unnest($2::text[], $3::text[]))
 )
 
+-- part: best_matching
+-- BM25 over two fields (mnemic.text.bm25) of the postings `posted`, with the statistics of each scope. $4: terms, $5: k1, $6: b,
+-- $7 and $8: the weights of content and context, $9: phrases of which one of the fields has each, $10: limit. Filters are applied
+-- from the best down.
+telling AS MATERIALIZED (
+    SELECT places.scope_id, wanted.term, ln(1 + (places.active - held.holders + 0.5) / (held.holders + 0.5)) AS idf,
+           1 - $6::float8 AS base, $6 / places.content_average AS content_slope,
+           $6 / places.context_average AS context_slope
+    FROM places
+    CROSS JOIN unnest($4::integer[]) AS wanted (term)
+    CROSS JOIN LATERAL (
+        SELECT count(*) FILTER (WHERE p.active)::float8 AS holders
+        FROM posted p
+        WHERE p.tenant = $1 AND p.scope_id = places.scope_id AND p.term = wanted.term
+    ) held
+), scored AS (
+    SELECT p.number, sum(t.idf * (1 - $5::float8 / ($5 + (
+        $7::float8 * p.content / (t.base + t.content_slope * p.content_length)
+        + $8::float8 * p.context / (t.base + t.context_slope * p.context_length)
+    )))) AS score
+    FROM telling t
+    JOIN posted p ON p.tenant = $1 AND p.scope_id = t.scope_id AND p.term = t.term
+    GROUP BY p.number
+), ranked AS (
+    SELECT m.memory_id, best.score
+    FROM (SELECT * FROM scored WHERE score > 0 ORDER BY score DESC OFFSET 0) best
+    CROSS JOIN LATERAL (
+        SELECT m.memory_id
+        FROM memory m
+        WHERE m.number = best.number AND {accepted}
+        AND NOT EXISTS (
+            SELECT FROM unnest($9::bytea[]) AS phrase
+            WHERE position(phrase IN m.content) = 0 AND position(phrase IN m.context) = 0
+        )
+        OFFSET 0
+    ) m
+    ORDER BY best.score DESC
+    FETCH FIRST $10 ROWS WITH TIES
+)
+SELECT memory_id, score FROM ranked ORDER BY score DESC, memory_id DESC LIMIT $10
+
 -- part: columns
 textsend(v.body) AS body, v.checksum, m.vector, m.vector_check, s.tenant, s.level, s.owner,
 m.memory_id, m.version, m.kind, m.status, m.happened_at, m.expires_at
@@ -38,3 +79,12 @@ under AS MATERIALIZED (
     FROM document d
     WHERE d.tenant = $1 AND d.path >= $5 AND d.path < $6 AND ($2::bigint IS NULL OR d.expires_at IS NULL OR d.expires_at > $2)
 )
+
+-- part: posted_columns
+m.tenant, m.scope_id, m.number, m.content, m.context, m.content_length, m.context_length, m.status
+
+-- part: postings_of_moved
+(tenant, scope_id, term, number, content, context, content_length, context_length, active)
+SELECT moved.tenant, moved.scope_id, entry.term, moved.number, entry.content, entry.context, moved.content_length,
+       moved.context_length, moved.status = 'active'
+FROM moved CROSS JOIN LATERAL postings_of(moved.content, moved.context) AS entry

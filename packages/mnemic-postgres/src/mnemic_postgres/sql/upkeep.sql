@@ -25,10 +25,10 @@ SELECT clock_timestamp()
 -- Those of which a removed row says something about somebody; of a partitioned table each part.
 SELECT c.oid::regclass::text FROM pg_class c
 WHERE c.relnamespace = 'mnemic'::regnamespace AND c.relkind = 'r'
-AND c.relname ~ '^(memory|memory_version_[0-9]+|posting_[0-9]+|facet|request|mark|outbox|graph_node|graph_relation)$'
+AND c.relname ~ '^(memory|memory_version_[0-9]+|term_posting_[0-9]+|facet|request|mark|outbox|graph_node|graph_relation)$'
 
 -- name: unvacuumed
 SELECT count(*) FROM pg_class c
 WHERE c.relnamespace = 'mnemic'::regnamespace AND c.relkind = 'r'
-AND c.relname ~ '^(memory|memory_version_[0-9]+|posting_[0-9]+|facet|request|mark|outbox|graph_node|graph_relation)$'
+AND c.relname ~ '^(memory|memory_version_[0-9]+|term_posting_[0-9]+|facet|request|mark|outbox|graph_node|graph_relation)$'
 AND coalesce(greatest(pg_stat_get_last_vacuum_time(c.oid), pg_stat_get_last_autovacuum_time(c.oid)), '-infinity') < $1

@@ -56,31 +56,38 @@ JOIN scope s ON s.tenant = m.tenant AND s.scope_id = m.scope_id
 JOIN memory_version v ON v.tenant = m.tenant AND v.memory_id = m.memory_id AND v.version = m.version
 
 -- name: promote
--- The next memories of a scope into the approximate index: $3 is where the last batch ended, $4 how many.
+-- The next memories of a scope into the approximate index and the postings: $3 is where the last batch ended, $4 how many. The
+-- scope's lock is held.
 WITH batch AS (
     SELECT memory_id FROM memory WHERE tenant = $1 AND scope_id = $2 AND memory_id > $3 ORDER BY memory_id LIMIT $4
 ), moved AS (
     UPDATE memory m SET large = true FROM batch
     WHERE m.tenant = $1 AND m.memory_id = batch.memory_id AND NOT m.large
+    RETURNING {posted_columns}
+), posted AS (
+    INSERT INTO term_posting {postings_of_moved}
 )
 SELECT max(memory_id) AS last FROM batch
 
 -- name: promote_rest
 -- What came in meanwhile, and from here on whatever comes. The scope's lock is held.
 WITH moved AS (
-    UPDATE memory SET large = true WHERE tenant = $1 AND scope_id = $2 AND NOT large
+    UPDATE memory m SET large = true WHERE m.tenant = $1 AND m.scope_id = $2 AND NOT m.large
+    RETURNING {posted_columns}
+), posted AS (
+    INSERT INTO term_posting {postings_of_moved}
 )
 UPDATE scope SET large = true WHERE tenant = $1 AND scope_id = $2
 
 -- name: stored
-SELECT m.scope_id, m.number, m.bytes, m.content, m.context, m.speaker, m.cues, m.content_length, m.context_length,
+SELECT m.scope_id, m.number, m.large, m.bytes, m.content, m.context, m.speaker, m.cues, m.content_length, m.context_length,
        m.words_check, {columns}
 FROM {sources}
 WHERE m.tenant = $1 AND s.level = $2 AND s.owner = $3 AND m.memory_id = $4
 
 -- name: insert
--- Nothing at all where the identifier or the fingerprint is taken. $28: is it a message, $29 to $31: its postings, $32 to $34: the
--- checksums of body, vector and words.
+-- Nothing at all where the identifier or the fingerprint is taken. $28: is it a message, $29 to $31: its postings, in a large scope,
+-- $32 to $34: the checksums of body, vector and words.
 WITH kept AS (
     INSERT INTO memory (
         tenant, scope_id, memory_id, version, kind, status, key, category, fingerprint,
@@ -115,7 +122,7 @@ WITH kept AS (
     ON CONFLICT (tenant, scope_id, kind)
     DO UPDATE SET memories = usage.memories + excluded.memories, bytes = usage.bytes + excluded.bytes
 ), posted AS (
-    INSERT INTO posting (tenant, scope_id, term, number, content, context, content_length, context_length, active)
+    INSERT INTO term_posting (tenant, scope_id, term, number, content, context, content_length, context_length, active)
     SELECT $1, $2, entry.term, kept.number, entry.content, entry.context, $21, $22, kept.active
     FROM kept CROSS JOIN unnest($29::integer[], $30::integer[], $31::integer[]) AS entry (term, content, context)
 )
@@ -162,14 +169,14 @@ WITH changed AS (
 SELECT number, bytes FROM changed
 
 -- name: remove_postings
-DELETE FROM posting WHERE tenant = $1 AND scope_id = $2 AND number = $3 AND term = ANY ($4::integer[])
+DELETE FROM term_posting WHERE tenant = $1 AND scope_id = $2 AND number = $3 AND term = ANY ($4::integer[])
 
 -- name: remove_all_postings
 -- The same where the words that the memory has are not known any more: every posting of the scope is looked at.
-DELETE FROM posting WHERE tenant = $1 AND scope_id = $2 AND number = $3
+DELETE FROM term_posting WHERE tenant = $1 AND scope_id = $2 AND number = $3
 
 -- name: insert_postings
-INSERT INTO posting (tenant, scope_id, term, number, content, context, content_length, context_length, active)
+INSERT INTO term_posting (tenant, scope_id, term, number, content, context, content_length, context_length, active)
 SELECT $1, $2, entry.term, $3, entry.content, entry.context, $4, $5, $6
 FROM unnest($7::integer[], $8::integer[], $9::integer[]) AS entry (term, content, context)
 

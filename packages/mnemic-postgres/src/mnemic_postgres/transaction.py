@@ -185,8 +185,7 @@ class PostgresTransaction(Transaction):
         values, (body, *checks) = columns_of(memory, content, context), self._bodies.written(memory, content, context)
         place = await self._place(memory.scope)
         head = (memory.scope.tenant, place.scope_id, memory.memory_id)
-        postings = postings_of(content, context) if place.large else ((), (), ())
-        tail = (place.large, body, raw(memory.author), is_message(memory), *postings, *checks)
+        tail = (place.large, body, raw(memory.author), is_message(memory), *_posted(place, content, context), *checks)
         inserted = await self._rows("insert", *head, *values, *tail)
         if not inserted:
             raise VersionConflict
@@ -239,11 +238,9 @@ class PostgresTransaction(Transaction):
 
     async def _unpost(self, head: tuple[str, int], stored: Any) -> None:
         """Remove the postings of a stored memory, if it has any; of damaged words nobody knows which they are."""
-        if not stored["large"]:
-            return
-        if words_are_whole(stored):
+        if stored["large"] and words_are_whole(stored):
             await self._rows("remove_postings", *head, stored["number"], _terms_of(stored))
-        else:
+        elif stored["large"]:
             await self._rows("remove_all_postings", *head, stored["number"])
 
     def _check(self, vector: Vector | None) -> None:
@@ -306,12 +303,10 @@ class PostgresTransaction(Transaction):
             await self._rows("put_mark", tenant, name, value, text_check(name, value))
 
     async def _repost(self, memory: Memory, stored: Any, content: Words, context: Words, *, large: bool) -> None:
-        """Bring the postings of a changed memory up to date, if what they repeat has changed. Only a `large` scope has
-        any.
-        """
+        """Bring the postings of a changed memory up to date, if what they repeat has changed."""
         active = memory.status is Status.ACTIVE
-        same_words = (stored["content"], stored["context"]) == (content.packed, context.packed)
-        if large == stored["large"] and same_words and active == (stored["status"] == Status.ACTIVE):
+        before = (stored["large"], stored["content"], stored["context"], stored["status"] == Status.ACTIVE)
+        if before == (large, content.packed, context.packed, active):
             return
         head = (memory.scope.tenant, stored["scope_id"])
         await self._unpost(head, stored)
@@ -370,6 +365,11 @@ def _nearest_of(before: Iterable[Memory | None], scope: Scope, vector: Vector) -
     for memory in before:
         if memory is not None and memory.scope == scope and memory.status is Status.ACTIVE and memory.vector:
             yield memory, sum(map(mul, floats(memory.vector), floats(vector)))
+
+
+def _posted(place: Place, content: Words, context: Words) -> tuple[Sequence[int], ...]:
+    """Return the postings of a memory with these words: of a small scope none are kept."""
+    return postings_of(content, context) if place.large else ((), (), ())
 
 
 def _counted(status: str, content: int, context: int) -> tuple[int, int, int]:

@@ -70,7 +70,7 @@ class DocumentReads(ABC):
         return await self._ask("get", *self._place, self._text(path_of(wanted.namespace)), self._text(wanted.key))
 
     async def _find(self, wanted: FindDocuments) -> Sequence[Any]:
-        """Return a page of rows. What only Python can judge is judged on every row under the prefix."""
+        """Return a page of rows. Conditions that only Python can evaluate are tested on every row below the prefix."""
         by_words = wanted.query if wanted.vector is None else None
         if not wanted.conditions and not by_words:
             return await self._rows(wanted, (wanted.limit, wanted.offset))

@@ -1,10 +1,10 @@
-"""The graph in the database of the memories it is made of.
+"""Graph in the same database as its memories.
 
-The store writes it in the transaction that writes the memory (`relate`), and a trigger removes what a memory held
+The store writes it in the transaction that writes the memory (`relate`), and a trigger removes a memory's graph
 together with the memory: the two cannot disagree, and nothing waits in the outbox.
 
-For memories that are kept elsewhere it is a projection. `link` does not wait for the disk then: the outbox forgets the
-work later, so after a power cut it comes again.
+For memories in another store it is a projection. `link` does not sync to the disk then: the outbox forgets the entry
+later, so that after a power cut it is delivered again.
 """
 
 from __future__ import annotations
@@ -159,8 +159,8 @@ class RelationalGraph(ABC, Generic[Opened]):
 
 
 async def relate(ask: Ask, memory: Memory, *, known: bool) -> None:
-    """Let what `memory` holds of the graph be what it says now, in the transaction that writes it; `known` says that an
-    earlier version of it may hold something.
+    """Replace the graph of `memory` by its current content, in the transaction that writes the memory; `known` says
+    that an earlier version may have a graph.
     """
     if not holds_graph(memory):
         return

@@ -1,10 +1,8 @@
-"""SQL of both databases, read from files: named statements, and named parts that are put where a statement says
-`{part}`.
+"""SQL of both databases, read from files: named statements, and named parts that replace `{part}` in a statement.
 
-What varies from call to call is a parameter, `$1` to `$n`. The files are written as PostgreSQL wants them. For SQLite
-casts and collations are left out, `$1` is `?1`, and `{any $4}`, which compares with every value of a list, reads the
-list from JSON. A part that must differ is there twice: `-- part: name` for PostgreSQL, `-- part: name sqlite` for
-SQLite.
+Values are parameters, `$1` to `$n`. The files are written in PostgreSQL's dialect. For SQLite, casts and collations are
+removed, `$1` becomes `?1`, and `{any $4}`, which compares with every value of a list, reads the list from JSON. A part
+that must differ exists twice: `-- part: name` for PostgreSQL, `-- part: name sqlite` for SQLite.
 """
 
 from __future__ import annotations
@@ -43,13 +41,13 @@ def sections(file: Traversable, dialect: Dialect) -> tuple[dict[str, str], dict[
     statements: dict[str, str] = {}
     for what, title, of, text in zip(*(found[start::4] for start in range(4)), strict=True):
         if of in (None, dialect):
-            # A part of the dialect comes after the common one.
+            # A part of the dialect overrides the common one.
             (parts if what == "part" else statements)[title] = _COMMENT.sub("", text.strip())
     return statements, parts
 
 
 def filled(text: str, parts: Mapping[str, str]) -> str:
-    """Return the statement with its parts, which may have parts themselves; what is no part stays as it is."""
+    """Return the statement with its parts filled in, recursively; unknown names are left unchanged."""
     while (filled := _PLACE.sub(lambda place: parts.get(place[1], place[0]), text)) != text:
         text = filled
     return text

@@ -20,7 +20,7 @@ _PLACES = ("memory", "memory_version", "outbox", "request", "graph", "facet")
 async def usage(
     ask: Ask, tenant: str, since: datetime, scope: Scope | None, more: Mapping[str, tuple[int, int]] = NOTHING
 ) -> dict[Kind, Usage]:
-    """Return the port's `usage`: what is held from the counters, what is recent from the index of identifiers. `more`:
+    """Return the port's `usage`: totals from the counters, recent writes from the index of identifiers. `more` has the
     memories and bytes by kind that are not in the tenant's counters yet.
     """
     place = (tenant, None, None) if scope is None else (tenant, scope.level.value, scope.owner)
@@ -62,6 +62,6 @@ async def audit(ask: Ask, tenant: str, after: int, before: int | None, limit: in
 
 
 def in_json(memory_ids: Collection[str]) -> list[str]:
-    """Return the identifiers as JSON texts, in both spellings of what is not ASCII."""
+    """Return the identifiers as JSON texts, in both spellings of non-ASCII characters."""
     spelt: Any = (json.dumps(each, ensure_ascii=ascii_only) for each in memory_ids for ascii_only in (True, False))
     return sorted(set(spelt))

@@ -41,7 +41,7 @@ def take(path: Path, folder: Path, now: datetime) -> Manifest:
 
 
 def _copy(path: Path, target: Path) -> None:
-    """As of one moment, without what had been freed; SQLite reads on while others write."""
+    """Copy the state of one moment, without free pages; SQLite keeps reading while others write."""
     check_names(path)
     with closing(connect(path, durability="durable")) as connection:
         connection.execute("VACUUM INTO ?", (str(target),))
@@ -50,8 +50,8 @@ def _copy(path: Path, target: Path) -> None:
 
 
 def described(path: Path, now: datetime) -> Manifest:
-    """Describe what is in the file at `path`. Raises StoreCorrupt where it or a row of it is damaged, or its audit is
-    broken.
+    """Describe the contents of the file at `path`. Raises StoreCorrupt if the file, a row or the audit chain is
+    damaged.
     """
     found = inspect(path)
     if not found.whole or found.space is None:
@@ -88,11 +88,11 @@ def checked(folder: Path) -> Manifest:
 
 
 def restore(folder: Path, target: Path, prepare: Callable[[str, Manifest], None]) -> Restored:
-    """Put the checked copy at `target`, where nothing may be yet; `prepare` works on it before anybody can open it. The
-    log of an earlier file of that name is set aside first.
+    """Put the verified copy at `target`, where no file may exist; `prepare` changes it before it can be opened. A
+    leftover log of an earlier file of that name is moved aside first.
 
-    Raises InvalidInput (`restore:exists`, `restore:unwritable`), and what `checked` and `prepare` raise; then nothing
-    is there.
+    Raises InvalidInput (`restore:exists`, `restore:unwritable`), and the errors of `checked` and `prepare`; then
+    nothing has been created.
     """
     manifest = checked(folder)
     if target.exists():

@@ -1,8 +1,8 @@
-"""Records out of the pages of a damaged file, page by page: nothing is asked of the tree that connects them.
+"""Record carving: read records page by page from a damaged file, without the B-tree that connects the pages.
 
 The format is SQLite's own (https://sqlite.org/fileformat2.html): rows are in leaf pages of tables and in the pages of
-tables without row identifiers; what is too long for a page goes on in overflow pages. The log beside the file is played
-into it first, up to its last commit.
+tables without row identifiers; long records continue in overflow pages. The write-ahead log is applied first, up to its
+last commit.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Text(bytes):
 
 
 def records(path: Path) -> Iterator[Record]:
-    """Every record that can be read in the pages of the file; what makes no sense is left out."""
+    """Yield every record that can be read in the pages of the file; unreadable ones are omitted."""
     pages = _Pages(path)
     for number in range(1, pages.count + 1):
         yield from pages.records(number)

@@ -1,4 +1,4 @@
-"""Changes of one scope, for what holds the data of its memories in the process."""
+"""Changes of one scope, for in-process caches of the data of its memories."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _IDS = "SELECT memory_id FROM memory WHERE scope_id = ?"
 
 
 def changed(connection: apsw.Connection, rows: Rows, scope: Scope, seen: int) -> Changed:
-    """Return the port's `changed`: one statement for what has changed in the scope, none where nothing has."""
+    """Return the port's `changed`: one statement if the scope has changed, none otherwise."""
     place = find_place(connection, scope)
     if place is None or place.changes <= seen:
         return Changed(seen=seen)

@@ -1,4 +1,4 @@
-"""Rows that are not what was written: what is known of one without its body, which they are, and missing checksums."""
+"""Damaged rows: their identification, their remaining columns, and missing checksums."""
 
 from __future__ import annotations
 
@@ -91,8 +91,8 @@ def placeholder(connection: apsw.Connection, row_id: int) -> Memory:
 
 
 def examined(connection: apsw.Connection, tenant: str | None = None) -> tuple[Damage, ...]:
-    """Return the damaged rows, at most `MOST` of them, with `tenant` without those that are another's for certain. A
-    part of the file that cannot be read at all ends its table.
+    """Return the damaged rows, at most `MOST`; with `tenant`, without those that certainly belong to another tenant. An
+    unreadable part of the file ends its table.
     """
     found: list[Damage] = []
     for rows in (
@@ -130,7 +130,7 @@ def _memories(connection: apsw.Connection, tenant: str | None) -> Iterator[Damag
 
 
 def is_whole(row: tuple[Any, ...]) -> bool:
-    """Check whether the columns say the same as the body, and the body what was written."""
+    """Check that the columns agree with the body, and the body with its checksum."""
     *columns, body, checksum, tenant, level, owner = row
     try:
         place = Scope(tenant=tenant.decode(), level=Level(level.decode()), owner=owner.decode())
@@ -151,7 +151,7 @@ def _are_found(row: tuple[Any, ...], facets: set[Any]) -> bool:
 
 
 def column_values(memory: Memory) -> dict[str, Any]:
-    """Return what the columns of the memory's row say."""
+    """Return the values in the columns of the memory's row."""
     columns = columns_of(memory)
     return {name: columns[name] for name in _COLUMNS}
 
@@ -205,8 +205,8 @@ def _plain(value: Any) -> Any:
 
 
 def fill_checks(connection: apsw.Connection) -> int:
-    """Give checksums to rows from before there were any, in short transactions; how many. What cannot be decoded gets
-    none.
+    """Add checksums to rows that were written before there were any, in short transactions; return the number of rows.
+    Rows that cannot be decoded get none.
     """
     return _fill_memories(connection) + _fill_searches(connection) + _fill_versions(connection)
 

@@ -1,4 +1,4 @@
-"""Documents in the same SQLite file as the memories, in transactions of their own."""
+"""Documents in the same SQLite file as the memories, in separate transactions."""
 
 from __future__ import annotations
 
@@ -130,7 +130,9 @@ class SqliteDocuments:
                 yield self._writing
 
     def _scrub(self) -> None:
-        """After a deletion, empty the log, whose old pages still show what was deleted. A reader may delay that."""
+        """Empty the log after a deletion, because its old pages still contain the deleted data. A reader may delay
+        this.
+        """
         with self._lock:
             self._busy.wait(_SCRUB_SECONDS)
             try:

@@ -1,4 +1,4 @@
-"""The driver's errors as mnemic's. Their messages stay behind: they may quote values."""
+"""Translation of the driver's errors into mnemic's. Their messages are dropped because they may quote values."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _KINDS: tuple[tuple[tuple[type[apsw.Error], ...], type[StoreFailed], str], ...] 
 
 
 def typed(error: apsw.Error) -> MnemicError:
-    """Return the error of mnemic's tree that says what `error` says."""
+    """Return mnemic's error for `error`."""
     if isinstance(error, apsw.TooBigError):
         return InvalidInput("too_big")
     for causes, kind, hint in _KINDS:
@@ -50,7 +50,7 @@ def typed(error: apsw.Error) -> MnemicError:
 
 
 _SENSELESS = (TypeError, ValueError, AttributeError, LookupError, OverflowError, struct.error)
-"""Errors of code that was given what it cannot make sense of."""
+"""Errors of code that received data it cannot interpret."""
 
 
 @contextmanager
@@ -76,10 +76,10 @@ def typed_failures(connection: apsw.Connection | None = None) -> Iterator[None]:
 
 @contextmanager
 def suspected(connection: apsw.Connection) -> Iterator[None]:
-    """Look whether the file is damaged where what was read makes no sense to the code, and say so.
+    """Check the file for damage after data that could not be interpreted, and raise StoreCorrupt if there is any.
 
-    A damaged page may give a number in the place of a text, or a row without its end. Raises StoreCorrupt then; an
-    error that has another cause stays what it is.
+    A damaged page may yield a number in place of a text, or a truncated row. An error with another cause is raised
+    unchanged.
     """
     try:
         yield
@@ -111,10 +111,10 @@ def _is_damaged(connection: apsw.Connection) -> bool:
 
 @contextmanager
 def immediate(connection: apsw.Connection) -> Iterator[None]:
-    """One write transaction: the lock is taken at the start, so that nothing read in it can be stale when it writes.
+    """Run one write transaction. It takes the lock at the start, so that its reads cannot be stale when it writes.
 
-    Raises StoreNewer where the file has a schema by now that this version does not know, CommitUnknown where the disk
-    failed during the commit itself: what was written may or may not be there.
+    Raises StoreNewer if the file has meanwhile got a schema that this version does not know, CommitUnknown if the disk
+    failed during the commit: the changes may or may not have been written.
     """
     connection.execute("BEGIN IMMEDIATE")
     try:

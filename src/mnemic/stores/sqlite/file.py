@@ -50,13 +50,13 @@ class BusyHandler:
 
 
 def is_frozen(path: Path) -> bool:
-    """Return True if the file is there and cannot be written, nor beside it: a read-only disk, a snapshot."""
+    """Return True if the file exists and neither it nor its folder is writable: a read-only disk, a snapshot."""
     return path.is_file() and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
 
 
 def connect(path: Path, *, durability: str, busy: BusyHandler | None = None, vfs: str | None = None) -> apsw.Connection:
-    """Return a connection with the settings every one of them needs. Without `busy` it can only read; a file that
-    is frozen can only be read, and is taken as one that nobody changes.
+    """Return a connection with the settings that every connection needs. Without `busy` it is read-only; a frozen file
+    is read-only too and assumed to be immutable.
     """
     access = apsw.SQLITE_OPEN_READONLY if busy is None else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
     name = str(path)
@@ -70,7 +70,7 @@ def connect(path: Path, *, durability: str, busy: BusyHandler | None = None, vfs
         connection.pragma("secure_delete", True)
         connection.pragma("trusted_schema", False)
         connection.wal_autocheckpoint(_CHECKPOINT_PAGES)
-        # Plans do not depend on the values asked for: else SQLite plans a statement anew each time it is given others.
+        # Plans do not depend on parameter values: else SQLite would replan a statement for each new value.
         connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
     except BaseException:
         connection.close()  # left to the garbage collector, it would be closed by whichever thread that runs in
@@ -79,8 +79,8 @@ def connect(path: Path, *, durability: str, busy: BusyHandler | None = None, vfs
 
 
 def _frozen(path: Path) -> str:
-    """Return the address under which SQLite neither locks the file nor makes anything beside it. Raises
-    StoreUnavailable (`read_only_log`) where what was written last is in a log that cannot be played in there.
+    """Return the URI with which SQLite neither locks the file nor creates files next to it. Raises StoreUnavailable
+    (`read_only_log`) if the last writes are in a log that cannot be applied there.
     """
     log = Path(f"{path}-wal")
     if log.is_file() and log.stat().st_size:
@@ -148,7 +148,8 @@ def _read_only(path: Path, durability: str, vfs: str | None) -> apsw.Connection:
 
 
 def _is_interrupted(path: Path) -> bool:
-    """Return True if a rollback journal is beside the file: its making was cut off, or is under way in another process.
+    """Return True if a rollback journal exists: creating the file was interrupted, or is in progress in another
+    process.
 
     Its content may be anything then. SQLite repairs it on the first read, if the process may write.
     """

@@ -36,7 +36,7 @@ class _Opened:
         self.writer = ThreadPoolExecutor(1, thread_name_prefix="mnemic-graph")
 
     def close(self) -> None:
-        """Finish what runs, then let go of the file."""
+        """Finish the running work, then release the file."""
         self.writer.shutdown(wait=True)
         self.readers.close()
         self.writing.close()
@@ -79,7 +79,7 @@ class SqliteGraph(graph.RelationalGraph[_Opened]):
 
 
 def relate(connection: apsw.Connection, memory: Memory) -> None:
-    """Let what `memory` holds of the graph be what it says now, in the transaction that writes it."""
+    """Replace the graph of `memory` by its current content, in the transaction that writes the memory."""
     run_through(lambda ask: graph.relate(ask, memory, known=True), asking(connection, _GRAPH))
 
 

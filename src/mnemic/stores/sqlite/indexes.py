@@ -58,8 +58,8 @@ class ScopeIndexes:
 
     @contextmanager
     def use(self, connection: apsw.Connection, place: Place) -> Iterator[ScopeIndex]:
-        """Yield the index as of `connection`'s open read transaction, in which `place` was found, or newer where
-        another thread has read on.
+        """Yield the index as of `connection`'s open read transaction, in which `place` was found, or newer if another
+        thread has read further.
         """
         slot = self._cache.slot(place.scope_id)
         with slot.lock:

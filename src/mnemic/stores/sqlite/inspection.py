@@ -32,15 +32,15 @@ CHECKED_FROM = 9
 """The schema since which rows have checksums."""
 
 _FIXED = ((3, 51, 3), (3, 50, 7), (3, 44, 6))
-"""Releases in which a WAL reset can no longer damage the file: 3.51.3, and what was ported back to 3.50 and 3.44."""
+"""Releases in which a WAL reset can no longer damage the file: 3.51.3, and the fixes ported back to 3.50 and 3.44."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inspection:
-    """One file. `projections` are those registered, each with what it has yet to take, and `pending` all that is kept
-    for them or for one that comes. `sealed` counts memories whose content is; `damage` is what SQLite's check found,
-    with the parts that could not be read at all; `damaged_rows` are not what was written, and `unchecked` ones are from
-    before there were checksums; `broken_audit` tenant and sequence of a line that does not follow from the one before.
+    """Report on one file. `projections` are the registered ones, each with its number of unconsumed entries, and
+    `pending` all entries in the outbox. `sealed` counts memories with encrypted content; `damage` lists the findings of
+    SQLite's check and the unreadable parts; `damaged_rows` differ from what was written, and `unchecked` rows have no
+    checksum yet; `broken_audit` has tenant and sequence of a line that does not follow from the previous one.
     """
 
     schema: int
@@ -116,14 +116,14 @@ def _inspected(connection: apsw.Connection, path: Path) -> Inspection:
 
 
 class _Look:
-    """Reads of a file that may be damaged: what cannot be read is noted by its name and stops nothing else."""
+    """Reads of a file that may be damaged: a failing read is recorded by its name and does not stop the others."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
         self.unreadable: set[str] = set()
 
     def at(self, name: str, read: Callable[[], T], instead: T) -> T:
-        """Return what `read` gives, or `instead` where the file does not let it."""
+        """Return the result of `read`, or `instead` if the file is too damaged for it."""
         try:
             return read()
         except (apsw.CorruptError, apsw.SQLError, UnicodeDecodeError, StoreCorrupt, TypeError, ValueError):

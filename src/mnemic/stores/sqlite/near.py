@@ -98,7 +98,7 @@ def _indexed(
         if unread:
             found = list(rows.whole(fetch(connection, GET_MANY, wanted_memories(unread, [scope]))))
             known |= {memory.memory_id: memory for memory in found}
-            if not rows.sealer.opens:  # what is sealed is readable as long as its key is, and no longer
+            if not rows.sealer.opens:  # sealed content stays readable only as long as its key exists
                 index.recall(found)
     for entry in ranked:
         if (memory := known.get(entry.memory_id)) is not None:

@@ -40,7 +40,7 @@ _SCRUB_SECONDS = 0.2
 
 
 class OpenFile:
-    """One open file. What writes runs on the `writer` thread, `close` on any when nothing else is asked."""
+    """Open state of one file. Writes run on the `writer` thread, `close` on any thread once nothing else runs."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class OpenFile:
             undo.callback(self.writing.close)
             self.space = claim_space(self.writing, space)
             ((salt,),) = fetch(self.writing, "SELECT value FROM meta WHERE name = 'term_salt'")
-            # What was committed before the transaction: under the write lock nobody can add to it.
+            # State committed before the transaction: under the write lock nobody can add to it.
             self._committed = connect(path, durability=durability, vfs=vfs)
             undo.callback(self._committed.close)
             self.readers = Readers(lambda: connect(path, durability=durability, vfs=vfs), threads=readers)
@@ -97,7 +97,7 @@ class OpenFile:
         return Room(self.writing, self._path, self._reserved, removing)
 
     def _commit(self, work: Work) -> Any:
-        """Return the result of `work` in a transaction that is committed; what it removed is readable no more."""
+        """Return the result of `work` in a committed transaction; data that it removed is no longer readable."""
         with immediate(self.writing):
             self._changes_before = self.writing.total_changes()
             result, removed = self._through(work, {})
@@ -129,8 +129,8 @@ class OpenFile:
         return result, transaction.removed
 
     def tidy(self, *, whole: bool) -> int:
-        """Empty the log into the file, and with `whole` rewrite the file; return the bytes freed. What a full disk has
-        no room for of checksums and of the planner's figures is left to the next time.
+        """Empty the log into the file, and with `whole` rewrite the file; return the bytes freed. Checksums and planner
+        statistics that do not fit on a full disk are left to the next run.
         """
         from mnemic.stores.sqlite.damage import fill_checks
 
@@ -182,7 +182,7 @@ class OpenFile:
             return self._indexes
 
     def _nearest(self, fresh: Fresh, scope: Scope, vector: Vector, limit: int, at_least: float) -> Found:
-        # Before its first change the writing connection sees what is committed, and has the pages at hand that any
+        # Before its first change the writing connection sees the committed state, and has the pages at hand that any
         # other connection would have to read again after every commit.
         unchanged = self.writing.total_changes() == self._changes_before
         connection = self.writing if unchanged else self._committed
@@ -217,7 +217,7 @@ class OpenFile:
             self._reserved.load()
 
     def close(self) -> None:
-        """Finish what runs, then let go of the file."""
+        """Finish the running work, then release the file."""
         self.writer.shutdown(wait=True)
         self.readers.close()
         self._committed.close()
@@ -235,8 +235,8 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 
 def _in_turn(work: Callable[[], object]) -> None:
-    """Do `work` in turn with others who do the same. SQLite does not wait for them: VACUUM asks for the lock only in
-    its middle, and a checkpoint beside another one fails at once. Raises apsw.BusyError, apsw.LockedError after
+    """Run `work` exclusively among callers of this function. SQLite does not queue them: VACUUM asks for the lock only
+    halfway, and a second concurrent checkpoint fails at once. Raises apsw.BusyError, apsw.LockedError after
     `BUSY_SECONDS`.
     """
     until = time.monotonic() + BUSY_SECONDS

@@ -1,4 +1,4 @@
-"""The outbox in the file: what each projection has yet to take."""
+"""Outbox in the file: the entries that each projection has not consumed yet."""
 
 from __future__ import annotations
 

@@ -64,10 +64,9 @@ _SEARCH_ANEW = """
 
 
 class Reached(NamedTuple):
-    """Position up to which a tenant's rows were looked through: first those of now, then, from `version` 0 on, the
-    earlier ones.
+    """Position in the rows of a tenant: first the current rows, then, from `version` 0 on, the earlier versions.
 
-    In this order: what is replaced meanwhile moves from the first to the second.
+    The order matters: a row that is replaced meanwhile moves from the first part to the second.
     """
 
     row_id: int = -1
@@ -76,7 +75,7 @@ class Reached(NamedTuple):
 
 
 def reseal_batch(connection: apsw.Connection, tenant: str, anew: Anew, reached: Reached) -> tuple[int, Reached | None]:
-    """Seal a batch again by `anew`; return the number of rows, and where to go on, None at the end."""
+    """Re-encrypt a batch by `anew`; return the number of rows and the next position, None at the end."""
     with immediate(connection):
         if reached.version < 0:
             return _rows_anew(connection, tenant, anew, reached)
@@ -84,7 +83,7 @@ def reseal_batch(connection: apsw.Connection, tenant: str, anew: Anew, reached: 
 
 
 async def resealed(write: _Write[tuple[int, Reached | None]], tenant: str, anew: Anew) -> int:
-    """Seal everything of the tenant again by `anew`, a batch in each transaction; return the number of rows."""
+    """Re-encrypt everything of the tenant by `anew`, one batch in each transaction; return the number of rows."""
     total, reached = 0, Reached()
     while True:
         done, following = await write(partial(_reseal_in, tenant=tenant, anew=anew, reached=reached))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 class ReservedSpace:
-    """A file beside the store that takes up `size` bytes and holds nothing. `size` 0: there is none."""
+    """A file next to the store that reserves `size` bytes of disk space. `size` 0: there is none."""
 
     def __init__(self, store: Path, size: int) -> None:
         self._path = Path(f"{store}.ballast")

@@ -42,8 +42,8 @@ class Room:
         return self._with_reserved(work)
 
     def _with_reserved(self, work: Callable[[], T]) -> T:
-        """Lend the reserved space to the log. What the work adds to the file goes into its free pages, or into the
-        room that the log left when it was emptied.
+        """Lend the reserved space to the log. New data goes into free pages of the file, or into the space that the
+        emptied log has left.
         """
         if self._growth() > self.reserved.size or not self.reserved.drop():
             raise apsw.FullError
@@ -71,7 +71,7 @@ class Room:
             return False
 
     def _growth(self) -> int:
-        """Return how many bytes the file grows by once it has what is in the log."""
+        """Return the number of bytes by which the file will grow once the log is written into it."""
         return self._bytes("page_count") - self.path.stat().st_size
 
     def _bytes(self, pages: str) -> int:

@@ -38,7 +38,7 @@ _FIRST = to_micros(datetime(1, 1, 1, tzinfo=UTC)) or 0
 _LAST = to_micros(datetime(9999, 12, 31, tzinfo=UTC)) or 0
 
 ANY_FACET = 0
-"""Stands for every facet."""
+"""Placeholder for every facet."""
 
 MEMORY = "m.row_id, CAST(m.body AS BLOB), m.checksum, s.vector, s.vector_check, c.tenant, c.level, c.owner"
 """The columns that `Rows.memory` reads, from `memory m`, its `scope c` and its `memory_search s`. The body as
@@ -111,7 +111,7 @@ def fetch(
 
 
 def present(connection: apsw.Connection, sql: str = _PRESENT) -> VectorSpace | None:
-    """Return the file's vector space, or the one that `sql` selects; None while there is none."""
+    """Return the file's embedding space, or the one that `sql` selects; None if there is none yet."""
     rows = fetch(connection, sql)
     return VectorSpace(model=rows[0][0], dimension=rows[0][1]) if rows else None
 
@@ -134,7 +134,7 @@ def wanted_memories(memory_ids: Sequence[str], scopes: Iterable[Scope]) -> dict[
 
 
 class Place(NamedTuple):
-    """Place of a scope in this file, and what has happened in it, as of one read transaction."""
+    """Number of a scope in this file and its change counter, as of one read transaction."""
 
     scope_id: int
     changes: int
@@ -159,8 +159,8 @@ class Rows:
         self.noted = Noted()
 
     def memory(self, row: Sequence[Any]) -> Memory:
-        """Return the memory of a row with the columns of `MEMORY`. A damaged vector is none; raises StoreCorrupt
-        (`memory`) where anything else is not what was written.
+        """Return the memory of a row with the columns of `MEMORY`. A damaged vector is dropped; raises StoreCorrupt
+        (`memory`) if anything else differs from what was written.
         """
         row_id, body, checksum, vector, expected, tenant, level, owner = row
         if vector is not None and expected not in (None, blob_check(vector)):
@@ -169,7 +169,9 @@ class Rows:
         return self.version(body, checksum, scope_named(tenant, level, owner), vector)
 
     def named(self, connection: apsw.Connection, row: Sequence[Any]) -> Memory:
-        """Return a row's memory; of a damaged one what is known without its body, so that a job can remove it."""
+        """Return a row's memory; for a damaged row the fields that are known without its body, so that a job can remove
+        it.
+        """
         try:
             return self.memory(row)
         except StoreCorrupt:
@@ -179,7 +181,7 @@ class Rows:
             return placeholder(connection, row[0])
 
     def version(self, body: bytes, checksum: int | None, scope: Scope, vector: bytes | None = None) -> Memory:
-        """Return a body's memory. Raises StoreCorrupt (`memory`) where it is not what was written in this scope."""
+        """Return a body's memory. Raises StoreCorrupt (`memory`) if it is not the one written in this scope."""
         return self.sealer.checked(body, checksum, scope, vector)
 
     def same(self, connection: apsw.Connection, sql: str, scope: Scope, fingerprint: str) -> Memory | None:
@@ -216,7 +218,7 @@ class Rows:
         return searched, vector_check(searched.vector), words_check(*searched[1:])
 
     def facets(self, wanted: Iterable[str]) -> frozenset[int]:
-        """Return the numbers of these facets in this file, and the one of what may have every one of them."""
+        """Return the numbers of these facets in this file, and the number of the placeholder for every facet."""
         return frozenset(map(self.terms.number, wanted)) | {ANY_FACET}
 
     def facets_of(self, memory: Memory) -> frozenset[int]:
@@ -254,7 +256,7 @@ class Rows:
         return (*columns, fitting, found.content, found.context, session, turn, found.speaker, found.cues)
 
     def _said_again(self, connection: apsw.Connection, row_id: int) -> Searched:
-        """Return what a search needs of a memory, made of what it says; nothing where that is damaged too."""
+        """Return the search data of a memory, made from its content; nothing if that is damaged too."""
         for row in fetch(connection, f"SELECT {MEMORY} FROM {SOURCES} WHERE m.row_id = ?", (row_id,)):  # noqa: S608
             for memory in self.whole([row]):
                 content, context = map(self.terms.pack, fields_of(memory))
@@ -317,14 +319,14 @@ def _names(values: Iterable[str] | None) -> str | None:
 
 
 class Terms:
-    """Terms as salted hashes: what is stored of a text for searching cannot be read back as words."""
+    """Terms as salted hashes: the search data of a text cannot be turned back into words."""
 
     def __init__(self, salt: bytes) -> None:
         self._salt = salt
         self.number = lru_cache(maxsize=65536)(self._number)
 
     def _number(self, term: str) -> int:
-        """32 bits that stand for `term` in this file; never 0, which separates."""
+        """Return a 32-bit number for `term` in this file; never 0, which is the separator."""
         digest = hashlib.blake2b(term.encode("utf-8", "surrogatepass"), digest_size=4, key=self._salt).digest()
         return int.from_bytes(digest, "little") or 1
 
@@ -343,7 +345,7 @@ def tokens(scope_id: int, numbers: bytes | Iterable[int]) -> str:
 
 
 def phrase_query(scope_id: int, phrases: Iterable[Iterable[int]]) -> str:
-    """Return a query for the rows of this scope that hold every one of `phrases`. It consists of numbers alone."""
+    """Return a query for the rows of this scope that contain every one of `phrases`. It consists of numbers only."""
     quoted = (tokens(scope_id, phrase) for phrase in phrases)
     return " AND ".join(f'"{phrase}"' for phrase in quoted)
 

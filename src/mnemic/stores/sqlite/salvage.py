@@ -1,8 +1,8 @@
-"""Everything that can still be read of a damaged file, in a new one.
+"""Salvage of a damaged file: everything readable, in a new file.
 
-Rows are carved out of the pages one by one; each is taken that is what was written, as its checksum tells. Columns,
-words, facets and the graph are made from the bodies again, so that damage there costs nothing. The outbox is not taken
-over: what is fed from it is rebuilt.
+Rows are carved out of the pages one by one and taken if their checksum is right. Columns, words, facets and the graph
+are rebuilt from the bodies, so that damage there costs nothing. The outbox is not salvaged: its projections are
+rebuilt.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ _VERSION = "INSERT OR IGNORE INTO memory_version VALUES (?, ?, ?, ?, ?)"
 
 @dataclass(slots=True)
 class Salvaged:
-    """Account of what was got out. `damaged` names memories that were found and are not what was written; `unchecked`
-    counts those taken that had no checksum; `salt`: the words were found as they were; `broken_audit` counts tenants of
-    whose audit a line is missing or changed.
+    """Report of a salvage. `damaged` names memories that were found but differ from what was written; `unchecked`
+    counts those without a checksum that were taken; `salt`: the search data was intact; `broken_audit` counts tenants
+    whose audit lacks a line or has a changed one.
     """
 
     counts: dict[str, int] = field(default_factory=dict)
@@ -85,9 +85,9 @@ class _Found:
 
 
 def salvage(path: Path, target: Path, *, keyring: Keyring | None = None) -> Salvaged:
-    """Make the new file `target` of what can be read in the one at `path`, which is not touched.
+    """Create the new file `target` from the readable rows of the one at `path`, which is not modified.
 
-    Raises InvalidInput (`salvage:exists`, `salvage:unwritable`) and StoreUnavailable (also where nothing is found).
+    Raises InvalidInput (`salvage:exists`, `salvage:unwritable`) and StoreUnavailable (also if nothing is found).
     """
     if target.exists():
         raise InvalidInput("salvage:exists", hint="name a file that is not there yet")
@@ -251,7 +251,7 @@ class _Making:
         given |= {"body": body.decode(), "checksum": body_check(*place, bytes(body))}
         connection.execute(_ROW, columns_of(memory) | given)
         if not connection.changes():
-            return  # what it says is said by a memory that was written later
+            return  # a memory that was written later has this content
         self._taken[scope.tenant, memory.memory_id] = row_id
         self._decoded.unchecked += checksum is None
         self._put_search(connection, rows, row_id, memory, sealed=sealed)
@@ -273,7 +273,7 @@ class _Making:
     def _put_search(
         self, connection: apsw.Connection, rows: Rows, row_id: int, memory: Memory, *, sealed: bool
     ) -> None:
-        # Whose the vector of a number is that two rows claim, nobody knows.
+        # If two rows claim a number, its vector may belong to either.
         row = (None,) * 6 if row_id in self._disputed else self._found.searches.get(row_id, (None,) * 6)
         row = (*row, *(None,) * (10 - len(row)))
         _, vector, content, context, speaker, cues, following, expected, words, following_expected = row
@@ -327,7 +327,7 @@ class _Making:
 
 
 class _Sealed(Rows):
-    """Of a sealed memory nobody knows here what its fields say: it may have every facet."""
+    """Assume every facet for a sealed memory, whose fields cannot be read here."""
 
     def __init__(self, rows: Rows) -> None:
         super().__init__(rows.terms, rows.sealer)

@@ -1,4 +1,4 @@
-"""Reads of one moment of the file, on one thread: a few statements and searches, none of which waits for anything."""
+"""Reads of the file as of one moment, on one thread: a few statements and searches, none of which blocks."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ class SqliteSnapshot:
                 return found
             ((last,),) = fetch(self._connection, "SELECT memory_id FROM memory WHERE row_id = ?", (rows[-1][0],))
             if wanted["before"] is not None and last >= wanted["before"]:
-                return found  # the identifier itself is damaged: it would lead round in a circle
+                return found  # the identifier itself is damaged: following it would loop forever
             wanted |= {"before": last, "limit": len(rows) - len(whole)}
 
     def _newest_of(
@@ -187,7 +187,7 @@ class SqliteSnapshot:
         return frozenset(name for _, index in self._used(where) for name in index.speakers())
 
     async def changed(self, scope: Scope, seen: int) -> Changed:
-        """Return the offer of `Following`: one statement for what has changed, none where nothing has."""
+        """Return the capability `Following`: one statement if anything has changed, none otherwise."""
         from mnemic.stores.sqlite.changed import changed
 
         return changed(self._connection, self._rows, scope, seen)
@@ -203,7 +203,7 @@ class SqliteSnapshot:
         return [found.scope_id for found in self._places(where)]
 
     def _places(self, where: Where) -> list[Place]:
-        """Find the places of the scopes: each is looked for once, because in a snapshot nothing changes."""
+        """Find the numbers of the scopes, each looked up once, because nothing changes within a snapshot."""
         for scope in where.scopes:
             if scope not in self._found:
                 self._found[scope] = find_place(self._connection, scope)
@@ -211,7 +211,7 @@ class SqliteSnapshot:
         return [one for one in found if one is not None]
 
     def _used(self, where: Where) -> Iterator[tuple[int, ScopeIndex]]:
-        """Yield the index of each scope, one after the other, each held while it is looked at."""
+        """Yield the index of each scope, one after the other, each locked while it is used."""
         for found in self._places(where):
             with self._indexes().use(self._connection, found) as index:
                 yield found.scope_id, index
@@ -240,6 +240,6 @@ class SqliteSnapshot:
 
 
 def _in_order(memories: Sequence[Memory], before: str | None) -> bool:
-    """Check whether each is older than the one in front of it: a page that is not would lead round in a circle."""
+    """Check that each entry is older than the one before it: a page that is not would loop forever."""
     said = [before, *(one.memory_id for one in memories)] if before else [one.memory_id for one in memories]
     return all(newer > older for newer, older in itertools.pairwise(said))

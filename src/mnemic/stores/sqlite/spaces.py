@@ -1,4 +1,4 @@
-"""A second vector space, filled beside the present one while it is used, and put in its place in one step."""
+"""Second embedding space, filled while the present one is in use, and swapped in atomically."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def is_filling(connection: apsw.Connection) -> bool:
 
 
 def given_up(connection: apsw.Connection, space: VectorSpace) -> bool:
-    """Give up what is being filled, unless it is `space`; whether that is to begin."""
+    """Drop a partly filled space other than `space`; return True if `space` is still to be begun."""
     if present(connection, _NEXT) == space:
         return False
     with immediate(connection):
@@ -58,7 +58,7 @@ def given_up(connection: apsw.Connection, space: VectorSpace) -> bool:
 
 
 def begin(connection: apsw.Connection, space: VectorSpace) -> None:
-    """Begin to fill `space`, unless somebody else has begun by now."""
+    """Begin to fill `space`, unless another process has begun meanwhile."""
     with immediate(connection):
         if present(connection, _NEXT) == space:
             return
@@ -78,7 +78,7 @@ def _clear_in(opened: OpenFile, after: int) -> int | None:
 
 
 async def cleared(write: _Write[int | None]) -> None:
-    """Give up all of them. Whoever writes meanwhile waits for a few rows, not for all."""
+    """Drop them all in small batches, so that concurrent writers wait for a few rows only."""
     last: int | None = -1
     while last is not None:
         last = await write(partial(_clear_in, after=last))

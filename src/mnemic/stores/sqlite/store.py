@@ -46,16 +46,17 @@ _TENANTS = "SELECT tenant FROM tenant ORDER BY tenant"
 class SqliteStore(Jobs, SingleReads):
     """A `RecordStore` in the file at `path`, which many processes may open.
 
-    `durability="durable"` syncs every commit to the disk; `"fast"` leaves that to the operating system and may lose
-    the last moments at a power cut, never the file. `index_bytes` bounds the memory for search indexes, `readers` the
-    threads that search; `vfs` names a registered file system of SQLite's. The folder of `path` must exist.
+    `durability="durable"` syncs every commit to the disk; `"fast"` leaves that to the operating system and may lose the
+    last moments at a power cut, but never damages the file. `index_bytes` bounds the memory for search indexes,
+    `readers` the threads that search; `vfs` names a registered file system of SQLite's. The folder of `path` must
+    exist.
 
-    `reserved_bytes` (`ballast_bytes` until the next release) are kept free in a file beside it and given up when an
+    `reserved_bytes` (`ballast_bytes` until the next release) are kept free in a file next to it and released when an
     erasure meets a full disk: SQLite must write in order to delete.
 
-    With a `keyring` sealed memories are opened; where it `seals` too, what is written is sealed with the data key of
-    its subject (`mnemic.stores.sealing`). No search is lost by it: an index is made of opened rows, and a quoted phrase
-    opens the scope's rows one by one.
+    A `keyring` decrypts sealed memories; if it `seals` too, new content is encrypted with the data key of its subject
+    (`mnemic.stores.sealing`). No search is lost by that: indexes are made from decrypted rows, and a quoted phrase
+    decrypts the scope's rows one by one.
     """
 
     def __init__(
@@ -236,7 +237,7 @@ class SqliteStore(Jobs, SingleReads):
             space = spaces.switch(opened.writing)
             if space is None:
                 return None
-            # In the writer's own turn: whoever writes next meets the new space, and indexes without old vectors.
+            # In the writer's own turn: the next writer meets the new space, and indexes without old vectors.
             self._opened = self._open(space)
             return opened
 

@@ -1,4 +1,4 @@
-"""Threads for the blocking work: one that writes, a few that read, none of them the event loop's."""
+"""Threads for blocking work: one writer and a few readers, none of them the event loop's."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Readers:
             self._connections.put(connection)
 
     def close(self) -> None:
-        """Wait for what runs, then close every connection."""
+        """Wait for the running work, then close every connection."""
         self._threads.shutdown(wait=True)
         while not self._connections.empty():
             self._connections.get().close()
@@ -88,7 +88,7 @@ def reading(connection: apsw.Connection) -> Iterator[None]:
 
 MOST = 64
 HELD_SECONDS = 0.05
-"""A group takes in nobody else after this time: other processes wait for the same lock."""
+"""Longest time for which a group accepts further jobs: other processes wait for the same lock."""
 
 Work: TypeAlias = "Callable[[Transaction], Awaitable[Any]]"
 Fresh = dict[tuple[str, str], Memory | None]
@@ -107,13 +107,15 @@ class Owner(Protocol):
         """Time that the writing connection waits for the file's lock."""
 
     def alone(self, work: Work) -> Any:
-        """Run `work` in a transaction of its own."""
+        """Run `work` in a separate transaction."""
 
     def member(self, work: Work, fresh: Fresh) -> tuple[Any, bool]:
-        """Run `work` inside the open transaction, note in `fresh` what it changed; its result, and if it removed."""
+        """Run `work` inside the open transaction and record its changes in `fresh`; return its result, and True if it
+        removed data.
+        """
 
     def scrub(self, *, removed: bool) -> None:
-        """After a commit, leave nothing readable of what was removed."""
+        """Erase the traces of removed data after a commit."""
 
 
 @dataclass(slots=True, eq=False)
@@ -139,7 +141,7 @@ class _Job:
 
 
 class Groups:
-    """The transactions that wait for the thread of `writer`, in the order in which they were asked for."""
+    """Queue of transactions for the thread of `writer`, first in, first out."""
 
     def __init__(self, owner: Owner, writer: ThreadPoolExecutor) -> None:
         self._owner = owner
@@ -184,7 +186,7 @@ class Groups:
         return None
 
     def _together(self, first: _Job, group: list[_Job]) -> bool:
-        """Run the first and whoever waits, until the group is full; whether any of them removed something."""
+        """Run the first job and the waiting ones until the group is full; return True if any of them removed data."""
         fresh: Fresh = {}
         removed = False
         until = time.monotonic() + HELD_SECONDS
@@ -213,7 +215,7 @@ class Groups:
         return removed
 
     def _apart(self, group: list[_Job], error: BaseException) -> None:
-        """Undo the shared transaction. A commit in doubt is reported to all; else each job runs by itself."""
+        """Roll back the shared transaction. A commit in doubt is reported to all; otherwise each job runs alone."""
         for job in group:
             job.result = job.error = None
             if isinstance(error, CommitUnknown):

@@ -98,10 +98,10 @@ _OVER = _Over()
 
 
 class SqliteTransaction:
-    """The port's `Transaction` on a connection that holds the write lock.
+    """The port's `Transaction` on a connection that has the write lock.
 
-    `removed` says whether something was to be erased, so that the owner can scrub the log after the commit; `changed`
-    holds what each memory is now that was written, None where it was removed, by tenant and memory_id.
+    `removed` is True if data was erased, so that the owner scrubs the log after the commit; `changed` maps tenant and
+    memory_id of each written memory to its new state, None if it was removed.
     """
 
     def __init__(self, connection: apsw.Connection, *, rows: Rows, dimension: int, nearest: Nearest) -> None:
@@ -162,7 +162,7 @@ class SqliteTransaction:
         row_id, scope_id, version, body, checksum, *packed = stored
         _, changed = self._enter(memory.scope)
         self._unless_taken(_UPDATE, self._kept.columns(memory) | {"row_id": row_id, "changed": changed})
-        # As it is, with its checksum: what is damaged is not made to look whole.
+        # Unchanged, with its checksum: damaged content must not be made to look intact.
         old = (memory.scope.tenant, memory.memory_id, version, body, checksum)
         fetch(self._open, "INSERT INTO memory_version VALUES (?, ?, ?, CAST(? AS TEXT), ?)", old)
         searched, *checks = self._kept.search_columns(memory)
@@ -276,7 +276,7 @@ class SqliteTransaction:
             raise
 
     def _relate(self, memory: Memory) -> None:
-        """Write what the memory holds of the graph."""
+        """Write the graph of the memory."""
         from mnemic.stores.sqlite.graph import relate
 
         relate(self._open, memory)

@@ -52,8 +52,8 @@ _IDENTIFIER = re.compile(
 
 
 def held(connection: apsw.Connection, rows: Rows, wanted: Held) -> list[Memory]:
-    """Return the port's `held`. Of a damaged row as much as is known without its body: a job that removes must reach
-    it.
+    """Return the port's `held`. A damaged row is returned with the fields known without its body: a job must be able to
+    remove it.
     """
     asked = {
         "tenant": wanted.tenant,
@@ -84,14 +84,14 @@ def broken_audit(connection: apsw.Connection, tenant: str, sign: Sign | None = N
     """Return the port's `broken_audit`."""
     chain = Chain(tenant, sign)
     for sequence, event, digest in connection.execute(_AUDIT, (tenant,)):
-        # As bytes: a changed one may leave no valid text behind.
+        # Read as bytes: a damaged value may not be valid text.
         chain.take(sequence, *(bytes(value).decode("utf-8", "replace") for value in (event, digest)))
     return chain.found
 
 
 _PIECE_BYTES, _OVERLAP = 64 * 1024, 128
 _FEW = 64
-"""So few names are looked for one by one first, which is many times faster than reading every identifier there is."""
+"""Number of names that are looked up individually first, which is many times faster than reading every identifier."""
 
 
 def bytes_found(path: Path, memory_ids: Collection[str], fingerprints: Collection[str]) -> int:
@@ -118,7 +118,7 @@ def _found(file: Path, hashes: set[bytes], names: set[bytes]) -> int:
     found: int = 0
     with file.open("rb") as opened, mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as data:
         for begin in range(0, size, _PIECE_BYTES):
-            # What begins in a piece may end in the next one; a look behind needs what came before.
+            # An occurrence may span two pieces, so the end of the previous piece is searched again.
             piece, before = data[max(0, begin - _OVERLAP) : begin + _PIECE_BYTES + _OVERLAP], min(begin, _OVERLAP)
             if len(hashes) + len(names) <= _FEW and not any(one in piece for one in (*hashes, *names)):
                 continue

@@ -35,8 +35,8 @@ class MnemicError(Exception):
     """Root of the tree. `reason` is a stable code; `detail` (escaped, at most 64 characters) may follow it after a
     colon.
 
-    `permanent`: the same call would fail again, so nobody retries it. `retry_after`: how long the other side asked to
-    be left alone, where it said so.
+    `permanent`: the same call would fail again, so it is not retried. `retry_after`: the pause that the other side
+    asked for, if it named one.
     """
 
     code: ClassVar[str] = reason_codes.MNEMIC_ERROR
@@ -78,7 +78,7 @@ class MissingExtra(InvalidConfig, ModuleNotFoundError):
 
 
 class RunStopped(MnemicError):
-    """The run must end with `reason`; what was committed before it stays committed and is reported."""
+    """The run must end with `reason`; everything committed before stays committed and is reported."""
 
     code = reason_codes.STOPPED
 
@@ -182,19 +182,21 @@ class EmbedderFailed(MnemicError):
 
 
 class RerankerFailed(MnemicError):
-    """No scores: `timeout`, `unavailable`, `auth`, `refused`, `response`, `circuit_open`. A search goes on without."""
+    """No scores: `timeout`, `unavailable`, `auth`, `refused`, `response`, `circuit_open`. A search continues without
+    them.
+    """
 
     code = reason_codes.RERANKER_FAILED
 
 
 class SpaceMismatch(EmbedderFailed):
-    """The store holds vectors of another model or dimension than the configured embedder makes."""
+    """The store's vectors are of another model or dimension than the configured embedder's."""
 
     code = reason_codes.EMBEDDING_SPACE_MISMATCH
 
 
 class StoreFailed(MnemicError):
-    """A database did not do what was asked, and nothing of the asked change was applied."""
+    """A database failed, and nothing of the requested change was applied."""
 
     code = reason_codes.STORE_FAILED
 
@@ -206,13 +208,13 @@ class StoreUnavailable(StoreFailed):
 
 
 class StoreBusy(StoreFailed):
-    """Another writer held the lock for longer than the deadline."""
+    """Another writer kept the lock past the deadline."""
 
     code = reason_codes.STORE_BUSY
 
 
 class StoreFull(StoreFailed):
-    """No space is left; reads still work, and what was acknowledged is there."""
+    """No space is left; reads still work, and all acknowledged writes are stored."""
 
     code = reason_codes.STORE_FULL
 
@@ -263,7 +265,7 @@ class WriteBlocked(MnemicError):
 
 
 class ReviewDenied(MnemicError):
-    """Whoever proposed a memory cannot approve it: `review_denied:proposer`."""
+    """The proposer of a memory cannot approve it: `review_denied:proposer`."""
 
     code = reason_codes.REVIEW_DENIED
 
@@ -281,7 +283,7 @@ class IdempotencyConflict(MnemicError):
 
 
 class ServiceRefused(MnemicError):
-    """The service itself refused a call: who may not call, too many calls, or nobody answers (`unreachable`)."""
+    """The service itself refused a call: not authorised, too many calls, or not reachable (`unreachable`)."""
 
     code = reason_codes.SERVICE_REFUSED
 

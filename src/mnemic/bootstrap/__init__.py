@@ -1,6 +1,6 @@
-"""From settings to a running engine: the room that finds every backend by its address.
+"""Construction of an engine from settings: finds every backend by its URL.
 
-What an address or a setting does not ask for is not loaded.
+Backends that no URL or setting asks for are not loaded.
 """
 
 from __future__ import annotations
@@ -110,10 +110,10 @@ def build_engine(
     completer: Completer | None = None,
     tokenizer: Any = None,
 ) -> MemoryEngine:
-    """Return an engine as `settings` describe it, not yet open. Raises InvalidConfig.
+    """Return an engine as described by `settings`, not opened yet. Raises InvalidConfig.
 
-    With a language model configured (or `completer` given) it extracts, plans and answers; else rules and templates do.
-    `tokenizer` counts what is put into a model's input (`mnemic.inject.tokens.counter_of`) in place of the settings'.
+    If a language model is configured (or `completer` given), it extracts, plans and answers; else rules and templates
+    do. `tokenizer` counts the tokens of model inputs (`mnemic.inject.tokens.counter_of`) in place of the settings'.
     """
     clock = clock or SystemClock()
     guard, keyring = build_guard(settings, policy), _keyring(settings)
@@ -168,7 +168,7 @@ def _with_detectors(rules: RedactionRules) -> RedactionRules:
 
 
 def _copies(settings: Settings, embedder: Embedder) -> list[Projection]:
-    """Return what feeds the copies that the store's address names; a path names none."""
+    """Return the consumers of the copies that the store's URL names; a path names none."""
     if "://" not in settings.store:
         return []
     from mnemic.bootstrap.copies import build_copies
@@ -186,7 +186,7 @@ def _fed(settings: Settings, graph: GraphStore) -> list[Projection]:
 
 
 def build_middleware(guard: GuardFile, completer: Completer | None) -> tuple[Middleware, ...]:
-    """Build what the policy file asks for around every request: entities that are noticed in ordinary texts."""
+    """Build the middleware that the policy file asks for: entity extraction from ordinary texts."""
     if guard.entities is None:
         return ()
     from mnemic.bootstrap.models import build_entity_reader
@@ -196,7 +196,7 @@ def build_middleware(guard: GuardFile, completer: Completer | None) -> tuple[Mid
 
 
 def build_write_rules(settings: Settings) -> WriteRules:
-    """Return the thresholds of writes; what the settings name themselves no calibration replaces."""
+    """Return the thresholds of writes; those set explicitly are not replaced by a calibration."""
     return WriteRules(
         near_duplicate=settings.near_duplicate,
         conflict=settings.conflict,
@@ -205,7 +205,7 @@ def build_write_rules(settings: Settings) -> WriteRules:
 
 
 def build_guard(settings: Settings, policy: Policy | None) -> GuardFile:
-    """Policy, grant and budget: those of the policy file, with what the settings name themselves on top."""
+    """Return policy, grant and budget: those of the policy file, overridden by explicit settings."""
     if policy is None and settings.policy is not None:
         from mnemic.guard.policy_file import load_guard
 

@@ -1,4 +1,4 @@
-"""Backends that packages beside the core bring, by the scheme of an address."""
+"""Backends of packages outside the core, by the scheme of a URL."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ EXTRAS: Mapping[str, Mapping[str, str]] = {
 }
 """The schemes that packages of this repository offer in each group, and the extra that brings the package."""
 BUILT_IN = frozenset({"sqlite", "jsonl"})
-"""Schemes of the core, which no package is asked for."""
+"""Schemes of the core, which are never looked up in packages."""
 
 
 def backend(group: str, location: str) -> Any | None:
-    """Load what a package offers in `mnemic.<group>` for the scheme of `location`; None where none does.
+    """Load the plug-in in `mnemic.<group>` for the scheme of `location`; None if there is none.
 
-    The schemes of this repository's packages are theirs alone, and a variant counts as its scheme: `neo4j+s://` as
-    `neo4j`. Raises InvalidConfig: `invalid_config:store:<extra>` where such a package or its driver is not installed,
-    `invalid_config:plugin:<scheme>` where another cannot be loaded.
+    The schemes of this repository's packages are reserved for them, and a variant counts as its scheme: `neo4j+s://` as
+    `neo4j`. Raises InvalidConfig: `invalid_config:store:<extra>` if such a package or its driver is not installed,
+    `invalid_config:plugin:<scheme>` if another cannot be loaded.
     """
     scheme = scheme_of(location)
     if scheme is None or scheme in BUILT_IN:

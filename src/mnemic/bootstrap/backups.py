@@ -49,9 +49,9 @@ def restore_store(
     receipts: Sequence[ErasureReceipt],
     keyring: Keyring | None = None,
 ) -> tuple[Restored, list[ErasureReceipt]]:
-    """Return the backup in `folder` as the new file `target`, or in the database `target` that holds no memories yet,
-    without those who were erased since: as the store at `erasures` tells, or `receipts`; `keyring` opens what is sealed
-    in it. Raises InvalidInput, StoreCorrupt, StoreNewer, StoreFailed, NotSupported.
+    """Restore the backup in `folder` into the new file `target`, or into the empty database `target`, without the users
+    erased since: as recorded in the store at `erasures`, or in `receipts`; `keyring` decrypts sealed data. Raises
+    InvalidInput, StoreCorrupt, StoreNewer, StoreFailed, NotSupported.
     """
     from mnemic.stores.backups import Restored
     from mnemic.stores.sqlite.backup import restore
@@ -78,8 +78,8 @@ def restore_store(
 def move_store(
     location: str, target: str, clock: Clock, *, tenants: Sequence[str] = (), keyring: Keyring | None = None
 ) -> Moved:
-    """Everything of the store at `location`, in the empty store `target`; see `mnemic.maintain.move`. `tenants` are
-    named beside those that the store knows of. Raises InvalidInput, NotSupported, StoreFailed.
+    """Copy the store at `location` into the empty store `target`; see `mnemic.maintain.move`. `tenants` are copied in
+    addition to those that the store knows. Raises InvalidInput, NotSupported, StoreFailed.
     """
 
     async def run() -> Moved:
@@ -94,8 +94,8 @@ def move_store(
 
 
 def salvage_store(location: str, target: Path, *, keyring: Keyring | None = None) -> Salvaged:
-    """Save what can still be read of the damaged file at `location` in the new file `target`. Raises NotSupported where
-    that is no file, InvalidInput, StoreUnavailable.
+    """Salvage the readable contents of the damaged file at `location` into the new file `target`. Raises NotSupported
+    if it is not a file, InvalidInput, StoreUnavailable.
     """
     from mnemic.stores.sqlite.salvage import salvage
 

@@ -1,4 +1,4 @@
-"""Targets that an address names beside the store: copies (a search index, a log of episodes), a replica."""
+"""Additional targets in a store's URL: copies (a search index, a log of episodes) and a replica."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def replica_of(location: str) -> str | None:
 
 
 def plain(location: str) -> str:
-    """`location` as the store itself understands it, without what it names beside."""
+    """Return `location` as the store itself understands it, without the additional targets."""
     if not any(_named(location, name) for name in (PARAMETER, REPLICA)):
         return location
     parts = urlsplit(location)
@@ -44,11 +44,11 @@ def _named(location: str, parameter: str) -> tuple[str, ...]:
 
 
 def build_copies(location: str, *, dimension: int, sealed: bool) -> list[Projection]:
-    """Build what keeps the copies that `location` names up to date: `jsonl:///folder` a log of episodes,
-    `azure-search://` a search index for vectors of `dimension`, another scheme what a plug-in offers.
+    """Build the consumers of the copies that `location` names: `jsonl:///folder` a log of episodes, `azure-search://` a
+    search index for vectors of `dimension`, another scheme a plug-in.
 
-    Raises InvalidConfig (`invalid_config:copy`), also where the store is sealed: a copy would tell in plain what it
-    seals.
+    Raises InvalidConfig (`invalid_config:copy`), also if the store is sealed: a copy would contain the sealed data in
+    plain text.
     """
     urls = copies_of(location)
     if urls and sealed:

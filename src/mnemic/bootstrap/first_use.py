@@ -7,7 +7,7 @@ from typing import Any
 
 
 class AtFirstUse:
-    """Any port all of whose methods are coroutines: `make` is asked for it when the first of them is called."""
+    """Any port whose methods are all coroutines, created by `make` on the first call of one of them."""
 
     def __init__(self, make: Callable[[], Any]) -> None:
         self._make = make
@@ -15,13 +15,13 @@ class AtFirstUse:
         self._open = False
 
     async def open(self) -> None:
-        """Open what is made, now or when it is."""
+        """Open the port, now or once it is created."""
         self._open = True
         if self._made is not None:
             await self._made.open()
 
     async def close(self) -> None:
-        """Release what was made."""
+        """Release the port, if it was created."""
         self._open = False
         if self._made is not None:
             await self._made.close()

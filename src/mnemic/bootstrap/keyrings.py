@@ -24,5 +24,5 @@ def build_keyring(settings: Settings) -> Keyring | None:
 
 
 def key_folder(key_file: Path, settings: Settings) -> Path:
-    """Return the folder of the data keys: the one that is named, else the one beside the master key's file."""
+    """Return the folder of the data keys: the configured one, else the one next to the master key's file."""
     return settings.key_folder or key_file.with_name(f"{key_file.name}.d")

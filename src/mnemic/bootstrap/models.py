@@ -1,4 +1,4 @@
-"""Models by name: completer, reranker, what they do in an engine, the search for names."""
+"""Models by name: completer, reranker, their roles in an engine, and detectors of names."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _CLIENTS: Mapping[str, tuple[str, str]] = MappingProxyType(
 
 
 def build_completer(settings: Settings, clock: Clock) -> Completer | None:
-    """Return the language model behind an OpenAI-compatible server, with retries; None where none is configured."""
+    """Return the language model of an OpenAI-compatible server, with retries; None if none is configured."""
     if not settings.has_model:
         return None
     from mnemic.guard.contract import parse_json
@@ -174,8 +174,8 @@ def with_detectors(rules: RedactionRules) -> RedactionRules:
 
 
 def build_entity_reader(reads: EntityReading, completer: Completer | None) -> EntityReader:
-    """Build the reader that notices entities in ordinary texts. Raises InvalidConfig (`invalid_config:entities.read`)
-    where what it needs is not there.
+    """Build the reader that extracts entities from ordinary texts. Raises InvalidConfig
+    (`invalid_config:entities.read`) if its requirements are not met.
     """
     from mnemic.extract.entities.model import ModelEntityReader
     from mnemic.extract.entities.ner import NamesEntityReader
@@ -197,7 +197,7 @@ def build_entity_reader(reads: EntityReading, completer: Completer | None) -> En
 def _proposing(
     settings: Settings, completer: Completer | None, embedder: Embedder, clock: Clock, *, judged: bool
 ) -> dict[str, Any]:
-    """Build what a language model does in the engine where there is one, and the extractor that the settings name."""
+    """Build the roles of a language model in the engine, if there is one, and the configured extractor."""
     parts = {} if completer is None else _asking(settings, completer, embedder, clock, judged=judged)
     extractor = build_extractor(settings, embedder, completer)
     return parts if extractor is None else {**parts, "extractor": extractor}
@@ -206,7 +206,7 @@ def _proposing(
 def _asking(
     settings: Settings, completer: Completer, embedder: Embedder, clock: Clock, *, judged: bool
 ) -> dict[str, Any]:
-    """Build what a language model does: it extracts, plans and answers, and judges where policy says so."""
+    """Build the roles of a language model: it extracts, plans and answers, and judges if policy requires it."""
     from mnemic.compose.model import ModelComposer
     from mnemic.extract.fallback import FallbackExtractor
     from mnemic.extract.model import ModelExtractor
@@ -232,9 +232,9 @@ def build_models(
     tokenizer: Any,
     judged: bool,
 ) -> dict[str, Any]:
-    """Build what the settings name beside the embedder, as arguments of an engine: a language model, what it does, a
-    reranker, a tokenizer, an extractor. `completer` and `tokenizer` go before those of the settings; `judged`: policy
-    wants a judge. Raises InvalidConfig.
+    """Build the configured components besides the embedder, as arguments of an engine: a language model, its roles, a
+    reranker, a tokenizer, an extractor. `completer` and `tokenizer` override those of the settings; `judged`: policy
+    requires a judge. Raises InvalidConfig.
     """
     completer = completer or build_completer(settings, clock)
     return {

@@ -15,9 +15,9 @@ from mnemic.ports import Clock
 async def reembed_store(
     settings: Settings, clock: Clock, *, on_progress: Callable[[int], None] | None = None
 ) -> Reembedded:
-    """Every memory of the store, of whatever tenant, with a vector of the embedder that `settings` name; see
-    `mnemic.maintain.reembed`. Where they all have one already, nothing is done. Raises what that raises, StoreFailed,
-    StoreUnavailable (`store_unavailable:empty`) where nothing was ever stored.
+    """Re-embed every memory of the store, of all tenants, with the embedder that `settings` name; see
+    `mnemic.maintain.reembed`. Does nothing if all have such a vector. Raises the errors of that function, StoreFailed,
+    StoreUnavailable (`store_unavailable:empty`) if nothing was ever stored.
     """
     store = build_store(
         settings.store, durability=settings.durability, keyring=build_keyring(settings), seals=settings.seal

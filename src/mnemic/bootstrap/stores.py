@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from mnemic.ports import Keyring, RecordStore
 
 RESERVED_BYTES = 4 * 1024 * 1024
-"""Room kept beside the file, so that an erasure works on a full disk too: its batches need less."""
+"""Disk space reserved next to the file, so that an erasure works on a full disk too: its batches need less."""
 _POSTGRES = ("postgresql://", "postgres://")
 
 
 def build_store(location: str, *, durability: str, keyring: Keyring | None = None, seals: bool = False) -> RecordStore:
-    """Return the record store at `location`: a path, `sqlite:///path`, `postgresql://...`, a URL whose scheme a plug-in
-    offers, or `memory:` for one that ends with the process. With a `keyring` it opens what is sealed, and where it
-    `seals` it seals what is written. Raises InvalidConfig.
+    """Return the record store at `location`: a path, `sqlite:///path`, `postgresql://...`, a URL with a plug-in's
+    scheme, or `memory:` for one that ends with the process. A `keyring` decrypts sealed data, and encrypts new data if
+    it `seals`. Raises InvalidConfig.
     """
     if seals and keyring is None:
         raise InvalidConfig("seal", hint="sealing needs the master key: name its file in MNEMIC_KEY_FILE")
@@ -61,7 +61,7 @@ _OWN = ("sqlite", "postgresql", "postgres")
 
 
 def is_offered_store(location: str) -> bool:
-    """Return True if the scheme of `location` is one that a package offers and that is none of ours."""
+    """Return True if the scheme of `location` belongs to an installed package that is not part of this repository."""
     if "://" not in location:
         return False
     from mnemic.plugins import is_offered, scheme_of

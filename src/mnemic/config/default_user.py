@@ -1,4 +1,4 @@
-"""The user whose memory it is where nobody is named: one for the library and the command line."""
+"""Default user of the library and the command line."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from mnemic.types import checked_name
 
 
 def default_user() -> str:
-    """Return the user that `MNEMIC_USER` names, else the name of whoever is logged in. Raises InvalidInput (`user`)
-    where there is none that could serve as a user id.
+    """Return the user that `MNEMIC_USER` names, else the login name. Raises InvalidInput (`user`) if neither is a valid
+    user id.
     """
     if named := os.environ.get("MNEMIC_USER"):
         return checked_name(named, "user")

@@ -26,7 +26,7 @@ def variables_in(file: Path) -> Mapping[str, str | None]:
 
 
 def secret_in(file: Path, place: str) -> str:
-    """Return the one line of a file. Raises InvalidConfig (`place`) where there is none, or more than one."""
+    """Return the only line of a file. Raises InvalidConfig (`place`) if it is empty or has more than one."""
     try:
         with file.open("rb") as opened:
             text = opened.read(MAX_SECRET_BYTES + 1).decode("utf-8").rstrip("\r\n")

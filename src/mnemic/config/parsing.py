@@ -1,7 +1,7 @@
-"""One setting: how it is declared, and how a value from an argument, the environment or a file becomes its own.
+"""Declaration of a setting, and parsing of its value from an argument, the environment or a file.
 
-Readers take text, as an environment gives it, or the value itself. They raise ValueError with what is asked for, and
-never with what was given.
+Readers take text, as an environment gives it, or the value itself. They raise ValueError with the accepted values,
+never with the value that was given.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ IN_MEMORY = frozenset({":memory:", "file::memory:", "sqlite://", "sqlite:///:mem
 def setting(
     default: Any, description: str, *, read: Reader | None = None, names: Collection[str] = (), shown: bool = True
 ) -> Any:
-    """Return a field of a class of settings. `names` are its variables where MNEMIC_<NAME> is not the only one, the
-    first of them before the others. What may hold a password is not `shown` by `repr`.
+    """Return a field of a class of settings. `names` are its variables if MNEMIC_<NAME> is not the only one, in the
+    order of preference. A value that may contain a password is not `shown` by `repr`.
     """
     return field(
         default=default, repr=shown, metadata={"description": description, "read": read or text, "names": tuple(names)}
@@ -81,7 +81,9 @@ def text(given: object) -> str:
 
 
 def location(given: object) -> str:
-    """Return a path or a URL of a store; what SQLite calls a database in memory is one that ends with the process."""
+    """Return a path or a URL of a store; SQLite's names for a database in memory become `memory:`, which ends with the
+    process.
+    """
     return "memory:" if text(given) in IN_MEMORY else _from_home(text(given))
 
 

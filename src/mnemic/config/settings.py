@@ -1,6 +1,6 @@
-"""Settings: everything an installation can turn, from arguments, environment variables or a file that is named.
+"""Settings of an installation, from arguments, environment variables or a file named explicitly.
 
-No schema library: loading one was a quarter of what a program waited for before its first search.
+No schema library: loading one took a quarter of the time before a program's first search.
 """
 
 from __future__ import annotations
@@ -34,25 +34,25 @@ SECRETS = ("store", "sessions", "graph", "api_key", "embedder_key", "reranker_ke
 """Settings that may contain a password or a key; `<name>_file` names a file to read each from."""
 OPENAIS_SERVER = "https://api.openai.com/v1"
 ENV_FILE = "MNEMIC_ENV_FILE"
-"""The variable that names a file of further ones. No file is read that nobody has asked for: a folder that somebody
-else has filled (a cloned repository) would say where keys and texts are sent.
+"""Variable that names a file of further variables. No file is read implicitly: a folder that somebody else has filled
+(a cloned repository) could redirect keys and texts.
 """
 EMBEDDER_EXTRAS: Mapping[str, str] = MappingProxyType(
     {name: name for name in ("bedrock", "cohere", "fastembed", "gemini", "multilingual", "ollama", "onnx", "voyage")}
     | {"azure": "azure-openai"}
 )
-"""The embedders of packages beside the core, and the extra that brings each."""
+"""Embedders of packages outside the core, and the extra that installs each."""
 _OPENAIS_KEY, _OPENAIS_ADDRESS, _OPENAIS_MODEL = "OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL"
 
 
 @dataclass(frozen=True, init=False)
 class Settings:
-    """One installation. Every field is also an environment variable `MNEMIC_<NAME>`; those of the model take OpenAI's
-    names too.
+    """Settings of one installation. Every field is also an environment variable `MNEMIC_<NAME>`; those of the model
+    accept OpenAI's names too.
 
-    Arguments go before the files of secrets, these before the environment, and that before the file that
-    `MNEMIC_ENV_FILE` names. Raises InvalidConfig (the setting's name) for a value that cannot be used, TypeError for an
-    argument that is none.
+    Arguments take precedence over files of secrets, these over the environment, and that over the file that
+    `MNEMIC_ENV_FILE` names. Raises InvalidConfig (the setting's name) for an unusable value, TypeError for an unknown
+    argument.
     """
 
     store: str = setting(
@@ -213,7 +213,7 @@ class Settings:
 
     @property
     def named(self) -> frozenset[str]:
-        """The settings that were given a value by anybody, be it that of the default."""
+        """Settings that were set explicitly, even to their default."""
         found: frozenset[str] = self.__dict__["_named"]
         return found
 
@@ -236,8 +236,8 @@ class Settings:
         return None if self.api_key is None or (theirs and elsewhere) else self.api_key.get_secret_value()
 
     def server_for(self, purpose: Literal["model", "embedder"]) -> tuple[str | None, str | None]:
-        """Return address and key of a vendor that is not OpenAI, for the language model or the embedder: only what was
-        set for mnemic and for this purpose, nothing of the variables of OpenAI's client. None for what is not set.
+        """Return URL and key of a vendor other than OpenAI, for the language model or the embedder: only values set for
+        mnemic and for this purpose, never the variables of OpenAI's client. None for values that are not set.
         """
         origins: Mapping[str, str] = self.__dict__["_origins"]
         if purpose == "embedder":
@@ -250,8 +250,8 @@ class Settings:
 
     @property
     def has_model(self) -> bool:
-        """True if a language model was asked for: by name or by address, in an argument or a variable of mnemic's. The
-        variables of OpenAI's client are often set for other programs and ask for nothing here.
+        """True if a language model is configured: by name or by URL, in an argument or a variable of mnemic's. The
+        variables of OpenAI's client are often set for other programs and do not count.
         """
         origins: Mapping[str, str] = self.__dict__["_origins"]
         return (self.model is not None and origins.get("model") != _OPENAIS_MODEL) or (
@@ -260,7 +260,7 @@ class Settings:
 
     @property
     def names_models(self) -> bool:
-        """True if anything is asked for beside the embedder that would read, rank, answer or count tokens."""
+        """True if anything besides the embedder is configured that would read, rank, answer or count tokens."""
         named = self.reranker != "none" or self.tokenizer is not None or self.extractor != "auto"
         return named or self.has_model
 

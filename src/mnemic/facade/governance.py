@@ -14,7 +14,9 @@ from mnemic.types import Actor, AuditEvent, WriteReceipt
 
 
 class _Governed(Face[M]):
-    """Verbs of the engine for one actor. `whole_tenant`: the program's word that they may see everybody's."""
+    """Review verbs of the engine for one actor. `whole_tenant` includes all users and is the program's
+    responsibility.
+    """
 
     def __init__(self, ground: Ground[M], engine: MemoryEngine, actor: Actor, *, whole_tenant: bool = False) -> None:
         super().__init__(ground)
@@ -35,8 +37,8 @@ class ReviewQueue(_Governed[M]):
         older_than: timedelta | None = None,
         shared: bool = False,
     ) -> Sequence[Waiting]:
-        """Return the queue, oldest first, with what each contradicts; `after` ends the previous page. `shared`: what
-        others wrote at shared levels, is read already and not yet trusted, as well.
+        """Return the queue, oldest first, with the memory that each entry contradicts; `after` ends the previous page.
+        `shared` adds the memories that others wrote at shared levels: searchable already, but not trusted yet.
         """
         return await self._engine.reviews(
             actor=self._actor,
@@ -90,12 +92,12 @@ class ReviewQueue(_Governed[M]):
 
     @verb
     async def reject_older(self, than: timedelta) -> Sequence[WriteReceipt]:
-        """Turn down what has waited for so long."""
+        """Reject the entries that have waited for this long."""
         return await self._engine.reject_older(than, actor=self._actor, whole_tenant=self._whole_tenant)
 
 
 class ConsentBook(_Governed[M]):
-    """Decisions on what may be remembered of the user, key by key."""
+    """Consent of the user, key by key."""
 
     @verb
     async def list(self) -> dict[str, bool]:
@@ -109,12 +111,12 @@ class ConsentBook(_Governed[M]):
 
     @verb
     async def revoke(self, key: str, *, erase_held: bool = False) -> Revocation:
-        """Hide and refuse `key` from now on; with `erase_held` what is held under it goes for good."""
+        """Hide and refuse `key` from now on; `erase_held` also erases the memories stored under it."""
         return await self._engine.revoke_consent(key, actor=self._actor, erase_held=erase_held)
 
 
 class Privacy(_Governed[M]):
-    """Everything that is held about somebody, and its end."""
+    """Personal data stored about a user, and its erasure."""
 
     @verb
     async def erase(self, subject: str | None = None, *, block: bool = False) -> ErasureReceipt:
@@ -123,14 +125,12 @@ class Privacy(_Governed[M]):
 
     @verb
     async def verify(self, receipt: ErasureReceipt) -> dict[str, int]:
-        """Scan for what was erased and return what is found now, by place: nothing but zeros where the receipt is
-        right.
-        """
+        """Scan for erased data and return the number of finds by place: all zero if the receipt is right."""
         return await self._engine.verify_erasure(receipt)
 
 
 class AuditTrail(_Governed[M]):
-    """The tenant's audit. It holds no content."""
+    """Audit log of the tenant, without content."""
 
     @verb
     async def list(self, *, after: int = 0, before: int | None = None, limit: int = 1000) -> Sequence[AuditEvent]:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class KindsAndUpkeep(Face[M]):
-    """The seven kinds, each loaded when it is first used, what corrects and forgets, and the jobs of upkeep."""
+    """The seven kinds, each loaded on first use, the verbs that correct and forget, and the maintenance jobs."""
 
     engine: MemoryEngine
     actor: Actor
@@ -55,7 +55,7 @@ class KindsAndUpkeep(Face[M]):
 
     @property
     def episodic(self) -> EpisodicMemory[M]:
-        """Memory of what the agent did, and how it ended."""
+        """Memory of the agent's actions and their outcomes."""
         return self._kinds.episodic
 
     @property
@@ -85,8 +85,8 @@ class KindsAndUpkeep(Face[M]):
         valid_to: datetime | None = None,
         expected_version: int | None = None,
     ) -> WriteReceipt:
-        """Correct a memory; its old version stays in the history. What is not given stays as it was; an empty `key`,
-        `category` or `context` takes it away; `ttl` counts from now. Raises MemoryNotFound, VersionConflict.
+        """Correct a memory; its old version stays in the history. Omitted fields stay unchanged; an empty `key`,
+        `category` or `context` removes it; `ttl` counts from now. Raises MemoryNotFound, VersionConflict.
         """
         return await self.engine.update(
             memory_id,
@@ -134,15 +134,15 @@ class KindsAndUpkeep(Face[M]):
 
     @verb
     async def expire(self, *, rules: ExpiryRules | None = None, dry_run: bool = False) -> ExpiryReport:
-        """Mark what has expired and purge what was marked a grace period ago; see `MemoryEngine.expire`."""
+        """Mark expired memories and purge those marked a grace period ago; see `MemoryEngine.expire`."""
         return await self.engine.expire(actor=self.actor, rules=rules, dry_run=dry_run)
 
     @verb
     async def consolidate(self, *, rules: ConsolidationRules | None = None, dry_run: bool = False) -> Consolidated:
-        """Draw together what was said: summaries, profiles, reflections; see `MemoryEngine.consolidate`."""
+        """Consolidate memories into summaries, profiles and reflections; see `MemoryEngine.consolidate`."""
         return await self.engine.consolidate(actor=self.actor, rules=rules, dry_run=dry_run)
 
     @verb
     async def doctor(self, *, limit: int = 2000) -> Health:
-        """Return what of the tenant's memories a person should look at; see `MemoryEngine.doctor`."""
+        """Return the findings in the tenant's memories that need a person; see `MemoryEngine.doctor`."""
         return await self.engine.doctor(actor=self.actor, limit=limit)

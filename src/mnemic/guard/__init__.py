@@ -1,5 +1,5 @@
-"""Rules for what may be proposed, and what is allowed now.
+"""Guard: the policy boundary and the execution boundary.
 
-The policy boundary checks the shape and the names of what a model proposes; a breach stops the run. The execution
-boundary checks what the runtime grants; a breach is blocked and recorded, and the run goes on.
+The policy boundary checks the shape and the names of a model's proposals; a breach stops the run. The execution
+boundary checks the runtime's grant; a breach is blocked and recorded, and the run continues.
 """

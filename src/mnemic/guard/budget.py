@@ -25,8 +25,8 @@ _LONGEST_RUN = 86_400
 class Budget:
     """Limits of one run: memories proposed and found, characters, seconds.
 
-    Every limit is a whole number from 1 up (a bool is none); `max_seconds` may have a fraction. Raises InvalidConfig
-    (`invalid_config:<limit>`) for anything else.
+    Every limit is a whole number from 1 up (not a bool); `max_seconds` may have a fraction. Raises InvalidConfig
+    (`invalid_config:<limit>`) otherwise.
     """
 
     max_capture_items: int = 6

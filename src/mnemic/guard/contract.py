@@ -1,6 +1,6 @@
-"""The policy boundary: what a model (or a rule, or a caller) hands over, checked before anything else sees it.
+"""Policy boundary: proposals of a model, a rule or a caller are checked here before any other module sees them.
 
-Everything here takes arbitrary values and raises nothing but the errors named; a reason never carries rejected content.
+Every function takes arbitrary values and raises only the errors it names; a reason never contains rejected content.
 """
 
 from __future__ import annotations
@@ -212,8 +212,8 @@ def _quote(raw: object) -> str | None:
 
 
 def _days(raw: object) -> timedelta | None:
-    """Return a number of days as a duration, None for none; numbers no calendar holds are cut first, so that nothing
-    overflows.
+    """Return a number of days as a duration, None for none; numbers beyond any calendar are capped first, so that
+    nothing overflows.
     """
     if raw is None:
         return None

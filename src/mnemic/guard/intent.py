@@ -1,4 +1,4 @@
-"""The policy boundary for what shall be looked for: the retrieval intent of a model, or of a rule."""
+"""Policy boundary of retrieval: validates the retrieval intent of a model or a rule."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def check_intent(raw: object, policy: Policy, budget: Budget) -> Intent:
     """Return the intent in a model's `{"kind": "retrieve_memory", "query", "top_k"?, "scopes"?, "parts"?, "kinds"?,
     "happened_from"?, "happened_to"?, "as_of"?}`.
 
-    What is absent or null is not asked for; other names are ignored. `parts` are up to three queries for what `query`
-    asks about. The last three are ISO 8601, in UTC where they name no offset; a date without a time means the whole
-    day, so that `happened_to` and `as_of` include it. Raises InvalidIntent (`invalid_retrieval_intent:<what>`).
+    Absent and null members are defaults; other names are ignored. `parts` are up to three queries for the parts of
+    `query`. The last three are ISO 8601, in UTC if they name no offset; a date without a time means the whole day, so
+    that `happened_to` and `as_of` include it. Raises InvalidIntent (`invalid_retrieval_intent:<what>`).
     """
     if not isinstance(raw, Mapping):
         raise InvalidIntent("not_object")
@@ -83,7 +83,7 @@ def _parts(raw: object) -> tuple[str, ...]:
 
 
 def _narrowed(raw: Mapping[Any, Any]) -> dict[str, Any]:
-    """Kinds and times, where they are asked for."""
+    """Return the requested kinds and times."""
     narrowed: dict[str, Any] = {}
     if raw.get("kinds") is not None:
         narrowed["kinds"] = _kinds(raw["kinds"])

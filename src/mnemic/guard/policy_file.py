@@ -176,7 +176,7 @@ def load_guard(path: str | Path) -> GuardFile:
 
 
 def read_guard(data: object) -> GuardFile:
-    """Policy, grant and budget of what such a file says. Raises InvalidConfig with the field's own reason."""
+    """Return the policy, grant and budget of such a file. Raises InvalidConfig with the field's own reason."""
     try:
         file = _File.model_validate(data)
     except ValidationError as error:

@@ -20,16 +20,16 @@ _ROLE = re.compile(r"[a-z][a-z0-9_.:\-]{0,63}")
 
 
 MOST_REGIONS = 8
-"""So many that a text with some numbers can be held against each."""
+"""Maximum number of regions: a text with some numbers can be tried against each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RedactionRules:
-    """One action per entity (`redact` where it is silent), and the roles that may see what a tokenised one stood for.
+    """One action per entity (default: `redact`), and the roles that may see the original of a tokenised value.
 
-    `names` are the kinds of names to look for, of `NAMES`; `detectors` find them, or anything else, beside those that
-    are built in. `regions` are the countries (ISO 3166) whose telephone numbers are written without a country code, the
-    likeliest first; empty: those that are tried by default. Raises InvalidConfig (`invalid_config:redaction.entities`,
+    `names` are the kinds of names to look for, of `NAMES`; `detectors` find them, or any other kind, in addition to the
+    built-in ones. `regions` are the countries (ISO 3166) whose telephone numbers are written without a country code,
+    most likely first; empty: the default ones. Raises InvalidConfig (`invalid_config:redaction.entities`,
     `:redaction.reveal`, `:redaction.names`, `:redaction.regions`).
     """
 

@@ -1,9 +1,9 @@
-"""JSON as RFC 8259 means it, read defensively: nothing a later reader could understand differently.
+"""Strict JSON (RFC 8259): refuses everything that two readers could understand differently.
 
 No NaN or Infinity (also not as `1e999`), no duplicate names in an object, at most 32 levels deep, at most 64 KiB, no
-half surrogate pairs. A Markdown fence around the object is not JSON and is refused like any other text. The rules are
-checked by scans in C, so that a text built to be slow costs little more than parsing it, and a service, which reads
-such texts before it knows what they are, can say how many values it takes.
+lone surrogates. A Markdown fence around the object is refused like any other text. The rules are checked by scans in C,
+so that a maliciously slow text costs little more than parsing it, and a service, which reads such texts before it knows
+them, can limit the number of values.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ _PLACE = re.compile(r" at line (\d+) column \d+\Z")
 
 
 class NotStrictJson(ValueError):
-    """The text breaks one of the rules; the message says which, and holds none of the text. `line`: where, from 1."""
+    """The text breaks one of the rules; the message names the rule and contains nothing of the text. `line` counts from
+    1.
+    """
 
     def __init__(self, rule: str, *, line: int = 1) -> None:
         super().__init__(rule)
@@ -38,9 +40,9 @@ class NotStrictJson(ValueError):
 
 
 def loads(text: object, *, max_bytes: int = MAX_BYTES, max_values: int | None = None) -> object:
-    """Return the value `text` spells. Raises NotStrictJson, and nothing else, whatever the text.
+    """Return the value of `text`. Raises NotStrictJson, and nothing else, for any text.
 
-    `max_values` bounds how many values (objects, lists and what is in them) the text may hold, before it is parsed.
+    `max_values` limits the number of values (objects, lists and their members), checked before parsing.
     """
     if not isinstance(text, str):
         raise NotStrictJson("not text")
@@ -74,14 +76,14 @@ def _bytes(text: str) -> bytes:
 
 
 class _Scan:
-    """A text in bytes, and what of it stands outside its strings."""
+    """A text in bytes, and the part outside its strings."""
 
     def __init__(self, raw: bytes) -> None:
         self.raw = raw
 
     @cached_property
     def plain(self) -> bytes:
-        """Without what stands behind a backslash and is no end of its string."""
+        """Return the text without escaped characters that do not end a string."""
         raw = self.raw
         return raw.replace(b"\\\\", b"").replace(b'\\"', b"") if b"\\" in raw else raw
 
@@ -120,9 +122,9 @@ def _is_too_deep(scan: _Scan) -> bool:
 
 
 def _require_plain(value: object, scan: _Scan) -> None:
-    """Refuse what two readers would understand differently: a name twice in one object, a number too large.
+    """Refuse values that two readers would understand differently: a duplicate name in an object, a number too large.
 
-    Looked for afterwards: a parser that asks about each object and number takes twice as long.
+    Checked after parsing: a parser with hooks for each object and number takes twice as long.
     """
     if not any(sign in scan.raw for sign in (b":", b".", b"e", b"E")):
         return
@@ -132,9 +134,9 @@ def _require_plain(value: object, scan: _Scan) -> None:
 
 
 def _names(value: object) -> int:
-    """Return the number of names in all objects of `value` together. Refuses a number that is not finite.
+    """Return the total number of names in all objects of `value`. Refuses a number that is not finite.
 
-    Level by level: what a level holds is looked at in C, and there are no more levels than `MAX_DEPTH`.
+    Works level by level: the members of a level are scanned in C, and there are at most `MAX_DEPTH` levels.
     """
     names = 0
     level: list[Any] = [value]

@@ -1,4 +1,6 @@
-"""MEMORIES INTO ONE MODEL CALL: cut to the budget, render as data, fold in, log, check afterwards what was used."""
+"""Context injection: memories for one model call, cut to the budget, formatted as data, inserted, logged, and checked
+for use afterwards.
+"""
 
 from __future__ import annotations
 

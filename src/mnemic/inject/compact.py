@@ -1,4 +1,4 @@
-"""Cut what is injected to a budget of tokens."""
+"""Cut injected memories to a token budget."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ ENTRY_OVERHEAD_TOKENS = 12
 def within_tokens(
     hits: Sequence[Hit], max_tokens: int, *, as_json: bool = False, count: TokenCount = estimated_tokens
 ) -> tuple[Hit, ...]:
-    """Return the longest run of best hits that fit `max_tokens`, each as a line of a block or, `as_json`, as the object
-    that `run` shows; a hit too long for what is left is passed over.
+    """Return the longest run of best hits that fit `max_tokens`, each as a line of a block or, with `as_json`, as the
+    object that `run` shows; a hit that is too long for the rest of the budget is skipped.
     """
     kept: list[Hit] = []
     left = max_tokens

@@ -26,7 +26,7 @@ class Engine(Protocol):
         """Counter of the tokens of a text."""
 
     async def recall(self, request: RecallRequest, *, actor: Actor, deadline: Deadline | None = None) -> Recalled:
-        """Return what a model call is shown of the actor's memories."""
+        """Return the memories of the actor that a model call is shown."""
 
 
 class PartialSearch(Exception):
@@ -34,9 +34,9 @@ class PartialSearch(Exception):
 
 
 class ActorMemories:
-    """The memories of one actor, as the source of an injector: what `mnemic.engine.recall` decides to show, within
-    `config`. What is neither pinned, nor shares a word with the query, nor comes near it (`min_similarity`), is
-    left out. `standing=0` leaves out what is pinned, too.
+    """Source of an injector with the memories of one actor: the decision of `mnemic.engine.recall`, within `config`.
+    Memories that are not pinned, share no word with the query and are not near it (`min_similarity`) are left out.
+    `standing=0` leaves out the pinned ones, too.
     """
 
     def __init__(
@@ -58,8 +58,8 @@ class ActorMemories:
         self._config = config
 
     async def search(self, query: str, *, limit: int, deadline: Deadline) -> Offer:
-        """Return what is shown for `query`, pinned memories first. Raises PartialSearch where nothing was found and
-        something failed.
+        """Return the memories shown for `query`, pinned ones first. Raises PartialSearch if nothing was found and a
+        list failed.
         """
         config = self._config
         request = RecallRequest(
@@ -88,7 +88,7 @@ class AuditedRecall:
         self._by = by
 
     async def __call__(self, run_id: str, entries: Sequence[Entry], digest: str) -> None:
-        """Record an injection that nobody has measured."""
+        """Record an injection without measurements."""
         await self.measured(run_id, entries, digest, tokens=None, ms=None)
 
     async def measured(
@@ -116,8 +116,8 @@ def recall_log(engine: Engine, actor: Actor, *, by: str | None = None) -> Recall
 
 
 async def account_for(engine: Engine, actor: Actor, hits: Sequence[Hit]) -> None:
-    """Record that a model asked for these memories itself and is about to be shown them: a line in the audit, as for an
-    injection, of a run of its own. Raises StoreFailed: what cannot be accounted for is not shown.
+    """Record that a model requested these memories and is about to be shown them: a line in the audit log, as for an
+    injection, under a separate run. Raises StoreFailed: memories that cannot be logged are not shown.
     """
     await record_injection(engine.store, engine.clock, actor, InjectionRun().run_id, hits, by="search_memory")
 
@@ -131,8 +131,8 @@ def injector_for(
     sources: Sequence[MemorySource] = (),
     by: str | None = None,
 ) -> Injector:
-    """Return an injector of the actor's memories, and of what further `sources` know. It logs what it injects, and `by`
-    which adapter.
+    """Return an injector of the actor's memories and of the further `sources`. It logs its injections, with `by` as the
+    name of the adapter.
     """
     config = config or InjectionConfig()
     return Injector(

@@ -14,12 +14,12 @@ from mnemic.text.normalise import canonical_value
 from mnemic.types import PASTED, SHARED, Actor, Deadline, Hit, Memory, Origin, Status, Trust
 
 TRUSTED_ORIGINS = frozenset({Origin.USER_STATED, Origin.OPERATOR, Origin.IMPORT})
-"""Channels whose words are a person's own. What came from a tool, the web or a model is untrusted."""
+"""Channels whose words are a person's own. Content from a tool, the web or a model is untrusted."""
 
 
 def is_trusted(memory: Memory, reader: Actor) -> bool:
-    """Return True if `reader` may take the memory for a person's own words. What another user wrote at a level that
-    people share counts from its approval on; a message that is pasted text for the most part never does.
+    """Return True if the memory counts as a person's own words for `reader`. Another user's memory at a shared level
+    counts once it is approved; a message that mostly consists of pasted text never does.
     """
     own = memory.source.origin in TRUSTED_ORIGINS and PASTED not in memory.data
     return own and not _is_unapproved(memory, reader)
@@ -43,8 +43,8 @@ _OWN_SPEAKERS = frozenset({None, "", "user"})
 
 
 def said_by(memory: Memory, reader: Actor) -> str | None:
-    """Return who said it: a speaker's name or role, another user, `pasted` where nobody here did, else the channel;
-    None for the reader's own words and the operator's.
+    """Return the author: a speaker's name or role, another user, `pasted` for pasted text, else the channel; None for
+    the reader's own words and the operator's.
     """
     source = memory.source
     if PASTED in memory.data:
@@ -57,7 +57,7 @@ def said_by(memory: Memory, reader: Actor) -> str | None:
 
 
 def _dated(hit: Hit) -> str:
-    """Tell when a memory was true that is true no longer, and when one was told that a later one outdates."""
+    """Return when a memory that is no longer true was true, or when a statement that has been replaced was made."""
     memory = hit.memory
     if memory.status is Status.SUPERSEDED and memory.valid_to is not None:
         began = memory.valid_from or memory.happened_at
@@ -67,11 +67,11 @@ def _dated(hit: Hit) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One piece of text that may be injected. `score` is in its source's own unit; `hit` is there where it is a memory
-    of ours. `standing`: it belongs into every input, whatever the query says; what came through an untrusted channel
-    never does, and is there only where it is asked for. `relevance`: how likely its source knows anything about the
-    query at all, 0 to 1; None where it cannot tell. `said_by`: who said it, where these are not the user's own words;
-    links and images in it are defused then.
+    """One piece of text that may be injected. `score` is in its source's own unit; `hit` is set if it is one of our
+    memories. `standing`: it is pinned, i.e. belongs into every input whatever the query is; content of an untrusted
+    channel never is, and is shown only if it matches. `relevance` is the probability (0..1) that its source knows
+    anything about the query; None if unknown. `said_by` is the author if these are not the user's own words; then links
+    and images are defused.
     """
 
     content: str = field(repr=False)
@@ -106,8 +106,8 @@ class Entry:
 
     @property
     def shown(self) -> str:
-        """The content as a model is shown it outside a block: nothing invisible, and of what are not the user's own
-        words who said them, with links and images defused.
+        """Return the content as a model is shown it outside a block: without invisible characters and, for other
+        people's words, with the author and with links and images defused.
         """
         text = visible(self.content)
         text = text if self.may_link else defused(text)
@@ -120,8 +120,8 @@ class Entry:
 
     @property
     def may_link(self) -> bool:
-        """True if its links and images are shown as they are: in the user's own words, but not in a message recorded as
-        a whole, which may hold what was pasted.
+        """True if its links and images are shown unchanged: in the user's own words, but not in a recorded message,
+        which may contain pasted text.
         """
         return self.is_own and (self.hit is None or self.hit.memory.source.speaker is None)
 
@@ -133,7 +133,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offer(Sequence[Entry]):
-    """The entries that a source decided to show. `abstained`: it left out what is probably not about the query."""
+    """Entries that a source has chosen. `abstained`: it left out entries that are probably not about the query."""
 
     entries: tuple[Entry, ...] = ()
     abstained: bool = False
@@ -157,8 +157,8 @@ class MemorySource(Protocol):
         """The source's name."""
 
     async def search(self, query: str, *, limit: int, deadline: Deadline) -> Sequence[Entry]:
-        """At most `limit` entries, best first, and before them what stands. May raise anything: the failure is reported
-        under the source's name.
+        """Return at most `limit` entries, best first, preceded by the pinned ones. May raise anything: the failure is
+        reported under the source's name.
         """
 
 

@@ -1,4 +1,4 @@
-"""Text of others made harmless: escaped for a block, without what nobody sees, without addresses that load."""
+"""Sanitising of other people's text: escaped for a block, without invisible characters, without URLs that load."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ _MARKDOWN_LINK = re.compile(r"\](?=\s*[(\[:])")
 
 
 def escape(text: str) -> str:
-    """`text` for the inside of an element or of a quoted attribute, on one line: `&` first, then `< > " '` and line
-    ends, and the bracket of what a chat template would take for its own token (`[INST]`).
+    """Return `text` for the inside of an element or of a quoted attribute, on one line: escapes `&`, then `< > " '` and
+    line ends, and the bracket of anything that a chat template would read as its own token (`[INST]`).
     """
     for character, entity in _ESCAPES:
         text = text.replace(character, entity)

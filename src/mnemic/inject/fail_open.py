@@ -28,7 +28,7 @@ async def guarded(stage: str, work: Callable[..., Any], *arguments: Any) -> Any:
 
 
 async def within(answer: Any, deadline: Deadline) -> Any:
-    """Return an answer, or what an awaitable answers in time."""
+    """Return an answer, or the result of an awaitable within the time limit."""
     return await asyncio.wait_for(answer, deadline.remaining()) if inspect.isawaitable(answer) else answer
 
 

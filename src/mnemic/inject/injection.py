@@ -14,8 +14,8 @@ from mnemic.types import ContextBlock
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Placed:
-    """A block in the message `at`, in `front` of what the message `said` or after it. `is_asks`: it belongs to what the
-    user asked, and not to what a tool answered.
+    """A block in the message `at`, in `front` of the message's text `said` or after it. `is_asks`: it belongs to the
+    user's question, and not to a tool's answer.
     """
 
     text: str = field(repr=False)
@@ -29,8 +29,8 @@ class Placed:
 
 @dataclass(slots=True)
 class InjectionRun:
-    """State that the calls of one run share: its id in the recall log, what was found for each query, the blocks in the
-    messages that took them up, the queries about which probably nothing is known, and what became of the first call.
+    """State shared by the calls of one run: its id in the injection log, the results of each query, the blocks and the
+    messages that contain them, the queries about which probably nothing is known, and the outcome of the first call.
 
     One for each user turn of one conversation; not shared by concurrent calls. `retried` has the blocks of a run that
     this one may repeat: a block of the same entries is then the same text, so that a prompt cache stays valid.
@@ -64,13 +64,13 @@ def _shown_fields(entry: Entry) -> tuple[Any, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Injection:
-    """The input of one model call, and what became of the injection.
+    """The input of one model call, and the outcome of the injection.
 
-    `reason` says why nothing was injected, or which source failed although something was. `degraded` means that memory
-    was to be consulted and could not be, or not wholly: a missing memory does not mean that there is none. `errors`
-    names the sources that failed. `abstained`: probably nothing about the query is known, so that at most what stands
-    in every input was injected. `digest` is what the recall log holds of `text`, which stands in the message `at`, in
-    `front` of what was there or behind it.
+    `reason` says why nothing was injected, or which source failed although something was. `degraded`: memory should
+    have been consulted and was not, or only partly, so that an absent memory may exist after all. `errors` names the
+    failed sources. `abstained`: probably nothing about the query is known, so that at most pinned memories were
+    injected. `digest` is the digest of `text` in the injection log; the text is in the message `at`, in `front` of its
+    text or after it.
     """
 
     messages: Sequence[Any] = field(repr=False)
@@ -90,7 +90,7 @@ class Injection:
     run: InjectionRun = field(default_factory=InjectionRun, repr=False)
 
     def block(self) -> ContextBlock:
-        """Return what was injected, as a block for a caller who builds the input."""
+        """Return the injected block, for a caller who builds the input."""
         return ContextBlock(
             text=self.text,
             hits=tuple(entry.hit for entry in self.entries if entry.hit is not None),
@@ -103,8 +103,8 @@ class Injection:
     def used_in(
         self, answer: str, *, verifiers: Mapping[str, str] | None = None, audit: UsageAudit | None = None
     ) -> dict[str, Verdict]:
-        """Return what `answer` shows of each injected memory, by memory_id. `verifiers` names the check of each key;
-        without one nothing is claimed.
+        """Return the evidence in `answer` that each injected memory was used, by memory_id. `verifiers` has the check
+        of each key; without one there is no verdict.
         """
         audit = audit or UsageAudit()
         names = verifiers or {}

@@ -23,8 +23,8 @@ def injected_in(event: AuditEvent) -> list[tuple[str, int]]:
 
 
 def digest_of(block: str) -> str:
-    """Return the digest that the log keeps of an injected block: SHA-256 of its UTF-8 form. The fence in it is random,
-    so that nobody can guess a memory by trying digests.
+    """Return the digest that the log keeps of an injected block: SHA-256 of its UTF-8 form. The block's fence is
+    random, so that a memory cannot be guessed by trying digests.
     """
     return hashlib.sha256(block.encode("utf-8", "surrogatepass")).hexdigest()
 

@@ -1,4 +1,4 @@
-"""Messages as the frameworks write them, read alike: whose turn it is, what was said, where text can be folded in.
+"""Messages of the frameworks, read uniformly: whose turn it is, the text, and the place where text can be inserted.
 
 Known shapes: mappings with `role` and `content` (text, or blocks as of Bedrock and Strands, Anthropic, and OpenAI's two
 protocols), items of OpenAI's Responses protocol, and message objects with `type` and `content` as LangChain's.
@@ -24,8 +24,8 @@ _TOOL_RESULT_TYPES = frozenset({"tool_result", "mcp_tool_result", "function_call
 
 
 def role_of(message: Any) -> str:
-    """`user`, `assistant`, `tool`, `system`, or the framework's own word. Raises InvalidInput (`invalid_input:message`)
-    for what is no message.
+    """Return `user`, `assistant`, `tool`, `system`, or the framework's own role. Raises InvalidInput
+    (`invalid_input:message`) for an object that is not a message.
     """
     names = ("role", "type")
     given = [message.get(name) for name in names] if isinstance(message, Mapping) else []
@@ -70,7 +70,7 @@ def text_of(message: Any) -> str:
 
 
 def has_tool_result(message: Any) -> bool:
-    """Return True if the message carries what a tool answered."""
+    """Return True if the message carries a tool's answer."""
     if role_of(message) == TOOL:
         return True
     content = content_of(message)
@@ -87,8 +87,8 @@ def is_user_turn(messages: Sequence[Any]) -> bool:
 
 
 def default_query(messages: Sequence[Any]) -> str | None:
-    """Return the text to look for: the user's text on a user turn, else what the assistant said last, else what the
-    user asked last. None where nobody said anything.
+    """Return the query: the user's text on a user turn, else the assistant's last text, else the user's last question.
+    None if there is no text.
     """
     if is_user_turn(messages):
         return text_of(messages[-1]) or None

@@ -9,7 +9,7 @@ from mnemic.types import Hit
 
 
 def referenced(hits: Sequence[Hit]) -> dict[str, Hit]:
-    """Each hit under the name by which an answer cites it: its key, `scope:key` where a key stands in two scopes or
+    """Return each hit under the name by which an answer cites it: its key, `scope:key` if a key occurs in two scopes or
     twice, and `m<n>` for a memory without a key.
     """
     keys = [hit.memory.key for hit in hits]

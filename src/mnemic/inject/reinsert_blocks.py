@@ -39,9 +39,9 @@ class Carried:
 
 
 def carry(messages: Sequence[Any], placed: Sequence[Placed]) -> Carried:
-    """`messages` with each block in the message that took it up. Where that was cut away, what the user asked for goes
-    into the user's last message that remains, or else into the last answer of a tool; any other block is left out.
-    Raises InvalidInput (`invalid_input:message`) for messages of no known shape.
+    """Return `messages` with each block in its former message. If that was cut off, the block of the user's question
+    goes into the user's last remaining message, else into the last answer of a tool; any other block is dropped. Raises
+    InvalidInput (`invalid_input:message`) for messages of an unknown shape.
     """
     blocks: list[Placed] = []
     folded = messages
@@ -54,7 +54,7 @@ def carry(messages: Sequence[Any], placed: Sequence[Placed]) -> Carried:
 
 
 def words_in(message: Any) -> str:
-    """Return what a message is recognised by in a later call: its text, or what a tool answered in it."""
+    """Return the identity of a message in a later call: its text, or the answer of a tool in it."""
     return text_of(message) or repr(content_of(message))
 
 

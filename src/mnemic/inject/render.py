@@ -1,7 +1,8 @@
-"""Entries as a block of text that a model reads as data: escaped, fenced, one line each, nothing invisible.
+"""Rendering of entries as a block of text that a model reads as data: escaped, fenced, one line each, nothing
+invisible.
 
-Escaping keeps an entry from ending the block or opening a tag. It does not keep a model from believing what an entry
-says; that is what origin, trust and review are for.
+Escaping keeps an entry from ending the block or opening a tag. It does not keep a model from believing an entry; that
+is the task of origin, trust and review.
 """
 
 from __future__ import annotations
@@ -42,8 +43,8 @@ def render(
     count: TokenCount = estimated_tokens,
 ) -> Rendered:
     """Return the `<memory>` block with as many entries, in order, as keep the whole block within `max_tokens`. An entry
-    too long for what is left is passed over; one of more than `max_entry_chars` characters is cut, and says so. Empty
-    text where no entry fits.
+    that is too long for the rest is skipped; one of more than `max_entry_chars` characters is cut and marked as cut.
+    Empty text if no entry fits.
     """
     lines = [_line(entry, max_entry_chars) for entry in entries]
     fence = nonce()

@@ -27,7 +27,9 @@ RenderContent = Callable[[InjectionContext], str | Awaitable[str | None] | None]
 
 
 class TextInjector:
-    """Folds what `render_content` returns into the messages, as it is. Fails open, and tells, as an `Injector` does."""
+    """Inserts the result of `render_content` into the messages unchanged. Fails open and reports it, as an `Injector`
+    does.
+    """
 
     def __init__(
         self,

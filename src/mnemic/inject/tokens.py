@@ -1,10 +1,9 @@
-"""The tokens of a text: counted by the model's own tokenizer where one is given, else estimated from above without any
-model's vocabulary.
+"""Token counts of a text: by the model's own tokenizer if one is given, else an upper estimate without any vocabulary.
 
-Byte-pair vocabularies part a text at spaces, signs and digits, and a word where its letters seldom follow one another:
+Byte-pair vocabularies split a text at spaces, signs and digits, and a word where its letters rarely follow one another:
 "information" is one token, "xqvbk" five. So a word costs one token and one more for each unusual pair of letters, which
-makes names, hexadecimal and random letters dear and prose cheap. Digits are counted singly, as some vocabularies keep
-them; a sign is a token; a letter outside ASCII costs what the vocabularies take at most for its script.
+makes names, hexadecimal and random letters expensive and prose cheap. Digits are counted singly, as some vocabularies
+keep them; a sign is a token; a letter outside ASCII costs the vocabularies' maximum for its script.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ _FOLLOWING = (
     " uabceilmnprst vaei waei xept yp ze"
 )
 _USUAL = frozenset(letters[0] + after for letters in _FOLLOWING.split() for after in letters[1:])
-"""Pairs of letters that are common in English, the first of each followed by what may come after it."""
+"""Common pairs of English letters: the first letter, followed by those that may come after it."""
 CHARS_PER_TOKEN = 7
 """A word is no longer than this without a second token."""
 SHORTEST_CODE, CODE_CHARS_PER_TOKEN = 5, 2
@@ -39,8 +38,8 @@ _ONE_TOKEN_LETTERS = ("CYRILLIC", "GREEK", "ARABIC", "HEBREW", "HIRAGANA", "KATA
 
 
 def counter_of(tokenizer: Any) -> TokenCount:
-    """Return what counts by `tokenizer`: a function from a text to its number of tokens, or an object that encodes, as
-    those of `tiktoken`, `tokenizers` and `transformers` do; None for the estimate.
+    """Return the counter of `tokenizer`: a function from a text to its number of tokens, or an object that encodes, as
+    those of `tiktoken`, `tokenizers` and `transformers`; None for the estimate.
 
     A text that it cannot read costs its estimate. Raises InvalidConfig (`invalid_config:tokenizer`) for one that cannot
     count a plain word.

@@ -1,6 +1,6 @@
-"""Was a memory that the answer declares really used? One verdict per memory, and "cannot be told" is one of them.
+"""Verification that an answer uses the memories it cites: one verdict per memory; "unknown" is one of them.
 
-A verifier looks at one memory and one answer. Which verifier a key has is policy (`KeyRule.verifier`); an application
+A verifier examines one memory and one answer. Policy assigns a verifier to a key (`KeyRule.verifier`); an application
 may register its own.
 """
 
@@ -17,7 +17,7 @@ from mnemic.types import Hit, Memory
 
 
 class Verdict(StrEnum):
-    """Verdict on what an answer shows of one memory."""
+    """Verdict on the use of one memory in an answer."""
 
     VERIFIED = "verified"
     REFUTED = "refuted"
@@ -76,8 +76,8 @@ _VERDICTS: Mapping[Mention, Verdict] = MappingProxyType(
 
 
 def mentions_value(memory: Memory, answer: str) -> Verdict:
-    """Return True if the answer says the value, in any of its forms, and does not turn it down ("do not use email").
-    Where it cannot be told what a negation governs, nothing is claimed.
+    """Return True if the answer contains the value, in any of its forms, and does not reject it ("do not use email").
+    If the scope of a negation is unclear, the verdict is "unknown".
     """
     return _VERDICTS[mention(memory.content, answer)] if words_of(memory.content) else Verdict.UNVERIFIABLE
 
@@ -86,7 +86,7 @@ def is_concise(memory: Memory, answer: str) -> Verdict:
     """Return True if the answer complies with the style "concise": at most 80 words (240 characters of CJK text) and 4
     sentences.
 
-    Other styles cannot be told from the outside.
+    Other styles cannot be verified.
     """
     if memory.content.strip().casefold() not in {"concise", "brief", "short", "conciso", "breve"}:
         return Verdict.UNVERIFIABLE

@@ -1,7 +1,7 @@
-"""Plug-ins: what another installed package offers by an entry point (docs/plugins.md).
+"""Plug-ins: objects that installed packages offer by an entry point (docs/plugins.md).
 
-A package is asked only for a name or a URL scheme that nothing here has, so none can take the place of what is built
-in, and a program that uses none does not look for any.
+Packages are consulted only for a name or a URL scheme that is not built in, so no package can replace a built-in one,
+and a program without plug-ins never searches for any.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ GROUPS = (
 
 
 def plugin(group: str, name: str, *, package: str | None = None) -> Any | None:
-    """Load what a package offers as `name` in `group`, only the import package `package` where one is given; None where
-    none does.
+    """Load the object that a package offers as `name` in `group`, only of the import package `package` if given; None
+    if there is none.
 
-    Raises InvalidConfig (`invalid_config:plugin:<name>`) where two packages offer it, or it cannot be loaded.
+    Raises InvalidConfig (`invalid_config:plugin:<name>`) if two packages offer it, or it cannot be loaded.
     """
     found = [one for one in _offered(group, name) if package in (None, one.module.partition(".")[0])]
     return _loaded(group, name, found) if found else None
@@ -72,7 +72,7 @@ def offered() -> list[tuple[str, str, str, str]]:
 
 
 def scheme_of(location: str) -> str | None:
-    """Return the scheme of a URL, None for what is none."""
+    """Return the scheme of a URL, None if it has none."""
     scheme, separator, _ = location.partition("://")
     return scheme.casefold() if separator else None
 
@@ -82,5 +82,5 @@ def _offered(group: str, name: str) -> list[EntryPoint]:
 
 
 def _entry_points(**selected: str) -> list[EntryPoint]:
-    # Most programs use no plug-in, and need not wait for what looks for them.
+    # Most programs use no plug-in and should not pay for importing the search for them.
     return list(import_module("importlib.metadata").entry_points(**selected))

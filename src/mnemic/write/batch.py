@@ -79,15 +79,15 @@ async def announce(store: RecordStore, jobs: Iterable[Job]) -> None:
             asking.setdefault((draft.scope, draft.rules.compared_from), []).append(draft.vector)
     for (scope, at_least), vectors in asking.items():
         if len(vectors) > 1:
-            with suppress(StoreFailed):  # nothing is lost by it; what the store lacks, settling says
+            with suppress(StoreFailed):  # harmless: missing vectors are read when the candidate is settled
                 await store.expect(scope, vectors, at_least=at_least)
 
 
 class Batches:
-    """Writes in batches of 32. What fails blocks those writes that need it, and stops no other.
+    """Writes in batches of 32. A failure blocks the writes that depend on it, and no others.
 
-    `grouped`: those of a batch are settled at the same time, for a store that gives them one commit. What `grant` does
-    not allow is blocked.
+    `grouped`: the writes of a batch are settled concurrently, for a store that commits them together. Candidates
+    outside the `grant` are blocked.
     """
 
     def __init__(self, store: RecordStore, steps: Steps, *, grouped: bool, grant: Grant | None) -> None:
@@ -95,7 +95,7 @@ class Batches:
         self._grouped, self._grant = grouped, grant
 
     async def write(self, given: Sequence[Given], on_progress: Callable[[int], None] | None) -> list[WriteReceipt]:
-        """One receipt for each, in order; `on_progress` is told how many are done."""
+        """Return one receipt for each, in order; `on_progress` receives the number of finished ones."""
         begun = (partial(self._prepared, given[first : first + BATCH]) for first in range(0, len(given), BATCH))
         receipts: list[WriteReceipt] = []
         async with aclosing(overlapped(begun, self._embedded, self._settled)) as settled:
@@ -159,7 +159,8 @@ async def overlapped(
     """Yield the result of `settle` for each batch, in order. While one batch is settled, the next is embedded and the
     one after that prepared, and none beyond it.
 
-    Closed or cancelled before the end, it waits for what is being settled: that is either done or has not begun.
+    If closed or cancelled early, it waits for the batch that is being settled: that is either finished or has not
+    begun.
     """
     preparing = _next(batches)
     settling: asyncio.Task[T] | None = None

@@ -1,4 +1,4 @@
-"""Neighbours of a statement in a space whose cosines are read on the scale of the default model."""
+"""Neighbours of a statement in an embedding space whose cosines are mapped to the scale of the default model."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mnemic.write.draft import Draft
 
 
 async def nearest_scaled(tx: Reads, draft: Draft, vector: Vector, space: VectorSpace) -> Sequence[tuple[Memory, float]]:
-    """Return what is near `vector` by the thresholds of the draft's rules, each with its cosine on their scale."""
+    """Return the neighbours of `vector` by the thresholds of the draft's rules, each with its cosine on their scale."""
     at_least = measured(space, draft.rules.compared_from)
     found = await tx.nearest(draft.scope, vector, limit=draft.rules.neighbours, at_least=at_least)
     return [(memory, read(space, cosine)) for memory, cosine in found]

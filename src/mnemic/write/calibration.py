@@ -1,8 +1,8 @@
-"""Thresholds that were measured for one embedder, kept in the store with its vectors.
+"""Thresholds measured for one embedder, stored together with its vectors.
 
-A cosine means something in one vector space only: with one model unrelated sentences lie at 0.1, with another at 0.8.
-What `mnemic calibrate` measured is kept under the name of the space, so that every process that opens the store decides
-alike, and another embedder does not inherit it.
+A cosine is meaningful in one embedding space only: unrelated sentences are at 0.1 with one model and at 0.8 with
+another. The result of `mnemic calibrate` is stored under the name of the space, so that every process that opens the
+store decides alike, and another embedder does not inherit it.
 """
 
 from __future__ import annotations
@@ -75,6 +75,6 @@ async def stored(store: RecordStore, space: VectorSpace) -> Calibration | None:
 
 
 async def keep(store: RecordStore, space: VectorSpace, found: Calibration | None) -> None:
-    """Keep `found` in the place of what was there; None goes back to the defaults."""
+    """Store `found` in place of the previous calibration; None restores the defaults."""
     text = None if found is None else found.encoded()
     await apply(store, Mutation(tenant=STORE_TENANT, marks={mark_of(space): text}))

@@ -1,6 +1,6 @@
-"""Step 6, decided before step 5: what contradicts is never merged.
+"""Step 6, decided before step 5: contradictions are never merged.
 
-Under one key the policy's rule decides. Without a key, memories are nominated by cosine and judged by their words.
+Under one key the policy's rule decides. Without a key, memories are nominated by cosine and compared by their words.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ def by_key(draft: Draft, known: Sequence[Memory], memory_id: str) -> Decision | 
     """Apply the rule of the draft's key to the other values `known`; return None if values accumulate or there are
     none.
 
-    `supersede`: the old values end where the new one begins. A value that reaches us late, from before what is known,
-    becomes history at once and changes nothing that holds now. Lower trust never replaces higher trust: it waits
+    `supersede`: the old values end where the new one begins. A value that arrives late, from before the known one,
+    becomes history at once and changes nothing that is true now. Lower trust never replaces higher trust: it waits
     (`lower_trust`). `review`: any change waits (`key_needs_review`).
     """
     candidate = draft.candidate
@@ -45,8 +45,8 @@ def by_key(draft: Draft, known: Sequence[Memory], memory_id: str) -> Decision | 
 
 
 def valid_moment(draft: Draft) -> datetime | None:
-    """Return the moment that the candidate speaks for. Only one that it names can lie before what is known: the clock
-    may have been set back. What has held since some day and has no end is told of the day it is told on.
+    """Return the time from which the candidate is true. Only a time that it names can precede the known value: the
+    clock may have been set back. A state that began some day and has no end counts from the day on which it is stated.
     """
     candidate = draft.candidate
     if candidate.valid_to is None and candidate.occurred_at is not None:
@@ -65,11 +65,11 @@ def _history(draft: Draft, later: Sequence[Memory], memory_id: str) -> Decision:
 
 
 def contradicted(draft: Draft, near: Sequence[Near]) -> list[tuple[Memory, str]]:
-    """Return the memories that the draft contradicts, and how: `negation`, `antonym` or `value`.
+    """Return the memories that the draft contradicts, and the kind of contradiction: `negation`, `antonym` or `value`.
 
     Under a key whose values accumulate, another value is no contradiction. Without a key the two must be of one
-    category, and close: from `nominate` on where most of their words agree, from `conflict` on otherwise, and from
-    `denied` on where a clause denies a clause; or a judge says so (`judged`). Between speakers there is none.
+    category, and close: from `nominate` on if most of their words agree, else from `conflict` on, and from `denied` on
+    if a clause denies a clause; or a judge decides (`judged`). Statements of two speakers never contradict each other.
     """
     if not near:
         return []
@@ -119,7 +119,7 @@ def opposing(one: Statement, other: Statement, cosine: float, rules: WriteRules)
 
 
 def pending(draft: Draft, against: Sequence[Memory], memory_id: str, reason: str) -> Decision:
-    """Return the draft as a memory that waits for a person; what it stands against stays as it is."""
+    """Return the draft as a memory that waits for a person; the memory that it contradicts stays unchanged."""
     ids = tuple(memory.memory_id for memory in against)
     waiting = draft.memory(memory_id, status=Status.PENDING_REVIEW, conflicts_with=ids)
     return Decision(outcome=Outcome.PENDING_REVIEW, memory=waiting, reason=reason)

@@ -1,8 +1,8 @@
-"""Room in a full quota: what may go so that something new can be kept, the oldest first.
+"""Eviction from a full quota, oldest first.
 
-Memories that are closed (superseded, expired, turned down) go before a write is refused: one value that changes does
-not fill a quota with its past. Active ones go only where the quota says so. They are removed in the transaction that
-writes what takes their place, each with its line in the audit log and its entry in the outbox.
+Closed memories (superseded, expired, rejected) are evicted before a write is refused: one value that changes often does
+not fill a quota with its past. Active ones are evicted only if the quota says so. They are removed in the transaction
+that writes the new memory, each with its line in the audit log and its entry in the outbox.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 CLOSED = (Status.SUPERSEDED, Status.EXPIRED, Status.REJECTED)
 NEAR = 64
-"""Rows before a quota is full from which on it is looked for room, and memories that make room for one portion."""
+"""Number of rows below the limit from which eviction is prepared, and of memories evicted for one portion."""
 _PAGE, _PAGES = 500, 4
 
 
 async def room_in(store: RecordStore, limits: Limits, actor: Actor, held: Mapping[Kind, Usage]) -> tuple[Memory, ...]:
-    """Find those of the actor's own memories that may make room, in the order in which they go; empty where nothing is
-    near its limit. `held` is what the user holds. Raises StoreFailed.
+    """Find those of the actor's own memories that may be evicted, in order; empty if no quota is near its limit. `held`
+    is the user's usage. Raises StoreFailed.
     """
     near = [quota for quota in limits.quotas if quota.per == "user" and _is_near(quota, held)]
     if not near:

@@ -1,7 +1,7 @@
-"""An optional judge: a language model that is asked what a new statement is to those near it.
+"""Optional judge: a language model that labels a new statement against its neighbours.
 
-It is asked before any transaction is open, about redacted texts only, and it can only make a write more careful or join
-what the rules would have left apart: what the rules call opposite stays opposite. Where it fails or is not sure,
+It is called before any transaction is open, with redacted texts only. It can only make a write more careful or join
+statements that the rules would have kept apart: opposites by the rules stay opposites. If it fails or is not sure,
 nothing is merged.
 """
 
@@ -37,14 +37,14 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """One verdict per known statement, in order, and what it cost."""
+    """One verdict per known statement, in order, and the cost of the call."""
 
     verdicts: tuple[Verdict, ...]
     tokens: int = 0
 
 
 class Judge(Protocol):
-    """Says what a new statement is to statements that are known."""
+    """Labels a new statement against known statements."""
 
     async def judge(self, said: str, known: Sequence[str], *, deadline: Deadline | None = None) -> Judgement:
         """One verdict for each of `known`. Raises ModelFailed in its kinds; never called inside a transaction."""

@@ -1,4 +1,4 @@
-"""An outbox stays bounded: what a projection does not fetch for too long becomes one entry for each tenant."""
+"""Outbox compaction: the backlog of a stalled projection becomes one entry "rebuild" for each tenant."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ _PAGE = 1000
 
 
 async def compact(store: RecordStore, *, most: int) -> dict[str, int]:
-    """Replace all entries that wait for a projection, if they are more than `most`, with one for each tenant, which
-    says that the tenant's copy is to be rebuilt; return the number of entries removed, by projection. Raises
-    StoreFailed.
+    """Replace all entries that wait for a projection, if they are more than `most`, by one "rebuild" entry for each
+    tenant; return the number of entries removed, by projection. Raises StoreFailed.
 
-    The new entry is durable before the old ones go: cut off, it is begun anew by the next call, and nothing is lost.
+    The new entry is durable before the old ones are removed: after an interruption the next call starts over, and
+    nothing is lost.
     """
     waiting = await store.projections()
     late = [name for name, count in waiting.items() if count > most]

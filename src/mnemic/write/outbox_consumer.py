@@ -1,4 +1,4 @@
-"""One projection's side of the outbox: it takes entries in order, and never goes past one that it could not take."""
+"""Outbox consumer of one projection: delivers entries in order and stops at the first failure."""
 
 from __future__ import annotations
 
@@ -40,12 +40,13 @@ class Caught:
 
 
 class Feed:
-    """Brings one projection up to the outbox. `failures` counts, by name, what did not work out.
+    """Delivers the outbox to one projection. `failures` counts failures by name.
 
-    A copy may be fed by many processes at once, each with what it knows. So after every apply the store is asked again,
-    and what has changed meanwhile is applied too: whoever comes last leaves the memories as they stand, and only then
-    are the entries acknowledged. A kill in between makes them come again. After a failure the projection is left alone
-    for a while, twice as long each time up to a minute. `late` is set when something was left for later.
+    Many processes may feed one projection, each with the memories it has just written. So after every apply the store
+    is read again, and later changes are applied too: the last process leaves the memories in their current state, and
+    only then are the entries acknowledged. After a kill in between they are delivered again. After a failure the
+    projection is skipped for a while, twice as long each time up to a minute. `late` is set if something was left for
+    later.
     """
 
     def __init__(self, projection: Projection, store: RecordStore, clock: Clock, *, seconds: float = SECONDS) -> None:
@@ -86,9 +87,9 @@ class Feed:
         at_once: bool = False,
         patient: bool = False,
     ) -> Caught:
-        """Take the oldest entries, up to a batch. `known` saves reading the memories just written; `at_once` does not
-        wait for the end of the rest. Only who is `patient` builds a tenant's part anew where an entry asks for that;
-        for others it stays. Never raises for what projection or store do.
+        """Deliver the oldest entries, up to a batch. `known` saves reading the memories just written; `at_once` does
+        not wait for the end of the pause after a failure. Only a `patient` caller rebuilds a tenant's part if an entry
+        requests it; for others the entry stays. Never raises for failures of projection or store.
         """
         async with self._lock:
             if self.rest and not at_once:
@@ -118,11 +119,11 @@ class Feed:
             return caught
 
     async def rebuild(self, tenant: str) -> int:
-        """Build the tenant's part anew; how many active memories there were. The projection is told of superseded ones
-        too: most copies do not show them, a graph keeps how things stood.
+        """Rebuild the tenant's part; return the number of active memories. Superseded ones are delivered too: most
+        projections do not show them, a graph keeps them as history.
 
-        Writing goes on meanwhile. Until it is done, the copy may lack memories; it shows none that it must not. Raises
-        StoreFailed; running it again begins anew.
+        Writing continues meanwhile. Until the rebuild is finished, the projection may lack memories, but it never shows
+        a forbidden one. Raises StoreFailed; another run starts over.
         """
         await self.register()
         await self.projection.clear(tenant)
@@ -162,7 +163,7 @@ class Feed:
         return False  # under constant change: the next one looks again
 
     async def _moved(self, changes: Sequence[Change]) -> list[Change]:
-        """Those of the memories that do not stand as they were applied, as they stand now."""
+        """Return the current state of those memories that differ from what was applied."""
         now = await standing(self._store, [change.entry for change in changes])
         looked = (replace(change, memory=now.get(change.entry.place)) for change in changes)
         return [new for new, old in zip(looked, changes, strict=True) if _state(new) != _state(old)]
@@ -190,7 +191,7 @@ class Feed:
 
 
 async def standing(store: RecordStore, entries: Collection[OutboxEntry]) -> Mapping[tuple[str, str], Memory]:
-    """Return the memories of these entries as they stand, by tenant and identifier. What awaits review is none."""
+    """Return the current memories of these entries, by tenant and identifier, without those that await review."""
     found: dict[tuple[str, str], Memory] = {}
     for tenant in dict.fromkeys(entry.scope.tenant for entry in entries):
         inside = [entry for entry in entries if entry.scope.tenant == tenant]

@@ -1,4 +1,4 @@
-"""Upkeep of the outbox from within the writes: one that nobody reads is emptied, one that grows is bounded."""
+"""Maintenance of the outbox during writes: without readers it is emptied, and a growing one is compacted."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _log = logging.getLogger("mnemic.write")
 
 
 async def look_after(store: RecordStore, *, fed: bool, before: asyncio.Task[None] | None) -> asyncio.Task[None] | None:
-    """Look after the outbox; where that may take long, beside the write that has found it due. Return what goes on,
-    which is `before` while that has not ended.
+    """Maintain the outbox, in a background task if that may take long. Return the running task, which is `before` while
+    that has not finished.
     """
     if not store.capabilities.collects:
         await _looked_after(store, fed)
@@ -28,7 +28,7 @@ async def look_after(store: RecordStore, *, fed: bool, before: asyncio.Task[None
 
 
 async def end(looking: asyncio.Task[None]) -> None:
-    """End what goes on."""
+    """Stop the running task."""
     if looking.get_loop() is asyncio.get_running_loop():
         looking.cancel()
         await asyncio.wait([looking])

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def candidate_of(known: Memory) -> Candidate:
-    """Return the candidate that would be proposed to say what `known` says; its time to live is not part of it."""
+    """Return the candidate that would state what `known` states, without its lifetime."""
     return Candidate(
         content=known.content,
         key=known.key,
@@ -50,7 +50,7 @@ _SAID = ("content", "key", "category", "context", "data", "confidence", "occurre
 
 
 def changes_of(request: Update) -> dict[str, Any]:
-    """Return what a request changes but the content, as fields of a candidate."""
+    """Return the changes of a request other than the content, as fields of a candidate."""
     names = ("key", "category", "data", "context", "ttl", "confidence", "occurred_at", "valid_from", "valid_to")
     given = {name: getattr(request, name) for name in names}
     empty = {"key": None, "category": None, "context": ""}
@@ -115,8 +115,8 @@ class Revision:
         return Settled(receipt, "revised", tuple(unit.changes))
 
     async def _require_free(self, tx: Reads, draft: Draft) -> None:
-        """Raise InvalidInput (`key:taken`) where another memory stands under the key that this one is to have, unless
-        the values of the key accumulate.
+        """Raise InvalidInput (`key:taken`) if another memory has the new key of this one, unless the values of the key
+        accumulate.
         """
         key = draft.candidate.key
         if key is None or draft.policy.rule(key).on_change == "accumulate":
@@ -126,13 +126,13 @@ class Revision:
 
 
 def _may_ask(draft: Draft) -> bool:
-    """Return True if a person corrects in their own words what is shared: the others decide."""
+    """Return True if a person corrects a shared memory in their own words: then the others decide."""
     return draft.scope.level in SHARED and draft.candidate.source.origin is Origin.USER_STATED
 
 
 def _review_reason(draft: Draft, known: Memory) -> str | None:
-    """Return the reason why a person must see the correction: what applies to any statement of its kind, the rule of
-    its key, or that others have approved what it corrects.
+    """Return the reason why a person must review the correction: the rule of its kind, the rule of its key, or an
+    approval by others of the memory that it corrects.
     """
     key = draft.candidate.key
     reviewed = key is not None and draft.policy.rule(key).on_change == "review"

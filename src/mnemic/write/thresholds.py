@@ -20,7 +20,7 @@ def mark_of(space: VectorSpace) -> str:
 
 
 async def kept_for(store: RecordStore, space: VectorSpace) -> str | None:
-    """Return the calibration for `space` in this store as it is kept; None where there is none."""
+    """Return the calibration stored for `space`; None if there is none."""
     name = mark_of(space)
     return (await store.marks(STORE_TENANT, name)).get(name)
 

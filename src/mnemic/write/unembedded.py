@@ -27,7 +27,7 @@ _UNANSWERED = frozenset({"embedder_failed:timeout", "embedder_failed:unavailable
 
 
 def left_prefix(token: str) -> str:
-    """Return the prefix of the names of the marks of what a person wrote."""
+    """Return the prefix of the names of the marks for a person's memories."""
     return f"{_LEFT}{token}/"
 
 
@@ -73,11 +73,11 @@ async def count_left(store: RecordStore, tenant: str) -> int:
 async def embed_left(
     store: RecordStore, embedder: Embedder | None, *, actor: Actor, now: datetime, token: str | None = None
 ) -> tuple[int, int]:
-    """Give the memories of the actor's tenant that were kept without a vector one, the oldest first, as far as the
-    embedder answers. Return how many got one, and how many still wait. With `token` those that this person wrote;
+    """Embed the memories of the actor's tenant that were stored without a vector, oldest first, as long as the embedder
+    answers. Return the number of embedded and of waiting memories. `token` limits it to those that this person wrote;
     without an embedder they are only counted.
 
-    Raises StoreFailed: what was done stays, and a further call goes on.
+    Raises StoreFailed: finished work stays, and a further call continues.
     """
     names = await store.marks(actor.tenant, _LEFT if token is None else left_prefix(token))
     waiting = sorted(_waiting(actor.tenant, names), key=lambda one: one.memory_id)

@@ -1,7 +1,7 @@
-"""Tokenised values: a marker in the text, and the value behind it kept sealed beside the memories.
+"""Tokenised values: a marker in the text, and the original value sealed next to the memories.
 
-A value is sealed with the data key of its subject, bound to the place it is kept in, and committed with the memory that
-names it. Its name carries keyed hashes alone.
+A value is encrypted with the data key of its subject, bound to its storage place, and committed with the memory that
+names it. Its name consists of keyed hashes only.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ def vault_prefix(secret: bytes, subject: Scope) -> str:
 
 
 def token_prefix(token: str) -> str:
-    """Return the same for the subject that `token` stands for."""
+    """Return the vault for the subject of `token`."""
     return f"vault/{token}/"
 
 
 def vault_name(prefix: str, marker: str) -> str:
-    """Return the name under which the value behind `marker` is kept."""
+    """Return the name under which the value of `marker` is stored."""
     return prefix + marker.strip("[]")
 
 

@@ -1,6 +1,6 @@
-"""Requests that bring no statement: forget, consent, erase, expire, data keys, revealed values.
+"""Requests without a statement: forget, consent, erase, expire, data keys, revealed values.
 
-Nothing new holds after any of them, so they propose nothing that policy, grant and limits could judge.
+They add nothing to memory, so they propose nothing for policy, grant and limits to check.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from mnemic.write.vault import Vault
 
 
 class Stewarding:
-    """A request after which no new statement holds."""
+    """A request that adds no statement."""
 
     async def check(self, call: Call) -> Sequence[Proposal]:
         """Nothing to judge."""
@@ -71,7 +71,7 @@ class Consenting(Stewarding):
 
 @dataclass(frozen=True, slots=True)
 class Erasing(Stewarding):
-    """Handles `Erase` and `EraseKey`. `forgotten` is called once somebody was erased: caches of names are dropped."""
+    """Handles `Erase` and `EraseKey`. `forgotten` is called after an erasure, so that caches of names are dropped."""
 
     pipeline: MemoryWritePipeline
     limiter: Limiter
@@ -102,7 +102,7 @@ class Expiring(Stewarding):
     limiter: Limiter
 
     async def carry_out(self, call: Call, passed: Sequence[Passed]) -> ExpiryReport:
-        """Return what was marked, purged and restored."""
+        """Return the numbers of marked, purged and restored memories."""
         request, defaults = call.request, ExpiryRules(hard_kinds=call.rules.limits.hard_kinds)
         rules = ExpiryRules(
             grace=defaults.grace if request.grace is None else request.grace,

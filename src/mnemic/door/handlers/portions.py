@@ -18,8 +18,8 @@ Given = tuple[Candidate, str | None]
 async def write_in_portions(
     given: Sequence[Given], call: Call, pipeline: MemoryWritePipeline, limiter: Limiter
 ) -> list[WriteReceipt]:
-    """Return a receipt for each, in order. What found no room beside the rest of a portion is tried by itself, where a
-    quota lets go of what came before.
+    """Return a receipt for each candidate, in order. One that did not fit into a quota with the rest of its portion is
+    tried alone, if the quota evicts older memories.
     """
 
     async def many(part: Sequence[Given]) -> list[WriteReceipt]:

@@ -1,4 +1,4 @@
-"""The request that keeps messages of a conversation themselves, and what consent says about messages."""
+"""Handler of the request that stores messages of a conversation, and the consent that messages need."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from mnemic.write.pipeline import MemoryWritePipeline
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """Handles `Record`: each message becomes an episodic memory by an `AddMany`, which passes the door by itself."""
+    """Handles `Record`: each message becomes an episodic memory by an `AddMany`, which passes the door separately."""
 
     pipeline: MemoryWritePipeline
 
@@ -42,8 +42,8 @@ class Recording:
 
 
 async def as_consented(passed: Sequence[Passed], call: Call, limiter: Limiter) -> Sequence[Passed]:
-    """Return `passed`, with every message blocked that tells something under a key without consent, as far as rules
-    read it. A message beside such a one is kept without it as its context.
+    """Return `passed`, with every message blocked that states a value of a key without consent, as far as the rules can
+    read it. Such a message is also removed from the context of the messages next to it.
     """
     if not any(one.candidate.category == MESSAGE_CATEGORY for one in passed):
         return passed

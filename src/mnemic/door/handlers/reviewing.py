@@ -1,4 +1,4 @@
-"""Requests about what is there: approve, reject, undo, roll back, restore from an archive."""
+"""Handlers of requests about existing memories: approve, reject, undo, roll back, restore from an archive."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Approving:
     limiter: Limiter
 
     async def check(self, call: Call) -> Sequence[Proposal]:
-        """Return the waiting statement, or what the reviewer says instead. Raises MemoryNotFound, ReviewDenied."""
+        """Return the waiting statement, or the reviewer's wording of it. Raises MemoryNotFound, ReviewDenied."""
         known = await self._known(call)
         review.require_reviewer(known, call.actor, call.rules.policy)
         content = known.content if call.request.content is None else call.request.content
@@ -94,12 +94,12 @@ def _blocked(known: Memory, reason: str) -> WriteReceipt:
 
 @dataclass(frozen=True, slots=True)
 class Rejecting:
-    """Handles `Reject`: the statement never holds, so there is nothing to propose."""
+    """Handles `Reject`: the statement never becomes active, so nothing is proposed."""
 
     limiter: Limiter
 
     async def check(self, call: Call) -> Sequence[Proposal]:
-        """Nothing will hold after it."""
+        """Return nothing: a rejection makes no statement."""
         return ()
 
     async def carry_out(self, call: Call, passed: Sequence[Passed]) -> WriteReceipt:
@@ -117,7 +117,9 @@ class Undoing:
     limiter: Limiter
 
     async def check(self, call: Call) -> Sequence[Proposal]:
-        """Return the statements that will hold again. Raises MemoryNotFound, InvalidInput (`undo:nothing_replaced`)."""
+        """Return the statements that become active again. Raises MemoryNotFound, InvalidInput
+        (`undo:nothing_replaced`).
+        """
         planned = await self._planned(call)
         return [
             Proposal(candidate=candidate_of(one), subject=owner_of(one.scope, call.actor), adds=False)
@@ -129,7 +131,7 @@ class Undoing:
         return await undo.reversal(store, call.request.memory_id, scopes=call.scopes, policy=policy)
 
     async def carry_out(self, call: Call, passed: Sequence[Passed]) -> UndoReceipt:
-        """Take the replacement back and return what became of the memory and of those that it had replaced. Raises
+        """Undo the replacement and return the outcome for the memory and for those that it had replaced. Raises
         WriteBlocked, VersionConflict.
         """
         planned = await self._planned(call)
@@ -151,7 +153,7 @@ class RollingBack:
     limiter: Limiter
 
     async def check(self, call: Call) -> Sequence[Proposal]:
-        """Return what the memory said in that version. Raises MemoryNotFound, InvalidInput (`version`)."""
+        """Return the content of the memory in that version. Raises MemoryNotFound, InvalidInput (`version`)."""
         known, target = await self._chosen(call)
         return [Proposal(candidate=candidate_of(target), subject=owner_of(known.scope, call.actor), adds=False)]
 
@@ -200,7 +202,7 @@ class Restoring:
         return [Proposal(candidate=candidate_of(newest), subject=call.actor, lenient=True)]
 
     async def carry_out(self, call: Call, passed: Sequence[Passed]) -> WriteReceipt:
-        """Return the receipt of what was restored; `refreshed` where it is there already."""
+        """Return the receipt of the restored memory; `refreshed` if it already exists."""
         request = call.request
         for one in passed:
             if one.reason is not None:

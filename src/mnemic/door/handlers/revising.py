@@ -1,4 +1,4 @@
-"""Requests that bring a statement about what is there: derived ones, corrections."""
+"""Handlers of requests that make a statement about existing memories: derived memories, corrections."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Deriving:
     limiter: Limiter
 
     async def check(self, call: Call) -> Sequence[Proposal]:
-        """Return what was drawn from the sources."""
+        """Return the statement derived from the sources."""
         candidate = from_channel(call.request.candidate, call.actor)
         return [Proposal(candidate=candidate, subject=call.actor, lenient=True)]
 
@@ -61,7 +61,7 @@ class Updating:
     limiter: Limiter
 
     async def check(self, call: Call) -> Sequence[Proposal]:
-        """Return what the memory is to say. Raises MemoryNotFound where it is not there, or not in force."""
+        """Return the corrected statement. Raises MemoryNotFound if the memory does not exist or is not active."""
         known, request = await self._known(call), call.request
         origin = lowered(call.actor.channel, request.origin or call.actor.channel)
         content = known.content if request.content is None else request.content

@@ -23,7 +23,7 @@ Table = dict[type[requests.Request[Any]], Handler]
 
 
 def stating(pipeline: MemoryWritePipeline, limiter: Limiter) -> Table:
-    """Return the requests after which a statement holds that did not before."""
+    """Return the handlers of requests that make a statement."""
     parts = pipeline, limiter
     restoring = Restoring(*parts)
     return {
@@ -47,7 +47,7 @@ def stewarding(
     redaction: RedactionRules,
     forgotten: Callable[[], None],
 ) -> Table:
-    """Return the requests after which nothing new holds."""
+    """Return the handlers of requests that make no statement."""
     parts = pipeline, limiter
     erasing = Erasing(*parts, sessions, vault, forgotten)
     return {

@@ -12,6 +12,7 @@ import warnings
 import zlib
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
+from io import BufferedReader, BytesIO
 from itertools import chain, islice
 from pathlib import Path
 from types import MappingProxyType
@@ -25,7 +26,7 @@ from mnemic.conversations.records import Record, open_file, records, text_lines
 from mnemic.errors import InvalidInput, MissingExtra
 from mnemic.plugins import loaded, names, plugin
 
-__all__ = ["Importer", "Item", "formats", "read_conversation"]
+__all__ = ["AUTO", "Importer", "Item", "formats", "read_bytes", "read_conversation"]
 
 _DETECTION_RECORDS = 20
 _HEAD_BYTES = 1024
@@ -77,6 +78,12 @@ def read_conversation(path: str | Path, file_format: str = AUTO, conversation: s
         yield item
     if conversation is not None and not taken:
         raise InvalidInput("conversation", hint=_not_there(seen))
+
+
+def read_bytes(data: bytes, file_format: str = AUTO, name: str = "upload") -> Iterator[Item]:
+    """Yield the items of a file that is at hand. Raises as `read_conversation` does."""
+    candidates, asked = _candidates(file_format)
+    yield from _read(BufferedReader(BytesIO(data)), candidates, asked, name)  # type: ignore[arg-type]
 
 
 def _items(path: str | Path, file_format: str, conversation: str | None) -> Iterator[Item]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from typing import Annotated, Any
@@ -93,6 +93,7 @@ class Service:
     watch: Watch
     erasures: Erasures
     webhooks: Webhooks
+    settings: Sequence[Mapping[str, Any]] = ()
     open_to: Principal | None = None
     sign_on: SignOn | None = None
     tenant_rate: Rate | None = None

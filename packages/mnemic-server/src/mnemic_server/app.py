@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 from typing import Any
@@ -47,6 +47,7 @@ from mnemic_server.routes import (
     structured,
     subjects,
     tenants,
+    uploads,
     users,
     versions,
     webhooks,
@@ -76,8 +77,8 @@ _TAKEN = [
 ]
 """Headers that a page of another origin may send."""
 _PARTS = (
-    memories, versions, runs, imports, changes, episodes, entities, structured, personas, conversations, subjects,
-    stewards, operations, policies, tenants, users, keys, webhooks, health, sign_on, console, reference,
+    memories, versions, runs, imports, uploads, changes, episodes, entities, structured, personas, conversations,
+    subjects, stewards, operations, policies, tenants, users, keys, webhooks, health, sign_on, console, reference,
 )  # fmt: skip
 _PROBLEMS = (400, 401, 403, 404, 409, 412, 413, 414, 422, 429, 500, 501, 502, 503, 507)
 
@@ -96,6 +97,7 @@ def create_app(
     tenant_per_second: float = 500.0,
     burst: int = 100,
     private_webhooks: bool = False,
+    settings: Sequence[Mapping[str, Any]] = (),
     streams: Streams | None = None,
     profiles: Callable[[str], Profile | None] | None = None,
     meter: Meter | None = None,
@@ -107,7 +109,8 @@ def create_app(
     principal: for one person's own machine only. `url` is the address of the service for browsers; pages of the
     `origins` may call it with a credential of their own. `home` is the tenant whose admins are the service's.
     `profiles` gives what is said of an agent. With `private_webhooks` a webhook may lead into the service's own
-    network. `observers` are called for every request, beside the `meter`.
+    network; `settings` are those that an admin of the service is shown. `observers` are called for every request,
+    beside the `meter`.
     """
     api_keys = ApiKeys(engine.store, engine.clock)
     tokens = Tokens(api_keys, engine.clock, provider)
@@ -118,7 +121,7 @@ def create_app(
         tokens=tokens,
         sign_on=None if client is None else SignOn(client, tokens, engine.store, engine.clock),
         **_guards(engine, per_second, tenant_per_second, burst),
-        meter=meter or Meter(),
+        settings=settings,
         erasures=Erasures(engine.store, engine.clock),
         webhooks=Webhooks(engine.store, engine.clock, private=private_webhooks),
         open_to=open_to,
@@ -126,10 +129,19 @@ def create_app(
         home=home,
         origins=frozenset(origins),
         url=url or (client.url if client else None),
-        streams=streams or Streams(),
-        profiles=profiles or (lambda _: None),
+        **_parts(meter, streams, profiles),
     )
     return _observed(service, bounds, observers)
+
+
+def _parts(
+    meter: Meter | None, streams: Streams | None, profiles: Callable[[str], Profile | None] | None
+) -> dict[str, Any]:
+    return {
+        "meter": meter or Meter(),
+        "streams": streams or Streams(),
+        "profiles": profiles or (lambda _: None),
+    }
 
 
 def _guards(engine: MemoryEngine, per_second: float, tenant_per_second: float, burst: int) -> dict[str, Any]:

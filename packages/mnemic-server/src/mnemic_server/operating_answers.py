@@ -63,35 +63,6 @@ class ErasureJobAnswer(Answer):
     erased: ErasureAnswer | None
 
 
-class WebhookAnswer(Answer):
-    """A webhook, and how its deliveries go."""
-
-    webhook_id: str
-    url: str
-    actions: list[str]
-    with_content: bool
-    label: str
-    created_at: str
-    created_by: str
-    failures: int
-    next_at: str | None
-    disabled_at: str | None
-    delivered_at: str | None
-    outcome: str | None
-
-
-class WebhooksAnswer(Answer):
-    """The webhooks of the tenant."""
-
-    webhooks: list[WebhookAnswer]
-
-
-class NewWebhookAnswer(WebhookAnswer):
-    """A webhook with its secret, which is shown this once."""
-
-    secret: str
-
-
 class CarriedOutAnswer(Answer):
     """Result of a request about memory: what was forgotten, the erasure that was begun, or the memories to show."""
 

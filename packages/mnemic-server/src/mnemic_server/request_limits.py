@@ -43,6 +43,7 @@ MODEL_BOUND = frozenset(
         "/v1/runs",
         "/v1/runs/stream",
         "/v1/imports",
+        "/v1/uploads",
         "/v1/maintenance",
     }
     | {"/v1/consolidations", "/v1/entities/extract", "/v1/session/compaction"}

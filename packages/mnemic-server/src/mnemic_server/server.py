@@ -27,6 +27,7 @@ from mnemic_server.logs import RequestLog
 from mnemic_server.meter import Meter
 from mnemic_server.protocol import Protocol
 from mnemic_server.request_limits import Bounds
+from mnemic_server.settings_in_force import settings_in_force
 from mnemic_server.sign_on import Client
 from mnemic_server.streams import Streams
 from mnemic_server.tokens import Claims, Provider
@@ -268,6 +269,7 @@ def serve(settings: Settings, service: ServiceSettings, *, open_to: Principal | 
         origins=service.origins(),
         bounds=service.bounds(),
         **service.rates(),
+        settings=settings_in_force(settings, service),
         profiles=lambda agent: build_profile(settings, agent),
         streams=streams,
         meter=meter,

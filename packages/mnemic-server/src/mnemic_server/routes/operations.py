@@ -6,17 +6,24 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Query
 
 from mnemic.engine import MemoryEngine
 from mnemic.entrypoints.wire import usage_dict
 from mnemic.guard.limits import MINUTE, Quota
 from mnemic.types import Kind, Level, Scope, Usage
 from mnemic.types.catalog import CATALOG
-from mnemic_server.access import Operating, Reading, TheService, principal_of
+from mnemic_server.access import Operating, Reading, ServiceAdmin, TheService, principal_of
+from mnemic_server.activity import activity
 from mnemic_server.answers import answering
+from mnemic_server.console_answers import ActivityAnswer, SettingsAnswer
 from mnemic_server.credentials import Principal
-from mnemic_server.operating_answers import KindsAnswer, OverviewAnswer, PrincipalAnswer, QuotasAnswer
+from mnemic_server.operating_answers import (
+    KindsAnswer,
+    OverviewAnswer,
+    PrincipalAnswer,
+    QuotasAnswer,
+)
 from mnemic_server.overview import overview_dict
 
 router = APIRouter(prefix="/v1", tags=["operations"])
@@ -69,6 +76,20 @@ async def overview(principal: Operating, service: TheService) -> dict[str, Any]:
     what is degraded.
     """
     return await overview_dict(service, principal.tenant)
+
+
+@router.get("/overview/days", **answering(ActivityAnswer))
+async def days(
+    principal: Operating, service: TheService, days: Annotated[int, Query(ge=1, le=90)] = 30
+) -> dict[str, Any]:
+    """Count what was written, forgotten and shown to models on each of the last days."""
+    return await activity(service.engine.store, principal.tenant, service.engine.clock.now(), days)
+
+
+@router.get("/settings", **answering(SettingsAnswer))
+async def settings(_: ServiceAdmin, service: TheService) -> dict[str, Any]:
+    """Show the settings that the service runs with. Of a password or a key it says only that it is set."""
+    return {"settings": list(service.settings)}
 
 
 async def quotas_used(engine: MemoryEngine, tenant: str, scope: Scope | None = None) -> dict[str, Any]:

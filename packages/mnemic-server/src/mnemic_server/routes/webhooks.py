@@ -11,7 +11,7 @@ from pydantic import Field, StringConstraints
 
 from mnemic_server.access import Operating, TheService
 from mnemic_server.answers import answering
-from mnemic_server.operating_answers import NewWebhookAnswer, WebhookAnswer, WebhooksAnswer
+from mnemic_server.console_answers import NewWebhookAnswer, WebhookAnswer, WebhooksAnswer
 from mnemic_server.parsed import Parsed
 from mnemic_server.shapes import Strict
 from mnemic_server.webhooks import WebhookState, webhook_data

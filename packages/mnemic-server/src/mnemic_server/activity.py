@@ -1,0 +1,52 @@
+"""Days of a tenant: how much was written, forgotten, and shown to models, counted from the audit."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+from mnemic.engine.run_record import RAN
+from mnemic.inject.injection_log import INJECTED
+from mnemic.ports import RecordStore
+from mnemic.types import AuditEvent
+
+PAGE = 1000
+LINES_READ = 20_000
+"""Lines that one answer looks at, so that its cost is bounded."""
+_GONE = frozenset({"forgotten", "deleted", "removed", "purged", "expired", "erased", "erasure", "evicted"})
+
+
+async def activity(store: RecordStore, tenant: str, now: datetime, days: int) -> dict[str, Any]:
+    """Return one entry for each of the last `days` days (UTC), oldest first. `complete` is False where there were more
+    lines than are looked at: the earliest days then count too little.
+    """
+    first = now.astimezone(UTC).date() - timedelta(days=days - 1)
+    counted: dict[date, Counter[str]] = {first + timedelta(days=one): Counter() for one in range(days)}
+    end, read = 2**53, 0
+    while read < LINES_READ and (lines := await store.audit(tenant, before=end, limit=PAGE)):
+        end, read = lines[0].sequence, read + len(lines)
+        for event in lines:
+            day, name = event.at.astimezone(UTC).date(), _name(event)
+            if name is not None and day in counted:
+                counted[day][name] += 1
+        if lines[0].at.astimezone(UTC).date() < first:
+            break
+    else:
+        return _answer(counted, complete=read < LINES_READ)
+    return _answer(counted, complete=True)
+
+
+def _answer(counted: dict[date, Counter[str]], *, complete: bool) -> dict[str, Any]:
+    names = ("written", "forgotten", "used")
+    days = [{"day": day.isoformat(), **{name: count[name] for name in names}} for day, count in counted.items()]
+    return {"days": days, "complete": complete}
+
+
+def _name(event: AuditEvent) -> str | None:
+    """Return what a line counts as; None for what no chart shows."""
+    if event.action in (INJECTED, RAN):
+        return "used" if event.action == INJECTED else None
+    if event.memory_id is None:
+        return None
+    return "forgotten" if event.action in _GONE else "written"

@@ -1,0 +1,66 @@
+"""Files from a browser: a piece of an export is read as `mnemic import` reads it, and taken in."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Annotated, Any
+
+from fastapi import APIRouter
+from pydantic import StringConstraints
+
+from mnemic.conversations import AUTO, formats, read_bytes
+from mnemic.entrypoints.cli.file_import import Intake
+from mnemic.types import Message
+from mnemic_server.access import Reading, TheService, Writing
+from mnemic_server.answers import answering
+from mnemic_server.console_answers import FormatsAnswer, UploadAnswer
+from mnemic_server.parsed import Parsed
+from mnemic_server.shapes import Name, Strict
+
+router = APIRouter(prefix="/v1/uploads", tags=["imports"], route_class=Parsed)
+
+MAX_PIECE = 1_500_000
+"""Characters of one piece. Whole exports are sent piece by piece: some conversations, or some lines, at a time."""
+
+
+class UploadPiece(Strict):
+    """A piece of a file: the name of the file, and its text. With `dry_run` it is only counted."""
+
+    name: Name
+    text: Annotated[str, StringConstraints(min_length=1, max_length=MAX_PIECE)]
+    format: Annotated[str, StringConstraints(pattern=r"^[a-z0-9_-]{1,32}$")] = AUTO
+    extract: bool = True
+    dry_run: bool = False
+
+
+@router.get("/formats", **answering(FormatsAnswer))
+async def known_formats(_: Reading) -> dict[str, Any]:
+    """Return the names of the formats that this installation reads."""
+    return {"formats": formats()}
+
+
+@router.post("", **answering(UploadAnswer))
+async def take(piece: UploadPiece, actor: Writing, service: TheService) -> dict[str, Any]:
+    """Take in a piece of a file: messages are kept, and what the user states in them is captured. A piece that comes
+    again changes nothing.
+    """
+    items = list(read_bytes(piece.text.encode(), piece.format, piece.name))
+    found: Counter[str] = Counter()
+    for item in items:
+        if item.problem is None and item.skipped is None:
+            found["messages" if isinstance(item.content, Message) else "memories"] += 1
+    counts = {"messages": found["messages"], "memories": found["memories"], "dry_run": piece.dry_run}
+    intake = Intake(engine=service.engine, actor=actor, extract=piece.extract)
+    if piece.dry_run:
+        for item in items:
+            if item.problem is not None:
+                intake.summary.fail(item.place, item.problem.reason)
+            elif item.skipped is not None:
+                intake.summary.skipped[item.skipped] += 1
+    else:
+        await intake.take(iter(items), lambda _: None)
+    done = intake.summary.as_dict()
+    return {name: done.get(name) for name in ("recorded", "refreshed", "captured", "blocked", "skipped", "stopped")} | {
+        **counts,
+        "failed": done["failed"][:100],
+    }

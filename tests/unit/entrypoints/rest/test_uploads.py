@@ -1,0 +1,96 @@
+"""Files that are uploaded, the activity of the last days, and the settings in force."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mnemic.config import Settings
+from mnemic_server.server import ServiceSettings
+from mnemic_server.settings_in_force import SET, settings_in_force
+
+from .conftest import Running
+
+CHAT = "\n".join(
+    json.dumps(one)
+    for one in (
+        {"role": "user", "content": "I prefer aisle seats.", "timestamp": "2026-01-05T10:00:00Z"},
+        {"role": "assistant", "content": "Noted.", "timestamp": "2026-01-05T10:00:05Z"},
+        {"role": "system", "content": "Be kind."},
+    )
+)
+
+
+async def sent(running: Running, headers: dict[str, str], **piece: Any) -> dict[str, Any]:
+    answer = await running.client.post("/v1/uploads", json={"name": "chat.jsonl", **piece}, headers=headers)
+    assert answer.status_code == 200, answer.text
+    result: dict[str, Any] = answer.json()
+    return result
+
+
+async def test_a_file_is_counted_taken_in_and_found_and_a_second_time_changes_nothing(running: Running) -> None:
+    ana = await running.caller("writer", "reader")
+    rehearsed = await sent(running, ana, text=CHAT, dry_run=True)
+    assert (rehearsed["messages"], rehearsed["recorded"]) == (2, 0)
+    assert (await running.client.get("/v1/memories", headers=ana)).json()["memories"] == []
+    first = await sent(running, ana, text=CHAT)
+    assert first["recorded"] >= 2
+    again = await sent(running, ana, text=CHAT)
+    assert (again["recorded"], again["refreshed"]) == (0, first["recorded"])
+    held = (await running.client.get("/v1/memories", headers=ana)).json()["memories"]
+    assert "I prefer aisle seats." in [one["content"] for one in held]
+
+
+async def test_what_cannot_be_read_is_told_with_its_place(running: Running) -> None:
+    ana = await running.caller("writer")
+    mixed = await sent(running, ana, text=CHAT + '\n{"role": "user", "content": 5}')
+    assert len(mixed["failed"]) == 1
+    refused = await running.client.post("/v1/uploads", json={"name": "x.json", "text": "{}"}, headers=ana)
+    assert (refused.status_code, refused.json()["reason"]) == (422, "invalid_input:file:format")
+    unknown = {"name": "x", "text": CHAT, "format": "nothing"}
+    assert (await running.client.post("/v1/uploads", json=unknown, headers=ana)).status_code == 422
+
+
+@pytest.mark.parametrize("role", ["reader", "subject", "reviewer", "operator", "admin"])
+async def test_only_writers_upload_and_for_themselves_alone(running: Running, role: str) -> None:
+    headers = await running.caller(role, user="ben")
+    refused = await running.client.post("/v1/uploads", json={"name": "x", "text": CHAT}, headers=headers)
+    assert (refused.status_code, refused.json()["reason"]) == (403, "role_required:writer")
+    await sent(running, await running.caller("writer", user="ana"), text=CHAT)
+    ben = await running.caller("reader", user="ben")
+    assert (await running.client.get("/v1/memories", headers=ben)).json()["memories"] == []
+
+
+async def test_days_count_what_happened_and_only_in_the_tenant(running: Running) -> None:
+    ana, olga = await running.caller("writer"), await running.caller("operator", user="olga")
+    other = await running.caller("writer", tenant="other")
+    for headers in (ana, other):
+        await running.client.post("/v1/memories", json={"content": "I prefer aisle seats."}, headers=headers)
+    running.clock.advance(timedelta(days=2))
+    made = await running.client.post("/v1/memories", json={"content": "The cat is called Miso."}, headers=ana)
+    await running.client.delete(f"/v1/memories/{made.json()['memory_id']}", headers=ana)
+    shown = (await running.client.get("/v1/overview/days?days=4", headers=olga)).json()
+    assert [one["written"] for one in shown["days"]] == [0, 1, 0, 1]
+    assert [one["forgotten"] for one in shown["days"]] == [0, 0, 0, 1]
+    assert shown["complete"] is True
+    refused = await running.client.get("/v1/overview/days", headers=ana)
+    assert refused.json()["reason"] == "role_required:operator"
+
+
+async def test_settings_are_the_service_admins_and_no_secret_is_among_them(running: Running, tmp_path: Path) -> None:
+    settings = Settings.load(store="postgresql://me:hush@db/x", api_key="sk-hush", max_tokens=500)
+    shown = settings_in_force(settings, ServiceSettings.load(port=9000, client_secret="hush"))
+    by_name = {one["name"]: one for one in shown}
+    assert by_name["MNEMIC_STORE"]["value"] == by_name["MNEMIC_SERVICE_CLIENT_SECRET"]["value"] == SET
+    assert (by_name["MNEMIC_SERVICE_PORT"]["value"], by_name["MNEMIC_SERVICE_PORT"]["is_default"]) == ("9000", False)
+    assert by_name["MNEMIC_MAX_TOKENS"]["value"] == "500"
+    assert "hush" not in str(shown)
+    for role in ("reader", "operator", "admin"):
+        answer = await running.client.get("/v1/settings", headers=await running.caller(role, user="ben"))
+        assert answer.status_code == 403
+    root = await running.caller("admin", user="root", tenant="root")
+    assert (await running.client.get("/v1/settings", headers=root)).status_code == 200

@@ -83,7 +83,7 @@ def read_conversation(path: str | Path, file_format: str = AUTO, conversation: s
 def read_bytes(data: bytes, file_format: str = AUTO, name: str = "upload") -> Iterator[Item]:
     """Yield the items of a file that is at hand. Raises as `read_conversation` does."""
     candidates, asked = _candidates(file_format)
-    yield from _read(BufferedReader(BytesIO(data)), candidates, asked, name)  # type: ignore[arg-type]
+    yield from _read(BufferedReader(BytesIO(data)), candidates, asked, name)
 
 
 def _items(path: str | Path, file_format: str, conversation: str | None) -> Iterator[Item]:

@@ -19,6 +19,7 @@ from mnemic.bootstrap import build_engine
 from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
 from mnemic.guard.limits import Quota
+from mnemic.inject import injector_for
 from mnemic.kinds.entity import EntityMemory
 from mnemic.kinds.episodic import EpisodicMemory, Step
 from mnemic.maintain.tenants import Tenants
@@ -26,6 +27,8 @@ from mnemic.runtime.sync_facade import awaited
 from mnemic.types import Actor, Candidate, Kind, Origin, Source
 from mnemic_server.app import create_app
 from mnemic_server.credentials import ApiKeys, Role
+from mnemic_server.server import ServiceSettings
+from mnemic_server.settings_in_force import settings_in_force
 from mnemic_testing.clock import ManualClock
 from tests.servers import in_thread
 
@@ -155,6 +158,9 @@ async def _live(engine: MemoryEngine, clock: ManualClock) -> None:
     for goal in ASKED:
         clock.advance(timedelta(hours=3))
         await engine.run(actor=ANA, goal=goal)
+    clock.advance(timedelta(hours=1))
+    asked = [{"role": "user", "content": "Which seat do I prefer on long flights?"}]
+    await injector_for(engine, ANA, by="langgraph").inject(asked)
 
 
 async def _keys(engine: MemoryEngine) -> dict[str, str]:
@@ -212,7 +218,8 @@ def served_here(store: Path, **how: Any) -> Iterator[str]:
     """The address of the service on `store`, in a thread of this process, until the block ends; `how` as `create_app`
     takes it.
     """
-    app = create_app(build_engine(_settings(store)), per_second=1000, burst=1000, **how)
+    shown = settings_in_force(_settings(store), ServiceSettings())
+    app = create_app(build_engine(_settings(store)), per_second=1000, burst=1000, settings=shown, **how)
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="critical", timeout_graceful_shutdown=1))
     thread = Thread(target=server.run)
     thread.start()

@@ -55,9 +55,9 @@ async def test_somebody_is_found_read_with_a_reason_and_erased(enter: Enter, noa
 async def test_a_key_is_made_shown_once_and_revoked(enter: Enter) -> None:
     page = await enter("olga")
     await visit(page, "keys")
-    await page.get_by_role("button", name="Make a key").click()
+    await page.get_by_role("button", name="Create a key").click()
     await page.get_by_label("What is it for?").fill("the booking desk")
-    await page.get_by_role("button", name="Make it").click()
+    await page.get_by_role("button", name="Create it").click()
     await expect(page.locator("pre")).to_contain_text("mnk_")
     await page.get_by_role("button", name="Revoke the booking desk").click()
     await page.get_by_role("button", name="Revoke it").click()

@@ -17,6 +17,7 @@ PAGES = {
         "overview",
         "search?q=seat",
         "remember",
+        "import",
         "entities",
         "entities/Nobody",
         "episodes",
@@ -26,9 +27,9 @@ PAGES = {
         "quotas",
     ),
     "ben": ("review",),
-    "olga": ("overview", "users", "users/ana", "keys", "audit", "policy", "quotas", "runs"),
+    "olga": ("overview", "users", "users/ana", "keys", "webhooks", "audit", "policy", "quotas", "runs"),
     "app": ("overview",),
-    "root": ("tenants",),
+    "root": ("tenants", "settings"),
 }
 """Who looks, and at what."""
 
@@ -167,7 +168,7 @@ async def test_a_refusal_is_said_in_words(enter: Enter) -> None:
     page = await enter("ana")
     await page.goto("/console#/memory/01a201b1-ecf7-7000-9089-77ac477d222f")
     alert = page.get_by_role("alert")
-    await expect(alert).to_contain_text("There is no such memory, or it is not yours to see.")
+    await expect(alert).to_contain_text("There is no such memory, or you are not allowed to see it.")
     await expect(alert).to_contain_text("memory_not_found")
 
 
@@ -186,7 +187,7 @@ async def test_without_a_key_nothing_is_shown(browser: Browser, stage: Stage) ->
     await page.goto("/console#/mine")
     await page.get_by_label("API key").fill("mnk_wrong")
     await page.get_by_role("button", name="Sign in").click()
-    await expect(page.get_by_role("alert")).to_contain_text("This key opens nothing")
+    await expect(page.get_by_role("alert")).to_contain_text("This key is not valid")
     await context.close()
 
 

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
 async def put_in_force(page: Page, **changes: object) -> None:
-    text = page.get_by_label("The policy as a file says it")
+    text = page.get_by_label("The policy as JSON")
     await text.fill(json.dumps(json.loads(await text.input_value()) | changes))
     await page.get_by_role("button", name="Put it in force").click()
     await page.get_by_role("dialog").get_by_role("button", name="Put it in force").click()
@@ -26,7 +26,7 @@ async def put_in_force(page: Page, **changes: object) -> None:
 async def test_a_policy_is_put_in_force_and_taken_back(enter: Enter, stage: Stage) -> None:
     page = await enter("olga")
     await visit(page, "policy")
-    await expect(page.get_by_text("That of the service's settings")).to_be_visible()
+    await expect(page.get_by_text("The policy of the service's settings")).to_be_visible()
     await put_in_force(page, default_ttl_days=200)
     await expect(page.get_by_text("Version 1, put in force")).to_contain_text("by olga")
     await put_in_force(page, default_ttl_days=100)
@@ -35,10 +35,10 @@ async def test_a_policy_is_put_in_force_and_taken_back(enter: Enter, stage: Stag
     await page.get_by_role("button", name="Go back to version 1").click()
     await page.get_by_role("dialog").get_by_role("button", name="Go back").click()
     await expect(page.get_by_text("as version 1 was")).to_be_visible()
-    assert '"default_ttl_days": 200' in await page.get_by_label("The policy as a file says it").input_value()
+    assert '"default_ttl_days": 200' in await page.get_by_label("The policy as JSON").input_value()
     await page.get_by_role("button", name="Go back to the service's settings").click()
     await page.get_by_role("dialog").get_by_role("button", name="Go back").click()
-    await expect(page.get_by_text("That of the service's settings, again since")).to_be_visible()
+    await expect(page.get_by_text("The policy of the service's settings, again since")).to_be_visible()
 
 
 async def test_who_edits_what_somebody_has_changed_meanwhile_is_told(enter: Enter, stage: Stage) -> None:

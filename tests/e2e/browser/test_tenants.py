@@ -19,7 +19,7 @@ async def test_a_tenant_is_made_limited_suspended_and_resumed(enter: Enter) -> N
     assert await serious(page) == []
     await page.get_by_label("Name").fill("fjord-cafe")
     await page.get_by_role("group", name="The whole tenant").get_by_label("Memories").fill("500")
-    await page.get_by_role("button", name="Make it").click()
+    await page.get_by_role("button", name="Create it").click()
     made = page.get_by_role("article").filter(has=page.get_by_role("heading", name="fjord-cafe"))
     await expect(made).to_contain_text("500 memories")
     await page.get_by_role("button", name="Limit fjord-cafe").click()

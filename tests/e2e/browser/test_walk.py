@@ -67,7 +67,7 @@ async def test_sign_in_remember_find_ask_why_and_erase(browser: Browser, first_d
 
     await page.get_by_role("link", name="My memory").click()
     async with page.expect_download() as taken:
-        await page.get_by_role("button", name="Take it along").click()
+        await page.get_by_role("button", name="Download my data").click()
     exported = [json.loads(line) for line in _text(await (await taken.value).path()).splitlines()]
     assert [memory["content"] for memory in exported] == ["I prefer aisle seats on every flight."]
 

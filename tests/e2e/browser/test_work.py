@@ -66,7 +66,7 @@ async def test_what_is_sent_again_because_no_answer_came_is_remembered_once(ente
 async def test_a_run_shows_how_far_each_memory_came(enter: Enter) -> None:
     page = await enter("ana")
     await visit(page, "runs")
-    await page.get_by_label("Ask something that your memory knows").fill("Which seat should I book?")
+    await page.get_by_label("Ask something your memory can answer").fill("Which seat should I book?")
     await page.get_by_role("button", name="Ask").click()
     await page.get_by_role("link", name="See what it used").click()
     row = page.get_by_role("row", name="I prefer aisle seats")
@@ -83,38 +83,38 @@ async def test_names_are_reached_by_keyboard_and_said_in_a_table(enter: Enter) -
     assert await page.locator(".graph .edge").count() == await page.get_by_role("row").count() - 1
     await nodes.filter(has_text="Mira").focus()
     await page.keyboard.press("Enter")
-    await expect(page.get_by_text("Whom and what is connected with Mira.")).to_be_visible()
+    await expect(page.get_by_text("Everyone and everything connected with Mira.")).to_be_visible()
     await expect(page.get_by_role("cell", name="lives in", exact=True)).to_be_visible()
 
 
 async def test_a_policy_is_tried_before_it_is_put_in_force(enter: Enter) -> None:
     page = await enter("olga")
     await visit(page, "policy")
-    text = page.get_by_label("The policy as a file says it")
+    text = page.get_by_label("The policy as JSON")
     await text.fill("{")
-    await page.get_by_role("button", name="Try it on past memories").click()
-    await expect(page.get_by_text("This is no JSON yet.")).to_be_visible()
+    await page.get_by_role("button", name="Test on existing memories").click()
+    await expect(page.get_by_text("This is not valid JSON yet.")).to_be_visible()
     await page.get_by_role("button", name="Start over").click()
-    await page.get_by_role("button", name="Try it on past memories").click()
-    await expect(page.get_by_text("Nothing would be different")).to_be_visible()
+    await page.get_by_role("button", name="Test on existing memories").click()
+    await expect(page.get_by_text("Nothing would change")).to_be_visible()
 
     policy = json.loads(await text.input_value())
     del policy["keys"]["seat"]
     policy["open_keys"] = False
     await text.fill(json.dumps(policy))
-    await page.get_by_role("button", name="Try it on past memories").click()
+    await page.get_by_role("button", name="Test on existing memories").click()
     refused = page.get_by_role("table", name="Refused by reason")
     await expect(refused.get_by_text("memory_key_not_allowed_policy:seat")).to_be_visible()
     async with page.expect_download() as taken:
-        await page.get_by_role("button", name="Keep as a file").click()
+        await page.get_by_role("button", name="Save as a file").click()
     assert json.loads(_text(await (await taken.value).path())) == policy
 
 
 async def test_a_policy_with_a_mistake_is_refused_in_words(enter: Enter) -> None:
     page = await enter("olga")
     await visit(page, "policy")
-    await page.get_by_label("The policy as a file says it").fill('{"keys": {"seat": {"colour": "red"}}}')
-    await page.get_by_role("button", name="Try it on past memories").click()
+    await page.get_by_label("The policy as JSON").fill('{"keys": {"seat": {"colour": "red"}}}')
+    await page.get_by_role("button", name="Test on existing memories").click()
     await expect(page.get_by_role("alert")).to_contain_text("seat.colour")
 
 

@@ -257,7 +257,7 @@ def serve(settings: Settings, service: ServiceSettings, *, open_to: Principal | 
     """Serve until told to stop; streams end then, and running requests are given `drain_seconds`."""
     sys.setswitchinterval(SLICE_SECONDS)
     lines, streams, meter = configure(as_json=service.log == "json"), Streams(), Meter()
-    telemetry = _telemetry(meter)
+    telemetry, shown = _telemetry(meter), settings_in_force(settings, service)
     log = RequestLog(slow_ms=service.slow_ms, all_of_them=service.log_requests)
     app = create_app(
         build_engine(settings),
@@ -268,8 +268,7 @@ def serve(settings: Settings, service: ServiceSettings, *, open_to: Principal | 
         url=service.url,
         origins=service.origins(),
         bounds=service.bounds(),
-        **service.rates(),
-        settings=settings_in_force(settings, service),
+        **service.rates() | {"settings": shown},
         profiles=lambda agent: build_profile(settings, agent),
         streams=streams,
         meter=meter,

@@ -3,12 +3,12 @@
 const REASONS = {
   // the service
   unreachable: "The service does not answer. Is it still running?",
-  unauthenticated: "This key opens nothing: it is unknown, expired or revoked.",
+  unauthenticated: "This key is not valid: it is unknown, expired or revoked.",
   rate_limited: "Too many calls in a short time. Wait a moment and try again.",
   too_many_requests: "The service is busy. Try again in a moment.",
-  role_required: "Your key does not have the role that this needs",
+  role_required: "Your key does not have the role this needs",
   tenant_suspended: "Your tenant is suspended: whoever runs the service has closed it for now.",
-  home_tenant_required: "Only an admin of the service's own tenant may do this.",
+  home_tenant_required: "Only an admin of the service's own tenant can do this.",
   sign_in_failed: "The sign-in did not succeed. Begin it again.",
   provider_unavailable: "The sign-in provider does not answer. Try again in a moment.",
   user_required: "This key stands for an application, not for a person: there is no memory of its own to show.",
@@ -55,9 +55,9 @@ const REASONS = {
   store_corrupt: "The database file is damaged.",
   store_newer: "The database was written by a newer version of mnemic.",
   key_failed: "A key that protects this memory is missing or was destroyed",
-  commit_unknown: "Whether this was kept is not known. Look before you try again.",
-  memory_not_found: "There is no such memory, or it is not yours to see.",
-  version_conflict: "Somebody changed this memory in the meantime. Look at it again first.",
+  commit_unknown: "It is not known whether this was saved. Check before you try again.",
+  memory_not_found: "There is no such memory, or you are not allowed to see it.",
+  version_conflict: "Somebody changed this memory in the meantime. Reload it first.",
   review_denied: "You may not decide this",
   write_blocked: "This may not be changed now",
   reveal_denied: "This role may not see the values of markers",
@@ -78,7 +78,7 @@ const REASONS = {
   retention_denied: "The policy does not keep it that long",
   key_denied_execution: "This key is not granted here.",
   scope_denied_execution: "This scope is not granted here.",
-  success: "as it should",
+  success: "as expected",
 };
 
 /** A reason code in plain words; a code without words is shown as it is. @param {string | null | undefined} reason */
@@ -102,7 +102,7 @@ const STATUSES = {
   pending_review: "waits for review",
   superseded: "replaced",
   expired: "expired",
-  rejected: "turned down",
+  rejected: "rejected",
   erased: "erased",
 };
 

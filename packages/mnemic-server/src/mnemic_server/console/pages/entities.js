@@ -25,12 +25,12 @@ export async function show({ argument, query, signal }) {
     { class: "inline", on: { submit: (event) => (event.preventDefault(), (location.hash = linkTo("entities", wanted.value || "me", { hops: far.value }))) } },
     field("From", wanted), field("As far as", far), el("button", { type: "submit", class: "button primary" }, "Show"), list,
   );
-  const about = name === "me" ? "Whom and what you have spoken of, and how they stand to you." : `Whom and what is connected with ${name}.`;
+  const about = name === "me" ? "The people and things you have mentioned, and how they relate to you." : `Everyone and everything connected with ${name}.`;
   return several(head("People and things", about), form, neighbours.length === 0 ? nothing(name, entities) : connected(name, neighbours));
 }
 
 function nothing(name, entities) {
-  if (entities.length === 0) return panel(null, empty("Nobody and nothing yet", "Names appear here when they are spoken of: “Mira is my sister and lives in Bergen.”"));
+  if (entities.length === 0) return panel(null, empty("No people or things yet", "Names appear here once they are mentioned: “Mira is my sister and lives in Bergen.”"));
   return panel(`Nothing is connected with ${name}`, el("p", {}, "Known are: "), el("ul", { class: "ranks" }, entities.slice(0, 40).map((one) => el("li", {}, el("a", { href: linkTo("entities", one.name) }, one.name), el("span", { class: "quiet" }, ` ${spaced(one.label)}`)))));
 }
 

@@ -16,7 +16,7 @@ export async function show({ signal }) {
   };
   const refresh = () => shown.replaceChildren(several(paged(load, (key) => row(key, fresh, refresh), empty("No keys yet", "A key lets a person or an application call the service."))));
   refresh();
-  return several(head("API keys", "Whoever has a key can do what its roles allow. A key without a user belongs to an application, which issues tokens for its users.", button("Make a key", () => make(fresh, refresh), { kind: "primary" })), fresh, shown);
+  return several(head("API keys", "Anyone with a key can do what its roles allow. A key without a user belongs to an application, which issues tokens for its users.", button("Create a key", () => make(fresh, refresh), { kind: "primary" })), fresh, shown);
 }
 
 function row(key, fresh, refresh) {
@@ -36,11 +36,11 @@ async function make(fresh, refresh) {
   const user = el("input", { name: "user", maxlength: "128", autocomplete: "off" });
   const roles = el("fieldset", {}, el("legend", {}, "Roles"), ROLES.map((role) => el("p", { class: "check" }, el("input", { type: "checkbox", name: role, id: `role-${role}`, checked: role === "reader" }), el("label", { for: `role-${role}` }, role))));
   const lasts = choice([["720", "30 days"], ["8760", "a year"], ["0", "for ever"]], { name: "hours", value: "8760" });
-  const body = several(field("What is it for?", label), field("User", user, "Leave empty for an application."), roles, field("Works for", lasts));
-  const given = await ask("Make a key", body, { act: "Make it" });
+  const body = several(field("What is it for?", label), field("User", user, "Leave empty for an application."), roles, field("Valid for", lasts));
+  const given = await ask("Create a key", body, { act: "Create it" });
   if (given === null) return;
   const wanted = { label: given.label, user: given.user || null, roles: ROLES.filter((role) => given[role]), ttl_hours: Number(given.hours) };
-  if (await attempt(async () => told(fresh, await call("POST", "/v1/keys", { body: wanted })), "The key is made.")) refresh();
+  if (await attempt(async () => told(fresh, await call("POST", "/v1/keys", { body: wanted })), "The key was created.")) refresh();
 }
 
 async function rotate(path, key, fresh) {

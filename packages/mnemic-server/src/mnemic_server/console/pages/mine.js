@@ -18,7 +18,7 @@ export async function show({ who, signal }) {
   const inUse = memories.map((memory) => memory.key).filter((key) => key && !key.includes(":"));
   const remembered = held();
   return several(
-    head("My memory", "What is remembered about you, and what you can do about it.", subject && button("Take it along", () => takeAlong())),
+    head("My memory", "What is remembered about you, and what you can do about it.", subject && button("Download my data", () => takeAlong())),
     remembered.node,
     panel("Your decisions", decisions(consents, inUse)),
     subject && panel("Erase everything", erasure(who, remembered.fill)),
@@ -58,7 +58,7 @@ function decisions(consents, inUse) {
   const list = el("ul", { class: "rows" });
   const draw = () => {
     const keys = [...new Set([...inUse, ...Object.keys(consents)])].sort();
-    list.replaceChildren(...(keys.length === 0 ? [el("li", { class: "quiet" }, "Nothing is kept under a key, and you have not decided about any.")] : keys.map((key) => el("li", { class: "row" },
+    list.replaceChildren(...(keys.length === 0 ? [el("li", { class: "quiet" }, "Nothing is stored under a key, and you have not made any decisions.")] : keys.map((key) => el("li", { class: "row" },
       el("div", { class: "meta" }, el("code", {}, key), stand(consents[key])),
       el("div", { class: "actions" },
         consents[key] !== true && button("Allow", () => allow(key), { kind: "quiet", "aria-label": `Allow ${key}` }),
@@ -72,7 +72,7 @@ function decisions(consents, inUse) {
   };
   const withdraw = async (key) => {
     const erase = el("input", { type: "checkbox", name: "erase", id: "erase-held" });
-    const given = await ask(`No more about ${key}?`, several(el("p", {}, "From now on nothing is kept or used under this key."), el("p", { class: "check" }, erase, el("label", { for: "erase-held" }, "Erase what is held under it, too"))), { act: "Withdraw", kind: "danger" });
+    const given = await ask(`Withdraw consent for ${key}?`, several(el("p", {}, "From now on nothing is kept or used under this key."), el("p", { class: "check" }, erase, el("label", { for: "erase-held" }, "Erase what is held under it, too"))), { act: "Withdraw", kind: "danger" });
     if (!given) return;
     const done = ({ hidden, erased }) => (erased ? "Withdrawn, and what was held is erased." : `Withdrawn; ${counted(hidden, "memory is", "memories are")} not used any more.`);
     const undo = given.erase ? null : () => allow(key);
@@ -102,9 +102,9 @@ function erasure(who, erased) {
     const typed = el("input", { name: "typed", required: true, autocomplete: "off" });
     const block = el("input", { type: "checkbox", name: "block", id: "erase-block" });
     const given = await ask("Erase everything about you?", several(
-      el("p", {}, "Every memory about you is deleted, in every version, and what was derived from it. Nobody can bring it back."),
+      el("p", {}, "Every memory about you is deleted, in every version, and what was derived from it. This cannot be undone."),
       field(`Type your name, ${who.user}, to confirm`, typed),
-      el("p", { class: "check" }, block, el("label", { for: "erase-block" }, "Remember nothing about me in the future, either"))), { act: "Erase everything", kind: "danger" });
+      el("p", { class: "check" }, block, el("label", { for: "erase-block" }, "Do not remember anything about me in the future"))), { act: "Erase everything", kind: "danger" });
     if (!given) return;
     if (given.typed !== who.user) return say("That is not your name. Nothing was erased.", "bad");
     if (await attempt(async () => shown.replaceChildren(receiptCard(await receiptOf(Boolean(given.block)))), "Erased.")) erased();
@@ -129,7 +129,7 @@ function receiptCard(receipt) {
     el("h3", {}, receipt.complete ? "Everything is erased" : "The erasure is not complete yet"),
     facts([["Receipt", el("code", { class: "id" }, receipt.receipt_id)], ["When", dateTime(receipt.at)], ...Object.entries(receipt.counts).map(([what, count]) => [spaced(what), number(count)]), ["In the future", receipt.blocks_relearning ? "nothing is remembered about you" : "new memories may be kept"]]),
     el("div", { class: "actions" },
-      button("Keep the receipt", () => download(`erasure-${receipt.receipt_id}.json`, new Blob([JSON.stringify(receipt, null, 2)], { type: "application/json" }))),
+      button("Save the receipt", () => download(`erasure-${receipt.receipt_id}.json`, new Blob([JSON.stringify(receipt, null, 2)], { type: "application/json" }))),
       button("Check that nothing is left", verify, { kind: "primary" })),
     checked);
 }

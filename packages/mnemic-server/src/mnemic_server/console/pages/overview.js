@@ -1,6 +1,7 @@
-/** How it goes: what there is, what waits, how fast and how well the service answers. Kept up to date while it is open. */
+/** State of the service: what there is, what waits, how fast and how well the service answers. Kept up to date while it is open. */
 
 import { call } from "../api.js";
+import { activityCharts } from "../charts.js";
 import { el, several } from "../elements.js";
 import { onChange } from "../live.js";
 import { empty, head, panel, provenance, table } from "../parts.js";
@@ -19,8 +20,9 @@ export async function show({ who, signal }) {
 async function filled(who, signal) {
   const operator = who.roles.includes("operator");
   const may = (name) => mayOpen(placeNamed(name), who);
-  const [state, mine, queue, newest] = await Promise.all([
+  const [state, days, mine, queue, newest] = await Promise.all([
     operator && call("GET", "/v1/overview", { signal }),
+    operator && call("GET", "/v1/overview/days", { query: { days: 30 }, signal }),
     !operator && may("search") && call("GET", "/v1/kinds", { signal }),
     !operator && may("review") && call("GET", "/v1/reviews", { query: { limit: 1 }, signal }),
     may("search") && call("GET", "/v1/memories", { query: { limit: 5 }, signal }),
@@ -29,6 +31,7 @@ async function filled(who, signal) {
     state && figures(state),
     !state && el("div", { class: "tiles" }, mine && tile("Memories about you", number(sum(mine.kinds, "held"))), queue && waitingTile(queue.waiting)),
     state && unwell(state),
+    days && panel("Activity", activityCharts(days)),
     el("div", { class: "halves" },
       state && panel("What is held", held(state.held)),
       !state && mine && panel("What is held", table("Memories by kind", ["Kind", "Memories", "Kept for"], mine.kinds.filter((one) => one.held !== null).map((one) => [spaced(one.kind), number(one.held), one.retention_days ? `${Math.round(one.retention_days)} days` : "until forgotten"]))),

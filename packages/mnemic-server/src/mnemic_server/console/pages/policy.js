@@ -3,6 +3,7 @@
 import { call } from "../api.js";
 import { download, el, several } from "../elements.js";
 import { ask, attempt, button, empty, failure, field, head, panel, say, table, when } from "../parts.js";
+import { policyForm } from "../policy-form.js";
 import { counted, inWords, number, spaced } from "../words.js";
 
 const PAGE = 500;
@@ -16,7 +17,7 @@ export async function show({ signal }) {
     const policy = await call("GET", "/v1/policy", { signal });
     shown.replaceChildren(
       panel("In force", since(versions[0]), inForce(policy)),
-      panel("Another", editor(policy, versions[0]?.version ?? 0, signal, refresh)),
+      panel("Change the policy", editor(policy, versions[0]?.version ?? 0, signal, refresh)),
       panel("Earlier versions", history(versions, refresh)),
     );
   };
@@ -25,15 +26,15 @@ export async function show({ signal }) {
 }
 
 function since(current) {
-  if (!current || current.of_settings) return el("p", { class: "quiet" }, "That of the service's settings", current && several(", again since ", when(current.put_at), ` by ${current.by}`), ".");
+  if (!current || current.of_settings) return el("p", { class: "quiet" }, "The policy of the service's settings", current && several(", again since ", when(current.put_at), ` by ${current.by}`), ".");
   return el("p", { class: "quiet" }, `Version ${current.version}, put in force `, when(current.put_at), ` by ${current.by}`, current.restored ? `, as version ${current.restored} was` : "", ".");
 }
 
 function history(versions, refresh) {
-  if (versions.length === 0) return empty("None yet", "Nobody has put another policy in force here.");
+  if (versions.length === 0) return empty("None yet", "The policy has not been changed here.");
   const current = versions[0];
   const back = async (version, words) => {
-    const sure = await ask(`Go back to ${words}?`, el("p", {}, "It holds in every process within seconds, as the next version."), { act: "Go back" });
+    const sure = await ask(`Go back to ${words}?`, el("p", {}, "It applies in every process within seconds, as the next version."), { act: "Go back" });
     if (sure === null) return;
     const put = () => call("POST", "/v1/policy/rollback", { body: { version }, ifMatch: current.version });
     if (await attempt(put, `Back to ${words}`)) await refresh();
@@ -70,7 +71,7 @@ function editor(policy, version, signal, refresh) {
     try {
       return JSON.parse(text.value);
     } catch (mistake) {
-      said.replaceChildren(el("div", { class: "failure", role: "alert" }, el("p", {}, "This is no JSON yet."), el("p", { class: "quiet" }, mistake.message)));
+      said.replaceChildren(el("div", { class: "failure", role: "alert" }, el("p", {}, "This is not valid JSON yet."), el("p", { class: "quiet" }, mistake.message)));
       text.focus();
       return null;
     }
@@ -78,7 +79,7 @@ function editor(policy, version, signal, refresh) {
   const dryRun = async () => {
     const proposed = draft();
     if (proposed === null) return;
-    said.replaceChildren(el("p", { class: "quiet" }, "Trying it on what is held…"));
+    said.replaceChildren(el("p", { class: "quiet" }, "Testing on existing memories…"));
     try {
       said.replaceChildren(verdict(await tried(proposed, signal)));
     } catch (problem) {
@@ -88,7 +89,7 @@ function editor(policy, version, signal, refresh) {
   const put = async () => {
     const proposed = draft();
     if (proposed === null) return;
-    const about = el("p", {}, "It takes the place of the one in force, in every process within seconds. You can go back to every version.");
+    const about = el("p", {}, "It replaces the current policy in every process within seconds. You can go back to any version.");
     if ((await ask("Put this policy in force?", about, { act: "Put it in force" })) === null) return;
     try {
       await call("PUT", "/v1/policy", { body: { policy: proposed }, ifMatch: version });
@@ -102,9 +103,21 @@ function editor(policy, version, signal, refresh) {
     const proposed = draft();
     if (proposed !== null) download("policy.json", new Blob([JSON.stringify(proposed, null, 2)], { type: "application/json" }));
   };
+  const form = el("div", {});
+  const fill = (shown) => form.replaceChildren(policyForm(shown, (changed) => (text.value = JSON.stringify(changed, null, 2))));
+  const startOver = () => ((text.value = JSON.stringify(policy, null, 2)), fill(policy), said.replaceChildren());
+  text.addEventListener("input", () => {
+    try {
+      fill(JSON.parse(text.value));
+    } catch {
+      // it is told when the policy is tried or put in force
+    }
+  });
+  fill(policy);
   return several(
-    field("The policy as a file says it", text, "Change it and try it: nothing is changed by that. Personal data (redaction), entities and judged are set in the service's settings."),
-    el("div", { class: "actions" }, button("Try it on past memories", dryRun, { kind: "primary" }), button("Put it in force", put), button("Keep as a file", keep), button("Start over", () => ((text.value = JSON.stringify(policy, null, 2)), said.replaceChildren()), { kind: "quiet" })),
+    form,
+    field("The policy as JSON", text, "Form and text show the same policy. Nothing changes until you put it in force. Personal data (redaction), entities and judged are set in the service's settings."),
+    el("div", { class: "actions" }, button("Test on existing memories", dryRun, { kind: "primary" }), button("Put it in force", put), button("Save as a file", keep), button("Start over", startOver, { kind: "quiet" })),
     said,
   );
 }
@@ -126,10 +139,10 @@ async function tried(policy, signal) {
 function verdict({ looked_at: count, refused, changed }) {
   const reasons = Object.entries(refused).sort(([, one], [, other]) => other - one);
   return several(
-    el("p", { role: "status" }, el("strong", {}, `${counted(count, "memory", "memories")} tried. `), reasons.length === 0 ? "This policy would have let every one of them in." : "This policy would have refused:"),
+    el("p", { role: "status" }, el("strong", {}, `${counted(count, "memory", "memories")} tested. `), reasons.length === 0 ? "This policy would have accepted all of them." : "This policy would have refused:"),
     reasons.length > 0 && table("Refused by reason", ["Reason", "Memories"], reasons.map(([reason, number_]) => [several(inWords(reason), " ", el("code", { class: "quiet" }, reason)), number(number_)])),
     changed.length === 0
-      ? empty("Nothing would be different", "Both policies say the same of every memory that is held.")
+      ? empty("Nothing would change", "Both policies treat every existing memory the same way.")
       : several(el("h3", {}, `${counted(changed.length, "memory", "memories")} judged differently`), table("Judged differently", ["Key", "Now", "Then"], changed.slice(0, 100).map((one) => [one.key ? el("code", {}, one.key) : "without a key", one.now ? inWords(one.now) : "let in", one.then ? inWords(one.then) : "let in"]))),
   );
 }

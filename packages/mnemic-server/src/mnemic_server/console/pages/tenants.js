@@ -58,7 +58,7 @@ function limits({ tenant, quotas }) {
 async function make(refresh) {
   const name = el("input", { name: "tenant", required: true, maxlength: "128", pattern: "[A-Za-z0-9_.:@+\\-]+", autocomplete: "off", spellcheck: "false" });
   const label = el("input", { name: "label", maxlength: "200", autocomplete: "off" });
-  const given = await ask("Make a tenant", several(field("Name", name, "Letters, digits and _ . : @ + -. Keys and tokens name it so."), field("Note for people", label), fields([])), { act: "Make it" });
+  const given = await ask("Make a tenant", several(field("Name", name, "Letters, digits and _ . : @ + -. Keys and tokens name it so."), field("Note for people", label), fields([])), { act: "Create it" });
   if (given === null) return;
   const body = { tenant: given.tenant, label: given.label, quotas: quotasOf(given, []) };
   await act(() => call("POST", "/v1/tenants", { body }), `${given.tenant} was made`, refresh);

@@ -68,7 +68,7 @@ async function take(user) {
 
 async function erase(user, shown) {
   const typed = el("input", { name: "typed", required: true, autocomplete: "off" });
-  const about = el("p", {}, "Every memory is deleted, in every version, and what was derived from it. Nobody can bring it back.");
+  const about = el("p", {}, "Every memory is deleted, in every version, and what was derived from it. This cannot be undone.");
   const given = await ask(`Erase everything about ${user}?`, several(about, field(`Type ${user} to confirm`, typed)), { act: "Erase everything", kind: "danger" });
   if (given === null) return;
   if (given.typed !== user) return say("That is another name. Nothing was erased.", "bad");
@@ -85,6 +85,6 @@ async function erased(user) {
 function receipt(user, done) {
   const file = new Blob([JSON.stringify(done, null, 2)], { type: "application/json" });
   return panel(done.complete ? "Everything is erased" : "The erasure is not complete yet",
-    el("p", {}, "Keep the receipt: it proves later that nothing is left."),
+    el("p", {}, "Save the receipt: it proves later that nothing is left."),
     button("Download the receipt", () => download(`erasure-${done.receipt_id}.json`, file)));
 }

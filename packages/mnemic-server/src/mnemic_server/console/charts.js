@@ -1,0 +1,95 @@
+/** Counts over days, drawn as bars. Who cannot see them reads the same numbers in a table. */
+
+import { el, several, svg } from "./elements.js";
+import { table } from "./parts.js";
+import { day, number } from "./words.js";
+
+const WIDTH = 640;
+const HEIGHT = 150;
+const LEFT = 44;
+const FOOT = 22;
+
+/** @typedef {{name: string, words: string}} Series */
+
+/**
+ * One chart of a day's counts. @param {string} title @param {Array<Record<string, any>>} days oldest first
+ * @param {Series[]} series drawn beside each other
+ */
+export function dayBars(title, days, series) {
+  const most = Math.max(1, ...days.flatMap((one) => series.map(({ name }) => one[name])));
+  const top = nice(most);
+  const slot = (WIDTH - LEFT) / days.length;
+  const width = Math.max(2, (slot - 3) / series.length);
+  const up = (count) => ((HEIGHT - FOOT) * count) / top;
+  const total = series.map(({ name, words }) => `${words}: ${number(days.reduce((sum, one) => sum + one[name], 0))}`).join(", ");
+  return el(
+    "figure",
+    { class: "chart" },
+    el("figcaption", {}, el("h3", {}, title), el("p", { class: "quiet" }, `Last ${days.length} days. ${total}.`)),
+    svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT + 4}`, role: "img", "aria-label": `${title}. ${total}. The table below has every day.` },
+      [0, top / 2, top].map((level) => svg("g", { class: "level" },
+        svg("line", { x1: LEFT, x2: WIDTH, y1: HEIGHT - FOOT - up(level) + 4, y2: HEIGHT - FOOT - up(level) + 4 }),
+        svg("text", { x: LEFT - 8, y: HEIGHT - FOOT - up(level) + 8, "text-anchor": "end" }, number(level)))),
+      days.map((one, at) => series.map(({ name, words }, part) => one[name] > 0 && svg("rect", {
+        class: `series-${part}`, x: LEFT + at * slot + part * width + 1, y: HEIGHT - FOOT - up(one[name]) + 4, width: width - 0.5, height: Math.max(1, up(one[name])), rx: 1.5,
+      }, svg("title", {}, `${day(one.day)}: ${number(one[name])} ${words}`)))),
+      svg("text", { x: LEFT, y: HEIGHT + 2 }, day(days[0].day)),
+      svg("text", { x: WIDTH, y: HEIGHT + 2, "text-anchor": "end" }, "today")),
+    series.length > 1 && el("p", { class: "legend" }, series.map(({ words }, part) => el("span", { class: `series-${part}` }, words))),
+    el("details", {}, el("summary", {}, "Show as a table"), table(title, ["Day", ...series.map(({ words }) => words)], days.toReversed().map((one) => [day(one.day), ...series.map(({ name }) => number(one[name]))]))),
+  );
+}
+
+/** An even number at or above `most` that is easy to read. */
+function nice(most) {
+  const power = 10 ** Math.floor(Math.log10(most));
+  const step = [1, 2, 4, 5, 10].find((one) => one * power >= most) ?? 10;
+  return Math.max(2, step * power);
+}
+
+/**
+ * Events on a line of time, each of which can be followed. @param {string} title
+ * @param {Array<{at: string, words: string, href: string, tone: string}>} events
+ */
+export function moments(title, events) {
+  const times = events.map((one) => Date.parse(one.at));
+  const [first, last] = [Math.min(...times), Math.max(...times)];
+  const across = (time) => 24 + ((time - first) / Math.max(1, last - first)) * (WIDTH - 48);
+  const rows = stacked(times.map(across));
+  const height = 34 + 18 * Math.max(...rows);
+  return el(
+    "figure",
+    { class: "chart moments" },
+    el("figcaption", {}, el("h2", {}, title)),
+    svg("svg", { viewBox: `0 0 ${WIDTH} ${height + 18}` },
+      svg("line", { class: "axis", x1: 12, x2: WIDTH - 12, y1: height, y2: height }),
+      events.map((one, at) => svg("a", { href: one.href, "aria-label": `${day(one.at)}: ${one.words}`, class: `moment ${one.tone}` },
+        svg("title", {}, `${day(one.at)}: ${one.words}`),
+        svg("circle", { cx: across(times[at]), cy: height - 14 - 18 * rows[at], r: 7 }))),
+      svg("text", { x: 12, y: height + 15 }, day(new Date(first).toISOString())),
+      last > first && svg("text", { x: WIDTH - 12, y: height + 15, "text-anchor": "end" }, day(new Date(last).toISOString()))),
+  );
+}
+
+/** Rows in which marks at these places do not cover each other. @param {number[]} places */
+function stacked(places) {
+  const ends = [];
+  const rows = places.map(() => 0);
+  const order = places.map((_, at) => at).sort((one, other) => places[one] - places[other]);
+  for (const at of order) {
+    const row = ends.findIndex((end) => places[at] - end >= 16);
+    rows[at] = row === -1 ? ends.length : row;
+    ends[rows[at]] = places[at];
+  }
+  return rows;
+}
+
+/** Both charts of an overview. @param {{days: any[], complete: boolean}} activity */
+export function activityCharts({ days, complete }) {
+  return several(
+    el("div", { class: "halves" },
+      dayBars("Memories written and forgotten", days, [{ name: "written", words: "written" }, { name: "forgotten", words: "forgotten" }]),
+      dayBars("Memory shown to models", days, [{ name: "used", words: "turns" }])),
+    !complete && el("p", { class: "quiet" }, "There was more activity than these charts read: the earliest days show too little."),
+  );
+}

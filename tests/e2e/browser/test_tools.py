@@ -1,0 +1,132 @@
+"""The pages for importing, webhooks, settings, charts, the form of a policy, and what agents were shown."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from playwright.async_api import expect
+
+from tests.e2e.browser.chromium import visit
+from tests.e2e.browser.conftest import Enter
+from tests.e2e.browser.test_pages import serious
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def test_a_chat_is_counted_imported_and_found(enter: Enter, tmp_path: Path) -> None:
+    said = [{"role": "user", "content": f"Line {one}: I once rowed across the lake of Ohrid."} for one in range(3)]
+    said += [{"role": "assistant", "content": "x" * 70_000}]  # a second piece
+    file = tmp_path / "chat.jsonl"
+    file.write_text("\n".join(map(json.dumps, said)), encoding="utf-8")
+    page = await enter("ana")
+    await visit(page, "import")
+    await page.get_by_label("File").set_input_files(file)
+    await page.get_by_role("button", name="Count only").click()
+    await expect(page.get_by_text("Nothing has been imported.")).to_be_visible()
+    await page.get_by_role("button", name="Import", exact=True).click()
+    await expect(page.get_by_role("heading", name="Imported")).to_be_visible()
+    assert await serious(page) == []
+    await visit(page, "search?q=Ohrid")
+    await expect(page.get_by_text("rowed across the lake").first).to_be_visible()
+
+
+async def test_a_file_of_no_known_kind_is_refused_in_words(enter: Enter, tmp_path: Path) -> None:
+    file = tmp_path / "list.json"
+    file.write_text("[1, 2, 3]", encoding="utf-8")
+    page = await enter("ana")
+    await visit(page, "import")
+    await page.get_by_label("File").set_input_files(file)
+    await page.get_by_role("button", name="Import", exact=True).click()
+    await expect(page.get_by_role("alert")).to_contain_text("file:format")
+
+
+async def test_a_webhook_is_added_rotated_and_deleted_and_its_secret_shown_once(enter: Enter) -> None:
+    page = await enter("olga")
+    await visit(page, "webhooks")
+    await page.get_by_role("button", name="Add a webhook").click()
+    await page.get_by_label("Address").fill("https://127.0.0.1/hook")
+    await page.get_by_role("button", name="Add it").click()
+    await expect(page.get_by_role("status").filter(has_text="cannot be used")).to_be_visible()
+    await page.get_by_role("button", name="Add a webhook").click()
+    await page.get_by_label("Address").fill("https://app.example.com/hook")
+    await page.get_by_label("Label").fill("the booking app")
+    await page.get_by_label("replaced").check()
+    assert await serious(page) == []
+    await page.get_by_role("button", name="Add it").click()
+    secret = page.get_by_label("Secret", exact=True)
+    await expect(secret).to_contain_text("whsec_")
+    first = await secret.inner_text()
+    row = page.get_by_role("article").filter(has_text="the booking app")
+    await expect(row).to_contain_text("superseded")
+    await row.get_by_role("button", name="Rotate").click()
+    await page.get_by_role("button", name="Rotate it").click()
+    await expect(secret).not_to_have_text(first)
+    await row.get_by_role("button", name="Delete").click()
+    await page.get_by_role("button", name="Delete it").click()
+    await expect(page.get_by_text("No webhooks yet")).to_be_visible()
+
+
+async def test_settings_are_found_and_those_of_operators_alone_are_not_shown(enter: Enter) -> None:
+    page = await enter("root")
+    await visit(page, "settings")
+    await page.get_by_label("Find").fill("policy file")
+    await expect(page.get_by_role("row").filter(has_text="MNEMIC_POLICY")).to_contain_text("policy.json")
+    await expect(page.get_by_role("row").filter(has_text="MNEMIC_SERVICE_PORT")).to_have_count(0)
+    operator = await enter("olga")
+    await expect(operator.get_by_role("link", name="Settings")).to_have_count(0)
+
+
+async def test_charts_say_in_a_table_what_they_draw(enter: Enter) -> None:
+    page = await enter("olga")
+    await visit(page, "overview")
+    chart = page.get_by_role("figure").filter(has_text="Memories written and forgotten")
+    await expect(chart.get_by_role("img")).to_be_visible()
+    await chart.get_by_text("Show as a table").click()
+    await expect(chart.get_by_role("row")).to_have_count(31)
+
+
+async def test_form_and_text_of_a_policy_are_the_same_policy(enter: Enter) -> None:
+    page = await enter("olga")
+    await visit(page, "policy")
+    text = page.get_by_label("The policy as JSON")
+    await page.get_by_label("Add a key").fill("favourite_team")
+    await page.get_by_role("button", name="Add", exact=True).click()
+    rule = page.get_by_role("group", name="favourite_team")
+    await rule.get_by_label("Allowed values").fill("red, blue")
+    await rule.get_by_label("A new value").select_option("review")
+    await rule.get_by_label("Sensitive").check()
+    kept = json.loads(await text.input_value())["keys"]["favourite_team"]
+    assert (kept["allowed_values"], kept["on_change"], kept["sensitive"]) == (["red", "blue"], "review", True)
+    await page.get_by_role("button", name="Test on existing memories").click()
+    await expect(page.get_by_text("memories tested.")).to_be_visible()
+    assert await serious(page) == []
+    policy = json.loads(await text.input_value())
+    policy["keys"]["favourite_team"]["ttl_days"] = 90
+    await text.fill(json.dumps(policy))
+    await text.blur()
+    await expect(rule.get_by_label("Kept for, in days")).to_have_value("90")
+    await rule.get_by_role("button", name="Remove the rule").click()
+    assert "favourite_team" not in json.loads(await text.input_value())["keys"]
+
+
+async def test_what_an_adapter_showed_its_model_is_a_run(enter: Enter) -> None:
+    page = await enter("ana")
+    await visit(page, "runs")
+    row = page.locator(".row").filter(has_text="LangGraph")
+    await expect(row.first).to_contain_text("tokens")
+    await row.first.get_by_role("link").first.click()
+    await expect(page.get_by_role("heading", name="What the model was shown")).to_be_visible()
+    await expect(page.get_by_text("aisle seat").first).to_be_visible()
+    assert await serious(page) == []
+
+
+async def test_episodes_stand_on_a_line_of_time(enter: Enter) -> None:
+    page = await enter("ana")
+    await visit(page, "episodes")
+    line = page.get_by_role("figure").filter(has_text="When they happened")
+    first = line.get_by_role("link").first
+    await first.focus()
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_role("heading", name="Versions")).to_be_visible()

@@ -28,7 +28,8 @@ NEAR = 8
 MOST = 6
 """Sentences of one message that are looked at."""
 LONGEST = 400
-SHORTEST_WORDS = 3
+SHORTEST_WORDS, SHORTEST_STEMS = 3, 2
+"""Words of a sentence, or of its words those of content ("Rex died"), from which it may change something."""
 CORRECTION_WORDS = 20
 """Words of a message that does nothing but correct the one before it."""
 
@@ -90,9 +91,10 @@ def _doubtful(message: Message, found: Extraction) -> list[tuple[str, tuple[int,
             continue
         for start, end in _whole_corrections(message.content, *one.span):
             text = message.content[start:end]
-            if len(text) > LONGEST or len(text.split()) < SHORTEST_WORDS or is_company(text):
+            new = framed(text)
+            if len(text) > LONGEST or is_company(text):
                 continue
-            if framed(text).turns:
+            if new.turns and (len(text.split()) >= SHORTEST_WORDS or len(new.stems) >= SHORTEST_STEMS):
                 doubtful.append((text, (start, end)))
     return doubtful[:MOST]
 

@@ -37,6 +37,10 @@ _BREAK = Pattern(
 )
 
 
+_ASKING = Pattern(r"(?:what|which|where|when|who|how|why)\b", re.IGNORECASE)
+"""Words that begin a clause where something is asked; elsewhere they go on with what they stand behind."""
+
+
 @dataclass(frozen=True, slots=True)
 class Clause:
     """One clause: its text, where it stands, the sentence it is part of and where that begins, its place in that
@@ -78,13 +82,15 @@ def clauses(text: str) -> list[Clause]:
     for first, last in sentences(text):
         start = first
         pieces = []
+        sentence = text[first:last]
+        question = sentence.rstrip("\"'”’) ").endswith(("?", "？"))
         for gap in _BREAK.finditer(text, first, last):
+            if not question and gap[0].startswith(",") and _ASKING.match(text, gap.end()):
+                continue
             pieces.append((start, gap.start()))
             start = gap.end()
         pieces.append((start, last))
         trimmed = [span for span in (_trimmed(text, *piece) for piece in pieces) if span[0] < span[1]]
-        sentence = text[first:last]
-        question = sentence.rstrip("\"'”’) ").endswith(("?", "？"))
         found += [
             Clause(text[start:end], start, end, sentence, first, number, question and number == len(trimmed) - 1)
             for number, (start, end) in enumerate(trimmed)

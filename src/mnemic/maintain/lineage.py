@@ -12,7 +12,7 @@ from mnemic.inject.injection_log import injected_in
 from mnemic.maintain.audited_changes import latest
 from mnemic.ports import RecordStore
 from mnemic.text.normalise import canonical_key
-from mnemic.types import AuditEvent, Memory, Scope, Status, Where
+from mnemic.types import REST_OF, AuditEvent, Memory, Scope, Status, Where
 
 MAX_LINEAGE = 200
 """Memories that are followed in each direction."""
@@ -85,6 +85,19 @@ async def _later(store: RecordStore, memory: Memory) -> tuple[Memory, ...]:
             replaced.add(one.memory_id)
             found.append(one)
     return tuple(found[:MAX_LINEAGE])
+
+
+async def rests(store: RecordStore, scope: Scope, memory_ids: Collection[str]) -> list[Memory]:
+    """Return the active memories of a scope that say what goes on of these. Raises StoreFailed."""
+    where = Where(scopes=(scope,), statuses=frozenset({Status.ACTIVE}))
+    found: list[Memory] = []
+    before = None
+    while page := await store.newest(where, limit=PAGE, before=before):
+        found += [one for one in page if one.data.get(REST_OF) in memory_ids]
+        before = page[-1].memory_id
+        if before <= min(memory_ids):
+            break
+    return found
 
 
 async def values(store: RecordStore, key: str, *, scopes: Sequence[Scope]) -> list[Memory]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from mnemic.errors import InvalidInput, MemoryNotFound, VersionConflict
 from mnemic.maintain.export import accepted
+from mnemic.maintain.lineage import rests
 from mnemic.ports import Clock, RecordStore
 from mnemic.reason_codes import LOWER_TRUST
 from mnemic.types import Actor, Memory, Outcome, Scope, Status, Where, WriteReceipt
@@ -65,6 +66,7 @@ async def roll_back(
     where the actor's channel is trusted less than what would be closed. Asked again, it changes nothing (`refreshed`).
     """
     ended = [one for one in await successors(store, known) if one.memory_id != known.memory_id]
+    ended += await rests(store, known.scope, [known.memory_id])
     now = clock.now()
 
     async def work(unit: Unit) -> WriteReceipt:

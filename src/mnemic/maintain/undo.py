@@ -15,6 +15,7 @@ from mnemic.errors import InvalidInput, MemoryNotFound, VersionConflict
 from mnemic.guard.expiry_rule import bounded
 from mnemic.guard.policy import Policy
 from mnemic.maintain.audited_changes import Steward
+from mnemic.maintain.lineage import rests
 from mnemic.ports import Clock, RecordStore
 from mnemic.types import Actor, Memory, Scope, Status
 from mnemic.unit_of_work import Unit, commit
@@ -35,13 +36,14 @@ class UndoReceipt:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reversal:
     """Plan of an undo: the memory it ends, the status this gets, the versions of each that it had replaced, and the
-    policy that bounds how long they are kept.
+    policy that bounds how long they are kept. `rests` say what went on of them, and end with it.
     """
 
     known: Memory
     policy: Policy
     status: Status
     earlier: Mapping[str, Sequence[Memory]]
+    rests: Sequence[Memory] = ()
 
     @property
     def restored(self) -> list[Memory]:
@@ -62,7 +64,8 @@ async def reversal(store: RecordStore, memory_id: str, *, scopes: Sequence[Scope
     if not earlier:
         raise InvalidInput("undo:nothing_replaced", hint="it replaced nothing that is still there")
     status = _status_after(versions, [past[-1] for past in earlier.values()], policy)
-    return Reversal(known=known, policy=policy, status=status, earlier=earlier)
+    going_on = await rests(store, known.scope, earlier)
+    return Reversal(known=known, policy=policy, status=status, earlier=earlier, rests=going_on)
 
 
 async def undo(store: RecordStore, clock: Clock, planned: Reversal, *, actor: Actor) -> UndoReceipt:
@@ -84,6 +87,10 @@ async def undo(store: RecordStore, clock: Clock, planned: Reversal, *, actor: Ac
             supersedes=(),
             conflicts_with=tuple(earlier) if waits else present.conflicts_with,
         )
+        for one in planned.rests:
+            rest = await unit.reads.get(one.memory_id, scopes=[one.scope])
+            if rest is not None and rest.version == one.version:
+                await steward.change(unit, rest, "undone", detail={"with": known.memory_id}, status=Status.REJECTED)
         restored = [one for one, past in earlier.items() if await _restored(unit, steward, past, planned)]
         return UndoReceipt(
             memory_id=known.memory_id, version=ended.version, status=planned.status, restored=tuple(restored)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from mnemic.types.enums import SHARED, Kind, Level, Origin, Outcome, Status, Trust, lowered
 from mnemic.types.measures import Cues, Usage, VectorSpace
-from mnemic.types.memory import PASTED, ROLES, Candidate, Memory, Message, Source
+from mnemic.types.memory import PASTED, REST_OF, ROLES, Candidate, Memory, Message, Source
 from mnemic.types.scope import Actor, Scope, subject_of
 from mnemic.types.serialisation import Serialisable, from_json, to_json
 from mnemic.types.values import (
@@ -82,6 +82,7 @@ _LATE = {
 
 __all__ = [
     "PASTED",
+    "REST_OF",
     "ROLES",
     "SHARED",
     "Actor",

@@ -28,6 +28,11 @@ class Source(Serialisable):
 PASTED = "pasted"
 """Member of a recorded message's `data`: most of the message was pasted, so it is not the speaker's own statement."""
 
+REST_OF = "rest_of"
+"""The member of a memory's `data` that names the statement of which it says what goes on: what a later one did not
+change.
+"""
+
 ROLES = frozenset({"user", "assistant", "tool"})
 """Roles that may be replayed to a model. `system` never comes from a conversation, `summary` only from `compact`."""
 

@@ -101,6 +101,7 @@ class Draft:
     `decision` is the last step's decision, `blocked` the reason why nothing may be stored. `tokens` are the values that
     markers have replaced, `vaulted` the same under their storage names, sealed by `vault`. `verdicts` are a judge's
     labels of the neighbouring memories by memory_id (`mnemic.write.judge`); None: no judge was asked.
+    `rest_vectors` are the vectors of what is kept of superseded statements, by text; None: not requested yet.
     """
 
     candidate: Candidate
@@ -119,6 +120,7 @@ class Draft:
     vaulted: Mapping[str, str] = field(default_factory=dict, repr=False)
     vault: Vault | None = field(default=None, repr=False)
     verdicts: Mapping[str, str] | None = None
+    rest_vectors: Mapping[str, Vector] | None = field(default=None, repr=False)
 
     @property
     def scope(self) -> Scope:
@@ -210,6 +212,14 @@ class Draft:
             "expires_at": self.expires_at,
         }
         return Memory(**fields | changes)  # type: ignore[arg-type]
+
+
+class RestsUnembedded(Exception):
+    """Texts that a decision needs vectors of; it undoes the transaction and never leaves the write path."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        super().__init__()
+        self.texts = tuple(texts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
@@ -25,12 +26,13 @@ from mnemic.types import (
     Memory,
     Origin,
     Scope,
+    Vector,
     WriteReceipt,
 )
 from mnemic.types.identity import new_id
 from mnemic.unit_of_work import Unit, commit
 from mnemic.write.commit import Gate, Refused, Request, Settled, blocked_receipt, passed, readied
-from mnemic.write.draft import Draft, PrepareSteps, StepTimer, WriteRules
+from mnemic.write.draft import Draft, PrepareSteps, RestsUnembedded, StepTimer, WriteRules
 from mnemic.write.fingerprint import fingerprint, request_digest, request_key
 from mnemic.write.job import Job, embed
 from mnemic.write.lookup import is_known, settle
@@ -286,13 +288,18 @@ class MemoryWritePipeline:
 
             job.draft = await judged(job.draft, self._judge, self._store, deadline, job.timer)
         try:
-            settled, timer = await self._settle(job, deadline)
-            while settled is None:
+            while True:
+                try:
+                    settled, timer = await self._settle(job, deadline)
+                except RestsUnembedded as wanted:
+                    job.draft = await self._with_rest_vectors(job.draft, wanted.texts, deadline)
+                    continue
+                if settled is not None:
+                    break
                 # The identical memory is gone by now, or the store has changed to other vectors.
                 await self._follow(job)
                 job.known = False
                 await self._embed([job], deadline)
-                settled, timer = await self._settle(job, deadline)
         except Refused as refused:
             return blocked_receipt(job.draft.candidate, refused.reason, job.timer)
         return await self._publish(settled, timer, deadline)
@@ -303,7 +310,13 @@ class MemoryWritePipeline:
             if self.successor is None:
                 raise SpaceMismatch(hint="the store has changed to another embedder; restart with that one")
             await self.use(self.successor)
-        job.draft = replace(job.draft, rules=self.rules)
+        job.draft = replace(job.draft, rules=self.rules, rest_vectors=None)
+
+    async def _with_rest_vectors(self, draft: Draft, texts: Sequence[str], deadline: Deadline | None) -> Draft:
+        made: Sequence[Vector] = ()
+        with suppress(EmbedderFailed):
+            made = await self._embedder.embed(texts, deadline=deadline)
+        return replace(draft, rest_vectors=dict(zip(texts, made, strict=False)))
 
     async def _settle(self, job: Job, deadline: Deadline | None) -> tuple[Settled | None, StepTimer]:
         _check(deadline)

@@ -11,6 +11,7 @@ from mnemic.write.conflict import by_key, contradicted, pending
 from mnemic.write.draft import Decision, Draft, StepTimer
 from mnemic.write.lookup import Found, live, nearest, peers_of
 from mnemic.write.merge import Near, merge, refresh
+from mnemic.write.remaining import with_rests
 from mnemic.write.supersede import Changed, also, changed, named, own, superseding
 
 MAX_LINEAGE = 64
@@ -25,6 +26,12 @@ async def decide(
     """Return the decision about a draft that has neighbours or a rule of its key. `near_by` are its neighbours, if
     known.
     """
+    return await with_rests(tx, draft, await _decided(tx, draft, near_by, memory_ids, timer))
+
+
+async def _decided(
+    tx: Reads, draft: Draft, near_by: Found | None, memory_ids: tuple[str, str], timer: StepTimer
+) -> Decision:
     memory_id = memory_ids[0]
     peers = await peers_of(tx, draft)
     decision = await _by_rules(tx, draft, peers, memory_id)

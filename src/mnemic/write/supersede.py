@@ -9,16 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from math import sqrt
 
 from mnemic.compare.change import Change, bears, frame_of, framed, judge
 from mnemic.compare.features import apart
 from mnemic.compare.frame import Frame
+from mnemic.compare.parts import separate
 from mnemic.reason_codes import KEY_NEEDS_REVIEW
 from mnemic.types import Kind, Level, Memory, Outcome
 from mnemic.write.conflict import pending, valid_moment
 from mnemic.write.draft import Decision, Draft, starts_at
 from mnemic.write.merge import Near, closed
 
+IN_PART_COSINE = 0.3
+"""The cosine from which the parts of a statement are judged one by one."""
+MOST_PARTS, MOST_NEAR = 3, 0.7
+"""Bounds of how much nearer a part is taken to be."""
 MOST_CLOSED = 6
 """Number of memories that one statement replaces, the most probable first."""
 
@@ -44,11 +50,29 @@ def changed(draft: Draft, near: Sequence[Near], opposed: Mapping[str, str]) -> C
             continue
         how = opposed.get(memory.memory_id)
         change = judge(frame_of(memory), new, one.cosine, among=len(near), opposed=how is not None)
+        if change is None and memory.key is None and new.turns and one.cosine >= IN_PART_COSINE:
+            change = _in_part(memory, new, one.cosine, len(near))
         if change is None and how == "judged":
             change = Change("changed", 1.0)
         if change is not None:
             found.append((memory, change))
     return sorted(found, key=lambda pair: -pair[1].probability)[:MOST_CLOSED]
+
+
+def _in_part(memory: Memory, new: Frame, cosine: float, among: int) -> Change | None:
+    """Return the change to one part of a statement that tells several things, of which the rest goes on. The whole is
+    further from what is like a part of it than that part is: of k parts that have nothing in common, by the root of k.
+    """
+    parts, known = separate(memory.content), frame_of(memory)
+    if not parts or new.plain in known.plain or apart(known, new):
+        return None
+    nearer = min(MOST_NEAR, cosine * sqrt(min(len(parts), MOST_PARTS)))
+    for frame in map(framed, parts):
+        if frame.plain not in new.plain and (frame.stems & new.stems or frame.attributes & new.attributes):
+            change = judge(frame, new, nearer, among=among)
+            if change is not None:
+                return change
+    return None
 
 
 def named(draft: Draft, near: Sequence[Near]) -> Changed:

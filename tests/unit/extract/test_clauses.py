@@ -15,6 +15,7 @@ from mnemic.extract.clauses import clauses, sentences
         ("I like tea, and I live in Rome.", ["I like tea", "I live in Rome."]),
         ("Dr. Lee is at 3.4 percent. OK!", ["Dr. Lee is at 3.4 percent.", "OK!"]),
         ("I'm vegan, what can I eat?", ["I'm vegan", "what can I eat?"]),
+        ("My sister Ana, who is a vet, lives in Rome.", ["My sister Ana, who is a vet, lives in Rome."]),
         ("Hi\nI'm Ana", ["Hi", "I'm Ana"]),
         ("犬が好き。猫も。", ["犬が好き。", "猫も。"]),
         ("   ", []),

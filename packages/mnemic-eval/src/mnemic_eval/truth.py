@@ -27,7 +27,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput
 from mnemic.extract.model import ModelExtractor
 from mnemic.ports import Embedder
-from mnemic.types import Actor, Memory, Message
+from mnemic.types import REST_OF, Actor, Memory, Message
 from mnemic_eval.conditions import conditions
 from mnemic_eval.oracle import Answers, Oracle
 from mnemic_eval.outcome import SEED
@@ -65,6 +65,13 @@ class _Played:
     born: dict[tuple[str, str], tuple[str, str, str]] = field(default_factory=dict)
     asks: list[dict[str, Any]] = field(default_factory=list)
     active: list[Memory] = field(default_factory=list)
+
+    def support(self, memory: Memory, message: Message) -> str:
+        """Return the text that a memory made while `message` was captured has to stand in: what goes on of an earlier
+        statement was said where that was.
+        """
+        earlier = memory.data.get(REST_OF)
+        return next((said for (known, _), (_, said, _) in self.born.items() if known == earlier), message.content)
 
     @property
     def texts(self) -> set[str]:
@@ -214,7 +221,7 @@ async def _play(engine: MemoryEngine, row: Line, recorded: bool) -> _Played:
             for memory in await _active(engine, actor):
                 text = shown(memory)
                 if memory.memory_id not in kept and known.get(memory.memory_id) != text:
-                    played.born[memory.memory_id, text] = message.role, message.content, memory.content
+                    played.born[memory.memory_id, text] = message.role, played.support(memory, message), memory.content
                     known[memory.memory_id] = text
         if recorded:
             receipts = await engine.record(said, actor=actor)

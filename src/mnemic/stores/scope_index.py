@@ -546,7 +546,7 @@ class Slot:
 
 
 class IndexCache:
-    """Slots by the number of their scope. Whoever has used one says how much it weighs now. Safe for threads.
+    """Slots by scope, named as the store names it. Whoever has used one says how much it weighs now. Safe for threads.
 
     Where the store `rereads` vectors, an index of a large scope does not keep them.
     """
@@ -556,27 +556,27 @@ class IndexCache:
         self._bm25 = bm25
         self._budget = budget
         self._rereads = rereads
-        self._slots: OrderedDict[int, Slot] = OrderedDict()
-        self._sizes: dict[int, int] = {}
+        self._slots: OrderedDict[Hashable, Slot] = OrderedDict()
+        self._sizes: dict[Hashable, int] = {}
         self._lock = threading.Lock()
 
     def empty(self) -> ScopeIndex:
         """Return a new index without memories."""
         return ScopeIndex(self._dimension, self._bm25, rereads=self._rereads)
 
-    def slot(self, scope_id: int) -> Slot:
+    def slot(self, scope: Hashable) -> Slot:
         """Return the scope's slot, with an empty index where there was none."""
         with self._lock:
-            slot = self._slots.get(scope_id)
+            slot = self._slots.get(scope)
             if slot is None:
-                slot = self._slots[scope_id] = Slot(self.empty())
-            self._slots.move_to_end(scope_id)
+                slot = self._slots[scope] = Slot(self.empty())
+            self._slots.move_to_end(scope)
             return slot
 
-    def weigh(self, scope_id: int, size: int) -> None:
+    def weigh(self, scope: Hashable, size: int) -> None:
         """Note what the scope's index takes, in bytes, and drop others until all fit; the last one stays."""
         with self._lock:
-            self._sizes[scope_id] = size
+            self._sizes[scope] = size
             while len(self._slots) > 1 and sum(self._sizes.values()) > self._budget:
                 dropped, _ = self._slots.popitem(last=False)
                 self._sizes.pop(dropped, None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
 
@@ -12,39 +12,26 @@ import asyncpg
 
 from mnemic.errors import (
     CommitUnknown,
-    InvalidConfig,
     MnemicError,
     StoreBusy,
     StoreFailed,
     StoreNewer,
-    StoreUnavailable,
 )
 from mnemic.types import Deadline
 from mnemic_postgres.failures import DRIVER_ERRORS, lost_connection, lost_race, typed
 from mnemic_postgres.loop_thread import LoopThread, Tasks
-from mnemic_postgres.rows import decode_vector, encode_vector
+from mnemic_postgres.pool import BOUND, UNBOUND, unbound
 from mnemic_postgres.statements import load
 
 T = TypeVar("T")
 
-APP_ROLE = "mnemic_app"
 _SESSION = load("session")
 _MIGRATING = 0x6D6E656D6963  # "mnemic": a migration holds this lock alone, writers share it
 _OTHER_SCHEMA = "22012"
 """Division by zero, which nothing but the check of the schema does."""
-_READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SAVEPOINT begun"
+_READ = f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {BOUND}; SAVEPOINT begun"
 _ALONE = ""
 _AGAIN = "ROLLBACK TO SAVEPOINT begun"
-_PLANNING = {
-    # One plan for all: every statement reads an index, whatever its parameters and however many rows there are today.
-    "plan_cache_mode": "force_generic_plan",
-    "enable_seqscan": "off",
-    "random_page_cost": "1.1",
-    "jit": "off",
-}
-_QUERIES = 5000
-"""Statements after which a connection is replaced, so that plans are made for the tables as they are by then."""
-_ROLE_REFUSED = {"22023", "42501"}
 _ATTEMPTS = 5
 _END_SECONDS = 5.0
 """Seconds that the end of a read may take before its connection is dropped."""
@@ -216,7 +203,7 @@ def _writing(schema: int) -> str:
     transaction from within plain SQL.
     """
     return (
-        f"BEGIN; SELECT pg_advisory_xact_lock_shared({_MIGRATING}); "  # noqa: S608 - numbers alone
+        f"BEGIN; {BOUND}; SELECT pg_advisory_xact_lock_shared({_MIGRATING}); "  # noqa: S608 - numbers alone
         f"SELECT 1 / (max(version) <= {schema})::integer FROM mnemic.schema_version"
     )
 
@@ -282,10 +269,8 @@ class _Attempt:
             return await work(session)
         try:
             await session.execute(self._begin)
-        except StoreFailed:
-            if getattr(session.failure, "sqlstate", None) == _OTHER_SCHEMA:
-                raise StoreNewer(hint="the database was migrated by a newer mnemic; update this one") from None
-            raise
+        except StoreFailed as failed:
+            raise _refused(session.failure, failed) from None
         result = await work(session)
         if self._begin == _READ:
             # Whoever goes on without a list that failed does not see that the whole moment was lost with it.
@@ -342,59 +327,9 @@ async def _rolled_back(connection: Any) -> bool:
     return True
 
 
-async def connect(dsn: str, seconds: float, settings: Mapping[str, str]) -> Any:
-    """One connection outside the pool. Raises StoreUnavailable."""
-    try:
-        async with asyncio.timeout(seconds):
-            return await asyncpg.connect(dsn, timeout=seconds, server_settings=dict(settings))
-    except (*DRIVER_ERRORS, ValueError) as error:
-        raise _unreachable(error) from None
-
-
-async def open_pool(dsn: str, *, size: int, seconds: float, settings: Mapping[str, str], vector_schema: str) -> Any:
-    """Return a pool whose connections work as the application's role and speak pgvector.
-
-    Raises InvalidConfig (`invalid_config:postgres_role`) and StoreUnavailable.
-    """
-
-    async def prepared(connection: Any) -> None:
-        await connection.set_type_codec(
-            "vector", schema=vector_schema, encoder=encode_vector, decoder=decode_vector, format="binary"
-        )
-
-    async def as_it_is(connection: Any) -> None:
-        """Nothing to reset: every setting ends with its transaction."""
-
-    milliseconds = str(int(seconds * 1000))
-    limits = {"statement_timeout": milliseconds, "idle_in_transaction_session_timeout": milliseconds}
-    pool = asyncpg.create_pool(
-        dsn,
-        min_size=0,
-        max_size=size,
-        max_queries=_QUERIES,
-        timeout=seconds,
-        init=prepared,
-        reset=as_it_is,
-        server_settings={"role": APP_ROLE, **_PLANNING, **limits, **settings},
-    )
-    try:
-        async with asyncio.timeout(seconds):
-            await _tried(pool)
-    except (*DRIVER_ERRORS, ValueError) as error:
-        pool.terminate()
-        if isinstance(error, asyncpg.PostgresError) and error.sqlstate in _ROLE_REFUSED:
-            raise InvalidConfig("postgres_role", hint=f"GRANT {APP_ROLE} to the user of the connection") from None
-        raise _unreachable(error) from None
-    return pool
-
-
-async def _tried(pool: Any) -> None:
-    await pool
-    async with pool.acquire() as connection:
-        await connection.execute("SELECT")
-
-
-def _unreachable(error: BaseException) -> MnemicError:
-    if isinstance(error, TimeoutError | ValueError):
-        return StoreUnavailable(hint="check the address of the server")
-    return typed(error)
+def _refused(cause: BaseException | None, failed: StoreFailed) -> MnemicError:
+    """Return the error to raise where the beginning of a transaction failed."""
+    state = getattr(cause, "sqlstate", None)
+    if state == _OTHER_SCHEMA:
+        return StoreNewer(hint="the database was migrated by a newer mnemic; update this one")
+    return unbound() if state == UNBOUND else failed

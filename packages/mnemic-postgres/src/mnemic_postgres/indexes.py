@@ -66,10 +66,10 @@ class Indexes:
         """Return the scope's index as of the session's transaction, or newer; None where the database must search."""
         if not self.fits(place):
             return None
-        slot = self._cache.slot(place.scope_id)
+        slot = self._cache.slot((tenant, place.scope_id))
         far = _behind(place, slot.index) > CATCH_UP
         if far or slot.index.wasteful:
-            self.loads.start(self._load(tenant, place.scope_id), key=place.scope_id)
+            self.loads.start(self._load(tenant, place.scope_id), key=(tenant, place.scope_id))
         if far:
             return None
         if slot.index.seen < place.changes:
@@ -90,7 +90,7 @@ class Indexes:
         if kept is not None:
             index.keep(kept)
         index.seen = place.changes
-        self._cache.weigh(place.scope_id, index.nbytes)
+        self._cache.weigh((tenant, place.scope_id), index.nbytes)
 
     async def _load(self, tenant: str, scope_id: int) -> None:
         async with self._turns:
@@ -100,10 +100,10 @@ class Indexes:
             except MnemicError as error:
                 _log.warning("a scope was not loaded into memory: %s", error.reason)
                 return
-        slot = self._cache.slot(scope_id)
+        slot = self._cache.slot((tenant, scope_id))
         if slot.index.seen < index.seen or slot.index.wasteful:
             slot.index = index
-        self._cache.weigh(scope_id, slot.index.nbytes)
+        self._cache.weigh((tenant, scope_id), slot.index.nbytes)
 
     async def _whole(self, tenant: str, scope_id: int, session: Session) -> ScopeIndex:
         await session.enter(tenant)

@@ -10,8 +10,9 @@ from typing import Literal, Self, TypeVar
 
 from mnemic.errors import InvalidConfig
 from mnemic.types import VectorSpace
-from mnemic_postgres.connections import Connections, Session, connect, open_pool
+from mnemic_postgres.connections import Connections, Session
 from mnemic_postgres.loop_thread import LoopThread
+from mnemic_postgres.pool import connect, open_pool
 from mnemic_postgres.replica import Replica
 from mnemic_postgres.schema import Prepared, migrations, prepare
 

@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
-from mnemic_postgres.connections import connect
 from mnemic_postgres.failures import DRIVER_ERRORS, typed
 from mnemic_postgres.opening import Access
+from mnemic_postgres.pool import connect
 
 T = TypeVar("T")
 

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from mnemic.errors import InvalidConfig, SpaceMismatch, StoreCorrupt, StoreNewer, StoreUnavailable
 from mnemic.types import VectorSpace
-from mnemic_postgres.connections import APP_ROLE
 from mnemic_postgres.failures import DRIVER_ERRORS, typed
+from mnemic_postgres.pool import APP_ROLE
 
 OLDEST_SERVER = 160000
 LONGEST_INDEXED = 2000

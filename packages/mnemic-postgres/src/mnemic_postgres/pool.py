@@ -1,0 +1,101 @@
+"""The pool: connections that work as the application's role."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+import asyncpg
+
+from mnemic.errors import InvalidConfig, MnemicError, StoreUnavailable
+from mnemic_postgres.failures import DRIVER_ERRORS, typed
+from mnemic_postgres.rows import decode_vector, encode_vector
+
+APP_ROLE = "mnemic_app"
+BOUND = f"SELECT CASE current_user WHEN '{APP_ROLE}' THEN 0 ELSE current_user::text::integer END"
+"""Fails where row-level security does not bind whoever asks, for the name of another role is no number: a pooler in
+between may have dropped the role that the connection asked for at its start.
+"""
+UNBOUND = "22P02"
+"""Failure of `BOUND`."""
+
+_PLANNING = {
+    # One plan for all: every statement reads an index, whatever its parameters and however many rows there are today.
+    "plan_cache_mode": "force_generic_plan",
+    "enable_seqscan": "off",
+    "random_page_cost": "1.1",
+    "jit": "off",
+}
+_QUERIES = 5000
+"""Statements after which a connection is replaced, so that plans are made for the tables as they are by then."""
+_ROLE_REFUSED = {"22023", "42501"}
+
+
+async def connect(dsn: str, seconds: float, settings: Mapping[str, str]) -> Any:
+    """One connection outside the pool. Raises StoreUnavailable."""
+    try:
+        async with asyncio.timeout(seconds):
+            return await asyncpg.connect(dsn, timeout=seconds, server_settings=dict(settings))
+    except (*DRIVER_ERRORS, ValueError) as error:
+        raise _unreachable(error) from None
+
+
+async def open_pool(dsn: str, *, size: int, seconds: float, settings: Mapping[str, str], vector_schema: str) -> Any:
+    """Return a pool whose connections work as the application's role and speak pgvector.
+
+    Raises InvalidConfig (`invalid_config:postgres_role`) and StoreUnavailable.
+    """
+
+    async def prepared(connection: Any) -> None:
+        await connection.set_type_codec(
+            "vector", schema=vector_schema, encoder=encode_vector, decoder=decode_vector, format="binary"
+        )
+
+    async def as_it_is(connection: Any) -> None:
+        """Nothing to reset: every setting ends with its transaction."""
+
+    milliseconds = str(int(seconds * 1000))
+    limits = {"statement_timeout": milliseconds, "idle_in_transaction_session_timeout": milliseconds}
+    pool = asyncpg.create_pool(
+        dsn,
+        min_size=0,
+        max_size=size,
+        max_queries=_QUERIES,
+        timeout=seconds,
+        init=prepared,
+        reset=as_it_is,
+        server_settings={"role": APP_ROLE, **_PLANNING, **limits, **settings},
+    )
+    try:
+        async with asyncio.timeout(seconds):
+            await _tried(pool)
+    except (*DRIVER_ERRORS, ValueError) as error:
+        pool.terminate()
+        if isinstance(error, asyncpg.PostgresError) and error.sqlstate == UNBOUND:
+            raise unbound() from None
+        if isinstance(error, asyncpg.PostgresError) and error.sqlstate in _ROLE_REFUSED:
+            raise InvalidConfig("postgres_role", hint=f"GRANT {APP_ROLE} to the user of the connection") from None
+        raise _unreachable(error) from None
+    return pool
+
+
+async def _tried(pool: Any) -> None:
+    await pool
+    async with pool.acquire() as connection:
+        await connection.execute(BOUND)
+
+
+def unbound() -> InvalidConfig:
+    """Return the error of a connection that works as another role."""
+    return InvalidConfig(
+        "postgres_role",
+        hint=f"the server did not take the role {APP_ROLE}, without which tenants are not kept apart: "
+        f"a pooler must pass start-up settings on, or ALTER ROLE your_login SET role = '{APP_ROLE}'",
+    )
+
+
+def _unreachable(error: BaseException) -> MnemicError:
+    if isinstance(error, TimeoutError | ValueError):
+        return StoreUnavailable(hint="check the address of the server")
+    return typed(error)

@@ -64,6 +64,21 @@ async def test_a_key_is_made_shown_once_and_revoked(enter: Enter) -> None:
     await expect(page.get_by_role("button", name="Revoke the booking desk")).to_have_count(0)
 
 
+async def test_whoever_a_key_is_made_for_sees_it_and_who_made_it(enter: Enter) -> None:
+    page = await enter("olga")
+    await visit(page, "keys")
+    await page.get_by_role("button", name="Make a key").click()
+    await page.get_by_label("What is it for?").fill("a look at what Ana said")
+    await page.get_by_label("User").fill("ana")
+    await page.get_by_role("button", name="Make it").click()
+    await expect(page.locator("pre")).to_contain_text("mnk_")
+
+    theirs = await enter("ana")
+    await visit(theirs, "mine")
+    key = theirs.get_by_role("listitem").filter(has_text="a look at what Ana said")
+    await expect(key).to_contain_text("by olga")
+
+
 async def test_keys_of_the_keyboard_lead_anywhere(enter: Enter) -> None:
     page = await enter("ana")
     await visit(page, "overview")

@@ -28,6 +28,7 @@ from mnemic.ports import Clock
 from mnemic_server.claimed import ClaimedUsers, identifier_of
 from mnemic_server.credentials import ApiKeys, Principal, Role, TokenKey, shown_key
 from mnemic_server.fetching import require_fetchable
+from mnemic_server.issued import Issued
 from mnemic_server.provider_keys import FetchedKeys, FixedKeys
 
 ISSUER = "mnemic"
@@ -102,12 +103,13 @@ class Tokens:
         self._provider = provider
         self._keys = None if provider is None else _keys(provider, clock)
         self._users = ClaimedUsers(keys.store)
+        self._issued = Issued(keys.store, clock)
 
     async def issue(
         self, api_key: str, *, user: str, session: str | None, roles: frozenset[Role], ttl: timedelta
     ) -> str:
         """Return a token for a user of the tenant of the application whose key's text this is, with some of its roles.
-        Raises InvalidInput, MemoryNotFound for a key that is none.
+        The audit of the tenant says that it was. Raises InvalidInput, MemoryNotFound for a key that is none.
         """
         if not timedelta(0) < ttl <= MAX_TTL:
             raise InvalidInput("ttl", hint="more than nothing, at most 24 hours")
@@ -128,8 +130,9 @@ class Tokens:
             "iat": now,
             "exp": now + int(ttl.total_seconds()),
         }
-        _principal(claims, claims["tenant"], claims["roles"], application.key_id)
+        opened = _principal(claims, claims["tenant"], claims["roles"], application.key_id)
         signing = await self._signing(api_key, *shown)
+        await self._issued.note(opened)
         return jwt.encode({"alg": _OWN[0], "kid": application.key_id}, claims, signing, algorithms=_OWN)
 
     async def _signing(self, api_key: str, key_id: str, shown: str) -> OKPKey:

@@ -24,7 +24,7 @@ function row(key, fresh, refresh) {
   return el("article", { class: "row" },
     el("div", {},
       el("p", { class: "content" }, key.label || key.key_id),
-      el("p", { class: "meta" }, el("span", {}, key.user ?? "an application"), el("span", {}, key.roles.join(", ")), el("span", {}, "made ", when(key.created_at)),
+      el("p", { class: "meta" }, el("span", {}, key.user ?? "an application"), el("span", {}, key.roles.join(", ")), el("span", {}, "made ", when(key.created_at), ` by ${key.created_by}`),
         el("span", {}, key.last_used_at ? several("used ", when(key.last_used_at)) : "never used"), key.expires_at && el("span", {}, "ends ", el("time", { datetime: key.expires_at }, key.expires_at.slice(0, 10))))),
     el("div", { class: "actions" },
       button("Rotate", () => rotate(path, key, fresh), { "aria-label": `Rotate ${key.label || key.key_id}` }),

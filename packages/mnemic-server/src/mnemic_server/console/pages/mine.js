@@ -2,7 +2,7 @@
 
 import { call, fetchFile, Problem } from "../api.js";
 import { download, el, several } from "../elements.js";
-import { ask, attempt, button, choice, empty, facts, field, head, paged, panel, provenance, say, sureToForget } from "../parts.js";
+import { ask, attempt, button, choice, empty, facts, field, head, paged, panel, provenance, say, sureToForget, when } from "../parts.js";
 import { linkTo } from "../page-list.js";
 import { counted, dateTime, number, spaced } from "../words.js";
 
@@ -11,8 +11,9 @@ const KINDS = [["", "everything"], ["long_term", "long term"], ["persona", "how 
 /** @param {any} context */
 export async function show({ who, signal }) {
   const subject = who.roles.includes("subject");
-  const [{ consents }, { memories }] = await Promise.all([
+  const [{ consents }, { keys }, { memories }] = await Promise.all([
     call("GET", "/v1/consents", { signal }),
+    call("GET", "/v1/keys/own", { signal }),
     call("GET", "/v1/memories", { query: { limit: 200 }, signal }),
   ]);
   const inUse = memories.map((memory) => memory.key).filter((key) => key && !key.includes(":"));
@@ -21,6 +22,7 @@ export async function show({ who, signal }) {
     head("My memory", "What is remembered about you, and what you can do about it.", subject && button("Download my data", () => takeAlong())),
     remembered.node,
     panel("Your decisions", decisions(consents, inUse)),
+    panel("Keys that open your memory", opening(keys)),
     subject && panel("Erase everything", erasure(who, remembered.fill)),
   );
 }
@@ -90,6 +92,18 @@ function decisions(consents, inUse) {
 function stand(decided) {
   if (decided === undefined) return el("span", { class: "quiet" }, "not decided");
   return el("span", { class: decided ? "badge is-active" : "badge is-rejected" }, decided ? "allowed" : "not allowed");
+}
+
+/** Whoever made them: nobody gets a key to somebody's memory behind their back. */
+function opening(keys) {
+  if (keys.length === 0) return el("p", { class: "quiet" }, "No key was made for you. Whoever signs you in opens your memory for you.");
+  return several(
+    el("p", { class: "quiet" }, "Each lets whoever holds it act as you. If you do not know one, ask whoever made it, and have it revoked."),
+    el("ul", { class: "rows" }, keys.map((key) => el("li", { class: "row" },
+      el("div", {},
+        el("p", { class: "content" }, key.label || key.key_id),
+        el("p", { class: "meta" }, el("span", {}, key.roles.join(", ")), el("span", {}, "made ", when(key.created_at), ` by ${key.created_by}`),
+          el("span", {}, key.last_used_at ? several("used ", when(key.last_used_at)) : "never used")))))));
 }
 
 async function takeAlong() {

@@ -72,8 +72,8 @@ _RETURNS = pattern(
 )
 """Words of what returns, lasts or has an occasion."""
 _IN_JEST = pattern(
-    r"\b(?:(?:just|only|i'm|im|i was|totally) )*(?:kidding|joking)(?= |\W*$)(?! (?:aside|around|about|apart))|"
-    r"\(\W*(?:ok(?:ay)?,? |it's |that's |that was )?(?:a |just a )?joke\W*\)|"
+    r"\b(?:kidding|joking)(?= |\W*$)(?! (?:aside|around|about|apart))|"
+    r"\([^\w(]*(?:ok(?:ay)?,? |it's |that's |that was )?(?:a |just a )?joke[^\w(]*\)|"
     r"\b(?:ok(?:ay)?,? joke|that(?:'s| is| was) (?:just )?a joke|it(?:'s| was) (?:just )?a joke|"
     r"jk|j/k|just a joke)(?!\w)|"
     r"\b(?:(?:war|das war|ist) (?:nur |bloß |doch )?(?:ein |'n )?(?:scherz|spaß|witz)|(?:kleiner|nur) (?:scherz|spaß)|"

@@ -95,7 +95,7 @@ def fields() -> list[Any]:
 
 
 FIELDS = fields()
-CHOSEN = PIECES if FULL else ["\n", "A", "1 ", "“", "<p>", "I am "]
+CHOSEN = PIECES if FULL else ["\n", "A", "1 ", "“", "<p>", "(", "I am "]
 
 
 def test_the_description_names_texts_of_many_routes() -> None:

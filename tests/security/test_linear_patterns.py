@@ -22,7 +22,7 @@ from mnemic.text.pattern import Pattern
 from tests.architecture.sources import PACKAGES
 from tests.faults.scale import size
 
-LENGTH, MORE = size(1_500, 4_000), 4
+LENGTH, MORE = size(1_000, 4_000), 4
 SLOW_SECONDS = LENGTH * 5e-7
 """At `LENGTH`: several times what a linear pattern takes. Below it nothing is tried again."""
 GROWS = 9.0
@@ -75,6 +75,7 @@ PIECES = [
     ),
     *("Mr. ", "12:", "12:3", "Jan ", "Mon ", "at ", "in ", "not ", "is ", "was ", "\\", "|", "~", "#", "# ", "*", "* "),
     *("?", "! ", "…", "“", "”", "«", "is a ", "a b ", "A B ", "1a", "a1", "A1", "1A ", " a", " 1", "\u200d", "\u0301"),
+    *("just ", "so ", "very ", "ha", "()", "(a)"),
 ]
 
 

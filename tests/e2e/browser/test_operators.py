@@ -67,10 +67,10 @@ async def test_a_key_is_made_shown_once_and_revoked(enter: Enter) -> None:
 async def test_whoever_a_key_is_made_for_sees_it_and_who_made_it(enter: Enter) -> None:
     page = await enter("olga")
     await visit(page, "keys")
-    await page.get_by_role("button", name="Make a key").click()
+    await page.get_by_role("button", name="Create a key").click()
     await page.get_by_label("What is it for?").fill("a look at what Ana said")
     await page.get_by_label("User").fill("ana")
-    await page.get_by_role("button", name="Make it").click()
+    await page.get_by_role("button", name="Create it").click()
     await expect(page.locator("pre")).to_contain_text("mnk_")
 
     theirs = await enter("ana")

@@ -313,7 +313,7 @@ def _signed(report: AuditReport) -> str:
 def maintain_(given: Given, /, rebuild: str | None, reembed: bool, **options: Any) -> None:
     r"""Expire, purge, drain the outbox, tidy the file. Made to be run once a day.
 
-    The first run only reads the clock: a moment counts as past when two runs have seen it in the past. --rebuild fills
+    The first run only records the time: a memory expires once two runs have seen its expiry in the past. --rebuild fills
     a copy of the tenant's memories from the store, and makes an index that is not there yet.
 
     --consolidate also writes what the tenant's users said once more, shorter: a summary of each conversation that has

@@ -42,18 +42,18 @@ if TYPE_CHECKING:
 def mcp_(given: Given, port: int | None, host_confirms: bool, host: str | None) -> int:
     r"""Serve one user's memory to MCP clients, over standard input and output.
 
-    Tools, resources and prompts reach the memories of --user, and nobody else's: no tool has an argument for whom.
+    Tools, resources and prompts reach the memories of --user only: no tool has an argument for the user.
 
     \b
       mnemic --store memory.db --user ana mcp
       MNEMIC_MCP_TOKEN=... mnemic mcp --http 8765
       mnemic --store ~/memory.db --user ana mcp --print-config claude-desktop
 
-    What the user said is deleted only once they say so: a client that can ask them (elicitation) is made to ask. Others
-    are refused, unless --host-confirms.
+    The user's own statements are deleted only with the user's consent: a client with elicitation must ask. Other
+    clients are refused, unless --host-confirms is set.
 
-    Over HTTP a client brings MNEMIC_MCP_TOKEN as bearer token, or the line of the file that is named by
-    MNEMIC_MCP_TOKEN_FILE; without one, a token is made up and told on standard error.
+    Over HTTP a client sends MNEMIC_MCP_TOKEN as bearer token, or the line of the file MNEMIC_MCP_TOKEN_FILE; without
+    either, a random token is printed on standard error.
     """
     from mnemic.config.files import secret_named
 

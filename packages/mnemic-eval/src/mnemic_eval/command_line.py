@@ -84,14 +84,14 @@ def eval_(
     seed: int | None,
     report: Path | None,
 ) -> None:
-    """Measure how well SET goes: locomo, longmemeval, realtalk, beam, precision (search), pairs (merge and conflict),
-    pii (redaction), structured (travel confirmations), extraction or commands (what is worth remembering, what not),
-    truth (what users say, kept true over time), abstention (questions that nothing answers), injection (what
-    is injected), preferences (whether they are shown where they matter), languages (other ones than English).
+    """Measure quality on SET: locomo, longmemeval, realtalk, beam, precision (search), pairs (merge and conflict), pii
+    (redaction), structured (travel confirmations), extraction or commands (extraction of facts and commands), truth
+    (statements that change over time), abstention (unanswerable questions), injection (choice of memories), preferences
+    (shown where they matter), languages (other than English).
 
-    Every message of a set of conversations goes through the engine into a file that is thrown away; every question is
-    searched for. Of pairs, the second statement is told after the first. Texts of pii are redacted,
-    confirmations read by rules. Nothing is downloaded: PATH is your copy of the set. Your own memories are not touched.
+    Every message of a set of conversations is written to a temporary file, and every question is searched. Of pairs,
+    the second statement is written after the first. Texts of pii are redacted, confirmations read by rules. Nothing is
+    downloaded: PATH is your copy of the set. Your own memories are not touched.
     """
     from mnemic_eval.outcome import SEED
     from mnemic_eval.registry import SETS as RUNNERS
@@ -152,7 +152,7 @@ def _command() -> str:
 def bench_(given: Given, /, *, quick: bool, service: bool, **asked: object) -> None:
     """Measure how fast it writes, searches and starts on this machine.
 
-    Works in a file, or a database, of its own that is thrown away. Takes a few minutes; --quick takes seconds.
+    Works in a temporary file or database. Takes a few minutes; --quick takes seconds.
     """
     if service:
         _bench_service(given, quick, asked)
@@ -216,7 +216,7 @@ def _progress_line() -> tuple[Callable[[str, int, int], None], Callable[[], None
     "--flagged", type=click.FloatRange(0, 0.5), default=0.1, show_default=True, help="Flagged wrongly at most."
 )
 @click.option("--dry-run", is_flag=True, help="Choose and show; keep nothing.")
-@click.option("--reset", is_flag=True, help="Forget the calibration; the defaults hold again.")
+@click.option("--reset", is_flag=True, help="Remove the calibration and use the defaults.")
 @click.pass_obj
 def calibrate_(given: Given, /, data: Path | None, error: float, flagged: float, dry_run: bool, reset: bool) -> None:
     r"""Choose the cosines from which memories are merged and flagged, for the embedder in use, and keep them in the

@@ -21,15 +21,16 @@ if TYPE_CHECKING:
 
 @click.command("keys", cls=Command)
 @click.argument("action", type=click.Choice(["init", "status", "rotate", "seal"]))
-@click.option("--data", is_flag=True, help="rotate: the data keys, and what is sealed with them.")
-@click.option("--subject", metavar="USER", help="rotate --data: of this user alone.")
+@click.option("--data", is_flag=True, help="rotate: the data keys, with re-encryption.")
+@click.option("--subject", metavar="USER", help="rotate --data: of this user only.")
 @click.option("--keep-old", is_flag=True, help="rotate --data: destroy none; another store is sealed with them too.")
 @click.pass_obj
 def keys_(given: Given, /, action: str, data: bool, subject: str | None, keep_old: bool) -> int:
-    r"""Make a master key, look at the keys, change the master key or the data keys, or seal a store that was plain.
+    r"""Create a master key, show the state of the keys, change the master key or the data keys, or seal a plain-text
+    store.
 
-    The master key is the file MNEMIC_KEY_FILE, the data keys lie in MNEMIC_KEY_FOLDER. Back both up apart from the
-    store: without them nothing that was sealed can be read again, by anybody.
+    The master key is the file MNEMIC_KEY_FILE, the data keys are in MNEMIC_KEY_FOLDER. Back both up separately from the
+    store: without them sealed data can never be read again.
 
     \b
       MNEMIC_KEY_FILE=master.key mnemic keys init

@@ -26,11 +26,15 @@ if TYPE_CHECKING:
 @click.command("review", cls=Command)
 @click.argument("action", type=click.Choice(["list", "approve", "reject"]))
 @click.argument("memory_ids", nargs=-1, metavar="[MEMORY_ID]...")
-@click.option("--content", help="approve: what it shall say instead.")
-@click.option("--merge-with", multiple=True, metavar="MEMORY_ID", help="approve: take its place too; may be repeated.")
-@click.option("--older-than", type=click.IntRange(min=0), metavar="DAYS", help="list, reject: what waited so long.")
-@click.option("--shared", is_flag=True, help="list: also what others wrote at shared levels and nobody has approved.")
-@click.option("--limit", "-n", type=click.IntRange(1, 10_000), default=50, show_default=True, help="How many at most.")
+@click.option("--content", help="approve: the corrected text.")
+@click.option(
+    "--merge-with", multiple=True, metavar="MEMORY_ID", help="approve: also replace this memory; may be repeated."
+)
+@click.option(
+    "--older-than", type=click.IntRange(min=0), metavar="DAYS", help="list, reject: entries that have waited this long."
+)
+@click.option("--shared", is_flag=True, help="list: also unapproved statements of others at shared levels.")
+@click.option("--limit", "-n", type=click.IntRange(1, 10_000), default=50, show_default=True, help="Maximum number.")
 @click.pass_obj
 def review_(given: Given, /, action: str, memory_ids: tuple[str, ...], **options: Any) -> int:
     r"""Look at what waits for a person, in the whole tenant; approve or reject it.
@@ -132,10 +136,10 @@ def _waiting_text(waiting: Sequence[Waiting]) -> str:
 @click.command("consent", cls=Command)
 @click.argument("action", type=click.Choice(["list", "grant", "revoke"]))
 @click.argument("keys", nargs=-1, metavar="[KEY]...")
-@click.option("--erase", "erase_held", is_flag=True, help="revoke: erase what is held under the key as well.")
+@click.option("--erase", "erase_held", is_flag=True, help="revoke: also erase the memories under the key.")
 @click.pass_obj
 def consent_(given: Given, action: str, keys: tuple[str, ...], erase_held: bool) -> int:
-    """Say which keys may be remembered of you. What you revoke is hidden at once, and erased with --erase."""
+    """Decide which keys may be remembered about you. What you revoke is hidden at once, and erased with --erase."""
     if action != "list" and not keys:
         raise click.UsageError("which keys? name at least one", ctx=click.get_current_context())
 
@@ -172,13 +176,15 @@ def _consent_text(fields: Mapping[str, Any]) -> str:
 
 @click.command("erase", cls=Command)
 @click.argument("subject", required=False)
-@click.option("--block", is_flag=True, help="Learn nothing about them again.")
-@click.option("--receipt", "receipt_file", metavar="FILE", help="Write the receipt to FILE; it holds no content.")
-@click.option("--verify", "verify_file", metavar="FILE", help="Scan the store for what this receipt says was erased.")
+@click.option("--block", is_flag=True, help="Never store anything about them again.")
+@click.option("--receipt", "receipt_file", metavar="FILE", help="Write the receipt, which has no content, to FILE.")
+@click.option(
+    "--verify", "verify_file", metavar="FILE", help="Scan the store for the data that this receipt lists as erased."
+)
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @click.pass_obj
 def erase_(given: Given, /, subject: str | None, **options: Any) -> int:
-    r"""Erase everything about the user SUBJECT of the tenant, with a receipt that can be checked again.
+    r"""Erase everything about the user SUBJECT of the tenant, with a receipt that can be verified later.
 
     \b
       mnemic erase ana --receipt ana.json
@@ -251,12 +257,10 @@ def _verify(given: Given, file: str) -> int:
 @click.command("audit", cls=Command)
 @click.argument("action", type=click.Choice(["list", "verify"]))
 @click.option("--after", type=click.IntRange(min=0), default=0, help="list: only lines after this one.")
-@click.option(
-    "--limit", "-n", type=click.IntRange(1, 100_000), default=100, show_default=True, help="How many at most."
-)
+@click.option("--limit", "-n", type=click.IntRange(1, 100_000), default=100, show_default=True, help="Maximum number.")
 @click.pass_obj
 def audit_(given: Given, action: str, after: int, limit: int) -> int:
-    """Show the tenant's audit, or check every line of it. It holds no content."""
+    """Show the tenant's audit log, which has no content, or verify every line."""
     if action == "list":
         events = given.with_engine(lambda engine, actor: engine.audit(actor=actor, after=after, limit=limit))
         rows = [[str(one.sequence), day(one.at), one.action, one.actor, one.memory_id or ""] for one in events]
@@ -300,30 +304,32 @@ def _signed(report: AuditReport) -> str:
 
 
 @click.command("maintain", cls=Command)
-@click.option("--dry-run", is_flag=True, help="Say what would be done; change nothing.")
+@click.option("--dry-run", is_flag=True, help="Show what would be done; change nothing.")
 @click.option("--grace-days", type=click.FloatRange(min=0), default=30, show_default=True, help="From expiry to purge.")
 @click.option("--vacuum", is_flag=True, help="Rewrite the file; needs as much free disk space again.")
 @click.option("--rebuild", metavar="COPY", help="Only rebuild this copy: graph, search_index, episode_log, hot_set.")
 @click.option(
-    "--consolidate", type=click.Choice(["rules", "model"]), help="Draw together what users said; model: with its help."
+    "--consolidate", type=click.Choice(["rules", "model"]), help="Consolidate memories; model: by a language model."
 )
-@click.option("--most", type=click.IntRange(1, 10_000), default=50, show_default=True, help="Texts of --consolidate.")
-@click.option("--reembed", is_flag=True, help="First change all tenants' memories to the embedder of the settings.")
+@click.option(
+    "--most", type=click.IntRange(1, 10_000), default=50, show_default=True, help="Maximum texts of --consolidate."
+)
+@click.option("--reembed", is_flag=True, help="First re-embed all tenants' memories with the configured embedder.")
 @click.pass_obj
 def maintain_(given: Given, /, rebuild: str | None, reembed: bool, **options: Any) -> None:
-    r"""Expire, purge, drain the outbox, tidy the file. Made to be run once a day.
+    r"""Expire, purge, drain the outbox, compact the file. Run it once a day.
 
-    The first run only records the time: a memory expires once two runs have seen its expiry in the past. --rebuild fills
-    a copy of the tenant's memories from the store, and makes an index that is not there yet.
+    The first run only records the time: a memory expires once two runs have seen its expiry in the past. --rebuild
+    fills a copy of the tenant's memories from the store, and creates a missing index.
 
-    --consolidate also writes what the tenant's users said once more, shorter: a summary of each conversation that has
-    ended, a profile of each thing they speak of, a reflection for each theme that comes up again. At most --most texts;
-    the next run goes on. Each names its sources and goes with them. With `model` each text is a call of the language
-    model, whose tokens are told.
+    --consolidate also writes a summary of each finished conversation, a profile of each entity that users mention, and
+    a reflection for each recurring theme. It writes at most --most texts; the next run continues. Each text names its
+    sources and is deleted with them. With `model` each text takes a call of the language model, whose tokens are
+    reported.
 
-    With --reembed every memory gets a second vector first, batch by batch, while the store is used; then the new ones
-    take the place of the old in one step. Killed, it goes on where it was. Programs with the old embedder find by words
-    only from then on, and say so, and write again once they are started with the new one.
+    With --reembed every memory first gets a second vector, batch by batch, while the store is in use; then the new
+    vectors replace the old ones in one step. After an interruption it continues where it stopped. Running programs with
+    the old embedder then find by words only, report that, and cannot write until they are restarted with the new one.
 
     \b
       export MNEMIC_EMBEDDER=http MNEMIC_EMBEDDER_URL=... MNEMIC_EMBEDDER_MODEL=... MNEMIC_EMBEDDER_DIMENSION=768

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 def backup_(given: Given, folder: Path) -> int:
     r"""Copy the memory file, or the database's memories, into the new FOLDER, as of one moment, while it is in use.
 
-    The copy is read again before this says so: SQLite's own check, the chain of every audit, and a manifest with
-    checksum and counts. Whoever can read it can read everything but what is sealed: keep it as safe as the store.
+    The copy is verified before the command succeeds: by SQLite's own check, the chain of every audit log, and a
+    manifest with checksum and counts. Anybody with access to it can read everything that is not sealed: protect it like
+    the store.
 
     \b
       mnemic backup monday
@@ -45,16 +46,22 @@ def backup_(given: Given, folder: Path) -> int:
 @click.command("restore", cls=Command)
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option(
-    "--to", "target", required=True, metavar="STORE", help="The new memory file or database; nothing may be there yet."
+    "--to",
+    "target",
+    required=True,
+    metavar="STORE",
+    help="The new memory file or database; it must not exist or be empty.",
 )
-@click.option("--erasures", metavar="STORE", help="Erase again whoever was erased in this store since the backup.")
-@click.option("--receipt", "receipts", multiple=True, metavar="FILE", help="... and whom this erasure names.")
+@click.option(
+    "--erasures", metavar="STORE", help="Erase the users again that were erased in this store since the backup."
+)
+@click.option("--receipt", "receipts", multiple=True, metavar="FILE", help="... and the user of this erasure receipt.")
 @click.pass_obj
 def restore_(given: Given, /, folder: Path, target: str, erasures: str | None, receipts: tuple[str, ...]) -> int:
-    """Make a memory file, or a database's memories, from the backup in FOLDER, checked before they can be opened:
-    checksum, counts, every audit.
+    """Restore a memory file, or a database's memories, from the backup in FOLDER. Checksum, counts and every audit log
+    are verified before they can be opened.
 
-    Nobody comes back who was erased after the backup was made, if you name where that is known.
+    Name the store or receipts with later erasures, so that users erased after the backup do not come back.
     """
     from mnemic.bootstrap import build_keyring, restore_store
     from mnemic.maintain.erasure_receipt import ErasureReceipt
@@ -81,16 +88,18 @@ def restore_(given: Given, /, folder: Path, target: str, erasures: str | None, r
 
 
 @click.command("move", cls=Command)
-@click.option("--to", "target", required=True, metavar="STORE", help="A memory file or database with nothing in it.")
-@click.option("--tenant-too", "tenants", multiple=True, metavar="NAME", help="A tenant that a database cannot name.")
+@click.option("--to", "target", required=True, metavar="STORE", help="An empty memory file or database.")
+@click.option(
+    "--tenant-too", "tenants", multiple=True, metavar="NAME", help="A further tenant, if the database cannot list it."
+)
 @click.pass_obj
 def move_(given: Given, /, target: str, tenants: tuple[str, ...]) -> int:
     r"""Move everything into another store: every tenant's memories in every version and state, reviews, consents,
     policies, keys of the service, tombstones, requests, and the audit line by line.
 
-    Origin, trust, identifiers and times stay, as in a backup, but between a file and a database too. What was moved is
-    compared at the end. Nobody may write meanwhile. Documents and conversations in progress are left out; copies such
-    as a graph server are made again by `mnemic maintain --rebuild`. Stopped half way, begin again with an empty store.
+    Origin, trust, identifiers and times are kept, also between a file and a database. The copy is compared with the
+    original at the end. Nothing may write meanwhile. Documents and active conversations are not moved; rebuild copies
+    such as a graph server with `mnemic maintain --rebuild`. After an interruption, start again with an empty store.
 
     \b
       mnemic move --to postgresql://db/memories
@@ -111,10 +120,10 @@ def move_(given: Given, /, target: str, tenants: tuple[str, ...]) -> int:
 @click.argument("target", metavar="NEW", type=click.Path(path_type=Path))
 @click.pass_obj
 def salvage_(given: Given, target: Path) -> int:
-    r"""Get everything that can still be read out of a damaged memory file, into the file NEW.
+    r"""Recover the readable contents of a damaged memory file into the file NEW.
 
-    The damaged file is not touched. A row is taken where it is what was written; the others are named. Where there is a
-    backup, restore that too: it may have what is missing here.
+    The damaged file is not modified. Rows with a correct checksum are taken; the others are listed. If there is a
+    backup, restore it too: it may have the missing rows.
 
     \b
       mnemic doctor

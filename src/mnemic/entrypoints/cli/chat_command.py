@@ -90,7 +90,7 @@ class Conversation:
 
 
 @click.command("chat", cls=Command)
-@click.option("--quiet", is_flag=True, help="Print the answers alone.")
+@click.option("--quiet", is_flag=True, help="Print the answers only.")
 @click.pass_obj
 def chat_(given: Given, quiet: bool) -> None:
     r"""Talk to a language model that remembers you. An empty line changes nothing; /quit or Ctrl-D leaves.
@@ -99,8 +99,9 @@ def chat_(given: Given, quiet: bool) -> None:
       MNEMIC_MODEL=gpt-4.1-mini mnemic chat
       echo "What do I eat?" | mnemic chat --json
 
-    Below each answer stands what the model was shown from memory, and what was remembered of your message. Without a
-    model (MNEMIC_MODEL, MNEMIC_MODEL_URL) you see what one would be shown. With --json: one object for each message.
+    Below each answer you see the memories that the model was shown, and those made from your message. Without a model
+    (MNEMIC_MODEL, MNEMIC_MODEL_URL) you see the memories that one would be shown. With --json: one object for each
+    message.
     """
     with given.opened() as opened:
         if opened.engine.completer is None:

@@ -44,8 +44,8 @@ def demo_(
       travel        preferences told in one thread, used in another
       conversation  forty messages imported and asked about
 
-    A few lines each; with --json the whole reports. It needs no key. With MNEMIC_MODEL set, the first two take the same
-    path through that model.
+    Prints a few lines each; with --json the whole reports. Needs no key. With MNEMIC_MODEL set, the first two use that
+    model.
     """
     from mnemic.entrypoints.cli import demonstrations as parts
 

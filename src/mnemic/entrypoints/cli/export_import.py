@@ -34,9 +34,9 @@ SHOWN_FAILURES = 20
 @click.option("--output", "-o", metavar="FILE", help="Write to this file instead of standard output.")
 @click.option("--force", is_flag=True, help="Replace FILE where it exists.")
 @click.option("--all", "archive", is_flag=True, help="With every version, and consents: an archive for import.")
-@click.option("--subject", metavar="USER", help="Instead, everything held about this user, as one JSON document.")
+@click.option("--subject", metavar="USER", help="Instead, all data stored about this user, as one JSON document.")
 @click.option("--page", is_flag=True, help="With --subject: as one HTML page for people, to be read and printed.")
-@click.option("--values", is_flag=True, help="With --subject, if that is you: what is sealed behind markers, too.")
+@click.option("--values", is_flag=True, help="With --subject, if that is you: also the sealed values behind markers.")
 @click.pass_obj
 def export_(
     given: Given, /, output: str | None, force: bool, archive: bool, subject: str | None, **options: bool
@@ -124,12 +124,12 @@ def _destination(output: str | None, force: bool) -> Iterator[IO[str] | None]:
     shell_complete=lambda _context, _option, begun: [one for one in formats() if one.startswith(begun)],
     help=f"One of {', '.join(formats())}; auto detects it from the content.",
 )
-@click.option("--conversation", metavar="ID", help="Only this conversation of a file that holds several.")
-@click.option("--no-extract", is_flag=True, help="Keep the messages only; capture nothing from what the user states.")
+@click.option("--conversation", metavar="ID", help="Only this conversation of a file with several.")
+@click.option("--no-extract", is_flag=True, help="Store the messages only; extract no facts from them.")
 @click.option("--strict", is_flag=True, help="Stop at the first line that cannot be used.")
-@click.option("--own", is_flag=True, help="An archive of your own: believe what it says of origin, trust and author.")
-@click.option("--again", is_flag=True, help="Take in again what was imported before, forgotten memories included.")
-@click.option("--dry-run", is_flag=True, help="Only count what the file holds; nothing is taken in.")
+@click.option("--own", is_flag=True, help="An archive of your own: keep its origin, trust and author.")
+@click.option("--again", is_flag=True, help="Import items again that were imported before, forgotten ones included.")
+@click.option("--dry-run", is_flag=True, help="Only count the items of the file; import nothing.")
 @click.pass_obj
 def import_(
     given: Given,
@@ -141,8 +141,7 @@ def import_(
     dry_run: bool,
     **options: bool,
 ) -> int:
-    r"""Take in a conversation, or what `mnemic export` wrote. FILE may be gzipped, a zip or a folder; "-" is standard
-    input.
+    r"""Import a conversation, or an export of mnemic. FILE may be gzipped, a zip or a folder; "-" is standard input.
 
     \b
       chat         one message a line: {"role": "user", "content": "...", "timestamp"?, "speaker"?, "id"?, "session"?},

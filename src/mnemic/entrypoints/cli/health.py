@@ -41,9 +41,9 @@ class Finding:
 @click.command("doctor", cls=Command)
 @click.pass_obj
 def doctor_(given: Given) -> int:
-    """Check the store, the embedder and the configuration. Nothing is changed.
+    """Check the store, the embedder and the configuration. Changes nothing.
 
-    The exit code is 0 only when all is well; else it is that of the first thing that is not.
+    The exit code is 0 if all checks pass, else that of the first failure.
     """
     findings = list(_findings(given))
     bad = [finding for finding in findings if finding.ok is False]

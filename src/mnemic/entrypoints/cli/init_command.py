@@ -17,12 +17,12 @@ DEFAULT_FILE = "mnemic.env"
 
 @click.command("init", cls=Command)
 @click.option("--output", metavar="FILE", default=DEFAULT_FILE, show_default=True, help="The file to write.")
-@click.option("--model", metavar="NAME", help="The language model; none where it is left out.")
+@click.option("--model", metavar="NAME", help="The language model; omit it to use none.")
 @click.option(
     "--model-url", metavar="URL", help="Its server, if that is not OpenAI's: any that speaks OpenAI's protocol."
 )
-@click.option("--key-file", metavar="FILE", help="A file that holds the key for that server.")
-@click.option("--force", is_flag=True, help="Replace a file that is there.")
+@click.option("--key-file", metavar="FILE", help="A file with the key for that server.")
+@click.option("--force", is_flag=True, help="Replace an existing file.")
 @click.pass_obj
 def init_(
     given: Given, output: str, model: str | None, model_url: str | None, key_file: str | None, force: bool
@@ -33,8 +33,8 @@ def init_(
       mnemic init
       export MNEMIC_ENV_FILE=$PWD/mnemic.env
 
-    At a terminal you are asked for what the options leave open; elsewhere the defaults hold. Only you can read the
-    file. A key itself is not written into it.
+    At a terminal it asks for every omitted option; elsewhere it uses the defaults. Only you can read the file. API keys
+    are not written into it.
     """
     path = Path(output)
     if path.exists() and not force:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @in_time
 @click.pass_obj
 def count_(given: Given, /, **times: Any) -> None:
-    """Say how many active memories there are."""
+    """Count the active memories."""
 
     async def work(engine: MemoryEngine, actor: Actor) -> int:
         return await engine.count(actor=actor, **times)
@@ -38,13 +38,13 @@ def count_(given: Given, /, **times: Any) -> None:
 
 @click.command("context", cls=Command)
 @click.argument("query")
-@click.option("--top-k", "-k", type=int, default=DEFAULT_MAX_ENTRIES, show_default=True, help="How many at most.")
+@click.option("--top-k", "-k", type=int, default=DEFAULT_MAX_ENTRIES, show_default=True, help="Maximum number.")
 @click.option(
-    "--max-tokens", type=int, default=DEFAULT_MAX_TOKENS, show_default=True, help="Stop when so many tokens are full."
+    "--max-tokens", type=int, default=DEFAULT_MAX_TOKENS, show_default=True, help="Maximum tokens of the block."
 )
 @click.pass_obj
 def context_(given: Given, /, query: str, **options: Any) -> Exit:
-    r"""Show what a model that is asked QUERY is given: the block of memories, as data.
+    r"""Show the block of memories that a model asked QUERY would be given.
 
     \b
       mnemic context "Find me a flight to Denver."
@@ -71,7 +71,7 @@ def context_(given: Given, /, query: str, **options: Any) -> Exit:
 @click.argument("memory_id")
 @click.pass_obj
 def lineage_(given: Given, /, memory_id: str) -> None:
-    """Show what a memory took the place of, step by step, and what took its place."""
+    """Show the predecessors of a memory, step by step, and its successors."""
 
     async def work(engine: MemoryEngine, actor: Actor) -> Lineage:
         return await engine.lineage(memory_id, actor=actor)
@@ -92,10 +92,10 @@ def lineage_(given: Given, /, memory_id: str) -> None:
 @click.command("uses", cls=Command)
 @click.argument("memory_id")
 @click.option("--before", type=int, metavar="SEQUENCE", help="Continue after this line, the last of the previous page.")
-@click.option("--limit", "-n", type=click.IntRange(1, 1000), default=50, show_default=True, help="How many at most.")
+@click.option("--limit", "-n", type=click.IntRange(1, 1000), default=50, show_default=True, help="Maximum number.")
 @click.pass_obj
 def uses_(given: Given, /, memory_id: str, before: int | None, limit: int) -> None:
-    """Show what was done with a memory, newest first: who wrote it, and which runs were shown it."""
+    """Show the audit of a memory, newest first: its authors, and the runs that were shown it."""
 
     async def work(engine: MemoryEngine, actor: Actor) -> tuple[Sequence[Use], int | None]:
         return await engine.uses(memory_id, actor=actor, before=before, limit=limit)

@@ -29,15 +29,15 @@ if TYPE_CHECKING:
     from mnemic.types import Actor, Memory, SearchResult
 
 
-WHERE = "Only what has such data, as a filter in JSON."
+WHERE = "Only memories whose data meets this filter, a JSON object."
 
 
 def in_time(command: Callable[..., Any]) -> Callable[..., Any]:
     """Return the options of the two axes of time."""
-    command = click.option("--known-at", type=MOMENT, help="What was believed then, whatever was learnt since.")(
+    command = click.option("--known-at", type=MOMENT, help="Memories as believed then, whatever was learnt since.")(
         command
     )
-    return click.option("--as-of", type=MOMENT, help="What was true then.")(command)
+    return click.option("--as-of", type=MOMENT, help="Memories that were true then.")(command)
 
 
 @click.command("search", cls=Command)
@@ -51,10 +51,10 @@ def in_time(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--since", "happened_from", type=MOMENT, help="Happened then or later.")
 @click.option("--until", "happened_to", type=MOMENT, help="Happened before then.")
 @in_time
-@click.option("--asked-at", type=MOMENT, help="When it is asked, for words such as 'last week'.")
-@click.option("--min-score", type=float, default=0.0, help="Leave out what scores less, 0 to 1.")
-@click.option("--max-tokens", type=int, help="Stop when a prompt of so many tokens is full.")
-@click.option("--preference-bias", is_flag=True, help="Lift the policy's preference keys.")
+@click.option("--asked-at", type=MOMENT, help="Reference time for words such as 'last week'.")
+@click.option("--min-score", type=float, default=0.0, help="Minimum score, 0 to 1.")
+@click.option("--max-tokens", type=int, help="Maximum tokens of the memories.")
+@click.option("--preference-bias", is_flag=True, help="Boost the policy's preference keys.")
 @click.pass_obj
 def search_(given: Given, /, query: str, **options: Any) -> None:
     r"""Find the memories that answer a question, with the reason for each. An empty QUERY lists the newest.
@@ -87,7 +87,7 @@ def search_(given: Given, /, query: str, **options: Any) -> None:
 @in_time
 @click.pass_obj
 def get_(given: Given, /, memory_id: str, **times: Any) -> None:
-    """Show one memory with all that is known of it."""
+    """Show one memory with all its fields."""
 
     async def work(engine: MemoryEngine, actor: Actor) -> Memory:
         return await engine.get(memory_id, actor=actor, **times)
@@ -101,7 +101,7 @@ def get_(given: Given, /, memory_id: str, **times: Any) -> None:
 @click.option("--key", "keys", multiple=True, help="Only under this key; may be repeated.")
 @click.option("--category", "categories", multiple=True, help="Only in this category; may be repeated.")
 @click.option("--where", metavar="JSON", help=WHERE)
-@click.option("--limit", "-n", type=click.IntRange(1, 10_000), default=50, show_default=True, help="How many at most.")
+@click.option("--limit", "-n", type=click.IntRange(1, 10_000), default=50, show_default=True, help="Maximum number.")
 @click.option("--before", metavar="MEMORY_ID", help="Continue after this memory, the last of the previous page.")
 @in_time
 @click.pass_obj

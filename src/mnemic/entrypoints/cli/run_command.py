@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 @click.command("run", cls=Command)
 @click.option("--message", metavar="TEXT", help='Something the user said, to remember from; "-" is standard input.')
 @click.option("--goal", metavar="TEXT", help="What to answer.")
-@click.option("--context", metavar="FILE.json", help="What the application knows: a JSON object. Never remembered.")
-@click.option("--preference-bias/--no-preference-bias", default=None, help="Lift the policy's preference keys.")
+@click.option("--context", metavar="FILE.json", help="Data of the application: a JSON object. Never stored.")
+@click.option("--preference-bias/--no-preference-bias", default=None, help="Boost the policy's preference keys.")
 @click.option("--idempotency-key", help="A second call with the same key writes nothing more.")
 @click.pass_obj
 def run_(
@@ -33,7 +33,7 @@ def run_(
     preference_bias: bool | None,
     idempotency_key: str | None,
 ) -> int:
-    r"""One turn: remember from a message, answer a goal from memory, audit what the answer used.
+    r"""Run one turn: remember from a message, answer a goal from memory, audit the memories that the answer used.
 
     Give --message, --goal or both. The report names what was written, blocked, retrieved, cited and verified.
 

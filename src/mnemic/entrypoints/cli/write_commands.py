@@ -37,11 +37,11 @@ if TYPE_CHECKING:
 @click.option("--key", help="What it is a value of: home_city, seat, diet. Then CONTENT is the value.")
 @click.option("--kind", type=KIND, default="long_term", show_default=True, help="The kind of memory.")
 @click.option("--level", type=LEVEL, default="user", show_default=True, help="Whose memory it is.")
-@click.option("--category", help="A word to group memories by.")
-@click.option("--data", metavar="JSON", help="Fields to keep with it, as a JSON object.")
+@click.option("--category", help="A category to group memories by.")
+@click.option("--data", metavar="JSON", help="Data fields to store with it, as a JSON object.")
 @click.option("--ttl", metavar="TIME", help="How long it is kept: 12h, 30d, 2w, 10y or never; the policy may say less.")
 @click.option("--ttl-days", type=float, hidden=True, help="The same in days.")
-@click.option("--confidence", type=float, default=0.8, show_default=True, help="How sure it is, 0 to 1.")
+@click.option("--confidence", type=float, default=0.8, show_default=True, help="Confidence, 0 to 1.")
 @click.option("--occurred-at", type=MOMENT, help="When it happened; UTC unless it says otherwise.")
 @click.option("--idempotency-key", help="A second call with the same key changes nothing.")
 @click.pass_obj
@@ -81,10 +81,10 @@ def _ttl(wish: str | None, days: float | None) -> timedelta | None:
 @click.argument("message")
 @click.option("--sent-at", type=MOMENT, help="When it was said; now where not given.")
 @click.option("--idempotency-key", help="A second call with the same key changes nothing.")
-@click.option("--yes", "-y", is_flag=True, help="Carry out what the message asks of memory; do not ask.")
+@click.option("--yes", "-y", is_flag=True, help="Carry out the changes that the message requests; do not ask.")
 @click.pass_obj
 def capture_(given: Given, message: str, sent_at: datetime | None, idempotency_key: str | None, yes: bool) -> int:
-    r"""Remember what is worth it in something that was said. MESSAGE "-" reads standard input.
+    r"""Remember the lasting facts in a message. MESSAGE "-" reads standard input.
 
     \b
       mnemic capture "I am vegetarian and I live in Oslo."
@@ -114,16 +114,16 @@ def capture_(given: Given, message: str, sent_at: datetime | None, idempotency_k
 @click.command("update", cls=Command)
 @click.argument("memory_id")
 @click.argument("content", required=False)
-@click.option("--key", help='What it is a value of; "" takes the key away.')
-@click.option("--category", help='A word to group memories by; "" takes it away.')
-@click.option("--data", metavar="JSON", help="Other fields to keep with it, as a JSON object.")
-@click.option("--context", help="Other words about it, which are searched too.")
+@click.option("--key", help='The key that the content is a value of; "" removes the key.')
+@click.option("--category", help='A category to group memories by; "" removes it.')
+@click.option("--data", metavar="JSON", help="New data fields, as a JSON object.")
+@click.option("--context", help="New context: words that searches use too.")
 @click.option("--ttl", metavar="TIME", help="How long it is kept from now: 12h, 30d, 2w, 10y or never.")
-@click.option("--confidence", type=float, help="How sure it is, 0 to 1.")
+@click.option("--confidence", type=float, help="Confidence, 0 to 1.")
 @click.option("--occurred-at", type=MOMENT, help="When it happened; UTC unless it says otherwise.")
-@click.option("--valid-from", type=MOMENT, help="Since when it has been true.")
-@click.option("--valid-to", type=MOMENT, help="Until when it was true.")
-@click.option("--expected-version", type=click.IntRange(min=1), help="Refuse when it has changed since this version.")
+@click.option("--valid-from", type=MOMENT, help="Start of the time in which it is true.")
+@click.option("--valid-to", type=MOMENT, help="End of the time in which it is true.")
+@click.option("--expected-version", type=click.IntRange(min=1), help="Fail if it has changed since this version.")
 @click.pass_obj
 def update_(given: Given, /, memory_id: str, content: str | None, **options: Any) -> int:
     r"""Correct a memory; its old version stays in the history. CONTENT "-" reads standard input; without it the text
@@ -148,7 +148,7 @@ def update_(given: Given, /, memory_id: str, content: str | None, **options: Any
 @click.argument("memory_id")
 @click.pass_obj
 def undo_(given: Given, memory_id: str) -> None:
-    """Take back what a memory replaced: a merge, a new value, an approval. What it replaced is active again."""
+    """Undo a merge, a new value or an approval. The replaced memories become active again."""
 
     async def work(engine: MemoryEngine, actor: Actor) -> UndoReceipt:
         return await engine.undo(memory_id, actor=actor)
@@ -168,7 +168,7 @@ def undo_(given: Given, memory_id: str) -> None:
 @click.argument("version", type=click.IntRange(min=1))
 @click.pass_obj
 def rollback_(given: Given, memory_id: str, version: int) -> int:
-    """Make a memory say again what it said in VERSION, as its next version; `mnemic history` shows them all."""
+    """Restore the content of VERSION as the memory's next version; `mnemic history` lists the versions."""
     receipt = given.with_engine(lambda engine, actor: engine.rollback(memory_id, version, actor=actor))
     given.show(receipt_dict(receipt), lambda: receipt_text(receipt, f"version {version}"))
     return Exit.OK
@@ -180,13 +180,13 @@ def rollback_(given: Given, memory_id: str, version: int) -> int:
 @click.option("--key", "keys", multiple=True, help="All under this key; may be repeated.")
 @click.option("--category", "categories", multiple=True, help="All in this category; may be repeated.")
 @click.option("--where", metavar="JSON", help="All whose data meets this filter, a JSON object.")
-@click.option("--limit", type=click.IntRange(1, 1000), default=1000, show_default=True, help="How many at most.")
+@click.option("--limit", type=click.IntRange(1, 1000), default=1000, show_default=True, help="Maximum number.")
 @click.option("--dry-run", is_flag=True, help="Only show what would be deleted.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @click.pass_obj
 def forget_(given: Given, /, memory_ids: tuple[str, ...], yes: bool, limit: int, dry_run: bool, **bounds: Any) -> int:
-    r"""Delete memories for good, with all their versions: those named, or those that meet every option. The audit keeps
-    that it happened, not what they said.
+    r"""Delete memories for good, with all their versions: those named, or those that meet every option. The audit log
+    records the deletion without content.
 
     \b
       mnemic forget 0197f3c2-6f0e-7d21-9a52-0a4f6e8d1c3b

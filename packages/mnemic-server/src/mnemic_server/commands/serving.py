@@ -18,7 +18,7 @@ ROLES = ("reader", "writer", "reviewer", "subject", "operator", "admin")
 @click.command("serve", cls=Command)
 @click.option("--host", metavar="ADDRESS", help="Address to listen at; 127.0.0.1.")
 @click.option("--port", metavar="N", type=click.IntRange(0, 65_535), help="Port to listen at; 8377.")
-@click.option("--open", "opened", is_flag=True, help="No credentials: whoever reaches it is you. On 127.0.0.1 only.")
+@click.option("--open", "opened", is_flag=True, help="No authentication: every caller is you. On 127.0.0.1 only.")
 @click.pass_obj
 def serve_(given: Given, /, host: str | None, port: int | None, *, opened: bool) -> None:
     r"""Serve memory over HTTP: REST under /v1, its description at /openapi.json, /healthz, /readyz, /metrics.
@@ -27,9 +27,9 @@ def serve_(given: Given, /, host: str | None, port: int | None, *, opened: bool)
       mnemic apikeys create --role reader --role writer
       mnemic serve
 
-    Callers show an API key, a token that a key has issued, or a JWT of the OpenID provider that is named by
-    MNEMIC_SERVICE_ISSUER, MNEMIC_SERVICE_AUDIENCE and MNEMIC_SERVICE_JWKS. Other addresses than 127.0.0.1 are
-    refused before there is any of them.
+    Callers authenticate with an API key, a token issued with a key, or a JWT of the OpenID provider configured by
+    MNEMIC_SERVICE_ISSUER, MNEMIC_SERVICE_AUDIENCE and MNEMIC_SERVICE_JWKS. Without any of these, only 127.0.0.1 is
+    accepted as the address.
     """
     import asyncio
 
@@ -59,7 +59,7 @@ def serve_(given: Given, /, host: str | None, port: int | None, *, opened: bool)
 )
 @click.pass_obj
 def apikeys_(given: Given, /, action: str, key_id: str | None, **options: Any) -> int:
-    r"""Make, list, rotate and revoke the keys of the service. A key's text is shown once.
+    r"""Create, list, rotate and revoke the API keys of the service. A key is shown only once.
 
     \b
       mnemic apikeys create --role reader --role writer --label "chat backend"

@@ -36,14 +36,14 @@ _number = click.IntRange(1)
 @click.option("--user-writes-a-minute", type=_number, help="create, limit: new memories a minute of each user.")
 @click.option("--kind", metavar="KIND", help="create, limit: ... of this kind alone, as `episodic`.")
 @click.option("--soft", type=click.FloatRange(0, 1, min_open=True), help="Warn from this part of them on; 0.8.")
-@click.option("--unlimited", type=click.Choice(_NAMES), multiple=True, help="limit: take this limit away.")
-@click.option("--as-settings", is_flag=True, help="limit: the quotas of the settings again, and no others.")
+@click.option("--unlimited", type=click.Choice(_NAMES), multiple=True, help="limit: remove this limit.")
+@click.option("--as-settings", is_flag=True, help="limit: use the quotas of the settings only.")
 @click.pass_obj
 def tenants_(given: Given, /, action: str, name: str | None, **options: Any) -> int:
-    r"""List, make, limit, suspend and resume the tenants of the service.
+    r"""List, create, limit, suspend and resume the tenants of the service.
 
-    The limits take the place of the policy file's quotas; running services hold to them within seconds. What is not
-    named stays as it is. Every credential of a suspended tenant is refused (tenant_suspended); what it holds stays.
+    The limits replace the quotas of the policy file; running services apply them within seconds. Omitted limits stay
+    unchanged. Every credential of a suspended tenant is refused (tenant_suspended); its data stays.
 
     \b
       mnemic tenants create acme --label "Acme Ltd." --rows 100000 --user-rows 5000

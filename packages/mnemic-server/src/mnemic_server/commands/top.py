@@ -17,16 +17,16 @@ BUSIEST = 12
 
 @click.command("top", cls=Command)
 @click.option("--url", metavar="URL", default="http://127.0.0.1:8377", show_default=True, help="The service.")
-@click.option("--once", is_flag=True, help="Print one screen and leave.")
+@click.option("--once", is_flag=True, help="Print one screen and exit.")
 @click.option("--every", type=click.FloatRange(0.5, 3600), default=2.0, show_default=True, help="Seconds.")
 @click.pass_obj
 def top_(given: Given, /, url: str, *, once: bool, every: float) -> int:
-    r"""Watch a running service: what is held, what waits, latency, hit rate, what is degraded.
+    r"""Monitor a running service: stored memories, queues, latency, hit rate, degraded parts.
 
     \b
       MNEMIC_SERVICE_KEY=mnk_... mnemic top
 
-    The key needs the role operator. The figures are those of the process that answers. Ctrl-C ends it.
+    The key needs the role operator. The figures are those of the process that answers. Press Ctrl-C to stop.
     """
     import asyncio
 

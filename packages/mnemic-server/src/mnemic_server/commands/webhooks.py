@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 @click.command("webhooks", cls=Command)
 @click.argument("action", type=click.Choice(["create", "list", "rotate", "enable", "delete"]))
 @click.argument("name", required=False, metavar="[URL|WEBHOOK_ID]")
-@click.option("--action", "actions", multiple=True, help="create: tell these changes alone; may be repeated.")
-@click.option("--with-content", is_flag=True, help="create: tell the memory itself, too, not its identifier alone.")
+@click.option("--action", "actions", multiple=True, help="create: send only these changes; may be repeated.")
+@click.option("--with-content", is_flag=True, help="create: send the memory itself, not only its identifier.")
 @click.option("--label", default="", help="create: a note for people.")
 @click.option(
     "--grace", type=click.IntRange(0), default=86_400, show_default=True, help="rotate: seconds for the old secret."
 )
 @click.pass_obj
 def webhooks_(given: Given, /, action: str, name: str | None, **options: Any) -> int:
-    r"""Make, list, rotate, enable and delete webhooks: addresses that are told of every change.
+    r"""Create, list, rotate, enable and delete webhooks: URLs that receive every change.
 
-    A running service delivers them, signed as the Standard Webhooks say. The secret that verifies the signatures is
-    shown once.
+    A running service delivers them, signed according to Standard Webhooks. The secret for verifying signatures is shown
+    only once.
 
     \b
       mnemic webhooks create https://app.example.com/hooks/memory

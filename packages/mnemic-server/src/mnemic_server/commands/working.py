@@ -25,23 +25,21 @@ if TYPE_CHECKING:
 
 @click.command("work", cls=Command)
 @click.option("--every", type=click.IntRange(1), default=3600, show_default=True, help="Seconds between two upkeeps.")
-@click.option(
-    "--consolidate", type=click.Choice(["rules", "model"]), help="Draw together what users said, as maintain does."
-)
-@click.option("--once", is_flag=True, help="Do it once and leave.")
-@click.option("--part", metavar="N/M", help="Look after the n-th of m parts of the tenants alone.")
+@click.option("--consolidate", type=click.Choice(["rules", "model"]), help="Consolidate memories, as maintain does.")
+@click.option("--once", is_flag=True, help="Run once and exit.")
+@click.option("--part", metavar="N/M", help="Process only the n-th of m parts of the tenants.")
 @click.pass_obj
 def work_(given: Given, /, *, every: int, consolidate: str | None, once: bool, part: str | None) -> int:
-    r"""Keep the projections up to date and do the upkeep, until told to stop (SIGTERM).
+    r"""Update the projections and run maintenance until stopped (SIGTERM).
 
     \b
       mnemic work --every 3600
 
-    What a projection (graph, hot set) has not taken is brought to it at once; what waits to be captured in the
-    background, expiry, purge and the rest of `mnemic maintain` follow every so many seconds: for the tenant of the
-    settings, and for every tenant that was made or that a credential of the service has named, by the rules of each.
-    Any number of workers may run beside any number of services: a tenant that another one has looked after within that
-    time is left alone. Where one pass takes too long, share the tenants among workers:
+    Outbox entries of projections (graph, hot set) are delivered at once. Background captures, expiry, purge and the
+    rest of `mnemic maintain` run at the interval of --every: for the tenant of the settings, and for every tenant that
+    was created or that a credential of the service has named, each by its own rules. Any number of workers may run next
+    to any number of services: a tenant that another worker has processed within the interval is skipped. If one pass
+    takes too long, distribute the tenants among workers:
 
     \b
       mnemic work --part 1/3

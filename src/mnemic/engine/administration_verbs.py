@@ -1,4 +1,4 @@
-"""Verbs for whoever looks after what is remembered: review, consent, expiry, erasure, projections, audit."""
+"""Administration verbs: review, consent, expiry, erasure, projections, audit."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def __getattr__(name: str) -> Any:
 
 
 class StewardVerbs(UpkeepVerbs):
-    """Verbs that `MemoryEngine` takes over. `whole_tenant` is the embedding program's word that the actor may see what
-    others proposed; without it they reach only the actor's own scopes at the granted levels.
+    """Administration verbs of `MemoryEngine`. With `whole_tenant` the embedding program grants the actor access to
+    others' proposals; without it they reach only the actor's own scopes at the granted levels.
     """
 
     sessions: SessionStore | None
@@ -52,10 +52,10 @@ class StewardVerbs(UpkeepVerbs):
         return None if whole_tenant else self.reach(actor)
 
     async def rollback(self, memory_id: str, version: int, *, actor: Actor) -> WriteReceipt:
-        """Make a memory say again what it said in `version`, as its next version; what had taken its place ends.
+        """Restore the content that a memory had in `version`, as its next version; the memory that replaced it ends.
 
-        Only a version that was in force can come back, so this needs no review. Raises MemoryNotFound, InvalidInput
-        (`version`), VersionConflict, EmbedderFailed.
+        Only a version that was once active can be restored, so this needs no review. Raises MemoryNotFound,
+        InvalidInput (`version`), VersionConflict, EmbedderFailed.
         """
         return await self.handle(requests.Rollback(memory_id=memory_id, version=version), actor=actor)
 
@@ -71,8 +71,8 @@ class StewardVerbs(UpkeepVerbs):
         older_than: timedelta | None = None,
         shared: bool = False,
     ) -> Sequence[Waiting]:
-        """Return what waits for a person, oldest first, with what it contradicts; `after` ends the previous page.
-        `shared`: what others wrote at the actor's shared levels, is read already and not yet trusted, as well.
+        """Return the memories that await review, oldest first, each with the memory it contradicts; `after` ends the
+        previous page. `shared` adds others' memories at the actor's shared levels that are visible but not trusted yet.
         """
         from mnemic.maintain.review import waiting
 
@@ -98,12 +98,12 @@ class StewardVerbs(UpkeepVerbs):
         whole_tenant: bool = False,
         expected_version: int | None = None,
     ) -> WriteReceipt:
-        """Let a waiting memory in, and close what it stood against. With `content` it says that instead; with
-        `merge_with` it takes the place of these memories of its scope too.
+        """Approve a waiting memory, and close the one it contradicts. `content` replaces its text; with `merge_with` it
+        also replaces these memories of its scope.
 
-        What a person said about themself they may settle alone; of anything else the proposer cannot approve. What it
-        will say passes policy, grant and limits as if it were added now. Raises ReviewDenied
-        (`review_denied:proposer`), MemoryNotFound, VersionConflict, InvalidInput, and the breaches of policy.
+        Users decide alone on statements about themselves; of anything else the proposer cannot approve. The approved
+        text passes policy, grant and limits as if it were added now. Raises ReviewDenied (`review_denied:proposer`),
+        MemoryNotFound, VersionConflict, InvalidInput, and the breaches of policy.
         """
         request = requests.Approve(
             memory_id=memory_id,
@@ -126,9 +126,10 @@ class StewardVerbs(UpkeepVerbs):
         actor: Actor,
         whole_tenant: bool = False,
     ) -> Sequence[Decided]:
-        """Return the same decision about many waiting memories; one that cannot be decided says why and stops no other.
+        """Make the same decision on many waiting memories; a failing one reports its reason and does not stop the
+        others.
 
-        Raises StoreFailed; what was decided before stays.
+        Raises StoreFailed; earlier decisions stay.
         """
         from mnemic.maintain.reports import Decided
 
@@ -160,10 +161,10 @@ class StewardVerbs(UpkeepVerbs):
         return receipts
 
     async def undo(self, memory_id: str, *, actor: Actor) -> UndoReceipt:
-        """Take back what a memory replaced: a merge, a new value under a key, an approval; see `mnemic.maintain.undo`.
+        """Undo a merge, a new value of a key, or an approval; see `mnemic.maintain.undo`.
 
         Raises MemoryNotFound, InvalidInput (`undo:nothing_replaced`), VersionConflict, or WriteBlocked and the breaches
-        of policy where what would hold again may not be written now.
+        of policy if a restored statement may not be written now.
         """
         receipt: UndoReceipt = await self.handle(requests.Undo(memory_id=memory_id), actor=actor)
         return receipt
@@ -207,11 +208,12 @@ class StewardVerbs(UpkeepVerbs):
         return revealed
 
     async def rotate_data_keys(self, *, actor: Actor, subject: str | None = None, keep_old: bool = False) -> Rotation:
-        """Another data key for the user `subject`, or for everybody for whom something is sealed in the actor's tenant;
-        what the old ones sealed is sealed anew while the store is used, and they are destroyed once nothing needs them;
-        see `mnemic.maintain.rotate`. With `keep_old` they stay, for another store that is sealed with them.
+        """Rotate the data key of the user `subject`, or of everybody with sealed data in the actor's tenant: data
+        sealed with the old keys is re-encrypted while the store is in use, and they are destroyed once nothing needs
+        them; see `mnemic.maintain.rotate`. With `keep_old` they stay, for another store sealed with them.
 
-        Raises NotSupported (`rotate`) without a key file, InvalidInput, KeyFailed, StoreFailed: a further call goes on.
+        Raises NotSupported (`rotate`) without a key file, InvalidInput, KeyFailed, StoreFailed: a further call
+        continues.
         """
         rotation: Rotation = await self.handle(requests.RotateDataKeys(subject=subject, keep_old=keep_old), actor=actor)
         return rotation
@@ -228,16 +230,16 @@ class StewardVerbs(UpkeepVerbs):
 
     async def erase(self, subject: str, *, actor: Actor, block: bool = False) -> ErasureReceipt:
         """Erase everything about the user `subject` of the actor's tenant; see `mnemic.maintain.erase`. With `block`
-        nothing is learnt about them again. Calling it again goes on where it stopped.
+        nothing about them is ever stored again. After an interruption, another call continues.
         """
         receipt: ErasureReceipt = await self.handle(requests.Erase(subject=subject, block=block), actor=actor)
         return receipt
 
     async def carry_out(self, request: MemoryRequest, *, actor: Actor) -> CarriedOut:
-        """Do what a message asked of memory (`RunReport.asked`), once its user has confirmed it: forget the memories
-        that it names, erase everything about the user, or read what is to be shown.
+        """Carry out a message's request about memory (`RunReport.asked`), once its user has confirmed it: forget the
+        named memories, erase everything about the user, or return the memories to show.
 
-        What is gone already counts as done. Raises InvalidInput (`memory_request`), StoreFailed.
+        Absent memories count as done. Raises InvalidInput (`memory_request`), StoreFailed.
         """
         from mnemic.engine.confirmed_requests import carried_out
 
@@ -246,8 +248,8 @@ class StewardVerbs(UpkeepVerbs):
     async def export_subject(
         self, subject: str, *, actor: Actor, form: Form = "json", values: bool = False
     ) -> AsyncIterator[str]:
-        """Everything held about the user `subject` of the actor's tenant, and nothing of anybody else, as the chunks of
-        one JSON document or of one HTML page for people. `values` opens what is sealed, for the subject alone.
+        """Yield all data stored about the user `subject` of the actor's tenant, and nothing about others, as the chunks
+        of one JSON document or of one HTML page for people. `values` decrypts sealed values, for the subject only.
         Raises InvalidInput (`subject`, `form`), RevealDenied (`reveal_denied:subject`), NotSupported (`reveal`).
         """
         from mnemic.maintain.subject import json_chunks, opened
@@ -262,7 +264,7 @@ class StewardVerbs(UpkeepVerbs):
             yield chunk
 
     async def verify_erasure(self, receipt: ErasureReceipt) -> dict[str, int]:
-        """Scan for what was erased and return what is found, by place: only zeros where the receipt is right."""
+        """Scan for erased data and return the number of finds by place: all zero if the receipt is right."""
         from mnemic.maintain.erase import verify
 
         return await verify(self.store, receipt, feeds=self._feeds)

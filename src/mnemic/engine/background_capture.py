@@ -1,9 +1,9 @@
-"""Capture in the background: a chat turn records its messages and goes on; an extractor reads them afterwards.
+"""Background capture: a chat turn records its messages and continues; an extractor reads them afterwards.
 
-What is recorded waits in the store until it is read, so a crash loses nothing: what was read and not yet taken out of
-the queue is read again, and changes nothing then. Several turns of a session are read in one call of a language model,
-and small talk in none. Once read, a message of the user's stays where it would have been recorded beside a capture
-(`is_recorded`): what only asks, shows somebody else's words, or tells what policy or consent leave out is forgotten.
+Recorded messages wait in the store until they are read, so a crash loses nothing: messages that were read but not yet
+removed from the queue are read again, without effect. Several turns of a session are read in one call of a language
+model, and small talk in none. Once read, a user's message is kept if it would have been recorded next to a capture
+(`is_recorded`): mere questions, other people's words, and statements that policy or consent exclude are forgotten.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Engine(Protocol):
     async def capture_many(
         self, messages: Sequence[Message], *, actor: Actor, idempotency_keys: Sequence[str | None] | None = None
     ) -> Sequence[RunReport | None]:
-        """Remember what is worth it in the messages."""
+        """Remember the lasting facts in the messages."""
 
     async def forget(self, memory_id: str, *, actor: Actor) -> None:
         """Delete a memory."""
@@ -68,10 +68,10 @@ class BackgroundCapture:
         self.counts: Counter[str] = Counter()
 
     async def put(self, *messages: Message, actor: Actor) -> Sequence[WriteReceipt]:
-        """Record `messages` and leave the user's own for the reader; durable on return, and read in the background.
+        """Record `messages` and queue the user's own for the reader; durable on return, and read in the background.
 
-        Raises StoreFailed; then they are to be put again. What was recorded before waits, too: a crash may have come
-        before it was left for the reader, and what was read already changes nothing.
+        Raises StoreFailed; then they must be queued again. Messages recorded before are queued, too: a crash may have
+        prevented that, and messages that were read already have no effect.
         """
         receipts = await self._engine.record(messages, actor=actor)
         recorded = [one.memory_id for one in receipts if one.stored and one.memory_id]
@@ -81,9 +81,9 @@ class BackgroundCapture:
         return receipts
 
     async def read(self, tenant: str = "default") -> int:
-        """Read what waits in the tenant, now; how many messages were taken out of the queue.
+        """Read the tenant's queue now; return the number of messages removed from it.
 
-        Nothing where somebody else reads it. What fails for a passing reason waits on. Raises StoreFailed.
+        Does nothing while another process reads it. Messages that fail for a temporary reason stay. Raises StoreFailed.
         """
         lease = Lease(self._engine.store, self._engine.clock, tenant)
         if not await lease.take():
@@ -102,7 +102,7 @@ class BackgroundCapture:
             await asyncio.wait([self._task])
 
     async def stop(self) -> None:
-        """End the background reader; what it has not read waits. May be called twice."""
+        """Stop the background reader; unread messages stay in the queue. May be called twice."""
         task, self._task = self._task, None
         if task is not None:
             task.cancel()
@@ -163,8 +163,8 @@ class BackgroundCapture:
 
 
 def is_kept(report: RunReport) -> bool:
-    """Return True if the message that was captured is itself kept beside what was found in it. What could not be read
-    at all is kept, too.
+    """Return True if the captured message itself is kept next to the facts found in it. An unreadable
+    one is kept, too.
     """
     if report.status is not RunStatus.OK:
         return True
@@ -174,8 +174,8 @@ def is_kept(report: RunReport) -> bool:
 
 
 async def read_waiting(engine: Engine, tenant: str, *, dry_run: bool = False) -> int:
-    """Read what waits in the tenant, as after a crash of the process that was to read it; how many messages were read,
-    or with `dry_run` wait. Raises StoreFailed.
+    """Read the tenant's queue, as after a crash of its reader; return the number of messages read, or with `dry_run`
+    waiting. Raises StoreFailed.
     """
     found = await waiting(engine.store, tenant)
     return len(found) if dry_run or not found else await BackgroundCapture(engine).read(tenant)

@@ -1,4 +1,4 @@
-"""Carrying out what a message asked of memory, once its user has confirmed it."""
+"""Carry out a message's request about memory, once its user has confirmed it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Asked(Protocol):
-    """The parts of `MemoryEngine` that do what a message asks."""
+    """The verbs of `MemoryEngine` that carry out requests."""
 
     store: RecordStore
 
@@ -30,7 +30,7 @@ class Asked(Protocol):
 
 
 async def carried_out(engine: Asked, request: MemoryRequest, actor: Actor) -> CarriedOut:
-    """Return what was done; see `MemoryEngine.carry_out`."""
+    """Return the result; see `MemoryEngine.carry_out`."""
     if not isinstance(request, MemoryRequest):
         raise InvalidInput("memory_request")
     if request.kind == "forget_all":

@@ -1,4 +1,4 @@
-"""The way of a message to an extractor: redacted where a model reads it, beside what is known of its author."""
+"""Extraction from a message: redacted if a model reads it, and with the author's known memories as context."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from mnemic.types import Actor, Deadline, Level, Message, Where
 async def read_message(
     gateway: MemoryGateway, extractor: Extractor, actor: Actor, message: Message, *, deadline: Deadline
 ) -> tuple[Extraction, str | None]:
-    """Read what `message` gives, and return as well why it was read without what is known, if it was. Raises what the
-    extractor raises.
+    """Return the extraction from `message`, and the reason why it was read without known memories, if it was. Raises
+    the errors of the extractor.
     """
     (shown,) = await _shown(gateway, extractor, actor, [message])
     asked: dict[str, Any] = {"policy": gateway.policy, "budget": gateway.budget, "deadline": deadline}
@@ -42,8 +42,8 @@ async def read_message(
 async def beside_known(
     gateway: MemoryGateway, extractor: Extractor, actor: Actor, message: Message, read: Extraction | MnemicError | None
 ) -> Extraction | MnemicError | None:
-    """`read`, which was read with other messages, with what of `message` changes something known by now. To be asked
-    once what was said before it is written.
+    """Return `read`, which was extracted together with other messages, extended by the changes that `message` implies
+    to known memories. Call it once the earlier statements are written.
     """
     if not isinstance(read, Extraction):
         return read
@@ -63,8 +63,8 @@ async def read_messages(
     *,
     before: Sequence[Message] = (),
 ) -> list[Extraction | MnemicError | None]:
-    """Read what several messages of the actor's give, together where the extractor can; None for those that are not the
-    user's own words. To be passed on as `TurnRequest.read`. `before`: the turns before them, of the same session.
+    """Return the extractions from several messages of the actor, in one call if the extractor can; None for those that
+    are not the user's own words. Pass them on as `TurnRequest.read`. `before`: the preceding turns of the same session.
     """
     shown = await _shown(gateway, extractor, actor, messages)
     deadline = gateway.budget.deadline(gateway.clock.monotonic)

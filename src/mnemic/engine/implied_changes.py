@@ -1,6 +1,7 @@
-"""Changes to something known that a message implies and does not state: "so we're finally unpacked in Sheffield".
+"""Changes to known memories that a message implies without stating them: "so we're finally unpacked in Sheffield".
 
-Alone such a sentence says too little to be kept. Beside the memory that it changes it is the newer truth, and is kept.
+Alone such a sentence says too little to be stored. Next to the memory that it changes it is the newer truth, and is
+stored.
 """
 
 from __future__ import annotations
@@ -62,8 +63,8 @@ async def with_changes(
 
 
 async def _correction(gateway: MemoryGateway, actor: Actor, message: Message, found: Extraction) -> Candidate | None:
-    """Return the whole of a short message that takes back what its author said last in the session, in the place of
-    that.
+    """Return the whole of a short message that corrects its author's last statement in the session, as the replacement
+    of that statement.
     """
     text = message.content.strip()
     if message.session is None or len(text.split()) > CORRECTION_WORDS or any(one.key for one in found.candidates):
@@ -100,8 +101,8 @@ def _doubtful(message: Message, found: Extraction) -> list[tuple[str, tuple[int,
 
 
 def _whole_corrections(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """Return the sentences between two places; one that only says that something was wrong, with the next, which says
-    what.
+    """Return the sentences between two places; one that only says that something was wrong is joined with the next,
+    which has the correction.
     """
     found: list[tuple[int, int]] = []
     for first, last in sentences(text[start:end]):

@@ -33,15 +33,15 @@ class Maintained(Protocol):
     vault: Vault | None
 
     async def expire(self, *, actor: Actor, rules: ExpiryRules | None, dry_run: bool) -> ExpiryReport:
-        """Mark what has expired, purge what was marked a grace period ago."""
+        """Mark expired memories, and purge those marked a grace period ago."""
 
     async def reviews(
         self, *, actor: Actor, whole_tenant: bool, limit: int, older_than: timedelta | None
     ) -> Sequence[Any]:
-        """Return what waits for a person."""
+        """Return the memories that await review."""
 
     async def reject_older(self, age: timedelta, *, actor: Actor, whole_tenant: bool) -> Sequence[Any]:
-        """Turn down what has waited longer."""
+        """Reject the memories that have waited for longer."""
 
 
 async def maintained(
@@ -53,7 +53,7 @@ async def maintained(
     whole: bool,
     dry_run: bool,
 ) -> MaintenanceReport:
-    """Return what the jobs did; see `MemoryEngine.maintain`."""
+    """Return the results of the jobs; see `MemoryEngine.maintain`."""
     captured = await read_waiting(engine, actor.tenant, dry_run=dry_run)  # type: ignore[arg-type]
     expiry = await engine.expire(actor=actor, rules=rules, dry_run=dry_run)
     aged = await _age(engine, actor, dry_run)
@@ -65,7 +65,7 @@ async def maintained(
         with suppress(StoreCorrupt, KeyFailed):  # `verify_audit` tells of either
             await remember_signed(engine.store, actor.tenant, engine.vault.keyring)
     if not dry_run:
-        await engine.store.audit(actor.tenant, limit=1)  # whoever reads it brings its lanes together: they stay short
+        await engine.store.audit(actor.tenant, limit=1)  # reading it merges its lanes, which keeps them short
     freed = 0 if dry_run else await engine.store.tidy(whole=whole)
     return MaintenanceReport(
         expiry=expiry,
@@ -81,7 +81,7 @@ async def maintained(
 
 
 async def _age(engine: Maintained, actor: Actor, dry_run: bool) -> int:
-    """Turn down what has waited for review longer than the limits allow; how many."""
+    """Reject memories that have awaited review for longer than the limits allow; return their number."""
     longest = engine.rules.limits.review_longest
     if longest is None:
         return 0

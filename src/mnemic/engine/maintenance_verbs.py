@@ -1,5 +1,5 @@
-"""Verbs that keep what is remembered in order: corrections, forgetting, expiry, what is drawn together from memories,
-what stands beside the rows, another embedder, what an archive brings back, a look at what is held.
+"""Maintenance verbs: corrections, forgetting, expiry, consolidation, projections, re-embedding, restoring an archive,
+and checks.
 """
 
 from __future__ import annotations
@@ -52,12 +52,12 @@ class UpkeepVerbs(ReadVerbs):
         expected_version: int | None = None,
         origin: Origin | None = None,
     ) -> WriteReceipt:
-        """Correct a memory: the same memory_id in its next version, the old one kept in the history. What is not given
-        stays as it was; an empty `key`, `category` or `context` takes it away. `ttl` counts from now, as a duration or
-        as `30d`, `10y`, `never`. `origin` is the channel the words came through: lower trust corrects no higher one.
+        """Correct a memory: the same memory_id in its next version, with the old one kept in the history. Omitted
+        fields stay unchanged; an empty `key`, `category` or `context` removes it. `ttl` counts from now, as a duration
+        or as `30d`, `10y`, `never`. `origin` is the channel of the words: lower trust cannot correct higher trust.
 
-        Consent and quotas hold as for a new memory. Raises MemoryNotFound, InvalidInput (`key:taken` where another
-        memory stands under the key), or VersionConflict when it is no longer at `expected_version`.
+        Consent and quotas apply as for a new memory. Raises MemoryNotFound, InvalidInput (`key:taken` if another memory
+        has the key), or VersionConflict if it is no longer at `expected_version`.
         """
         request = requests.Update(
             memory_id=memory_id,
@@ -92,8 +92,8 @@ class UpkeepVerbs(ReadVerbs):
         dry_run: bool = False,
     ) -> Forgotten:
         """Delete the active memories that meet a filter, with all their versions: the newest `limit` (1 to 1,000), each
-        in a transaction of its own. `dry_run` only says which. Raises InvalidInput (`filter:empty`) where nothing
-        bounds it: `erase` deletes everything of a user.
+        in a separate transaction. `dry_run` only lists them. Raises InvalidInput (`filter:empty`) without any bound:
+        `erase` deletes everything of a user.
         """
         from mnemic.maintain.forget import forget_matching
 
@@ -113,8 +113,8 @@ class UpkeepVerbs(ReadVerbs):
     async def consolidate(
         self, *, actor: Actor, rules: ConsolidationRules | None = None, dry_run: bool = False
     ) -> Consolidated:
-        """Draw together what the users of the actor's tenant said: summaries, profiles, reflections; see
-        `mnemic.maintain.consolidate`. Without `rules` no model is asked. Raises StoreFailed, EmbedderFailed.
+        """Consolidate the memories of the users of the actor's tenant: summaries, profiles, reflections; see
+        `mnemic.maintain.consolidate`. With `rules` no model is called. Raises StoreFailed, EmbedderFailed.
         """
         from mnemic.maintain.consolidate import ConsolidationRules, consolidate
 
@@ -133,14 +133,14 @@ class UpkeepVerbs(ReadVerbs):
         return done
 
     async def _derive(self, candidate: Candidate, actor: Actor, sources: Collection[str]) -> WriteReceipt:
-        """Write what was derived, if its sources are there when it is committed."""
+        """Write a derived memory, if its sources still exist when it is committed."""
         return await self.handle(requests.Derive(candidate=candidate, sources=tuple(sources)), actor=actor)
 
     async def restore(self, line: Archived, *, actor: Actor, own: bool = False) -> WriteReceipt:
-        """Bring back what an archive holds, in every version and state, into the actor's scopes; `refreshed` where it
-        is there already. `own`: the program's word that origin, trust and author can be believed; see
-        `mnemic.maintain.archive`; with a key file it takes the seal of the line too. Raises InvalidInput (also
-        `archive:seal`), VersionConflict, ScopeDenied, EmbedderFailed, KeyFailed, StoreFailed.
+        """Restore the contents of an archive, in every version and state, into the actor's scopes; `refreshed` for
+        existing ones. With `own` the program vouches for origin, trust and author; see `mnemic.maintain.archive`; with
+        a key file it also needs the seal of the line. Raises InvalidInput (also `archive:seal`), VersionConflict,
+        ScopeDenied, EmbedderFailed, KeyFailed, StoreFailed.
         """
         from mnemic.maintain.archive import ArchivedMemory
         from mnemic.maintain.archive_seal import require_sealed
@@ -161,9 +161,9 @@ class UpkeepVerbs(ReadVerbs):
         return await examine(self.store, actor.tenant, self.clock.now(), near=near, limit=limit)
 
     async def reembed(self, embedder: Embedder, *, on_progress: Callable[[int], None] | None = None) -> Reembedded:
-        """Change the whole store, every tenant's memories, to another embedder while it is used; see
-        `mnemic.maintain.reembed`. This engine goes on with it, and closes the one it had; other processes find by words
-        until they are started with the new one. Raises EmbedderFailed, StoreFailed: a further call goes on.
+        """Migrate the whole store, all tenants' memories, to another embedder while it is in use; see
+        `mnemic.maintain.reembed`. This engine switches to it and closes the old one; other processes find by words
+        until they are restarted with the new one. Raises EmbedderFailed, StoreFailed: a further call continues.
         """
         from mnemic.maintain.reembed import reembed
 

@@ -39,9 +39,9 @@ class Capturing(Protocol):
 
 
 def messages_of(given: Said | Sequence[Said], *, session: str | None) -> list[Message]:
-    """Return what was said, message by message: a text is the user's, a dictionary is as OpenAI's and others' protocols
-    have it (`role`, `content` as a text or in parts, `name`). Instructions to a model and messages without text are
-    left out. Raises InvalidInput (`messages`, `message`).
+    """Return the messages in `given`: a text is the user's, a dictionary is in the form of OpenAI's and similar
+    protocols (`role`, `content` as a text or in parts, `name`). Instructions to a model and messages without text are
+    dropped. Raises InvalidInput (`messages`, `message`).
     """
     forms: Any = [given] if isinstance(given, str | Message | Mapping) else given
     if not isinstance(forms, Sequence) or isinstance(forms, bytes):
@@ -100,7 +100,9 @@ async def captured(
     idempotency_keys: Sequence[str | None] | None = None,
     data: Mapping[str, JsonValue] | None = None,
 ) -> list[RunReport | None]:
-    """Remember what is worth it in several messages; see `MemoryEngine.capture_many`. `data`: kept with each memory."""
+    """Remember the lasting facts in several messages; see `MemoryEngine.capture_many`. `data` is stored with each
+    memory.
+    """
     keys = idempotency_keys if idempotency_keys is not None else [None] * len(messages)
     extractor = engine._turns.parts(engine.gateway).extractor
     reports: list[RunReport | None] = []

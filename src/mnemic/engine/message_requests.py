@@ -1,4 +1,4 @@
-"""Requests about memory in a message, with the memories they concern, and what is left of the message without them."""
+"""Requests about memory in a message, the memories they concern, and the rest of the message."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ABOUT_FROM = 0.5
 async def requests_in(
     gateway: MemoryGateway, actor: Actor, message: Message, *, deadline: Deadline
 ) -> tuple[tuple[MemoryRequest, ...], tuple[Asked, ...]]:
-    """Find what the message asks of memory, and where. Raises MnemicError where the memories cannot be looked for."""
+    """Find the message's request about memory, and its place. Raises MnemicError if the memories cannot be searched."""
     asked = tuple(asked_of_memory(message.content)) if is_users_own(message) else ()
     found = [
         (
@@ -40,7 +40,7 @@ async def requests_in(
 
 
 def without(extraction: Extraction, asked: Sequence[Asked]) -> Extraction:
-    """Return the extraction without what was taken from a request about memory."""
+    """Return the extraction without the part that belongs to a request about memory."""
     if not asked:
         return extraction
     spans = [one.span for one in asked]

@@ -1,7 +1,7 @@
-"""One engine for many tenants: each call goes by the rules of its tenant, as they stand in the store.
+"""One engine for many tenants: each call applies the current rules of its tenant from the store.
 
-What an engine was built with is what holds where nothing else is set. Every process reads what is set again after
-`LASTS` at the latest, so that a change needs no restart.
+The rules that the engine was built with are the defaults. Every process reads the rules again after `LASTS` at the
+latest, so that a change needs no restart.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ BUILT_WITH = frozenset({"redaction", "entities", "judged"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TenantState:
-    """State of a tenant: what is set for it, its policy in force, and the engine by these rules."""
+    """A tenant's resolved configuration: its settings, its active policy, and the engine bound to these rules."""
 
     tenant: Tenant | None
     policy: PolicyVersion | None
@@ -81,9 +81,10 @@ class Tenancy:
     async def put_policy(
         self, tenant: str, given: Mapping[str, Any], *, by: str, expected_version: int | None = None
     ) -> PolicyVersion:
-        """Put the policy that a file says as `given` in force for the tenant. What a process is built with stays as the
-        settings have it and may be left out (`redaction`, `entities`, `judged`); quotas that hold anyway are not kept
-        as the tenant's own. Raises InvalidConfig (`policy:<field>`), VersionConflict, InvalidInput (`policy`).
+        """Activate the policy `given`, in the form of a policy file, for the tenant. Rules that are fixed when the
+        process starts stay those of the settings and may be omitted (`redaction`, `entities`, `judged`); quotas equal
+        to the defaults are not stored as the tenant's. Raises InvalidConfig (`policy:<field>`), VersionConflict,
+        InvalidInput (`policy`).
         """
         base = {name: value for name, value in guard_data(guard_of(self.engine)).items() if name in BUILT_WITH}
         said = guard_data(read_guard({**base, **given}))
@@ -123,7 +124,7 @@ class Tenancy:
 
 
 def guard_of(engine: MemoryEngine) -> GuardFile:
-    """Return the rules that an engine goes by, as a policy file holds them."""
+    """Return the rules of an engine in the form of a policy file."""
     rules = engine.rules
     return GuardFile(
         policy=rules.policy,

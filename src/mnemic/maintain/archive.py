@@ -1,9 +1,9 @@
-"""Memories as they stand, with every version, state and consent: out of one store, and into another.
+"""Archive: export and restore of memories with every version, state and consent.
 
-An archive is JSON lines, oldest memory first, so that the messages of a conversation come back in their order. What is
-brought back keeps its identifier, its versions with their times, its state, validity and lineage. It passes redaction
-and the gate of every write; its words are not compared with what is there, for that was done when it was learnt. Under
-a key that has one value it never comes beside a value that is there: it waits for a person.
+An archive is JSON lines, oldest memory first, so that the messages of a conversation are restored in order. A restored
+memory keeps its identifier, its versions with their times, its state, validity and lineage. It passes redaction and the
+gate of every write; its words are not compared with existing memories, because that was done when it was first stored.
+Under a key with one value it never becomes active next to another value: it waits for a person.
 """
 
 from __future__ import annotations
@@ -129,11 +129,11 @@ def _consent(data: Mapping[str, Any], seal: Seal) -> ArchivedConsent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Restorer:
-    """Brings archived things back for `actor`, into the actor's own scope of each level.
+    """Restores archived memories for `actor`, into the actor's own scope of each level.
 
-    `own` is the operator's word that the archive is theirs: origin, trust and author are kept. Without it, and from
-    the channel of a model or a tool, all of it counts as imported by the actor, and for no more than the channel. What
-    a person must always see waits for review, approved elsewhere or not.
+    With `own` the operator vouches for the archive: origin, trust and author are kept. Without it, and from the channel
+    of a model or a tool, everything counts as imported by the actor, with at most the trust of the channel. Kinds that
+    always need a person wait for review, even if they were approved elsewhere.
     """
 
     store: RecordStore
@@ -145,10 +145,10 @@ class Restorer:
     own: bool = False
 
     async def restore(self, archived: Archived) -> WriteReceipt:
-        """Return `created`, `refreshed` where it is there already, `pending_review` beside another value of its key,
-        `blocked` with what stands against it.
+        """Return `created`, `refreshed` if it exists already, `pending_review` next to another value of its key,
+        `blocked` with the reason.
 
-        Raises InvalidInput, VersionConflict where another memory has its identifier or its history went another way,
+        Raises InvalidInput, VersionConflict if another memory has its identifier or its history differs,
         EmbedderFailed, StoreFailed.
         """
         if isinstance(archived, ArchivedConsent):
@@ -168,7 +168,7 @@ class Restorer:
             return blocked_receipt(drafts[-1].candidate, refused.reason)
 
     async def _draft(self, memory: Memory, *, newest: bool) -> Draft:
-        """Draft what is stored of a version. Only the newest has a vector."""
+        """Draft the stored form of a version. Only the newest has a vector."""
         home = self.actor.scope(memory.scope.level)
         source = replace(memory.source, origin=self._origin(memory.source.origin))
         candidate = replace(candidate_of(memory), source=source, valid_from=None, valid_to=None)
@@ -182,9 +182,7 @@ class Restorer:
         return lowered(self.actor.channel, origin if inferred else Origin.IMPORT)
 
     def _version(self, memory: Memory, draft: Draft, *, newest: bool) -> Memory:
-        """Return the version as it is stored. Only the newest is searched, and told from its like by its
-        fingerprint.
-        """
+        """Return the stored form of a version. Only the newest is searchable and has a fingerprint."""
         candidate, status = draft.candidate, memory.status
         timed = replace(candidate, valid_from=memory.valid_from, valid_to=memory.valid_to)
         if newest and status is Status.ACTIVE and draft.review_reason is not None:
@@ -232,7 +230,7 @@ class Restorer:
         return receipt
 
     async def _known(self, tx: Reads, versions: Sequence[Memory], present: Memory | None) -> WriteReceipt | None:
-        """Return the receipt of what is there already. Raises VersionConflict."""
+        """Return the receipt of an existing memory. Raises VersionConflict."""
         newest = versions[-1]
         if present is not None and present.version >= newest.version:
             return receipt_of(Outcome.REFRESHED, present, "unchanged")
@@ -267,7 +265,7 @@ class Restorer:
         )
 
     async def _consent(self, consent: ArchivedConsent) -> WriteReceipt:
-        """Keep what was decided, unless something is decided about the key here."""
+        """Store the archived decision, unless the user has decided about the key here."""
         token = await subject_token(self.store, self.actor.tenant, self.actor.user)
         name = consent_prefix(token) + consent.key
         value = json.dumps({"granted": consent.granted, "at": consent.at.isoformat()})

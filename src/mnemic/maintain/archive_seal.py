@@ -1,6 +1,6 @@
-"""Seals of an archive's lines: an HMAC of what a line says, by the key that signs the audit.
+"""Seals of an archive's lines: an HMAC of the line's content, with the key that signs the audit log.
 
-Who changes a line cannot seal it again without the key folder. A line that is taken away leaves no trace.
+A changed line cannot be sealed again without the key folder. A removed line leaves no trace.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ SEAL = "seal"
 
 @dataclass(frozen=True, slots=True)
 class Seal:
-    """The seal of a line, None where it has none, and what was to be sealed."""
+    """Return the seal of a line, None if it has none, and the sealed content."""
 
     given: str | None = field(repr=False)
     message: bytes = field(repr=False)

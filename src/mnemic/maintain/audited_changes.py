@@ -51,8 +51,8 @@ class Steward:
     async def change(
         self, unit: Unit, memory: Memory, action: str, *, detail: dict[str, Any] | None = None, **changes: Any
     ) -> Memory:
-        """Write the next version of `memory`, say so in the audit, and tell the projections what concerns them: they
-        hold active memories only. Raises VersionConflict.
+        """Write the next version of `memory` with an audit line, and notify the projections, which contain active
+        memories only. Raises VersionConflict.
         """
         changed = memory.next_version(self.now, **changes)
         await unit.apply(Mutation.of(changed, action, actor=self.actor, at=self.now, detail=detail, was=memory.status))

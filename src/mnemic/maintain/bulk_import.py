@@ -1,7 +1,7 @@
-"""A bulk import that can be cut off anywhere and goes on where it stopped.
+"""Resumable bulk import.
 
-Memories come in parts, in order. How far an import has come is kept beside the memories; each memory carries an
-idempotency key of the import and its place in it, so that a part that comes again changes nothing.
+Memories arrive in parts, in order. The progress is stored next to the memories; each memory carries an idempotency key
+made of the import and its position, so that a repeated part changes nothing.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Adds(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportProgress:
-    """Progress of an import: how many memories were `taken`, and what became of them by outcome."""
+    """Progress of an import: the number of memories `taken`, and the outcomes."""
 
     import_id: str
     taken: int = 0
@@ -61,11 +61,11 @@ async def import_progress(engine: Adds, actor: Actor, import_id: str) -> ImportP
 async def take_part(
     engine: Adds, actor: Actor, import_id: str, at: int, candidates: Sequence[Candidate]
 ) -> tuple[ImportProgress, list[WriteReceipt]]:
-    """Take the part of an import that begins with its memory number `at` (from 0); what was taken before is left out.
-    The progress, and a receipt for each memory that was new in this part. Where the store or the embedder failed on the
-    way, `taken` ends before the first memory that this befell: the next part begins with that one.
+    """Import the part that begins with memory number `at` (from 0); memories that were imported before are skipped.
+    Returns the progress, and a receipt for each new memory of this part. If the store or the embedder fails, `taken`
+    ends before the first affected memory: the next part begins with that one.
 
-    Raises InvalidInput (`invalid_input:import:gap`) for a part that does not follow the one before.
+    Raises InvalidInput (`invalid_input:import:gap`) for a part that does not follow the previous one.
     """
     known = await _known(engine, actor)
     progress = known.get(checked_identifier(import_id, "import_id"), ImportProgress(import_id=import_id))
@@ -90,7 +90,7 @@ async def take_part(
 
 
 def _final(receipts: Sequence[WriteReceipt]) -> int:
-    """Return the number of receipts, from the first on, that are final: what failed may succeed another time."""
+    """Return the number of receipts, from the first on, that are final: a failed write may succeed later."""
     failed = (StoreFailed, EmbedderFailed)
     return next(
         (n for n, one in enumerate(receipts) if issubclass(error_behind(one.reason or ""), failed)), len(receipts)

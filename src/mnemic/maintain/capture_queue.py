@@ -1,7 +1,7 @@
-"""The queue of recorded messages that an extractor still has to read, in the store itself.
+"""Queue of recorded messages that an extractor has not read yet, in the store itself.
 
 An entry is a mark with the message's memory_id in its name; the message is an episodic memory like any other, redacted,
-sealed and erased with the rest. One reader at a time holds a tenant's queue, by a lease that ends by itself.
+sealed and erased with the rest. One reader at a time has a lease on a tenant's queue, which expires.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ async def enqueue(store: RecordStore, memory_ids: Sequence[str], *, actor: Actor
 
 
 async def waiting(store: RecordStore, tenant: str) -> list[Waiting]:
-    """Return what waits in the tenant: each user's messages together, in the order they were said."""
+    """Return the tenant's queue: each user's messages together, in their order."""
     found = []
     for name, value in sorted((await store.marks(tenant, _QUEUE)).items()):
         data = json.loads(value)
@@ -70,7 +70,7 @@ async def take_out(store: RecordStore, tenant: str, entries: Sequence[Waiting]) 
 
 @dataclass(slots=True)
 class Lease:
-    """The right to read a tenant's queue, until somebody else may."""
+    """Lease on a tenant's queue."""
 
     store: RecordStore
     clock: Clock

@@ -1,4 +1,4 @@
-"""Decisions of a user on what may be remembered of them, as `mnemic.write.limiter` reads them."""
+"""Consent: a user's decisions on what may be remembered about them, as `mnemic.write.limiter` reads them."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
 
 async def subject_token(store: RecordStore, tenant: str, user: str) -> str:
-    """Return the name of a user where theirs must not stand; see `token_of`."""
+    """Return the pseudonym of a user for places where the name must not appear; see `token_of`."""
     return token_of(await store.secret(tenant), user)
 
 
 async def decide(
     store: RecordStore, clock: Clock, key: str, *, granted: bool, user: str, actor: Actor, policy: Policy
 ) -> str:
-    """Keep what `user` decided about `key`, with its line in the audit; the canonical key.
+    """Store the decision of `user` about `key`, with its line in the audit log; return the canonical key.
 
-    The audit names keys of the policy; of others it keeps a keyed hash, for they may say something about somebody.
-    It holds from the moment this returns, in every process; decided again, it changes nothing. Raises InvalidInput for
-    a key that is none.
+    The audit log names keys of the policy; of others it has a keyed hash, because they may reveal something about a
+    person. The decision takes effect in every process once this returns; repeating it changes nothing. Raises
+    InvalidInput for an invalid key.
     """
     name = canonical_key(key)
     token = await subject_token(store, actor.tenant, user)

@@ -1,9 +1,9 @@
-"""Consolidation: what users said, drawn together in the background: a summary for each conversation that has ended, a
-profile for each thing they speak of, a reflection for each theme that comes up again and again.
+"""Consolidation in the background: a summary for each finished conversation, a profile for each entity that users
+mention, a reflection for each recurring theme.
 
-What it writes is derived (`mnemic.maintain.derived`). A run is bounded by what it writes and by what it reads; the next
-one goes on where it stopped, and begins anew at the end. It writes nothing for sources that still say the same, and
-takes away what was derived from sources that are gone or say something else.
+The texts are derived memories (`mnemic.maintain.derived`). A run is bounded by the texts it writes and the memories it
+reads; the next one continues where it stopped, and starts over at the end. It writes nothing for unchanged sources, and
+deletes texts whose sources are gone or have changed.
 """
 
 from __future__ import annotations
@@ -86,8 +86,8 @@ class ConsolidationRules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Consolidated:
-    """Result of one run: texts written by category, taken away and left as they were; why some were refused; how often
-    and why rules took the model's place; what the model cost. `complete`: it came to the end of the tenant.
+    """Result of one run: texts written by category, deleted and left unchanged; reasons of refusals; how often and why
+    rules replaced the model; the cost of the model. `complete`: it reached the end of the tenant.
     """
 
     made: Mapping[str, int] = field(default_factory=dict)
@@ -131,7 +131,7 @@ class _Run:
 
     @property
     def spent(self) -> bool:
-        """True if this run has written as much as it may. What was refused has cost as much."""
+        """True if this run has reached its limit of texts. Refused texts count, as they cost the same."""
         return self.made.total() + self.refused.total() >= self.rules.most
 
     def report(self, *, complete: bool, cost: Cost) -> Consolidated:
@@ -147,7 +147,7 @@ class _Run:
         )
 
     async def user(self, scope: Scope) -> bool:
-        """Draw together what one user's scope holds; False where the run's bound was reached before the end."""
+        """Consolidate one user's scope; return False if the limit of the run was reached before the end."""
         owner = Actor(tenant=scope.tenant, user=scope.owner)
         now = self.clock.now()
         where = Where(scopes=(scope,), live_at=now, hidden_keys=await self.hidden(owner))
@@ -172,7 +172,7 @@ class _Run:
         return found
 
     async def _kept(self, scope: Scope, where: Where) -> dict[tuple[str, str], list[Memory]]:
-        """Return what is derived in the scope and still valid, by category and what it is about; take the rest away."""
+        """Return the valid derived memories of the scope, by category and topic; delete the others."""
         known: dict[tuple[str, str], list[Memory]] = {}
         gone: list[Memory] = []
         for memory in await derived_in(self.store, scope):
@@ -207,7 +207,7 @@ class _Run:
                 self.made[topic.category] += 1
 
     async def _summarised(self, topic: Topic) -> tuple[list[tuple[str, tuple[Memory, ...]]], str]:
-        """Return the texts about a topic, each with its sources, and what made them."""
+        """Return the texts about a topic, each with its sources, and their author (model or rules)."""
         deadline = Deadline.after(self.rules.timeout, self.clock.monotonic)
         if topic.category == REFLECTION and self.model is not None:
             try:
@@ -248,8 +248,8 @@ async def consolidate(
     completer: Completer | None = None,
     dry_run: bool = False,
 ) -> Consolidated:
-    """One run over the users of the actor's tenant. What a model fails to do, rules do, and the report says so. Raises
-    StoreFailed; what was done stays, and a further run goes on.
+    """Run once over the users of the actor's tenant. If a model fails, rules take its place, and the report says so.
+    Raises StoreFailed; finished work stays, and a further run continues.
     """
     model = metered(completer) if completer is not None and rules.by == "model" else None
     run = _Run(store, clock, actor, rules, write, hidden, model, dry_run)
@@ -264,7 +264,7 @@ async def consolidate(
 
 
 async def _over_users(run: _Run, after: str | None) -> str | None:
-    """Return the memory after which the next run goes on; None at the end."""
+    """Return the memory after which the next run continues; None at the end."""
     seen: set[Scope] = set()
     read = 0
     while page := await run.store.held(run.actor.tenant, statuses=[Status.ACTIVE], after=after, limit=PAGE):

@@ -1,7 +1,7 @@
-"""Memories that were drawn together from others: a summary of a conversation, a profile, a reflection.
+"""Derived memories: a summary of a conversation, a profile, a reflection.
 
-Each names its sources, lives no longer than any of them, and goes with them. It is `agent_inferred` and of the kind
-`episodic`: nothing is merged with it and nothing is extracted from it.
+Each names its sources, lives no longer than any of them, and is deleted with them. It is `agent_inferred` and of the
+kind `episodic`: nothing is merged with it and nothing is extracted from it.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from mnemic.unit_of_work import Mutation, Unit, commit
 
 SUMMARY, PROFILE, REFLECTION = "summary", "profile", "reflection"
 DERIVED = frozenset({SUMMARY, PROFILE, REFLECTION})
-"""The categories of what is derived."""
+"""Categories of derived memories."""
 
 _PAGE = 500
 _MARK = "derived"
-"""Stands in a tenant that anything was ever derived in: without it nobody has to look."""
+"""Mark of a tenant with derived memories: without it nobody needs to look for any."""
 
 
 def sources_of(memory: Memory) -> frozenset[str]:
@@ -37,7 +37,7 @@ def digest_of(sources: Iterable[Memory]) -> str:
 
 
 async def derived_in(reader: Snapshot, scope: Scope) -> list[Memory]:
-    """Return what is derived in the scope, whatever its status."""
+    """Return the derived memories of the scope, whatever their status."""
     where = Where(scopes=(scope,), kinds=frozenset({Kind.EPISODIC}), categories=DERIVED, statuses=frozenset(Status))
     found: list[Memory] = []
     before = None
@@ -48,14 +48,14 @@ async def derived_in(reader: Snapshot, scope: Scope) -> list[Memory]:
 
 
 async def derived_from(store: RecordStore, scope: Scope, memory_ids: Collection[str]) -> list[Memory]:
-    """Return what is derived in the scope from one of these memories."""
+    """Return the memories of the scope that are derived from one of these."""
     if not await store.marks(scope.tenant, _MARK):
         return []
     return [memory for memory in await derived_in(store, scope) if not sources_of(memory).isdisjoint(memory_ids)]
 
 
 def noted(tenant: str) -> Mutation:
-    """Return the mark that something is derived in the tenant. It comes before, or with, the first derived memory."""
+    """Return the mark of a tenant with derived memories. It is written before, or with, the first of them."""
     return Mutation(tenant=tenant, marks={_MARK: "1"})
 
 

@@ -1,7 +1,7 @@
-"""Erasure of a subject: everything of theirs, everything made of it, and a receipt that can be checked again.
+"""Erasure of a subject: everything of theirs, everything derived from it, and a receipt that can be verified.
 
-Small transactions, so that a full disk needs little room; the first leaves the tombstone, and running it again goes on
-where it stopped. It is reported as complete only when a scan of the store found nothing.
+It uses small transactions, so that a full disk needs little space; the first writes the tombstone, and another call
+continues after an interruption. It is complete only if a scan of the store finds nothing.
 """
 
 from __future__ import annotations
@@ -36,22 +36,22 @@ from mnemic.write.unembedded import left_prefix
 from mnemic.write.vault import token_prefix
 
 BATCH = 256
-"""Memories removed in one transaction; fewer where the disk has no room for what that writes."""
+"""Memories removed in one transaction; fewer if the disk has no space for that."""
 
 MAX_ROUNDS = 100
-"""Rounds in which an erasure looks for what was written meanwhile."""
+"""Maximum rounds in which an erasure looks for concurrent writes."""
 
 NAME_KEPT = ("audit", "scope")
-"""Places where the name of an erased user stays: as the actor of past lines of the audit, which is append-only, and as
-the owner of a scope that holds nothing. Decision 0048 says why.
+"""Places where the name of an erased user stays: as the actor of past lines of the audit log, which is append-only, and
+as the owner of an empty scope (decision 0048).
 """
 
 
 @dataclass(slots=True)
 class _Erasure:
-    """One erasure on its way. `block` None: only some memories go, there is no tombstone and consents stay. `subject`:
-    the requests of this user go whatever they were for. `told`: projections hold copies, and hear of every memory that
-    goes.
+    """State of a running erasure. `block` None: only some memories are erased; there is no tombstone and consents stay.
+    `subject`: all requests of this user are deleted. `told`: projections have copies, and are notified of every erased
+    memory.
     """
 
     store: RecordStore
@@ -83,7 +83,7 @@ class _Erasure:
             waiting = waiting[size:]
 
     async def note(self, memory: Memory) -> None:
-        """Keep by what the memory, in any of its versions, would be recognised."""
+        """Record the identifiers and hashes of the memory in all its versions, for the final scan."""
         self.memory_ids.add(memory.memory_id)
         versions = [memory]
         if memory.version > 1:
@@ -101,8 +101,8 @@ class _Erasure:
         return gone
 
     async def begin(self) -> None:
-        """Write the tombstone; remove the consents, the sealed values and the requests that name what will go: later
-        nobody could tell which.
+        """Write the tombstone; remove the consents, the sealed values and the requests that name erased memories, which
+        could not be identified later.
         """
         whole = self.block is not None
         names = await self.store.marks(self.actor.tenant, consent_prefix(self.token)) if whole else {}
@@ -127,7 +127,7 @@ class _Erasure:
         return await unit.disown(self.actor.tenant, Disowned(memory_ids=self.memory_ids, owner=self.subject))
 
     async def run(self, memories: list[Memory]) -> None:
-        """Erase these memories, and what stands beside them."""
+        """Erase these memories, and everything attached to them."""
         self.has_projections = bool(self.feeds or await self.store.projections())
         for memory in memories:
             await self.note(memory)
@@ -135,7 +135,7 @@ class _Erasure:
         await self.take(memories)
 
     async def follow(self, find: Callable[[], Awaitable[list[Memory]]]) -> None:
-        """Take what came in while the first of it went, until there is nothing more."""
+        """Erase memories written during the erasure, until there are none."""
         for _ in range(MAX_ROUNDS):
             late = await find()
             if not late:
@@ -166,13 +166,13 @@ async def erase(
     keyring: Keyring | None = None,
     feeds: Sequence[Feed] = (),
 ) -> ErasureReceipt:
-    """Erase the user `subject` of the actor's tenant: their scope, what they wrote in shared scopes, and what was
+    """Erase the user `subject` of the actor's tenant: their scope, what they wrote in shared scopes, and memories
     merged from it; versions, index entries, vectors, requests, outbox entries, consents, sealed values, open sessions
-    and what projections hold; at last their data key, without which no copy of anything that was sealed with it can be
-    read. A projection that cannot be reached now leaves traces in the outbox until it has been drained.
+    and data in projections; finally their data key, without which no copy of their sealed data can be read. A
+    projection that cannot be reached now leaves traces in the outbox until it has been drained.
 
-    With `block` nothing is learnt about them again. The audit keeps that it happened. Raises InvalidInput, StoreFailed;
-    calling it again goes on.
+    With `block` nothing about them is ever stored again. The audit log records the erasure. Raises InvalidInput,
+    StoreFailed; another call continues.
     """
     checked_name(subject, "subject")
     now = clock.now()
@@ -198,8 +198,8 @@ async def erase(
 async def erase_key(
     store: RecordStore, clock: Clock, key: str, *, user: str, actor: Actor, feeds: Sequence[Feed] = ()
 ) -> ErasureReceipt:
-    """Erase what the user holds under one key, in every status and version, as after a consent that was revoked, and
-    what was derived from it.
+    """Erase the user's memories under one key, in every status and version, as after a revoked consent, and everything
+    derived from them.
     """
     now = clock.now()
     token = await subject_token(store, actor.tenant, user)
@@ -222,7 +222,7 @@ async def erase_key(
 
 
 async def _proven(erasure: _Erasure) -> ErasureReceipt:
-    """Scan for what was erased; where something is left in the raw files, write them anew and scan again."""
+    """Scan for erased data; if the raw files still contain any, rewrite them and scan again."""
     store, tenant = erasure.store, erasure.actor.tenant
     erasure.counts["outbox"] = (await drain(store, erasure.feeds)).total
     await store.tidy()
@@ -263,8 +263,8 @@ async def _unvacuumed(store: RecordStore, removed_at: datetime | None) -> dict[s
 
 
 async def verify(store: RecordStore, receipt: ErasureReceipt, *, feeds: Sequence[Feed] = ()) -> dict[str, int]:
-    """Scan for what the receipt says was erased and count what is found now, by place: nothing but zeros if the receipt
-    is true. Projections that can be looked through are included, under their names. Raises StoreFailed.
+    """Scan for the data that the receipt lists as erased and return the number of finds by place: all zero if the
+    receipt is right. Projections that support it are included, under their names. Raises StoreFailed.
     """
     found = await _scan(store, feeds, receipt.tenant, receipt.memory_ids, receipt.fingerprints)
     return found | await _unvacuumed(store, receipt.removed_at)
@@ -285,9 +285,7 @@ async def _scan(
 
 
 async def _left_in(copy: Scanned, tenant: str, memory_ids: Collection[str]) -> int:
-    """Count what a copy still has; one that cannot be asked counts as holding all of them: nobody has seen that it does
-    not.
-    """
+    """Count the remains in a copy; an unreachable one counts as still having all of them."""
     try:
         return await copy.traces(tenant, memory_ids)
     except StoreFailed:
@@ -295,7 +293,9 @@ async def _left_in(copy: Scanned, tenant: str, memory_ids: Collection[str]) -> i
 
 
 async def _pages(store: RecordStore, scope: Scope) -> AsyncIterator[list[Memory]]:
-    """All of a scope; of damaged rows what is known without their body, so that they are reached too."""
+    """Yield all memories of a scope; damaged rows with the fields known without their body, so that they are erased
+    too.
+    """
     after = None
     while page := await store.held(scope.tenant, statuses=list(Status), scope=scope, after=after, limit=PAGE):
         after = page[-1].memory_id
@@ -303,7 +303,7 @@ async def _pages(store: RecordStore, scope: Scope) -> AsyncIterator[list[Memory]
 
 
 async def _elsewhere(erasure: _Erasure, own: Scope) -> list[Memory]:
-    """Find what the subject wrote in shared scopes, and what was made of it there."""
+    """Find the subject's statements in shared scopes, and the memories derived from them there."""
     found: list[Memory] = []
     written: dict[Scope, dict[str, Memory]] = {}
     async for memory in written_elsewhere(erasure.store, own):
@@ -316,8 +316,8 @@ async def _elsewhere(erasure: _Erasure, own: Scope) -> list[Memory]:
 
 
 async def _derived(store: RecordStore, scope: Scope, sources: Mapping[str, Memory]) -> list[Memory]:
-    """Memories of the scope that were merged from `sources`, or from what was. A new value under a key replaces the old
-    one without saying it again: it is none, unless it carries over some of its data.
+    """Return the memories of the scope that were merged, directly or transitively, from `sources`. A new value of a key
+    does not count unless it copies data from the old one.
     """
     gone = dict(sources)
     everything = [memory async for page in _pages(store, scope) for memory in page]
@@ -333,7 +333,7 @@ async def _derived(store: RecordStore, scope: Scope, sources: Mapping[str, Memor
 
 
 def made_of(memory: Memory, gone: Mapping[str, Memory]) -> bool:
-    """Tell whether the memory repeats what was said by those of `gone` that it took the place of."""
+    """Return True if the memory repeats content of those of `gone` that it replaced."""
     older = [gone[memory_id] for memory_id in memory.supersedes if memory_id in gone]
     if not older or memory.key is None:
         return bool(older)

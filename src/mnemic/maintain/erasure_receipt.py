@@ -1,4 +1,4 @@
-"""The receipt of an erasure: numbers, and by what a scan recognises what must not be there any more."""
+"""Receipt of an erasure: counts, and the identifiers and hashes by which a scan recognises remains."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ FORMAT = "mnemic-erasure/1"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErasureReceipt:
-    """Numbers of what was erased, and the witnesses by which a scan recognises what must not be there any more.
+    """Counts of an erasure, and the witnesses by which a scan recognises remains.
 
-    `removed_at`: since when a server that keeps removed rows must have vacuumed; the tables that it has not stand under
-    `unvacuumed` in `traces`. None: there is no such server, or the rows were sealed and their key is destroyed.
+    `removed_at`: time after which a server that keeps removed rows must have vacuumed; tables that it has not vacuumed
+    since are counted under `unvacuumed` in `traces`. None: there is no such server, or the rows were sealed and their
+    key is destroyed.
 
-    `subject` is a keyed hash. `memory_ids` and `fingerprints` (keyed hashes too) say nothing about content; `traces`
-    is what the scan at the end found, by place: nothing, if `complete`. `kept`: places where the name of the subject
-    stays, and nothing that they said; None in a receipt from before it told.
+    `subject` is a keyed hash. `memory_ids` and `fingerprints` (keyed hashes too) reveal nothing about content; `traces`
+    are the finds of the final scan, by place: none, if `complete`. `kept`: places where the name of the subject stays,
+    but none of their statements; None in older receipts.
     """
 
     receipt_id: str

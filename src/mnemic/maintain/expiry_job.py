@@ -1,8 +1,8 @@
-"""Expiry by a job, never by a read: hidden at its time, marked by the job, purged after a grace period.
+"""Expiry job: expired memories are hidden at once, marked by the job, and purged after a grace period.
 
-A clock can be wrong for a while. So a moment counts as past only once two runs of the job, some time apart, have both
-seen a clock at or behind it; what is purged must have been marked for the whole grace period; and what was marked under
-a clock that has come back since is restored.
+A clock can be wrong for a while. So a memory counts as expired only once two runs of the job, some time apart, have
+both seen a clock past its expiry; only memories that were marked for the whole grace period are purged; and if a clock
+was ahead and has been corrected, what was marked under it is restored.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _CLOSED = (Status.EXPIRED, Status.SUPERSEDED, Status.REJECTED, Status.PENDING_RE
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpiryRules:
-    """`grace`: how long a memory stays recoverable after the job has marked it. `apart`: how far apart two readings of
-    the clock must lie to count as two. Kinds in `hard_kinds` get no grace, nor does what was derived and can be derived
-    again: they are purged with the run that marks them.
+    """Times of the job. `grace`: how long a memory stays recoverable after it was marked. `apart`: minimum distance of
+    two readings of the clock. Kinds in `hard_kinds` get no grace, nor do derived memories, which can be derived again:
+    they are purged by the run that marks them.
     """
 
     grace: timedelta = timedelta(days=30)
@@ -66,8 +66,8 @@ class Readings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpiryReport:
-    """Result of one run, or with `dry_run` what it would do. `confirmed_at` is the moment up to which it trusted the
-    clock; None: this was the first reading, nothing was judged.
+    """Result of one run, or with `dry_run` of a simulated one. `confirmed_at` is the moment up to which it trusted the
+    clock; None: this was the first reading, and nothing expired.
     """
 
     expired: int = 0
@@ -139,11 +139,10 @@ class _Job:
 async def expire(
     store: RecordStore, clock: Clock, *, actor: Actor, rules: ExpiryRules | None = None, dry_run: bool = False
 ) -> ExpiryReport:
-    """Mark what has expired in the actor's tenant, purge what was marked a grace period ago, restore what a wrong clock
-    had marked.
+    """Mark expired memories in the actor's tenant, purge those marked a grace period ago, restore those marked by a
+    wrong clock.
 
-    The first run only reads the clock. Raises StoreFailed; what earlier pages did stays done, and a further run goes
-    on.
+    The first run only records the time. Raises StoreFailed; finished pages stay done, and a further run continues.
     """
     rules, now = rules or ExpiryRules(), clock.now()
     before, after = await _read_clock(store, actor.tenant, now, rules.apart, dry_run)

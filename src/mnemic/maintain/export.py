@@ -58,7 +58,7 @@ def as_dict(memory: Memory) -> dict[str, Any]:
 
 
 def from_dict(data: Mapping[str, Any]) -> Memory:
-    """Return the memory of `as_dict`, without vector and fingerprint; `agent` and `author` where they are told.
+    """Return the memory of `as_dict`, without vector and fingerprint; with `agent` and `author` if known.
 
     Raises InvalidInput (`export:<field>`).
     """

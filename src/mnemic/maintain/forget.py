@@ -19,11 +19,11 @@ MOST_FORGOTTEN = 1000
 
 
 async def forget(store: RecordStore, clock: Clock, memory_id: str, *, actor: Actor, scopes: tuple[Scope, ...]) -> None:
-    """Delete the memory with all its versions and index entries, what was derived from it, and the sealed values that
-    nothing else names; the audit keeps that it happened, not what it said.
+    """Delete the memory with all its versions and index entries, memories derived from it, and sealed values that
+    nothing else names; the audit log records the deletion without content.
 
-    Raises MemoryNotFound where no memory of `scopes` has this id, WriteBlocked (`write_blocked:lower_trust`) where the
-    actor's word is trusted less than the memory.
+    Raises MemoryNotFound if no memory of `scopes` has this id, WriteBlocked (`write_blocked:lower_trust`) if the actor
+    has less trust than the memory.
     """
 
     async def work(unit: Unit) -> Memory:

@@ -1,4 +1,4 @@
-"""The graph as a projection: for a graph that does not lie in the record store itself."""
+"""Graph as a projection: for a graph outside the record store."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mnemic.types.memory import holds_graph
 
 
 class GraphProjection:
-    """Feeds a graph from the outbox. A relation that was superseded stays, ended: that is what it says by then.
+    """Feeds a graph from the outbox. A superseded relation stays, with an end.
 
     The graph belongs to the engine, which opens and closes it.
     """
@@ -26,8 +26,8 @@ class GraphProjection:
         return "graph"
 
     async def apply(self, changes: Sequence[Change]) -> None:
-        """One transaction for what was said in a scope, one for what is to be forgotten there. What holds
-        nothing of the graph costs nothing. Raises StoreFailed.
+        """Apply the changes: one transaction for new content of a scope, one for removals. Memories without a graph
+        cost nothing. Raises StoreFailed.
         """
         held: defaultdict[Scope, list[Fragment]] = defaultdict(list)
         gone: defaultdict[Scope, list[str]] = defaultdict(list)

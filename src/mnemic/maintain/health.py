@@ -1,7 +1,6 @@
-"""Overall look at what is remembered: duplicates, contradictions, memories that say nothing, and those that wait too
-long.
+"""Health check of the memories: duplicates, contradictions, memories without content, and overdue reviews.
 
-Nothing is changed; what to do about a finding is a person's decision.
+It changes nothing; a person decides what to do about a finding.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Origin of a memory and what became of it: what it replaced, what replaced it, and where it was used."""
+"""Lineage of a memory: its predecessors, its successors, and its uses."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ PAGE = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lineage:
-    """A memory, what it took the place of, step by step back, and what took its place, step by step on. `complete` is
-    False where more than 200 memories stand in one direction.
+    """A memory, its predecessors, step by step back, and its successors, step by step forward. `complete` is False if
+    there are more than 200 in one direction.
     """
 
     memory: Memory
@@ -33,7 +33,7 @@ class Lineage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Use:
-    """One line of the audit about a memory: what was done with which version, when. `actor` is whoever did it."""
+    """One audit line about a memory: the action on a version, its time, and its `actor`."""
 
     sequence: int
     action: str
@@ -44,7 +44,7 @@ class Use:
 
 
 async def lineage(store: RecordStore, memory_id: str, *, scopes: Sequence[Scope]) -> Lineage:
-    """Return the lineage of a memory in `scopes`. Raises MemoryNotFound, also for what waits for review."""
+    """Return the lineage of a memory in `scopes`. Raises MemoryNotFound, also for one that awaits review."""
     memory = await store.get(memory_id, scopes=scopes)
     if memory is None or memory.status is Status.PENDING_REVIEW:
         raise MemoryNotFound
@@ -88,7 +88,7 @@ async def _later(store: RecordStore, memory: Memory) -> tuple[Memory, ...]:
 
 
 async def rests(store: RecordStore, scope: Scope, memory_ids: Collection[str]) -> list[Memory]:
-    """Return the active memories of a scope that say what goes on of these. Raises StoreFailed."""
+    """Return the active memories of a scope that continue these. Raises StoreFailed."""
     where = Where(scopes=(scope,), statuses=frozenset({Status.ACTIVE}))
     found: list[Memory] = []
     before = None
@@ -101,8 +101,8 @@ async def rests(store: RecordStore, scope: Scope, memory_ids: Collection[str]) -
 
 
 async def values(store: RecordStore, key: str, *, scopes: Sequence[Scope]) -> list[Memory]:
-    """All versions of all memories that stand or stood under `key`, the oldest memory first, without what waits for
-    review or was turned down; of more than 200 memories the newest. Empty where `key` is none.
+    """Return all versions of all memories that have or had `key`, the oldest memory first, without waiting and rejected
+    ones; of more than 200 memories the newest. Empty if `key` is not a key.
     """
     try:
         name = canonical_key(key)

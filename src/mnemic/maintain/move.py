@@ -1,9 +1,9 @@
-"""Everything of one store into another, empty one: every memory in every version and state, reviews, consents,
-policies, keys of the service, tombstones, kept requests, the secrets, and the audit line by line.
+"""Move everything from one store to another, empty one: every memory in every version and state, reviews, consents,
+policies, keys of the service, tombstones, stored requests, the secrets, and the audit line by line.
 
-It is a copy by an operator who holds both stores, not an import: nothing is judged anew, and origin, trust and author
-stay. What one store cannot say of itself is left: documents of an application, conversations in progress, and what
-projections hold, which are built anew. Nobody may write to either store meanwhile.
+It is a copy by an operator with access to both stores, not an import: nothing is checked again, and origin, trust and
+author stay. Parts that a store cannot list are left out: documents of an application, active conversations, and
+projections, which are rebuilt. Nothing may write to either store meanwhile.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ TOGETHER = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moved:
-    """Numbers of what was moved of each tenant, all of it found again in the new store."""
+    """Numbers of moved items of each tenant, all verified in the new store."""
 
     tenants: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
     @property
     def counts(self) -> Mapping[str, int]:
-        """The same of all tenants together."""
+        """Sum over all tenants."""
         return sum((Counter(one) for one in self.tenants.values()), Counter[str]())
 
     def as_dict(self) -> dict[str, object]:
@@ -46,10 +46,10 @@ class Moved:
 
 
 async def move(source: RecordStore, target: RecordStore, tenants: Collection[str] = ()) -> Moved:
-    """Copy everything, and compare. `tenants` names those that `source` cannot name by itself.
+    """Copy everything, and compare. `tenants` names those that `source` cannot list.
 
     Raises InvalidInput (`move:not_empty`, `move:changed`), NotSupported, StoreCorrupt for a damaged row, StoreFailed:
-    the new store is not complete then, and is to be thrown away.
+    the new store is incomplete then and must be discarded.
     """
     if not isinstance(source, Adopting) or not isinstance(target, Adopting):
         raise NotSupported("move", hint="this store takes over no secrets")
@@ -92,7 +92,7 @@ class _Move:
         return sorted(found)
 
     async def _memories(self, scope: Scope) -> None:
-        """Copy the scope's changes in the order in which they came: at no moment do two hold what only one may."""
+        """Copy the scope's changes in their original order, so that unique values are never held twice."""
         changes = _in_order(await self._versions(self.source, scope))
         for batch in _together(changes):
             await commit(self.target, partial(_write, batch))
@@ -152,7 +152,7 @@ class _Move:
 
 
 def _in_order(memories: Sequence[Sequence[Memory]]) -> list[Memory]:
-    """Return the versions of all memories by time; of one moment, what gives way comes before what takes its place."""
+    """Return the versions of all memories by time; at equal times, replaced memories come before their replacements."""
     found: list[Memory] = []
     heap = [_place(versions, 0) for versions in memories]
     heapify(heap)

@@ -18,8 +18,8 @@ _OUTBOX_PAGE = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrainReport:
-    """Entries that were taken, by projection; under `outbox` those that were waited for by none. `behind`: entries each
-    projection still has to take, those that failed among them.
+    """Numbers of entries delivered, by projection; under `outbox` those that no projection waits for. `behind`: entries
+    that each projection has yet to consume, failed ones included.
     """
 
     taken: Mapping[str, int] = field(default_factory=dict)
@@ -32,10 +32,10 @@ class DrainReport:
 
 
 async def drain(store: RecordStore, feeds: Sequence[Feed], *, dry_run: bool = False) -> DrainReport:
-    """Take what the outbox holds now, side by side, each projection up to the first entry that it refuses.
+    """Deliver the present contents of the outbox, projections in parallel, each up to the first entry that it refuses.
 
-    Registered projections that are not among `feeds` keep their entries; an outbox that no projection reads is emptied.
-    Raises StoreFailed where the store cannot even be asked.
+    Registered projections that are not among `feeds` keep their entries; an outbox without readers is emptied. Raises
+    StoreFailed if the store cannot be read.
     """
     waiting = await store.projections()
     if dry_run:
@@ -67,9 +67,10 @@ async def _emptied(store: RecordStore) -> int:
 
 
 class Drainer:
-    """Drains in the background: at once when something was left, and now and then what other processes have left.
+    """Drains the outbox in the background: at once if entries were left, and periodically for entries of other
+    processes.
 
-    Its pace is that of the event loop's clock, for it waits for the outside world. One task for each projection.
+    Its interval is in the event loop's time, because it waits for the outside world. One task for each projection.
     """
 
     def __init__(self, feeds: Sequence[Feed], *, idle_seconds: float = IDLE_SECONDS) -> None:
@@ -83,7 +84,7 @@ class Drainer:
             self._tasks = [asyncio.create_task(self._follow(feed), name=f"mnemic-{feed.name}") for feed in self._feeds]
 
     async def stop(self) -> None:
-        """End; what was not drained stays in the outbox. May be called twice."""
+        """Stop; entries that were not drained stay in the outbox. May be called twice."""
         tasks, self._tasks = self._tasks, []
         for task in tasks:
             task.cancel()

@@ -1,7 +1,7 @@
-"""The policy that is in force for a tenant, in versions: who put it there and when, and the way back.
+"""Policies of a tenant, in versions: the active one, its author and time, and rollback.
 
-A policy is kept as the data of a policy file, as marks of the tenant itself, so that it lies with what it rules. What
-it says is not judged here: whoever puts it in force has had it read (`mnemic.guard.policy_file`).
+A policy is stored as the data of a policy file, as marks of the tenant itself, next to the memories that it governs. It
+is not validated here: the caller that activates it has parsed it (`mnemic.guard.policy_file`).
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ _VERSION = "policy/version/"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyVersion:
-    """One policy of a tenant. `version` counts from 1. `policy` None: the settings' own was put back in force.
-    `restored` is the earlier version that it says again; 0 stands for the settings.
+    """One policy of a tenant. `version` counts from 1. `policy` None: the settings' policy was restored. `restored` is
+    the earlier version that this one repeats; 0 is the settings' policy.
     """
 
     version: int
@@ -56,8 +56,8 @@ class Policies:
     async def put(
         self, tenant: str, policy: Mapping[str, Any] | None, *, by: str, expected_version: int | None = None
     ) -> PolicyVersion:
-        """Put a policy in force; None: the settings' own. What is in force already stays the version it is. Raises
-        VersionConflict where `expected_version` is not the one in force (0: none ever was), InvalidInput (`policy`).
+        """Activate a policy; None: the settings' policy. An already active one keeps its version. Raises
+        VersionConflict if `expected_version` is not the active one (0: there never was one), InvalidInput (`policy`).
         """
         made = PolicyVersion(version=0, put_at=self._clock.now(), by=by, policy=policy)
         return await self._put(tenant, made, expected_version)

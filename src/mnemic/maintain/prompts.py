@@ -1,7 +1,7 @@
-"""Prompts for a language model when something is drawn together: a conversation, somebody or something, a theme.
+"""Prompts for consolidation by a language model: a conversation, an entity, a theme.
 
-What was said travels as `mnemic.prompts` says, cut to what one call may read. The schemas bound the lengths, so that a
-server that keeps to a grammar comes to an end; what an answer says is checked by who asks.
+The texts are embedded as in `mnemic.prompts`, cut to the input of one call. The schemas bound the lengths, so that a
+grammar-constrained server terminates; the caller checks the content of an answer.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from mnemic.prompts import json_prompt
 from mnemic.types import JsonValue, Message, Prompt
 
 SHOWN_CHARS = 24_000
-"""Characters of all that one call is shown: about 6,000 tokens of English."""
+"""Characters of input of one call: about 6,000 tokens of English."""
 LONGEST_LINE = 300
 MOST_POINTS = 50
 _LONGEST_QUOTE = 240
@@ -80,7 +80,7 @@ def profile_prompt(about: str, messages: Sequence[Message], *, known: str, max_p
 
 
 def reflection_prompt(theme: str, said: Sequence[str], *, most: int) -> Prompt:
-    """Asks for `{"reflections": [{"text", "sources"}]}`; what was said is numbered from 0."""
+    """Return a prompt for `{"reflections": [{"text", "sources"}]}`; the statements are numbered from 0."""
     numbered = [{"number": number, "content": content} for number, content in enumerate(evenly_cut(said))]
     sources: Mapping[str, JsonValue] = {
         "type": "array",
@@ -94,7 +94,7 @@ def reflection_prompt(theme: str, said: Sequence[str], *, most: int) -> Prompt:
 
 
 def evenly_cut(texts: Sequence[str], most: int = SHOWN_CHARS) -> list[str]:
-    """`texts`, the longest cut so that all together have at most `most` characters; an ellipsis stands for the rest."""
+    """Return `texts`, the longest cut so that all together have at most `most` characters; an ellipsis marks a cut."""
     left = most
     share = 0
     for place, length in enumerate(sorted(map(len, texts))):

@@ -1,7 +1,7 @@
-"""To another embedder while the store is used: a second vector space, filled batch by batch, then put in place at once.
+"""Re-embedding while the store is in use: a second embedding space, filled batch by batch, then swapped in atomically.
 
-Until then searches go on in the old space, and what is written meanwhile is filled too. It may be killed at any moment:
-run again, it goes on where it was. Memory is bounded by the batch.
+Until then searches use the old space, and new memories are filled in too. It may be killed at any moment: another run
+continues. Memory use is bounded by the batch.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ async def reembed(
     adopt: Callable[[], Awaitable[None]] | None = None,
     on_progress: Callable[[int], None] | None = None,
 ) -> Reembedded:
-    """Give every memory of the store, of whatever tenant and status, a vector of `embedder`, and change to its space.
+    """Embed every memory of the store, of all tenants and statuses, with `embedder`, and switch to its space.
 
-    `adopt` is called once the store has it, before the old vectors are given up, which takes its time. `on_progress` is
-    told how many are done. Raises EmbedderFailed and StoreFailed, StoreBusy too where others never stop writing:
-    nothing has changed for anybody then, and a further run goes on. Where the store has this space already nothing is
-    embedded.
+    `adopt` is called once the store has switched, before the old vectors are removed, which takes a while.
+    `on_progress` receives the number of finished memories. Raises EmbedderFailed and StoreFailed, StoreBusy too if
+    others never stop writing: then nothing has changed for anybody, and a further run continues. If the store has this
+    space already, nothing is embedded.
     """
     if await commit(store, lambda unit: unit.reads.space()) == embedder.space:
         return await _adopted(store, Reembedded(filled=0, space=embedder.space), adopt)

@@ -1,4 +1,4 @@
-"""Reflections by a model: what several things a user said show together. Each must name at least two of them."""
+"""Reflections by a model: conclusions from several statements of a user. Each must name at least two of them."""
 
 from __future__ import annotations
 

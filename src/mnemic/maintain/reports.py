@@ -12,8 +12,8 @@ from mnemic.types import WriteReceipt
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Revocation:
-    """A consent that was taken back: the key, how many memories under it are hidden now, and what erased them, if that
-    was asked for.
+    """Result of a revoked consent: the key, the number of memories under it that are hidden now, and the erasure, if it
+    was requested.
     """
 
     key: str
@@ -23,9 +23,9 @@ class Revocation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MaintenanceReport:
-    """Result of a run of all jobs: recorded messages that waited and are captured, expiry, reviews turned down because
-    nobody came, the outbox drained into the projections, sealed values that no memory names any more, bytes given back.
-    `embedded` memories that were kept without a vector have one now, `unembedded` still have none.
+    """Result of a run of all jobs: captured messages from the queue, expiry, reviews rejected as overdue, the outbox
+    drained into the projections, sealed values that no memory names any more, bytes freed. `embedded` is the number of
+    memories that lacked a vector and have one now, `unembedded` of those that still lack one.
     """
 
     expiry: ExpiryReport

@@ -59,7 +59,7 @@ async def erase_again(
 
 
 async def _users(store: RecordStore, tenant: str) -> set[str]:
-    """Everybody who owns or wrote something in the tenant."""
+    """Return everybody who owns or wrote something in the tenant."""
     users: set[str] = set()
     after = None
     while page := await store.held(tenant, statuses=list(Status), after=after, limit=PAGE):

@@ -1,8 +1,8 @@
-"""The review queue: what waits for a person, and what becomes of it.
+"""Review queue: memories that wait for a person, and the decisions on them.
 
-A person settles what was flagged about themself; everything else needs another person than the one who proposed it.
-What one person wrote at a level that people share is read at once and waits, too: its approval makes the others trust
-it. Each decision is one transaction with its line in the audit; what an approval replaces is closed, never lost.
+Users decide on statements about themselves; everything else needs a person other than the proposer. A user's statement
+at a shared level is visible at once and waits, too: approval makes the others trust it. Each decision is one
+transaction with its line in the audit log; memories that an approval replaces are closed, never lost.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ PERSONS = frozenset({Origin.USER_STATED, Origin.OPERATOR})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waiting:
-    """A memory that waits for review, the memories it stands against, how long it has waited, and who proposed it."""
+    """A memory that awaits review, the memories it contradicts, its waiting time, and its proposer."""
 
     memory: Memory
     against: tuple[Memory, ...]
@@ -59,7 +59,7 @@ class Waiting:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
     """Decision of a reviewer. `draft`: the corrected statement, ready to be stored. `merged_with`: active memories of
-    the same scope that the approved one takes the place of, besides those it contradicted.
+    the same scope that the approved one replaces, in addition to those it contradicted.
     """
 
     memory_id: str
@@ -81,7 +81,7 @@ async def waiting(
 ) -> list[Waiting]:
     """Return the queue, oldest first; of `scopes`, or of the whole tenant for None. `after` ends the previous page.
 
-    Of the scopes `shared`, it names what is read already and not yet trusted, too (`is_unapproved`).
+    Of the scopes `shared`, it includes memories that are visible but not trusted yet (`is_unapproved`).
     """
     if scopes is None:
         pending = await store.held(tenant, statuses=_PENDING, after=after, limit=limit)
@@ -135,7 +135,7 @@ async def find(store: RecordStore, memory_id: str, *, tenant: str, scopes: Seque
 
 
 async def _proposer(store: RecordStore, memory: Memory) -> str | None:
-    """Look up in the audit who proposed a memory that does not say so itself."""
+    """Look up the proposer in the audit log if the memory does not name one."""
     after = 0
     while page := await store.audit(memory.scope.tenant, after=after):
         for event in page:
@@ -155,7 +155,7 @@ async def approve(
     policy: Policy,
     gate: Gate | None = None,
 ) -> WriteReceipt:
-    """Make the waiting memory active and close what it replaces: what it stood against, what `merged_with` names, and
+    """Activate the waiting memory and close the memories it replaces: those it contradicts, those in `merged_with`, and
     under a single-valued key the other values.
 
     Its time to live starts at the approval. A statement that is known by now is not stored twice: outcome `refreshed`.
@@ -198,7 +198,7 @@ def require_reviewer(known: Memory, reviewer: Actor, policy: Policy) -> None:
 
 
 def _own(known: Memory, reviewer: Actor, policy: Policy) -> bool:
-    """Return True if it is what the reviewer said or imported, at their own level, under no sensitive key."""
+    """Return True if it is the reviewer's own statement or import, at their own level, under no sensitive key."""
     rule = None if known.key is None else policy.rule(known.key)
     return (
         (known.scope.level, known.scope.owner) == (Level.USER, reviewer.user)
@@ -211,8 +211,8 @@ def _own(known: Memory, reviewer: Actor, policy: Policy) -> bool:
 async def reject(
     store: RecordStore, clock: Clock, known: Memory, *, reviewer: Actor, reason: str = "rejected"
 ) -> WriteReceipt:
-    """End the waiting memory without it ever having been read. `reason` is a code, never free text. Also for those who
-    proposed it: to take something back needs nobody else.
+    """Reject the waiting memory, which was never visible. `reason` is a code, never free text. Also for its proposer:
+    withdrawing a proposal needs nobody else.
     """
     steward = Steward(reviewer, clock.now())
 
@@ -264,9 +264,7 @@ async def _approved(
 
 
 def _vouched(chosen: Memory) -> Trust:
-    """Return the trust of what is let in: high at a level that people share, where another person has vouched for
-    it.
-    """
+    """Return the trust of an approved memory: high at a shared level, where another person has vouched for it."""
     return Trust.HIGH if chosen.scope.level in SHARED else chosen.trust
 
 

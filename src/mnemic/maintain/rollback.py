@@ -1,4 +1,4 @@
-"""Back to an earlier version: what a memory once said holds again, and what had taken its place ends."""
+"""Rollback to an earlier version: the memory gets its former content, and the memory that had replaced it ends."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _PRESENT = (Status.ACTIVE, Status.SUPERSEDED)
 
 
 async def chosen(store: RecordStore, memory_id: str, version: int, *, scopes: Sequence[Scope]) -> tuple[Memory, Memory]:
-    """Return the memory as it is now, and the version to go back to.
+    """Return the current memory, and the version to restore.
 
-    Only a version that was in force counts: nothing that waited for review, was rejected or had expired comes in by
-    this way. Raises MemoryNotFound, InvalidInput (`version`).
+    Only a version that was once active counts: one that awaited review, was rejected or had expired cannot be restored.
+    Raises MemoryNotFound, InvalidInput (`version`).
     """
     if isinstance(version, bool) or not isinstance(version, int):
         raise InvalidInput("version", hint="a whole number from 1")
@@ -59,11 +59,11 @@ async def roll_back(
     actor: Actor,
     gate: Gate | None = None,
 ) -> WriteReceipt:
-    """Make `known` say again what `target` said, as its next version, and close what had taken its place.
+    """Restore the content of `target` as the next version of `known`, and close the memory that had replaced it.
 
-    `draft` holds the vector and the fingerprint of that statement. Origin and trust are those the version had. Raises
-    VersionConflict where the memory has changed since, or another one says the same by now; Refused (`lower_trust`)
-    where the actor's channel is trusted less than what would be closed. Asked again, it changes nothing (`refreshed`).
+    `draft` has the vector and the fingerprint of that content. Origin and trust are those of the version. Raises
+    VersionConflict if the memory has changed since, or another one has the content by now; Refused (`lower_trust`) if
+    the actor's channel has less trust than the memory to close. Repeating it changes nothing (`refreshed`).
     """
     ended = [one for one in await successors(store, known) if one.memory_id != known.memory_id]
     ended += await rests(store, known.scope, [known.memory_id])
@@ -96,7 +96,7 @@ async def roll_back(
 
 
 def _says(present: Memory, target: Memory, draft: Draft) -> bool:
-    """Return True if it already says what it would go back to: a second delivery of the same request."""
+    """Return True if it already has the content to restore: a second delivery of the same request."""
     same = (present.fingerprint, present.valid_to, present.data) == (draft.fingerprint, target.valid_to, target.data)
     return same and present.status is Status.ACTIVE
 

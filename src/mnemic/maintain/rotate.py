@@ -1,8 +1,8 @@
-"""Another data key for a subject, or for every subject of a tenant, while the store is used.
+"""Rotation of the data key of a subject, or of every subject of a tenant, while the store is in use.
 
-First each subject gets a key that follows the one there is: it seals from then on, and both open. Then everything that
-the old one sealed is sealed anew, and only when a whole look at the store has found nothing of it any more is it
-destroyed. Killed at any moment nothing is unreadable, and the same call goes on.
+First each subject gets a new key next to the old one: it encrypts from then on, and both decrypt. Then everything
+sealed with the old one is re-encrypted, and only when a full scan of the store finds nothing of it any more is it
+destroyed. A kill at any moment leaves everything readable, and another call continues.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ async def rotate_data_keys(
     subject: str | None = None,
     keep_old: bool = False,
 ) -> Rotation:
-    """Give the user `subject` of the actor's tenant another data key, or everybody for whom something is sealed there.
+    """Rotate the data key of the user `subject` of the actor's tenant, or of everybody with sealed data there.
 
-    With `keep_old` the old keys stay, for another store that is sealed with the same ones: once each store was sealed
-    anew, the last call destroys them. Raises KeyFailed, StoreFailed, StoreBusy.
+    With `keep_old` the old keys stay, for another store that is sealed with them: once each store is re-encrypted, the
+    last call destroys them. Raises KeyFailed, StoreFailed, StoreBusy.
     """
     keyring, tenant = vault.keyring, actor.tenant
     if subject is None:
@@ -82,7 +82,7 @@ async def _sealed_for(store: RecordStore, vault: Vault, tenant: str) -> set[byte
 
 
 async def _values_anew(store: RecordStore, vault: Vault, tenant: str) -> int:
-    """Seal anew what stands behind markers; how many values."""
+    """Re-encrypt the values behind markers; return their number."""
     kept = list((await store.marks(tenant, _VAULT)).items())
     done = 0
     for start in range(0, len(kept), BATCH):
@@ -93,13 +93,13 @@ async def _values_anew(store: RecordStore, vault: Vault, tenant: str) -> int:
 
 
 def _fresh(vault: Vault, tenant: str, kept: Iterable[tuple[str, str]]) -> dict[str, tuple[str, str]]:
-    """By name: what is kept there, and the same sealed with the key of now."""
+    """Return by name the stored values, and the same encrypted with the present key."""
     given = ((name, sealed, vault.anew(tenant, name, sealed)) for name, sealed in kept)
     return {name: (sealed, fresh) for name, sealed, fresh in given if fresh is not None}
 
 
 async def _put(unit: Unit, *, tenant: str, fresh: Mapping[str, tuple[str, str]]) -> int:
-    """Put the fresh values where nobody has taken the old ones away meanwhile."""
+    """Store the re-encrypted values, unless the old ones were removed meanwhile."""
     done = 0
     for name, (before, now) in fresh.items():
         if await unit.reads.find_mark(tenant, name) == before:

@@ -13,11 +13,11 @@ from mnemic.ports.keyring import Fencing, Signing
 
 
 async def verified(store: RecordStore, tenant: str, keyring: object) -> AuditReport:
-    """Check every line. `keyring` has the key that signs, and remembers since when; None: there is none."""
+    """Check every line. `keyring` has the signing key, and the first signed line; None: there is none."""
     lines, broken_at, last_hash = await store.broken_audit(tenant)
     signed: list[int] = []
     unsigned: list[int] = []
-    with suppress(StoreCorrupt):  # a line that cannot be read is broken, and told as such
+    with suppress(StoreCorrupt):  # an unreadable line counts as broken and is reported as such
         async for event in audit_of(store, tenant):
             (signed if event.signed else unsigned).append(event.sequence)
     since = min(signed, default=None)
@@ -35,8 +35,8 @@ async def verified(store: RecordStore, tenant: str, keyring: object) -> AuditRep
 
 
 async def remember_signed(store: RecordStore, tenant: str, keyring: object) -> None:
-    """See to it that the key folder remembers from which line on the tenant's audit is signed: from then on signatures
-    that are taken away are told of. Raises KeyFailed, StoreFailed.
+    """Record in the key folder from which line on the tenant's audit is signed, so that removed signatures are noticed
+    from then on. Raises KeyFailed, StoreFailed.
     """
     if not isinstance(keyring, Fencing) or await to_thread(keyring.signed_since, tenant, None) is not None:
         return

@@ -1,8 +1,8 @@
-"""Everything the store holds about one subject, section by section, and nothing of anybody else.
+"""Export of all data about one subject, section by section, and nothing about others.
 
-A section is read page by page: what is kept in memory meanwhile are names of conversations and identifiers, of what the
-subject wrote in shared scopes and of what was merged there from the subject's words and others'. Each entry is of the
-moment it is read.
+A section is read page by page: only names of conversations and identifiers stay in memory, of the subject's statements
+in shared scopes and of memories merged there from the subject's and others' statements. Each entry is of the moment it
+is read.
 """
 
 from __future__ import annotations
@@ -37,9 +37,7 @@ Entries = AsyncIterator[dict[str, Any]]
 
 @dataclass(slots=True, kw_only=True)
 class Holdings:
-    """Everything that is held about the owner of the scope `own`. With a `vault` the values that their markers
-    represent are opened.
-    """
+    """All data stored about the owner of the scope `own`. With a `vault`, sealed values are decrypted."""
 
     store: RecordStore
     own: Scope
@@ -66,7 +64,7 @@ class Holdings:
         }
 
     def sections(self) -> Mapping[str, Entries]:
-        """Every section by name, to be read in this order: some tell what the ones before came across."""
+        """Return every section by name, in the order to read: some need the results of earlier ones."""
         return {
             "memories": self.memories(),
             "conversations": self.conversations(),
@@ -158,7 +156,7 @@ class Holdings:
                 yield {"session": session, "shared": bool(others), "messages": shown}
 
     async def consents(self) -> Entries:
-        """List what the subject has decided, by key."""
+        """Yield the subject's decisions, by key."""
         prefix = consent_prefix(self.token)
         for name, value in (await self.store.marks(self.own.tenant, prefix)).items():
             yield {"key": name.removeprefix(prefix), **json.loads(value)}
@@ -169,7 +167,7 @@ class Holdings:
             yield json.loads(value)
 
     async def sealed_values(self) -> Entries:
-        """Yield the markers that stand for sealed values of the subject; the values themselves only with a vault."""
+        """Yield the markers of sealed values of the subject; the values themselves only with a vault."""
         for name, sealed in (await self.store.marks(self.own.tenant, vault_prefix(self.secret, self.own))).items():
             marker = marker_of(name)
             entry = {"marker": marker, "entity": marker[1:].partition("#")[0]}
@@ -178,7 +176,7 @@ class Holdings:
             yield entry
 
     async def usage(self) -> Entries:
-        """Return how much is held at the subject's own level, by kind; `recent` came within the last minute."""
+        """Return the usage at the subject's own level, by kind; `recent` is of the last minute."""
         for kind, usage in sorted((await self._usage()).items()):
             yield {"kind": kind.value, **usage._asdict()}
 
@@ -196,8 +194,8 @@ class Holdings:
         return self._used
 
     async def requests(self) -> Entries:
-        """Yield the receipts that are kept of the subject's requests, and of requests about their memories, so that a
-        repeated one changes nothing. What somebody else called theirs is not told.
+        """Yield the stored receipts of the subject's requests, and of requests about their memories, which make
+        repeated requests harmless. The idempotency keys of others are left out.
         """
         after = None
         while page := await self.store.requests(self.own.tenant, after=after, limit=PAGE):
@@ -235,8 +233,8 @@ class Holdings:
                 }
 
     async def audit(self) -> Entries:
-        """Yield the other lines of the audit that concern the subject: what befell their memories, what they decided,
-        what was done about them. Others who had a hand in it are not named.
+        """Yield the other audit lines that concern the subject: changes of their memories, their decisions, actions
+        about them. Other people involved are not named.
         """
         async for event, mine in self._events():
             if event.action != INJECTED and self._concerns(event, mine):
@@ -258,7 +256,7 @@ class Holdings:
         return detail
 
     async def _events(self) -> AsyncIterator[tuple[AuditEvent, set[str]]]:
-        """Every line of the tenant's audit, and which of the memories it names are the subject's."""
+        """Return every line of the tenant's audit log, and which of the memories it names are the subject's."""
         line = 0
         while events := await self.store.audit(self.own.tenant, after=line):
             line = events[-1].sequence
@@ -275,7 +273,7 @@ class Holdings:
         )
 
     def _follow(self, event: AuditEvent, mine: Collection[str]) -> None:
-        """Note what took the place of a memory of the subject in a shared scope, and of what was made of one."""
+        """Note the successor of a memory of the subject in a shared scope, and of memories derived from one."""
         by = event.detail.get("by")
         theirs = event.memory_id in mine or event.memory_id in self._merged
         if theirs and event.scope != self.own and isinstance(by, str) and by not in mine:
@@ -302,8 +300,8 @@ async def opened(
     values: bool = False,
     quotas: tuple[Quota, ...] = (),
 ) -> Holdings:
-    """Return what is held about the user `subject` of the actor's tenant. The audit records the request before anything
-    is shown. `values` opens what is sealed, for the subject alone.
+    """Return the data stored about the user `subject` of the actor's tenant. The audit log records the request before
+    anything is shown. `values` decrypts sealed values, for the subject only.
 
     Raises InvalidInput (`subject`), RevealDenied (`reveal_denied:subject`) for anybody else, NotSupported (`reveal`)
     without a vault, StoreFailed.

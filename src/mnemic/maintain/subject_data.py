@@ -1,6 +1,4 @@
-"""Memories and conversations that belong to a subject outside their own scope: what they wrote where others write too,
-and open conversations.
-"""
+"""Data of a subject outside their own scope: statements in shared scopes, and open conversations."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Everything held about one subject as a page for people: one HTML file without script, image or address, to be read
-aloud, printed and kept.
+"""All data about one subject as a page for people: one HTML file without scripts, images or links, for screen readers,
+printing and keeping.
 """
 
 from __future__ import annotations
@@ -172,7 +172,7 @@ def _memory(entry: Mapping[str, Any]) -> str:
 
 
 def _differing(one: Mapping[str, Any], latest: Mapping[str, Any]) -> str:
-    """Render what an earlier version said differently, except what changes with every version."""
+    """Render the differences of an earlier version, except fields that change with every version."""
     return "".join(
         f"<dt>{title}</dt><dd>{_value(one[name])}</dd>"
         for name, title in _SHOWN

@@ -1,7 +1,7 @@
-"""Texts made short, by a model or without one, with every line traceable to what was said.
+"""Summaries of texts, by a model or by rules, with every line traceable to its source.
 
-A model's line is kept only with a quote that the named message holds; without a model sentences are chosen as they
-stand. Lines of a summary before are taken over as they are.
+A model's line is kept only with a quote from the named message; without a model, sentences are selected unchanged.
+Lines of a previous summary are kept unchanged.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from mnemic.text.analyse import terms
 from mnemic.types import Deadline, Message, Prompt
 
 SUMMARY = "summary"
-"""The role of a message that stands for older ones."""
+"""Role of a message that summarises older ones."""
 _TOKENS_A_POINT = 30
 
 
 class Shortened(NamedTuple):
-    """The lines of a summary, by what they were made, and what went wrong before."""
+    """The lines of a summary, their author (model or rules), and the failure that preceded."""
 
     lines: list[str]
     by: Literal["model", "extract"]
@@ -42,8 +42,8 @@ async def shortened(
     deadline: Deadline,
     about: str | None = None,
 ) -> Shortened:
-    """`messages` in lines that cost at most `max_tokens`: by the model where there is one and it keeps to what was
-    said, else by choosing among their sentences. With `about` the model is asked for what they say about that alone.
+    """Return `messages` in lines of at most `max_tokens`: by the model if there is one and it sticks to the messages,
+    else by selecting sentences. With `about` the model is asked for statements about that only.
     """
     known = [line for message in messages if message.role == SUMMARY for line in message.content.splitlines()]
     unread = [message for message in messages if message.role != SUMMARY]
@@ -71,7 +71,7 @@ def _asked(messages: Sequence[Message], known: str, max_tokens: int, about: str 
 
 
 async def _by_model(messages: Sequence[Message], prompt: Prompt, completer: Completer, deadline: Deadline) -> list[str]:
-    """Return the model's points, without those whose quote the named message does not hold. Raises ModelFailed."""
+    """Return the model's points, without those whose quote is not in the named message. Raises ModelFailed."""
     answer = parse_json((await completer.complete(prompt, deadline=deadline)).text)
     points = answer.get("points") if isinstance(answer, Mapping) else None
     if not isinstance(points, list) or not all(isinstance(point, Mapping) for point in points):

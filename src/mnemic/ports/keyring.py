@@ -14,21 +14,22 @@ is.
 
 
 class Keyring(Protocol):
-    """A data key for each subject (the owner of a scope), kept apart from what is sealed with it: once it is destroyed,
-    no copy of that can be read. The methods wait for a small file at most, on any thread, and raise KeyFailed.
+    """A data key for each subject (the owner of a scope), stored apart from the data sealed with it: once it is
+    destroyed, no copy of that data can be read. The methods wait for a small file at most, on any thread, and raise
+    KeyFailed.
     """
 
     def seal(self, subject: Scope, plain: bytes, bound: bytes) -> bytes:
         """`plain`, readable again only by `open` with the same `bound`. A subject without a key gets one, durably."""
 
     def open(self, sealed: bytes, bound: bytes) -> bytes:
-        """Return what was sealed. Raises KeyFailed: `missing`, `destroyed`, `rotated`, `wrong_key`, `damaged`."""
+        """Return the plain text. Raises KeyFailed: `missing`, `destroyed`, `rotated`, `wrong_key`, `damaged`."""
 
     def holds(self, subject: Scope) -> bool:
         """Return True if the subject has a key now."""
 
     def destroy(self, subject: Scope) -> bool:
-        """Destroy the subject's key, durably; False where there is none. What comes later gets another one."""
+        """Destroy the subject's key, durably; return False if there is none. Later data gets a new one."""
 
     def named(self, subject: Scope) -> bytes:
         """Return the name that represents the subject: a salted hash."""
@@ -37,8 +38,8 @@ class Keyring(Protocol):
         """Return the name that represents the subject this was sealed for. Raises KeyFailed (`damaged`)."""
 
     def follow(self, names: Collection[bytes]) -> dict[bytes, int]:
-        """Another key for each of these subjects that has one; what the keys before sealed can be opened until
-        `retire`. Where that was begun before and not ended, it goes on. The generation of the key of each.
+        """Create a new key for each of these subjects that has one; data sealed with the former keys can be opened
+        until `retire`. An unfinished rotation is continued. Return the generation of each key.
         """
 
     def anew(self, sealed: bytes, bound: bytes) -> bytes | None:

@@ -1,4 +1,4 @@
-"""The cost of all calls of language models made in one piece of work, whoever makes them."""
+"""Metering of language model calls within one piece of work, whoever makes them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _METER: ContextVar[Meter | None] = ContextVar("mnemic_model_cost", default=None)
 
 @contextmanager
 def counting() -> Iterator[Meter]:
-    """Count what metered models answer inside the block, also in tasks that are started there."""
+    """Count the answers of metered models inside the block, also in tasks started there."""
     meter = Meter()
     token = _METER.set(meter)
     try:
@@ -34,9 +34,7 @@ def counting() -> Iterator[Meter]:
 
 
 class MeteredCompleter:
-    """Adds what `inner` answers to the meter of the work it is called from: also an answer that turns out to be
-    unusable, as it was paid for.
-    """
+    """Adds the answers of `inner` to the meter of the calling work: also unusable ones, which cost the same."""
 
     is_metered = True
 
@@ -49,7 +47,7 @@ class MeteredCompleter:
         return self._inner.model
 
     async def complete(self, prompt: Prompt, *, deadline: Deadline) -> Completion:
-        """Return what `inner` answers, counted."""
+        """Return the answer of `inner`, after counting it."""
         try:
             completion = await self._inner.complete(prompt, deadline=deadline)
         except ModelFailed as failure:

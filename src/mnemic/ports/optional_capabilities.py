@@ -1,4 +1,4 @@
-"""Offers that a record store may make beside the port."""
+"""Optional capabilities of a record store, in addition to the port."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import NamedTuple, Protocol, runtime_checkable
 
 @runtime_checkable
 class Vacuumed(Protocol):
-    """By a server that keeps what was removed in its files until it has vacuumed them."""
+    """Capability of a server whose files contain removed data until it has vacuumed them."""
 
     async def vacuum(self) -> datetime:
         """Ask the server to vacuum, where the store may; the server's time before that."""
 
     async def unvacuumed(self, since: datetime) -> int:
-        """Return the number of tables with content that the server has not vacuumed since then: these may still hold
-        what was removed before. All of them where nobody can tell.
+        """Return the number of non-empty tables that the server has not vacuumed since then: these may still contain
+        removed data. Returns all of them if that is unknown.
         """
 
 
@@ -33,8 +33,8 @@ class Adopting(Protocol):
 
 
 class Damage(NamedTuple):
-    """One row that is not what was written. `name`: the memory's identifier, with its version where that is an earlier
-    one, or the row's number where even that is not to be read.
+    """One damaged row. `name` is the memory's identifier, with its version for an earlier one, or the row's number if
+    even that is unreadable.
     """
 
     table: str
@@ -46,4 +46,4 @@ class Examined(Protocol):
     """By a store whose rows have checksums."""
 
     async def damaged(self, tenant: str) -> list[Damage]:
-        """Return the first of the tenant's rows that are not what was written; every row is read."""
+        """Return the first of the tenant's damaged rows; reads every row."""

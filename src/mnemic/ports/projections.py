@@ -19,10 +19,10 @@ class Projection(Protocol):
         """Its name in the outbox, in receipts and in reports. Constant."""
 
     async def apply(self, changes: Sequence[Change]) -> None:
-        """Bring the copy up to these changes, at most one of each memory; all of them come again if it raises.
+        """Apply these changes to the copy, at most one of each memory; all of them are delivered again if it raises.
 
-        Only `Change.shown` may ever be read from the copy. Whatever `entry.action` says: a memory that is not shown any
-        more is taken out, and of one that is gone nothing stays behind.
+        Only `Change.shown` may ever be readable in the copy. Whatever `entry.action` is: a memory that is no longer
+        shown is removed, and of a deleted one nothing may remain.
         """
 
     async def clear(self, tenant: str) -> None:
@@ -34,10 +34,10 @@ class Projection(Protocol):
 
 @runtime_checkable
 class Scanned(Protocol):
-    """A projection that can be looked through for what must not be there any more, as an erasure does at its end."""
+    """A projection that can be scanned for erased data at the end of an erasure."""
 
     async def traces(self, tenant: str, memory_ids: Collection[str]) -> int:
-        """Return how much it still holds of these memories of the tenant, in any scope. Raises StoreFailed."""
+        """Return the number of remains of these memories of the tenant, in any scope. Raises StoreFailed."""
 
 
 @runtime_checkable
@@ -51,4 +51,4 @@ class SearchIndex(Protocol):
         """Take these out of the index."""
 
     async def search(self, where: Where, query: str, vector: Vector | None, *, limit: int) -> list[Scored]:
-        """Return what the service ranks best inside `where`."""
+        """Return the service's ranking inside `where`."""

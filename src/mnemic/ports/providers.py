@@ -16,7 +16,7 @@ class Clock(Protocol):
         """Return the wall clock, aware, UTC."""
 
     def monotonic(self) -> float:
-        """Seconds on a clock that never goes back."""
+        """Return seconds on a monotonic clock."""
 
     async def sleep(self, duration: timedelta) -> None:
         """Wait without blocking the event loop."""
@@ -41,15 +41,15 @@ class Embedder(Protocol):
 
 @runtime_checkable
 class Loading(Protocol):
-    """Offer that an embedder may make beside `embed` where its first text waits for a model to be loaded."""
+    """Optional capability of an embedder whose first text waits for a model to load."""
 
     def begin(self) -> None:
-        """Begin to load and return at once; nothing where that was done. Never raises: `embed` says what failed."""
+        """Start loading and return at once; no effect if already started. Never raises: `embed` reports failures."""
 
 
 @runtime_checkable
 class EmbedsQueries(Protocol):
-    """Offer that an embedder may make beside `embed` where its model reads a question otherwise than a statement."""
+    """Optional capability of an embedder whose model embeds questions differently from statements."""
 
     async def embed_queries(self, texts: Sequence[str], *, deadline: Deadline | None = None) -> list[Vector]:
         """One vector per question, in order, in the space of `embed`. Raises EmbedderFailed as `embed` does."""

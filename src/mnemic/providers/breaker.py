@@ -17,17 +17,19 @@ from mnemic.runtime.circuit_breaker import CircuitBreaker
 from mnemic.types import Completion, Deadline, Prompt, Vector, VectorSpace
 
 FEW = 8
-"""Texts of a call that somebody waits for: a query, or what is written now. More are a job's."""
+"""Maximum number of texts of an interactive call: a query, or a write. Larger calls belong to jobs."""
 FEW_SECONDS = timedelta(seconds=8)
 """Seconds for such a call in all, its retries included: a search answers by words and keys then, well within the
 service's thirty seconds. One that took all of them opens the circuit.
 """
 TRIAL_WAIT = timedelta(seconds=1)
-"""A caller waits no longer for the trial of an open circuit, which goes on without it; nor does one of a crowd, while
-nobody is answered.
+"""Time after which a caller no longer waits for the trial of an open circuit, which continues without it; the same
+applies to a crowd of callers while none is answered.
 """
 CROWD = 8
-"""Callers who may wait together for an embedder that answers nobody: each of them keeps a place of a service."""
+"""Number of callers that may wait together for an unresponsive embedder: each of them occupies a request slot of a
+service.
+"""
 LEAST_SECONDS = 2.0
 """A call with less time may have failed for that reason, and does not count."""
 _UNREACHED = frozenset({"embedder_failed:timeout", "embedder_failed:unavailable"})
@@ -79,8 +81,8 @@ class BreakingEmbedder:
         return vectors
 
     async def _tried(self, call: Coroutine[Any, Any, list[Vector]], *, crowded: bool = False) -> list[Vector]:
-        """Make a call that has the time of any, and of which its caller waits for a part: the trial of an open circuit,
-        or one in a crowd of which nobody was answered meanwhile.
+        """Run a call with the full time limit of which its caller waits for a part only: the trial of an open circuit,
+        or one in a crowd of which none was answered.
         """
         before = self._answers
         trial = asyncio.ensure_future(call)

@@ -1,4 +1,4 @@
-"""An embedder behind OpenAI's `/v1/embeddings` protocol, on any server that speaks it."""
+"""Embedder over HTTP, with OpenAI's `/v1/embeddings` protocol."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class HttpEmbedder:
 
 
 def unit_vector(values: Sequence[float], dimension: int) -> Vector:
-    """Return what a server gave as a vector of unit length. Raises EmbedderFailed (`embedder_failed:dimension`,
+    """Return a server's answer as a vector of unit length. Raises EmbedderFailed (`embedder_failed:dimension`,
     `:not_finite`, `:zero_vector`).
     """
     if len(values) != dimension:

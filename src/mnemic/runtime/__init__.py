@@ -1,1 +1,1 @@
-"""CLOCK, THREADS AND FORKS: what runs the verbs, and knows nothing of memories."""
+"""Runtime: clock, threads, forks and circuit breaker; independent of memories."""

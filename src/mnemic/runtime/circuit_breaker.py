@@ -43,7 +43,7 @@ class CircuitBreaker:
         return self._failed >= self._most
 
     def missed(self, *, opens: bool = False) -> None:
-        """Count a call that was not answered in time. With `opens` it is enough by itself."""
+        """Count a timeout. With `opens` one is enough to open the circuit."""
         self._failed = max(self._failed + 1, self._most if opens else 0)
         self._tried_at = self._now()
 

@@ -15,7 +15,7 @@ class SystemClock:
         return datetime.now(UTC)
 
     def monotonic(self) -> float:
-        """Seconds on the performance counter, which never goes back."""
+        """Return seconds on the performance counter, which is monotonic."""
         return time.perf_counter()
 
     async def sleep(self, duration: timedelta) -> None:

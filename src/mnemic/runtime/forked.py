@@ -1,4 +1,4 @@
-"""Use after a fork, which takes along neither threads nor locks: what waits for them waits for ever."""
+"""Detection of a fork, which copies neither threads nor locks: waiting for them would block forever."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class Portal:
             return answer.result()
         finally:
             answer.cancel()
-            del answer  # an exception holds this frame, and the answer the exception
+            del answer  # break the cycle: an exception references this frame, and the answer the exception
 
     def iterate(self, source: AsyncIterator[T]) -> Iterator[T]:
         """Yield the items of an asynchronous iterator, one at a time."""
@@ -111,7 +111,7 @@ class Portal:
 
 
 async def _answered(run: Callable[[], Awaitable[T]], answer: Future[T]) -> None:
-    """Set what `run` gives or raises as the answer; nothing of it reaches the other calls."""
+    """Set the result or exception of `run` as the answer; nothing of it reaches the other calls."""
     with suppress(InvalidStateError):  # withdrawn meanwhile
         try:
             answer.set_result(await run())
@@ -128,10 +128,10 @@ class PortalOwner(ABC):
 
     @abstractmethod
     async def _release(self) -> None:
-        """Let go of what is held beside the portal; called on its loop, once."""
+        """Release the resources tied to the portal; called once, on its loop."""
 
     def close(self) -> None:
-        """Release what is held, the background thread with it. May be called twice."""
+        """Release all resources, including the background thread. May be called twice."""
         if not self._portal.closed and not self._portal.forked:
             self._portal.call(self._release)
         self._portal.close()

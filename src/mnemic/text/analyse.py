@@ -1,9 +1,9 @@
-"""Text to search terms: what two texts must share to be found by one another.
+"""Text to search terms: the units that two texts must share to match.
 
-Words are those of Unicode Standard Annex 29, case-folded, without diacritics, stemmed as English ones (Snowball); what
-a search is made of has the stems of the text's own language besides.
-`snake_case` is split, `CamelCase` and dotted names are found whole and in parts. Runs of scripts that do not separate
-words (Chinese, Japanese, Thai, Lao, Khmer, Myanmar) or build them from many parts (Korean) become overlapping pairs.
+Words are those of Unicode Standard Annex 29, case-folded, without diacritics, stemmed as English (Snowball); queries
+also get the stems of the text's own language. `snake_case` is split; `CamelCase` and dotted names match as a whole and
+in parts. Runs of scripts that do not separate words (Chinese, Japanese, Thai, Lao, Khmer, Myanmar) or build them from
+many parts (Korean) become overlapping pairs.
 """
 
 from __future__ import annotations

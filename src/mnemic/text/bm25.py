@@ -13,10 +13,10 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bm25:
-    """The parameters of the keyword list.
+    """Parameters of the keyword list.
 
-    `k1` (above 0) sets how soon repetition stops to help, `b` (0 to below 1) how much a long field is held against a
-    memory; `content_weight` and `context_weight` say what an occurrence in each field counts.
+    `k1` (above 0) sets how soon repetition stops to help, `b` (0 to below 1) how strongly long fields are penalised;
+    `content_weight` and `context_weight` are the weights of an occurrence in each field.
     """
 
     k1: float = 1.2
@@ -33,5 +33,5 @@ class Bm25:
         return weight * count / (1.0 - self.b + self.b * length / average)
 
     def gain(self, idf: float, frequency: Any) -> Any:
-        """Return what one term adds to the score; `frequency` may be an array."""
+        """Return the contribution of one term to the score; `frequency` may be an array."""
         return idf * frequency / (self.k1 + frequency)

@@ -1,4 +1,4 @@
-"""Words of English that times are told in, in lower case."""
+"""English words for times, in lower case."""
 
 from __future__ import annotations
 

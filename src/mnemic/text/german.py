@@ -7,4 +7,4 @@ AFTER_ORDINALS = (
     "Etage|Liga|Semester|Schuljahr|Lehrjahr|Schicht|Platz|Geburtstag|Hochzeitstag|Quartal|Halbjahr|Monat|Woche|Kind|"
     "Schwangerschaftswoche|Rang|Reihe|Versuch|Auflage|Bezirk|Stunde"
 )
-"""Nouns that an ordinal number stands before, as alternatives of a pattern."""
+"""Nouns that follow an ordinal number, as alternatives of a pattern."""

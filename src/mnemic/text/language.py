@@ -1,7 +1,7 @@
-"""The language of a text as far as a search needs it: which stemmer its words want, and which of them say nothing.
+"""Language detection for search: the stemmer of a text, and its stop words.
 
-A script with one stemmer decides by itself; a text in Latin letters by the words that every text of a language is full
-of. English, and what cannot be told, is None: its words are stemmed as they always were.
+A script with one stemmer decides alone; for Latin letters the most frequent words of each language decide. English and
+undetected languages are None: they are stemmed as English.
 """
 
 from __future__ import annotations
@@ -125,12 +125,12 @@ def language_of(text: str) -> str | None:
 
 
 def common_words(language: str) -> frozenset[str]:
-    """Return the words of `language` that say nothing of what is asked; none are known of some."""
+    """Return the stop words of `language`; empty for some languages."""
     return _WORDS.get(language, frozenset())
 
 
 def stems_of(text: str, *, known: Collection[str] = ()) -> list[str]:
-    """Return the stems of the words of `text` in its language that are not yet `known`; none of English ones."""
+    """Return the stems of the words of `text` in its language that are not yet `known`; none for English."""
     language = language_of(text)
     if language is None:
         return []

@@ -1,4 +1,4 @@
-"""Names of people, organisations and places: when two spellings are one name, and what stands for it in a key."""
+"""Names of people, organisations and places: equality of spellings, and the form used in a key."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Mapping
 
 FURTHER = "names"
-"""The field of a memory's `data` that lists the names it also goes by."""
+"""Field of a memory's `data` with its aliases."""
 
 _QUOTES = str.maketrans({"’": "'", "‘": "'", "‐": "-", "–": "-"})
 _ARTICLE = re.compile(r"^(?:the|el|la|los|las) (?=\S)")
@@ -23,7 +23,7 @@ _DIGEST_DIGITS = 8
 
 
 def further_names(data: Mapping[str, object]) -> list[str]:
-    """Return the names that a memory with this `data` goes by besides its key."""
+    """Return the aliases in this `data` of a memory."""
     listed = data.get(FURTHER)
     return [name for name in listed if isinstance(name, str)] if isinstance(listed, list | tuple) else []
 
@@ -35,7 +35,7 @@ def folded(name: str) -> str:
 
 
 def core(name: str, label: str) -> str:
-    """`folded` without what the name can be said with or without: an article, a title, a legal form."""
+    """Return `folded` without optional parts of a name: an article, a title, a legal form."""
     text = _ARTICLE.sub("", folded(name))
     if label == "person":
         text = _HONORIFIC.sub("", text)

@@ -1,4 +1,4 @@
-"""One spelling for what looks the same: Unicode normalisation, and the characters nobody can see.
+"""Unicode normalisation, and removal of invisible characters.
 
 Keys and scopes are compared after `canonical_key`, values after `canonical_value`, content is stored after
 `clean_content`. The normalisation forms are those of Unicode Standard Annex 15.
@@ -103,7 +103,7 @@ def _is_nothing(character: str) -> bool:
 
 
 def _hidden(text: str, at: int) -> bool:
-    """Return True if the character at `at` is one nobody can see and nothing needs."""
+    """Return True if the character at `at` is invisible and not needed."""
     character = text[at]
     if not _unseen(character):
         return False

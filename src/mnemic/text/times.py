@@ -1,7 +1,7 @@
-"""Times in words, read once for telling and for asking: "two weeks ago", "last spring", "on Monday", "3 March 2025".
+"""Temporal parsing, the same for statements and questions: "two weeks ago", "last spring", "on Monday", "3 March 2025".
 
 English, whole days of UTC, the northern hemisphere's seasons. A statement takes the exact day (`Period.day`), if there
-is one; a question takes the days around it, for what is read there only lifts what was told then.
+is one; a question takes the days around it, because it only boosts memories of that time.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from mnemic.text.english import COUNTS, MONTHS, WEEKDAYS
 from mnemic.text.pattern import Pattern
 
 READ = 1000
-"""Characters of a query that are read for what it asks: what is longer is a text, whose times are its own."""
+"""Number of characters of a query that are parsed; a longer text is not a question about times."""
 LONGEST_SLACK = 10
 _TEENS = "thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty"
 _EXACT = COUNTS | dict(zip(_TEENS.split(), range(13, 21), strict=True)) | {"dozen": 12}

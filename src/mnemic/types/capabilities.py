@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capabilities:
-    """Abilities and limits of a record store. Differences between stores are declared here, not guessed from a name.
+    """Capabilities and limits of a record store. Differences between stores are declared here, not guessed from a name.
 
     `durable`: an acknowledged write survives power loss. `shared`: several processes may open it. `phrase`: quoted
-    words in a keyword query must stand next to each other. `exact_up_to`: in a scope with more memories, of which a
-    store may count those that are not active, `nearest` may miss a few of the nearest, but never returns fewer; None
-    for a store that is always exact. `sealed`: what of a memory is written sealed with its subject's data key, of
-    `content`, `vectors` and `words`. `grouped`: transactions asked for at once run in that order, and are committed
-    together where that is cheaper. `collects`: who reads the outbox brings it together first, which may take long.
-    `degraded`: what the store was told to use and does without at the moment (`replica`); its answers are whole.
+    words in a keyword query must be adjacent. `exact_up_to`: in a scope with more memories (a store may count inactive
+    ones), `nearest` may miss a few of the nearest, but never returns fewer; None for a store that is always exact.
+    `sealed`: the parts of a memory that are encrypted with its subject's data key, of `content`, `vectors` and `words`.
+    `grouped`: concurrent transactions run in the order of their calls, and are committed together if that is cheaper.
+    `collects`: a reader of the outbox first collects it, which may take long. `degraded`: configured parts that the
+    store currently runs without (`replica`); its answers are complete.
     """
 
     name: str

@@ -1,7 +1,7 @@
-"""The seven kinds of memory as one table: where each lives, how long, and what it promises.
+"""Table of the seven memory kinds: where each is stored, for how long, and its guarantees.
 
-Retention and latency budgets are those of ADR-049 ("Memory types and storage strategy"), the figures of which
-`mnemic bench` prints beside the measured ones.
+Retention and latency budgets are those of ADR-049 ("Memory types and storage strategy"); `mnemic bench` prints its
+figures next to the measured ones.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from mnemic.types import Kind, Level, Origin, Trust
 
 
 class Home(StrEnum):
-    """Place of a kind: what may be lost (process, session) and what may not (records)."""
+    """Storage of a kind: volatile (process, session) or durable (records)."""
 
     PROCESS = "process"
     SESSION = "session"

@@ -1,11 +1,11 @@
-"""Filters on JSON data: one meaning for documents and for structured memories.
+"""Filter language on JSON data, the same for documents and for structured memories.
 
 A condition is a value, which must be equal, or operators (`$eq $ne $gt $gte $lt $lte`), which must all hold; a mapping
-without operators looks inside. Numbers are compared with numbers and texts with texts; True is not 1; a field that is
-not there equals None and is unequal to everything else, and is neither more nor less than anything.
+without operators looks inside. Numbers are compared with numbers and texts with texts; True is not 1; an absent field
+equals None, differs from everything else, and is neither greater nor less than anything.
 
-A filter on the data of any memory (`checked_filter`, `meets`) knows more: `$in $nin $exists $contains $icontains`,
-`$not` before operators or a filter, and `$and` and `$or` before lists of filters.
+A filter on the data of any memory (`checked_filter`, `meets`) also has `$in $nin $exists $contains $icontains`, `$not`
+before operators or a filter, and `$and` and `$or` before lists of filters.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ DEEPEST, MOST_CONDITIONS, MOST_VALUES = 16, 200, 1000
 
 
 def check_conditions(conditions: Mapping[str, Any]) -> None:
-    """Raise InvalidInput (`invalid_input:operator`) for an operator that nobody knows."""
+    """Raise InvalidInput (`invalid_input:operator`) for an unknown operator."""
     for name, wanted in conditions.items():
         if isinstance(wanted, Mapping):
             if any(str(key).startswith("$") for key in wanted):
@@ -78,10 +78,10 @@ def _is_number(value: Any) -> bool:
 
 
 def checked_filter(given: object) -> Mapping[str, Any] | None:
-    """Return `given` if it is a filter; None for one that asks for nothing.
+    """Return `given` if it is a filter; None for an empty one.
 
-    Raises InvalidInput: `invalid_input:operator` for an operator that nobody knows or that is in the wrong place,
-    `invalid_input:where` for anything else that is no filter, and for one beyond the bounds.
+    Raises InvalidInput: `invalid_input:operator` for an operator that is unknown or misplaced, `invalid_input:where`
+    for anything else that is not a filter, and for one beyond the bounds.
     """
     if given is None:
         return None

@@ -1,8 +1,8 @@
-"""Cosines of one vector space read on the scale of another, on which the thresholds were measured.
+"""Mapping of one embedding space's cosines to the scale of another, for which the thresholds were measured.
 
-With one model unrelated sentences have a cosine of 0.1, with another of 0.7. `VectorSpace.scale` has points: a cosine
-of the space, and the cosine of the default model that means as much, rising in both. Between two of them is a straight
-line, so the order of what is near stays as it was.
+Unrelated sentences have a cosine of 0.1 with one model, and of 0.7 with another. `VectorSpace.scale` has points: a
+cosine of the space, and the equivalent cosine of the default model, both increasing. Interpolation between points is
+linear, so the order of neighbours does not change.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Amount that a model call is shown where nobody says another."""
+"""Default amount of memories and tokens for a model call."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Documents: JSON values that an application keeps under a namespace and a key that it chooses.
+"""Documents: JSON values that an application stores under a namespace and a key of its choice.
 
-They are not memories: nothing extracts, guards, merges or audits them. What keeps them apart is the tenant.
+They are not memories: nothing extracts, guards, merges or audits them. They are separated by tenant.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class FindDocuments:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PutDocument:
-    """Keep `value` (JSON text), or delete the document where it is None. `vectors` replace those that it had."""
+    """Store `value` (JSON text), or delete the document if it is None. `vectors` replace the previous ones."""
 
     namespace: Namespace
     key: str
@@ -71,9 +71,9 @@ class PutDocument:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListNamespaces:
-    """The namespaces that hold documents, cut to `max_depth` segments, each once, in order.
+    """Return the namespaces with documents, cut to `max_depth` segments, each once, in order.
 
-    Every one of `prefixes` must stand at the beginning and every one of `suffixes` at the end; `*` is any one segment.
+    Each must start with all of `prefixes` and end with all of `suffixes`; `*` matches any one segment.
     """
 
     prefixes: tuple[Namespace, ...] = ()

@@ -6,7 +6,7 @@ from enum import IntEnum, StrEnum
 
 
 class Kind(StrEnum):
-    """The seven kinds of memory; `mnemic.types.catalog` says what each promises."""
+    """The seven kinds of memory; `mnemic.types.catalog` has the guarantees of each."""
 
     WORKING = "working"
     SHORT_TERM = "short_term"
@@ -18,7 +18,7 @@ class Kind(StrEnum):
 
 
 class Level(StrEnum):
-    """Level of a scope: whose memory it is. The owner at that level comes from the actor."""
+    """Level of a scope, which determines the owner of a memory. The owner at that level comes from the actor."""
 
     USER = "user"
     WORKSPACE = "workspace"
@@ -27,7 +27,7 @@ class Level(StrEnum):
 
 
 SHARED = frozenset({Level.WORKSPACE, Level.AGENT})
-"""Levels at which several users read what one of them wrote."""
+"""Levels at which several users read each other's memories."""
 
 
 class Status(StrEnum):

@@ -28,8 +28,8 @@ def facets_of(memory: Memory) -> frozenset[str]:
 
 
 def value_facet(path: str, value: bool | float | str) -> str:
-    """Says that the field at `path` (dotted) is `value`. What JSON calls equal has one facet, and so do texts that
-    differ only in case and outer space.
+    """Return the facet "the field at `path` (dotted) is `value`". Equal JSON values have the same facet, and so do
+    texts that differ only in case and outer space.
     """
     if isinstance(value, str):
         return f"{path}=s{value.strip().casefold()}"
@@ -42,8 +42,8 @@ def value_facet(path: str, value: bool | float | str) -> str:
 
 
 def day_facet(path: str, day: str, *, utc: bool) -> str:
-    """Says that the field at `path` is a time of `day` (YYYY-MM-DD): by the clock it is told by, or in UTC, where a
-    time without an offset counts as it stands.
+    """Return the facet "the field at `path` is a time of `day` (YYYY-MM-DD)": the day in the time's own offset, or in
+    UTC; a time without an offset counts as written.
     """
     return f"{path}@{'utc' if utc else 'own'} {day}"
 

@@ -1,4 +1,4 @@
-"""The JSON form of each annotation, and what puts a value into it and takes it out (`mnemic.types.serialisation`)."""
+"""The JSON form of each annotation: encoders and decoders for `mnemic.types.serialisation`."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ class _Record:
         return {name: _at(name, form.encode, getattr(value, name)) for name, form in self.forms.items()}
 
     def decode(self, data: Any) -> Any:
-        """Return the value that the object says; what the class itself refuses is raised as it is."""
+        """Return the value of the object; errors of the class itself are raised unchanged."""
         if not isinstance(data, Mapping):
             raise _Unfit
         given = dict(data)

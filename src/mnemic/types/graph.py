@@ -1,4 +1,4 @@
-"""A graph of named things: nodes of one scope, relations between them, and what each memory adds to it."""
+"""Graph of named things: the nodes of one scope, their relations, and the contribution of each memory."""
 
 from __future__ import annotations
 
@@ -38,17 +38,16 @@ def _checked_text(value: object, name: str, limit: int) -> None:
 
 
 def check_node(node: object) -> None:
-    """Raise InvalidInput (`invalid_input:node`) for what no node can be called."""
+    """Raise InvalidInput (`invalid_input:node`) for an invalid node name."""
     _checked_text(node, "node", MAX_NODE_CHARS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Node(Serialisable):
-    """A named thing. `node` is its identity within its scope, `label` what it is (`person`), `aliases` its other names.
+    """A named thing. `node` is its identity within its scope, `label` its type (`person`), `aliases` its other names.
 
-    `first_seen_at` and `last_seen_at` bound when memories spoke of it; a store fills them in, and gives the name, the
-    label and the aliases that were said last first. Raises InvalidInput (`invalid_input:node`, `:name`, `:label`,
-    `:aliases`).
+    `first_seen_at` and `last_seen_at` bound the memories that mention it; a store fills them in, and returns the most
+    recent name, label and aliases. Raises InvalidInput (`invalid_input:node`, `:name`, `:label`, `:aliases`).
     """
 
     node: str = field(repr=False)
@@ -70,9 +69,9 @@ class Node(Serialisable):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Relation(Serialisable):
-    """`source` stands in `relation` to `target` (both `Node.node`), as `memory_id` says.
+    """Relation from `source` to `target` (both `Node.node`), stated by `memory_id`.
 
-    It holds from `valid_from` (inclusive; None: always before) to `valid_to` (exclusive; None: still). Raises
+    It is valid from `valid_from` (inclusive; None: always before) to `valid_to` (exclusive; None: still). Raises
     InvalidInput (`invalid_input:node`, `:relation`, `:valid_to`).
     """
 
@@ -100,7 +99,7 @@ class Relation(Serialisable):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fragment(Serialisable):
-    """The part of the graph that one memory holds. Both ends of every relation are among its nodes, each node once.
+    """Part of the graph contributed by one memory. Both ends of every relation are among its nodes, each node once.
 
     Raises InvalidInput (`invalid_input:fragment`).
     """
@@ -122,7 +121,7 @@ class Fragment(Serialisable):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Neighbour(Serialisable):
-    """A node and the shortest way to it: relations that lead there one after the other, in either direction."""
+    """A node and the shortest path to it: consecutive relations, in either direction."""
 
     node: Node
     path: tuple[Relation, ...]
@@ -150,12 +149,12 @@ def is_of_episode(node: Node) -> bool:
 
 
 def fragment_of(memory: Memory) -> Fragment | None:
-    """Return the part of the graph that a memory of kind `entity` holds: the `nodes` and `relations` of its data. An
-    active episode holds its task, its steps (each related to the next) and how it ended, and none of its words: those
-    are read from the memory, which may be sealed. None for every other memory.
+    """Return the part of the graph that a memory contributes. A memory of kind `entity`: the `nodes` and `relations` of
+    its data. An active episode: its task, its steps (each related to the next) and its outcome, but not its words,
+    which are read from the possibly sealed memory. None for every other memory.
 
-    An active memory holds all of them, from when it was true until then. One that was superseded holds its relations
-    as history: they ended when it did. Whatever else its data may be, nothing is raised: it holds nothing then.
+    An active memory contributes all of them, for the time in which it is true. A superseded one contributes its
+    relations as history: they end when it does. Invalid data raises nothing: it contributes nothing.
     """
     if not holds_graph(memory) or memory.status not in (Status.ACTIVE, Status.SUPERSEDED):
         return None

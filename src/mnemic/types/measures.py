@@ -1,4 +1,4 @@
-"""Measures of memories: the space of their vectors, signs that a text shows, the amount that is held."""
+"""Measures of memories: embedding space, lexical cues of a text, and usage."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Cues(NamedTuple):
 
 
 class Usage(NamedTuple):
-    """Amount held: memories, bytes of all that is written of them but vectors, and memories that came recently."""
+    """Usage: memories, their bytes without vectors, and recently created memories."""
 
     rows: int = 0
     bytes: int = 0

@@ -15,10 +15,11 @@ MemoryRequestKind = Literal["forget", "forget_all", "wrong", "show"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryRequest(Serialisable):
-    """A request about memory that the user made in a message; nothing of it is done before somebody confirms it.
+    """Request about memory in a user's message; it is carried out only after confirmation.
 
-    `forget` what is known about `subject`, `forget_all`, `wrong`: what was said of the user, about `subject` or last,
-    is not so, `show` what is known. `memory_ids` are the memories it concerns, the most relevant or the newest first.
+    `forget`: delete what is known about `subject`; `forget_all`; `wrong`: the last statement, or the one about
+    `subject`, is not true; `show`: list what is known. `memory_ids` are the memories concerned, most relevant or newest
+    first.
     """
 
     kind: MemoryRequestKind
@@ -43,8 +44,9 @@ class CarriedOut(Serialisable):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forgotten(Serialisable):
-    """Result of forgetting by a filter: the ids of what was deleted, newest first (in a `dry_run` of what would be),
-    and those `refused` because the caller's word is trusted less. `more`: others meet the filter; ask again.
+    """Result of forgetting by a filter: the ids of the deleted memories, newest first (with `dry_run`, of those that
+    would be deleted), and those `refused` because the caller has lower trust. `more`: further memories meet the filter;
+    call again.
     """
 
     memory_ids: tuple[str, ...] = ()

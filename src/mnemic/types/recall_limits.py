@@ -1,4 +1,4 @@
-"""Limits of what a model call may be shown: the amount asked for, and the decision about it."""
+"""Limits of recall: the amount requested for a model call, and the resulting choice."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ MAX_QUESTION_CHARS = 2_000
 """Characters of a request that are searched by; the rest of a longer one is not read."""
 DEFAULT_STANDING_SHARE = 0.4
 DEFAULT_LEAST_RELEVANCE = 0.1
-"""At 0.1 one answerable question in a hundred of LoCoMo's dev half loses its evidence, none of BEAM's and of
-LongMemEval's; at 0.2, where a search itself says that it abstains, three (docs/benchmarks/retrieval.md)."""
+"""Default of `least_relevance`. At 0.1 one answerable question in a hundred of LoCoMo's dev half loses its evidence,
+none of BEAM's and of LongMemEval's; at 0.2, where a search itself abstains, three (docs/benchmarks/retrieval.md).
+"""
 DEFAULT_MIN_SIMILARITY = 0.2
 """Cosine below which a memory that shares no word with the query is not about it. Two unrelated sentences have about
 0.0 to 0.15 with the default embedder, paraphrases 0.5 and more."""
@@ -26,13 +27,13 @@ def shortened(question: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallRequest:
-    """The question that a model is about to be asked, and how much of what is remembered it may be shown.
+    """Question that a model is about to be asked, and the amount of memory that it may be shown.
 
-    `intent` says what to look for; its `top_k` counts relevant memories. Pinned memories and preferences come before
-    these and beside them, up to `standing_share` (0 to 1) of `max_tokens`. `asked`: the request itself, where the
-    query of `intent` is not its words. At most `max_untrusted` memories come from tools, the web or models (None: no
-    limit). `least_relevance`: where the search says that it probably knows nothing about the query, only what is
-    pinned is shown (0: never abstain).
+    `intent` has the query; its `top_k` counts relevant memories. Pinned memories and preferences precede these and do
+    not count, up to `standing_share` (0 to 1) of `max_tokens`. `asked` is the request itself, if the query of `intent`
+    has other words. At most `max_untrusted` memories come from tools, the web or models (None: no limit).
+    `least_relevance`: if the search probably knows nothing about the query, only pinned memories are shown (0: never
+    abstain).
     """
 
     intent: Intent
@@ -47,10 +48,10 @@ class RecallRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recalled:
-    """The memories to show, pinned ones and preferences first, then the relevant ones, best first.
+    """Memories to show: pinned ones and preferences first, then the relevant ones, best first.
 
-    `cut` would be shown, too, if there were more tokens. `found` is the search behind them. `abstained`: it found only
-    what is probably not about the query, which is left out.
+    `cut` are those left out for lack of tokens. `found` is the underlying search. `abstained`: it found only memories
+    that are probably not about the query, which are left out.
     """
 
     hits: tuple[Hit, ...]
@@ -65,14 +66,14 @@ class Recalled:
 
     @property
     def relevance(self) -> float | None:
-        """Probability that anything about the query is known at all, 0 to 1."""
+        """Probability (0..1) that anything about the query is known."""
         return self.found.relevance
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextBlock:
     """A block of memories for one model call, and the `hits` in it. `reason` says why there is none, or what failed
-    although there is one; `digest` is what the audit has of the text.
+    although there is one; `digest` identifies the text in the audit log.
     """
 
     text: str = field(default="", repr=False)

@@ -22,7 +22,7 @@ class Serialisable:
     def to_dict(self) -> dict[str, Any]:
         """Return the value as JSON data, one member per field; `from_dict` reads it back.
 
-        Raises InvalidInput (`invalid_input:<field>`) for what JSON cannot say (NaN, a time without a time zone).
+        Raises InvalidInput (`invalid_input:<field>`) for a value without a JSON form (NaN, a time without a time zone).
         """
         data: dict[str, Any] = to_json(self)
         return data
@@ -39,8 +39,8 @@ class Serialisable:
 def to_json(value: object, declared: Any = None) -> Any:
     """Return `value` as JSON data.
 
-    `declared` is the annotation that `from_json` will be given where that is not the value's class, such as a union.
-    Raises InvalidInput (`invalid_input:<field>`) for what JSON cannot say, TypeError for a class without a JSON form.
+    `declared` is the annotation that `from_json` will be given if that is not the value's class, such as a union.
+    Raises InvalidInput (`invalid_input:<field>`) for a value without a JSON form, TypeError for such a class.
     """
     from mnemic.types.forms import encoded
 

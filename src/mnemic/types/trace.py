@@ -1,4 +1,4 @@
-"""Record of what one run did and why it stopped."""
+"""Report of one run: its steps, its result, and the reason why it stopped."""
 
 from __future__ import annotations
 
@@ -24,10 +24,9 @@ class RunStatus(StrEnum):
 
 @dataclass(slots=True)
 class Trace:
-    """The steps of a run (`steps`: phase, counts, ms, ok) and its auditable story (`history`), in order.
+    """Steps of a run (`steps`: phase, counts, ms, ok) and its auditable history (`history`), in order.
 
-    `steps` is for monitoring and holds counts only; `history` names keys and reasons and may quote the user's own
-    message.
+    `steps` is for monitoring and has counts only; `history` names keys and reasons and may quote the user's message.
     """
 
     steps: list[dict[str, Any]] = field(default_factory=list)
@@ -35,7 +34,7 @@ class Trace:
     watch: Watch | None = None
 
     def record(self, phase: str, *, ms: float, ok: bool = True, **counts: Any) -> None:
-        """Add one step, numbered from 1, and show it to whoever watches."""
+        """Add one step, numbered from 1, and pass it to the watcher."""
         step = {"step": len(self.steps) + 1, "phase": phase, **counts, "ms": round(ms, 3), "ok": ok}
         self.steps.append(step)
         if self.watch is not None:
@@ -48,10 +47,10 @@ class Trace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UseAudit(Serialisable):
-    """The four states of a memory in a run, kept apart; each holds memory ids.
+    """The four states of a memory in a run; each is a list of memory ids.
 
-    `unverifiable` were cited but nothing in the answer could prove or refute them; `refuted` were cited, and the answer
-    does not show them or turns them down.
+    `unverifiable` memories were cited but nothing in the answer proves or refutes them; `refuted` ones were cited, and
+    the answer does not show them or rejects them.
     """
 
     retrieved: tuple[str, ...] = ()
@@ -64,12 +63,12 @@ class UseAudit(Serialisable):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunReport(Serialisable):
-    """Everything one run can be held to. `stop_reason` is `success` or a stable reason code; `cost` is that of every
-    answer of a language model in the run, also of those that were asked for again. `basis` says what wrote the answer:
-    `model`, `template`, `echo` (a template that only repeats what is remembered) or `none` (nothing could answer, and
-    the text says so). `stopped_on` is what the run stopped on, by name: `raw_intent`, `invalid_used_memory_keys` and
-    `retrieved_keys`, or `used_memory_keys` and `applied_memory`. `asked`: what the message asks of memory, to be
-    carried out on confirmation (`MemoryEngine.carry_out`).
+    """Full report of a run. `stop_reason` is `success` or a stable reason code; `cost` includes every answer of a
+    language model in the run, also the retried ones. `basis` is the source of the answer: `model`, `template`, `echo`
+    (a template that only repeats memories) or `none` (no source could answer, as the text says). `stopped_on` has the
+    objects that stopped the run, by name: `raw_intent`, `invalid_used_memory_keys` and `retrieved_keys`, or
+    `used_memory_keys` and `applied_memory`. `asked` is the message's request about memory, to be carried out on
+    confirmation (`MemoryEngine.carry_out`).
     """
 
     run_id: str

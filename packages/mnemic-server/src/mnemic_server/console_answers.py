@@ -48,7 +48,7 @@ class PlaceFailed(Answer):
 
 
 class UploadAnswer(Answer):
-    """What became of a piece of a file."""
+    """Result of one part of an imported file."""
 
     messages: int
     memories: int
@@ -63,7 +63,7 @@ class UploadAnswer(Answer):
 
 
 class DayAnswer(Answer):
-    """What happened on one day (UTC)."""
+    """Activity of one day (UTC)."""
 
     day: str
     written: int

@@ -74,7 +74,7 @@ def judge(old: Frame, new: Frame, cosine: float, *, among: int = 1, opposed: boo
     """
     if (new.silent and not opposed) or new.plain in old.plain:  # nothing can come of it, or a part of the same again
         return None
-    if _strangers(old, new):
+    if _strangers(old, new) or new.bygone:
         return None
     if flips(old, new) or recounted(old, new):
         return Change("changed", 1.0)

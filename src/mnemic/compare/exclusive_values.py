@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from mnemic.compare.frame import Frame
+from mnemic.compare.frame import Frame, stem
 
 SHORTEST_COMPOUND, SHORTEST_HEAD = 9, 5
 """Letters of a compound, and of the noun that two of them may end in."""
@@ -14,6 +14,10 @@ _CHILDREN = frozenset(
     "kids kid children sons daughters boys girls kinder kind kindern sohne tochter enfants enfant fils filles hijos"
     " hijas ninos figli figlie bambini filhos filhas criancas kinderen zonen dochters grandchildren grandkids"
     " nephews nieces enkel enkelkinder petits-enfants nietos nipoti netos kleinkinderen".split()
+)
+_BORN = frozenset(
+    "baby child son daughter boy girl nephew niece grandchild grandson granddaughter kind sohn tochter fils fille"
+    " hijo hija figlio figlia filho filha zoon dochter".split()
 )
 _RANKS = {
     "second": 2, "zweit": 2, "deuxieme": 2, "segund": 2, "second'": 2, "tweed": 2,
@@ -36,11 +40,17 @@ def compound_of_a_sort(old: Frame, new: Frame) -> bool:
 
 def one_more_child(old: Frame, new: Frame) -> bool:
     """Return True if `new` tells the birth of one child more than `old` counts: "two kids", "our third was born"."""
-    if len(old.numbers) != 1 or _CHILDREN.isdisjoint(old.tokens) or not new.bears_child:
+    if len(old.numbers) != 1 or _CHILDREN.isdisjoint(old.tokens) or not new.bears_child or _of_others(new):
         return False
     (count,) = old.numbers
     ranks = {rank for token in new.tokens for word, rank in _RANKS.items() if token.startswith(word)}
     return count.isdigit() and ranks == {int(count) + 1}
+
+
+def _of_others(frame: Frame) -> bool:
+    """Return True if it is not the speaker's own people whose child it tells of: "my sister's third was born"."""
+    children = {stem(word) for word in (*_CHILDREN, *_BORN)}
+    return bool(frame.relations - children) or (frame.subject.startswith("other:") and not frame.own)
 
 
 def _compounds(frame: Frame) -> set[str]:

@@ -25,8 +25,28 @@ QUOTED = re.compile(r"\"[^\"\n]{8,2000}\"|“[^”]{8,2000}”|«[^»]{8,2000}»
 ENDINGS = ("ing", "ies", "ed", "es", "en", "er", "s", "e", "a", "o", "i", "n")
 BORN = re.compile(
     r"\b(?:was born|were born|gave birth|is born|geboren|zur welt gekommen"
+    r"|(?:got|have|had|welcomed|expecting) (?:our|my) [a-z]+ (?:grand)?(?:baby|child|kid|son|daughter|nephew|niece)"
     r"|est ne|est nee|sont nes|naquit|nacio|ha nacido|e nato|e nata|nasceu|geboren is)\b"
 )
+JEST = re.compile(
+    r"\b(?:(?:just |only |i'm |totally )?(?:kidding|joking)|jk|(?:nur )?(?:ein )?(?:scherz|spass)"
+    r"|je (?:blague|plaisante|rigole)|es broma|scherzo|brincadeira|grapje)\W*$"
+)
+"""At the end of a sentence: takes all of it back."""
+BYGONE = re.compile(
+    r"\bbefore (?:i|we) (?:met|knew|had|got|came|married|moved)\b|\bback (?:in (?:19|20)\d\d|when|in the day)\b"
+    r"|\bwhen (?:i|we) (?:was|were) (?:small|young|little|a (?:kid|child|boy|girl|student)"
+    r"|at (?:school|university|college))\b"
+    r"|\b(?:my|our|mein\w*|mon|ma|mi|il mio|la mia|o meu|a minha|mijn) (?:very )?(?:first|erste\w*|premiere?"
+    r"|primer[oa]?|prim[oa]|primeir[oa]|eerste) \w+ (?:was|war|etait|fue|era|foi)\b"
+    r"|\b(?:fruher|damals|autrefois|antigamente|vroeger)\b"
+)
+"""Says that something was so in another time of life."""
+CONDITION = re.compile(
+    r"\b(?:on|for|during|in|bei|auf|pour|sur|para|per|su|voor|op) (?:the |my |our |all )?([a-z-]{2,20})"
+    r" ([a-z-]{3,20}(?:s|en|fluge))\b"
+)
+"""An occasion, in the plural: what sort of it, and its noun."""
 TURNS = frozenset({"end", "change", "correct", "weak_end", "weak_change", "weak_correct"})
 PAST = re.compile(
     r"\b(?:i|we|he|she|they|it|kids?|[a-z]+) (?:just |also |recently |really |finally )?"
@@ -77,6 +97,14 @@ NOT_MEANT = re.compile(
     r"|\b(?:you're|you are|they're|they are|he's|he is|she's|she is) (?:so |just |all |both )?wrong\b"
     r"|\bmix(?:ing)? (?:things|it|stuff) up\b|\bto switch off\b|\b(?:\w+ )for good (?:in|reason|measure|luck|health)\b"
     r"|\b(?:ever )?since (?:i|we) (?:was|were)\b|\bsince (?:childhood|school|then)\b"
+    r"|\b(?:some|any|no|every)(?:thing|one|body) new\b|\bwhat's new\b"
+    r"|\b(?:try|tries|tried|trying)(?: out)?(?: a| some)? new\b"
+    r"|\bnew (?:things|stuff|people|places|ideas|ways|skills|experiences|friends|adventures|challenges|beginnings)\b"
+    r"|\bstarted\b(?=[^.,;]{0,60}\b(?:years|a while|(?:not )?(?:so |too |that )?long) ago\b)"
+    r"|\b(?:when|after|since|because|before) (?:my|his|her|our|their|the) (?:\w+ ){1,2}"
+    r"(?:passed away|died|broke up|split up|divorced)\b"
+    r"|\bbefore (?:it|they) expire[sd]?\b"
+    r"|\b(?:i|we) actually (?=(?:went|got|had|saw|met|bought|made|took|found|attended|used)\b)"
     r"|\bfrom scratch\b|\b(?:go|goes|going|gone|went) wrong\b|\bwrong with\b"
     r"|\b(?:nothing|something|anything|what's|what is)(?:'s| is| was)? wrong\b"
     r"|\bnot (?:right|true) that\b|\bmixed (?:feelings|emotions|media)\b|\bconfused (?:about|by|why|how)\b"

@@ -168,7 +168,7 @@ def outgrown(old: Frame, new: Frame, cosine: float) -> bool:
     """Return True if `new` tells that what `old` counts is one more ("a third nephew was born") or how many there are
     now in all ("so five altogether").
     """
-    if one_more_child(old, new) and not (apart(old, new) or _other(old, new) or old.subject.startswith("other:")):
+    if one_more_child(old, new) and not (apart(old, new) or old.subject.startswith("other:")):
         return True
     if len(old.numbers) != 1 or cosine < OUTGROWN_COSINE or old.event:
         return False
@@ -176,7 +176,8 @@ def outgrown(old: Frame, new: Frame, cosine: float) -> bool:
     if new.totals and shared and not new.totals <= old.numbers:
         return not apart(old, new)
     (count,) = old.numbers
-    more = bool(new.cues & {"weak_change", "change"}) and bool(old.counted & new.unnumbered)
+    told = bool(new.cues & {"weak_change", "change"}) or new.subject == old.subject == "self"
+    more = told and bool(old.counted & new.unnumbered)
     return more and count.isdigit() and new.ordinals == {str(int(count) + 1)} and not apart(old, new)
 
 
@@ -302,7 +303,7 @@ def apart(old: Frame, new: Frame) -> bool:
     """Return True if the two are certainly about different things: about two persons, the left and the right one, the
     first and the second, or Monday's and Tuesday's.
     """
-    if _disjoint(old.slots("sides"), new.slots("sides")) or _two_of_a_sort(old, new):
+    if _disjoint(old.slots("sides"), new.slots("sides")) or _two_of_a_sort(old, new) or _on_other_occasions(old, new):
         return True
     if _disjoint(old.ordinals, new.ordinals) and not (old.sort("classes") and new.sort("classes")):
         return True
@@ -321,6 +322,14 @@ def _two_of_a_sort(old: Frame, new: Frame) -> bool:
     return "correct" not in new.cues and any(
         mine and new.head[name] and not mine & (new.head[name] | new.slots(name)) for name, mine in old.head.items()
     )
+
+
+def _on_other_occasions(old: Frame, new: Frame) -> bool:
+    """Return True if each holds for another sort of one occasion: "on day flights", "on night flights"."""
+    if new.cues & {"change", "correct", "end"}:
+        return False
+    mine, theirs = dict(old.conditions), dict(new.conditions)
+    return any(mine[noun] != theirs[noun] for noun in mine.keys() & theirs.keys())
 
 
 def at_other_times(old: Frame, new: Frame) -> bool:

@@ -14,8 +14,10 @@ from mnemic.compare.expressions import (
     ALLOWED,
     ASKS,
     BORN,
+    BYGONE,
     CALLED,
     CLAUSE,
+    CONDITION,
     DENIED,
     DUTCH,
     ENDINGS,
@@ -23,6 +25,7 @@ from mnemic.compare.expressions import (
     HEAD,
     IMPERSONAL,
     IS,
+    JEST,
     NOT,
     NOT_ENDED,
     NOT_MEANT,
@@ -44,8 +47,9 @@ from mnemic.compare.expressions import (
 from mnemic.compare.vocabulary import (
     MEMBERS,
     attribute_words,
-    cue_words,
+    cue_words_for,
     feeling_words,
+    foreign_in_english,
     person_words,
     plain,
     value_sorts,
@@ -58,10 +62,9 @@ SHORTEST_REAL = 3
 """Words before a wish ("I drink wine again, a Rioja would be nice") that state something by themselves."""
 SHORTEST_NAMING, SHORTEST_NAME, LONG_NUMBER = 4, 3, 4
 """Words of a sentence that may be but a name ("Keely, not Kelly"); letters of a name, digits of a number."""
-LEAST_ENGLISH = 2
-"""Words without content, of English, that a sentence in it has at least."""
 PRONOUN_WITHIN = 3
 """A pronoun among so many first words is the subject; later ones lean on what the sentence names."""
+_OCCASIONS = frozenset({"day", "morning", "week", "weekend"})  # no content elsewhere; here they tell a sort
 _VALUED = frozenset({"diet", "smoking", "alcohol", "relationship", "phone", "seat"})  # their expressions are values
 
 
@@ -121,10 +124,7 @@ class Frame:
     @cached_property
     def named_as_words(self) -> frozenset[str]:
         """Names in an English sentence that are words without content elsewhere: "the Plus plan", "Los Angeles"."""
-        classes = word_classes()
-        foreign = classes["foreign"].intersection(self.tokens)
-        if not foreign or len(classes["english"].intersection(self.tokens)) < LEAST_ENGLISH:
-            return frozenset()
+        foreign = foreign_in_english(self.tokens)
         words = {word for part in self.said for word in re.findall(r"[^\W_]+", part)[1:]}
         return frozenset(plain(word) for word in words if word[0].isupper() and plain(word) in foreign)
 
@@ -149,15 +149,15 @@ class Frame:
 
     @cached_property
     def counted(self) -> frozenset[str]:
-        """The stems of the words after its numbers: what it counts or the unit it measures in. A number after a word of
+        """The stems of the words after its numbers: what it counts or the unit it measures in. A figure after a word of
         content is more likely a name ("parcel 24 goes ..."), and then nothing is counted.
         """
         words = word_classes()
         triples = zip(("", *self.tokens), self.tokens, (*self.tokens[1:], ""), strict=False)
-        numbered = [(a, c) for a, b, c in triples if b[0].isdigit() or b in words["numbers"]]
-        if any(before and before not in words["empty"] for before, _ in numbered):
+        numbered = [(a, b, c) for a, b, c in triples if b[0].isdigit() or b in words["numbers"]]
+        if any(before and before not in words["empty"] and one[0].isdigit() for before, one, _ in numbered):
             return frozenset()
-        return frozenset(stem(word) for _, word in numbered if word not in words["empty"] and len(word) > 1)
+        return frozenset(stem(word) for _, _, word in numbered if word not in words["empty"] and len(word) > 1)
 
     @cached_property
     def names(self) -> frozenset[str]:
@@ -238,7 +238,7 @@ class Frame:
         if self.event:  # something that happened this month need not end with it
             lasting = lasting.replace("this month", " ")
         texts = {"passing": lasting, "add": TOO_MUCH.sub(" ", result), "unreal": ""}
-        words = cue_words()
+        words = cue_words_for(self.plain)
         likely = {text: words.likely(text) for text in {result, *texts.values()}}
         found = {
             kind
@@ -280,6 +280,18 @@ class Frame:
         if DUTCH.search(said):  # "met" and "was" are words of other kinds there, and participles end otherwise
             return False
         return bool(PAST.search(said)) and not PRESENT.search(said)
+
+    @cached_property
+    def bygone(self) -> bool:
+        """True if it says of itself that it tells an old story: "before I met Petra I was engaged"."""
+        return self.event and BYGONE.search(self.plain) is not None
+
+    @cached_property
+    def conditions(self) -> frozenset[tuple[str, str]]:
+        """The occasions to which it is bound, each as noun and what tells it from others: "on night flights"."""
+        skipped = word_classes()["numbers"].keys() | (word_classes()["empty"] - _OCCASIONS)
+        found = CONDITION.findall(self.plain)
+        return frozenset((stem(noun), stem(which)) for which, noun in found if not {which, noun} & skipped)
 
     @cached_property
     def addresses(self) -> bool:
@@ -355,8 +367,11 @@ def _stated(sentence: str) -> str:
 
 def _real(sentence: str) -> str:
     """Return what a sentence says before it begins to wish or to suppose; nothing if it begins with that."""
-    unreal = cue_words().expressions["unreal"]
-    if unreal.search(plain(GERMAN_PAST.sub("ward", sentence))) is None:
+    said_plainly = plain(GERMAN_PAST.sub("ward", sentence))
+    if JEST.search(said_plainly):
+        return ""
+    unreal = cue_words_for(said_plainly).expressions["unreal"]
+    if unreal.search(said_plainly) is None:
         return sentence
     said: list[str] = []
     for clause in CLAUSE.split(sentence):

@@ -16,6 +16,10 @@ SLOTS = ("weekdays", "dayparts", "seasons", "months")
 MEMBERS = ("sides", "directions", *SLOTS)
 """Classes of words that tell apart things of one sort: a north and a south entrance, Monday's and Tuesday's class."""
 
+LEAST_ENGLISH = 2
+"""Words without content, of English, that a sentence in it has at least."""
+_WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
+
 
 def _data(name: str) -> dict[str, Any]:
     text = get_data(__package__, f"data/{name}.json") or b"{}"
@@ -59,6 +63,23 @@ def cue_words() -> Lexicon:
 
 
 @lru_cache(maxsize=1)
+def english_cue_words() -> Lexicon:
+    """Return those of them that are English: of other languages some are English words that say something else."""
+    return _lexicon({kind: by.get("en", ()) for kind, by in _data("cues").items()})
+
+
+@lru_cache(maxsize=4096)
+def cue_words_for(text: str) -> Lexicon:
+    """Return the expressions to look for in `text`, in lower case and without accents: the English ones alone where
+    its words without content are English.
+    """
+    words, classes = set(_WORD.findall(text)), word_classes()
+    english = len(words & (classes["english"] - classes["elsewhere"]))
+    is_english = english >= LEAST_ENGLISH and english > 2 * len(words & classes["foreign"])
+    return english_cue_words() if is_english else cue_words()
+
+
+@lru_cache(maxsize=1)
 def feeling_words() -> Mapping[str, re.Pattern[str]]:
     """Return the expressions of likes and of dislikes."""
     return {kind: _any_of(p for words in by.values() for p in words) for kind, by in _data("feelings").items()}
@@ -82,7 +103,19 @@ def word_classes() -> Mapping[str, Any]:
     }
     classes["numbers"] = {plain(word): int(group[0]) for group in data["numbers"] for word in group}
     english, elsewhere = (frozenset(map(plain, data[name])) for name in ("empty", "empty_elsewhere"))
-    return {"empty": english | elsewhere, "english": english, "foreign": elsewhere - english, **classes}
+    return {
+        "empty": english | elsewhere,
+        "english": english,
+        "elsewhere": elsewhere,
+        "foreign": elsewhere - english,
+        **classes,
+    }
+
+
+def foreign_in_english(tokens: Iterable[str]) -> frozenset[str]:
+    """Return those of the words of an English sentence that are without content in another language."""
+    words, classes = frozenset(tokens), word_classes()
+    return classes["foreign"] & words if len(classes["english"] & words) >= LEAST_ENGLISH else frozenset()
 
 
 @lru_cache(maxsize=1)

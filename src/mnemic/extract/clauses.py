@@ -31,7 +31,8 @@ _SUBJECT = (
 _BREAK = Pattern(
     r"(?:;|—|(?<!\s)\s++[–—-]{1,2}(?=\s))\s*+"
     rf"|,\s++(?:(?:and|but|so|then|also|or|y|pero|e)\s++)?(?={_SUBJECT}\b)"
-    rf"|(?<!\s)\s++(?:and|but|so|because|since|y|pero|porque)\s++(?:(?:also|then|también)\s++)?(?={_SUBJECT}\b)"
+    rf"|(?<!\s)\s++(?:and|but|(?<!make it\s)(?<!makes it\s)(?<!made it\s)so|because|since|y|pero|porque)\s++"
+    rf"(?:(?:also|then|también)\s++)?(?={_SUBJECT}\b)"
     r"|(?<!\s)\s++(?:but|pero)\s++",
     re.IGNORECASE,
 )

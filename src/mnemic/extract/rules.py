@@ -29,7 +29,7 @@ from mnemic.extract.pasted import data_spans, fiction_from, merged
 from mnemic.extract.relative_times import timed
 from mnemic.extract.signals import DENIES_SAYING, mood_of, payload_follows
 from mnemic.extract.social_remarks import is_company
-from mnemic.extract.statements import Piece, Statement, decided, pieces_of
+from mnemic.extract.statements import Piece, Statement, anchored, decided, pieces_of
 from mnemic.extract.tables import other_languages, straight
 from mnemic.extract.temporary_states import takes_back_in_jest
 from mnemic.extract.typed_facts import says_more, typed_facts
@@ -115,7 +115,7 @@ class RuleExtractor:
                     continue
                 elif one.ruled or not found.keys_of(sentence, one.start, one.end):
                     found.leave_out(one.reason or TRANSIENT, (one.start, one.end))
-            before = sentence.pieces[-1]
+            before = anchored(before, sentence.pieces, text)
         return found.extraction()
 
     async def _judge(self, sentences: Sequence[Sentence], deadline: Deadline) -> None:

@@ -106,6 +106,14 @@ _PRAISES = (
     r"delicious|yummy|tasty|perfect|thrilling|therapeutic|relaxing|calming|fascinating|interesting|tricky|difficult|"
     r"surreal)\b"
 )
+_FEELING = re.compile(
+    r"(?i)\A\W*(?:oof|ugh|ouch|yikes|jeez|dang|damn|omg|wow|woah|whoa|woohoo|aw+)\b[\s,!.–-]+(?=\S)(?P<rest>.*)",
+    re.DOTALL,
+)
+"""A cry, and what it is about."""
+_TELLS = pattern(
+    r"\b(?:is|are|was|were|has|have|had|will|'s|'re|got|gone|can|can't|won't|didn't|doesn't|don't|no|not|\w{2,}ed)\b"
+)
 _PRAISE = pattern(rf"\b(?:is|isn't|are|aren't|was|were|be|been|looks?|seems?|feels?|'s|'re|sounds?|tastes?) {_PRAISES}")
 _MAXIM = pattern(
     r"\b(?:is|are|makes?|can make|means?) (?:\w+ ){0,4}(?:key|important|the best|a (?:big |huge |real )?difference|"
@@ -153,6 +161,9 @@ SHORTEST = 3
 def is_company(text: str) -> bool:
     """Return True if a clause only keeps somebody company."""
     said = straight(text)
+    cry = _FEELING.match(said)
+    if cry and not (OWN.search(cry["rest"]) or NAMED.search(said) or _TELLS.search(cry["rest"])):
+        return True
     opening = _CALL.match(said)
     said = _CALLED_LAST.sub("", said[opening.end() if opening else 0 :])
     talk = _TALK.search(said)

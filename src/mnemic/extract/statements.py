@@ -12,6 +12,7 @@ from types import MappingProxyType
 
 from mnemic.extract.classify.classifier import KEPT, Opinion
 from mnemic.extract.clauses import Clause
+from mnemic.extract.preference_wordings import CONTINUES, DOES, DOES_TOO, LASTS, OCCASION, PREFERS, WHEN_ASKED
 from mnemic.extract.remember import asked_to_remember, asks_alone, is_asked_afterwards
 from mnemic.extract.signals import Mood, is_certain, left_out
 from mnemic.extract.social_remarks import NAMED, OWN, PROVERB, is_company
@@ -49,6 +50,8 @@ UNSURE_FROM = 0.35
 """Below it a statement is left out for what it is; from here to `KEEP_FROM` it was not understood."""
 SHORTEST_LEANT_ON = 3
 """Words of a sentence that the next may lean on."""
+LONGEST_LEANT_ON = 36
+"""Words of the sentences that the next may lean on; more are a story."""
 WHOLE_WORDS = 18
 """A sentence of so many words is kept whole; of a longer one the parts that are worth it."""
 _REASONS: Mapping[str, str] = MappingProxyType(
@@ -65,26 +68,6 @@ _REASONS: Mapping[str, str] = MappingProxyType(
         "quoted": QUOTED,
     }
 )
-_PREFERS = Pattern(
-    r"(?i)\A\W{0,3}(?:(?:and|but|so|since|as|und|aber|et|mais|y|pero|e|ma|mas|en|maar) )?"
-    r"(?:i (?:\w+ly |do |much )?prefer|ich bevorzuge|je préfère|prefiero|(?:io )?preferisco|(?:eu )?prefiro"
-    r"|ik (?:heb|eet|drink|neem) liever|(?:i'm |i am )?(?:not )?(?:really |so )?an? [\w-]+ person"
-    r"|(?:the |my )?(?:best|preferred|easiest) (?:way|time|day|place|number) to (?:reach|contact|call|meet|text) me)\b"
-)
-"""Begins with the words of a preference."""
-_LASTS = Pattern(
-    r"(?i)\A\W{0,3}(?:please |bitte )?"
-    r"(?:always|never|immer|nie|toujours|ne jamais|siempre|nunca|sempre|mai|altijd|nooit)\b"
-    r".{3,200}\b(?:when|whenever|if|wenn|quand|lorsque|cuando|quando|als|wanneer)\b"
-)
-"""Is an instruction for a kind of occasion."""
-_WHEN_ASKED = Pattern(
-    r"(?i)\b(?:(?:when|whenever|if|every time) (?:i|we) (?:ask|request|mention|inquire|bring up|talk|speak|write|want)"
-    r"|wenn (?:ich|wir) .{0,80}(?:frage|bitte)|(?:quand|lorsque|si) (?:je|nous) (?:(?:te|vous) )?(?:demand|parl)"
-    r"|cuando (?:(?:te|le) )?(?:pregunt|pid|habl)|quando (?:(?:ti|te|lhe) )?(?:chied|domand|pergunt|peç)"
-    r"|(?:als|wanneer) ik .{0,80}vraag)"
-)
-"""Names requests as that occasion."""
 _NARRATES = Pattern(
     r"(?i)\A\W{0,3}(?:(?:and|but|so|also|yeah|well|especially when) )*"
     r"(?:i'm|i am|i was|i've|i(?:'ll| will)(?: also| just| always)? (?:start|keep|try|be|make)"
@@ -95,17 +78,6 @@ _NARRATES = Pattern(
     r"|repl\w+|respon\w+)\b)"
 )
 """Tells what its speaker is, does or will do, and asks nothing of the listener."""
-_OCCASION = Pattern(
-    r"(?i)\A\W{0,3}(?:(?:i|we)(?:'m|'re| am| are|'ve been| have been|'d like| would like| want| need)\b"
-    r"|(?:ich|wir) (?:suche|versuche|plane|arbeite|möchte|brauche)|je (?:cherche|prépare|travaille|voudrais)|j'essaie"
-    r"|(?:estoy|sto|estou) \w+ndo|busco|intento|quiero|cerco|vorrei|procuro|quero|ik (?:zoek|probeer|wil|ben)\b)"
-)
-"""Begins as one tells what one is busy with."""
-_CONTINUES = Pattern(
-    r"(?i)\A\W{0,3}(?:(?:but|and) )?"
-    r"(?:[a-z]{2,}ing|not|rather|instead|over|than|especially|because|since|as|for|with|without)\b"
-)
-"""Goes on about what was said before it, without a subject."""
 _LETTER = Pattern(r"[^\W\d_]")
 _REMINDS = Pattern(
     r"(?i)\A\W{0,3}(?:and |but |so |do you |hey,? )?remember (?!to\b|please\b)(?!.*\b(?:ok(?:ay)?|please|pls)\W*\Z)"
@@ -237,6 +209,17 @@ def decided(pieces: list[Piece], whole: Piece, before: Piece | None) -> Iterator
     yield from _runs(pieces, before)
 
 
+def anchored(before: Piece | None, pieces: Sequence[Piece], text: str) -> Piece:
+    """Return what the next sentence may lean on: the last of the `pieces` of this one, with the sentence before where
+    this one leans on that itself.
+    """
+    last = pieces[-1]
+    if before is None or not leans(pieces[0].text):
+        return last
+    both = text[before.start : last.end]
+    return last if len(both.split()) > LONGEST_LEANT_ON else Piece(before.start, last.end, both)
+
+
 def _is_a_saying(piece: Piece) -> bool:
     """Return True if what a talk between people asks to remember is true for everybody: "Remember, it takes time!"."""
     said = _said(piece)
@@ -255,7 +238,7 @@ def _says_little_alone(piece: Piece) -> bool:
         return False
     if LEANING.search(piece.text):
         return True
-    return piece.keep < PART_FROM and not (_PREFERS.match(piece.text) or _LASTS.match(piece.text))
+    return piece.keep < PART_FROM and not (PREFERS.match(piece.text) or LASTS.match(piece.text))
 
 
 def _runs(pieces: list[Piece], before: Piece | None) -> Iterator[Statement | Piece]:
@@ -303,13 +286,15 @@ def _belongs(before: Piece, piece: Piece) -> bool:
         return True
     unsure = before.reason in (NOT_UNDERSTOOD, NOT_DURABLE, TRANSIENT) and not before.certain
     short = len(before.text.split()) <= WHOLE_WORDS
-    return unsure and short and bool(_PREFERS.match(piece.text) and _OCCASION.match(before.text))
+    return unsure and short and bool(PREFERS.match(piece.text) and OCCASION.match(before.text))
 
 
 def _goes_on(kept: Piece, piece: Piece) -> bool:
     """Return True if a part that is not kept by itself ends the preference before it: "but keeping my own notes"."""
+    if DOES.search(kept.text) and DOES_TOO.match(piece.text) and not piece.certain:
+        return True
     unsure = piece.reason in (NOT_UNDERSTOOD, NOT_DURABLE) and not piece.ruled
-    return unsure and bool(_PREFERS.match(kept.text) and _CONTINUES.match(piece.text))
+    return unsure and bool(PREFERS.match(kept.text) and CONTINUES.match(piece.text))
 
 
 def _settle(piece: Piece, asked_afterwards: bool) -> None:
@@ -333,7 +318,7 @@ def _settle(piece: Piece, asked_afterwards: bool) -> None:
 
 def _least(piece: Piece, opinion: Opinion) -> float:
     """Return the least share of what is worth keeping from which a statement is kept that nobody asked to remember."""
-    if _PREFERS.match(piece.text) or _LASTS.match(piece.text):
+    if PREFERS.match(piece.text) or LASTS.match(piece.text):
         return SAID_FROM
     if opinion.words_alone:
         return WORDS_KEEP_FROM
@@ -373,12 +358,12 @@ def _category(opinions: Sequence[Opinion], texts: Sequence[str]) -> str:
     """Return the category of a statement: what concerns somebody's safety is a constraint, a change of a fact is a
     fact; an instruction for requests and a preference are what their words in one of the `texts` say.
     """
-    if any(_LASTS.match(text) and _WHEN_ASKED.search(text) for text in texts):
+    if any(LASTS.match(text) and WHEN_ASKED.search(text) for text in texts):
         return "instruction"
     best = max(opinions, key=lambda one: one.keep, default=None)
     if best is not None and best.kept_as == "safety":
         return "constraint"
-    if any(map(_PREFERS.match, texts)):
+    if any(map(PREFERS.match, texts)):
         return "preference"
     if best is None:
         return "fact"

@@ -33,6 +33,13 @@ _LIST = Pattern(r"(?:(?<!\s)\s++)?,\s*(?:and |or |y |o )?|(?<!\s)\s++(?:and|or|y
 _SAME_EVERYWHERE = re.compile(
     r" (?:now|these days|at the moment|right now|currently|though|btw|by the way)$", re.IGNORECASE
 )
+_FORBIDDEN = re.compile(
+    r"\b(?:don't|do not|never|stop|not|no longer|can't|cannot|won't)"
+    r"(?: (?:ever|please|you|again|want|need|to|just)){0,3}\s*$",
+    re.IGNORECASE,
+)
+"""Before a fact it says that this is not so, or not wanted: "Don't ever call me darling"."""
+_NO_VALUE = re.compile(r"(?:not|never|no longer|anything but|isn't|aren't)\b", re.IGNORECASE)
 _NAMELESS = re.compile(r"^(?:ones?|those|the ones?|called|named|when|that|because) ?", re.IGNORECASE)
 _LIGHT = frozenset(
     terms(
@@ -82,15 +89,19 @@ def _favourite(text: str) -> Iterator[tuple[Rule, str, str]]:
     if found is None:
         return
     value = _SAME_EVERYWHERE.sub("", tidy(found["v"]))
-    if not _NAMELESS.match(value) and not re.search(r"\b(?:ones?|pieces|things?)$", found["k"]):
+    if not (_NAMELESS.match(value) or _NO_VALUE.match(value)) and not re.search(
+        r"\b(?:ones?|pieces|things?)$", found["k"]
+    ):
         key = "favorite_" + "_".join(found["k"].lower().replace("colour", "color").split())
         yield Rule(pattern=english.FAVOURITE, category="preference"), key, value
 
 
 def _values(rule: Rule, text: str) -> list[str | None]:
     match = rule.pattern.search(text)
-    if match is None:
+    if match is None or _FORBIDDEN.search(text[: match.start()]):
         return []
     spoken = next((value for value in match.groupdict().values() if value), "")
+    if _NO_VALUE.match(spoken):
+        return []
     parts = _LIST.split(spoken) if rule.many else [spoken]
     return [rule.spell(_SAME_EVERYWHERE.sub("", part)) for part in parts]

@@ -11,8 +11,9 @@ from mnemic.extract.social_remarks import NAMED, OWN
 from mnemic.extract.tables import pattern
 
 LEANING = pattern(
-    r"^\W{0,3}(?:(?:and|but|so|und|aber|et|mais|y|pero|e|ma|mas|en|maar) )?(?:he|she|they|it|his|her|their|its|"
-    r"he's|she's|they're|it's|"
+    r"^\W{0,3}(?:(?:and|but|so|plus|also|yeah|well|oh|und|aber|et|mais|y|pero|e|ma|mas|en|maar),? )?"
+    r"(?:(?:two|three|four|some|most|both|all|one|none|many|few|half) of (?:them|these|those)|"
+    r"he|she|they|it|his|her|their|its|he's|she's|they're|it's|"
     r"les? (?:encant|gust|duel|interes|molest|apetec|falt)\w*|(?:gli|le) (?:piac|manc|serv)\w*|"
     r"(?:ihm|ihnen) (?:gefällt|gefallen|schmeckt|fehlt|geht)|(?:lui|leur) (?:plaît|plaisent|manque)|"
     r"er|sie|ihr|ihre|il|elle|ils|elles|él|ella|ellos|lui|lei|ele|ela|hij|zij|ze|hun|same|both|one|the other)\b"

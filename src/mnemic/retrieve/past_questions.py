@@ -15,6 +15,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from mnemic.retrieve.bias import STANDING
 from mnemic.retrieve.diversity import Entry
 from mnemic.retrieve.question import Question
+from mnemic.retrieve.time_clause import Clause, Side
 from mnemic.text.pattern import Pattern
 from mnemic.types import Memory, Status, Where
 
@@ -32,6 +33,7 @@ _GERMAN = Pattern(
 """Words of a question in which "was" is German for "what"."""
 _BEFORE = Pattern(
     r"\b(?:before(?: that)?\W*$|before (?:now|i changed|the change)|previously|formerly|originally|used to|back then"
+    r"|did (?:\w+ ){1,3}use to"
     r"|in the past|(?:my|our) (?:old|former|previous|ex)\b|früher|vorher|damals|zuvor|auparavant|autrefois|avant\W*$"
     r"|à l'époque|antes\W*$|anteriormente|antes de|prima\W*$|in passato|un tempo|antigamente|vroeger|voorheen"
     r"|eerder\W*$)",
@@ -51,8 +53,10 @@ def _tells_past(text: str) -> bool:
     return bool(_WAS.search(text) or (_ENGLISH_WAS.search(text) and not _GERMAN.search(text)))
 
 
-def past_of(question: Question, where: Where, asked_on: date | None) -> Where | None:
-    """Return the filter for what was true then, none wider than `where`; None for a question about now."""
+def past_of(question: Question, where: Where, asked_on: date | None, clause: Clause | None = None) -> Where | None:
+    """Return the filter for what was true then, none wider than `where`; None for a question about now. `clause`: the
+    event by which the question tells its time ("before Madrid").
+    """
     if where.as_of is not None or Status.ACTIVE not in where.statuses:
         return None
     ended = frozenset({Status.SUPERSEDED})
@@ -60,6 +64,8 @@ def past_of(question: Question, where: Where, asked_on: date | None) -> Where | 
     if last is not None and asked_on is not None and last < asked_on and _tells_past(question.text):
         moment = datetime.combine(last + timedelta(days=1), time(), UTC) - timedelta(microseconds=1)
         return replace(where, statuses=ended, as_of=moment)
+    if clause is not None and clause.side is Side.BEFORE and _tells_past(question.text):
+        return replace(where, statuses=ended)
     return replace(where, statuses=ended) if _BEFORE.search(question.text) else None
 
 

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from mnemic.retrieve.asked_keys import asked_keys
 from mnemic.text.analyse import parse_query
 from mnemic.text.language import common_words, language_of
+from mnemic.text.months import named_month
 from mnemic.text.times import READ, Period, period_of
 from mnemic.types import Vector, VectorSpace
 
@@ -101,7 +102,7 @@ def named_date(query: str) -> NamedDate | None:
     month = next((found for found in _MONTH.finditer(query) if found.group(1) != "may"), None)
     year = _YEAR.search(query)
     if month is None:
-        return NamedDate(int(year.group(1))) if year else None
+        return _named_abroad(query, int(year.group(1)) if year else None)
     name = month.group(1)
     day = re.search(
         rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? {name}\b|\b{name},? (\d{{1,2}})(?:st|nd|rd|th)?\b(?!\d)",
@@ -113,6 +114,14 @@ def named_date(query: str) -> NamedDate | None:
         month=MONTHS.index(name.lower()) + 1,
         day=int(day.group(1) or day.group(2)) if day else None,
     )
+
+
+def _named_abroad(query: str, year: int | None) -> NamedDate | None:
+    """Return the month that `query` names in another language than English, or only the year."""
+    found = named_month(query)
+    if found is None:
+        return NamedDate(year) if year else None
+    return NamedDate(year, *found)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

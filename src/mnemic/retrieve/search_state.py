@@ -54,7 +54,7 @@ class Request:
             request=self,
             where=self.where,
             question=question,
-            past=past_of(question, self.where, self.asked_on),
+            past=past_of(question, self.where, self.asked_on, clause),
             parts=tuple(read(part) for part in (self.parts or parts_of(self.text))),
             clause=clause,
             event=None if clause is None else read(clause.text),

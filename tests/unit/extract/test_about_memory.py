@@ -92,3 +92,30 @@ def test_each_sentence_is_looked_at() -> None:
     asked = list(asked_of_memory(text))
     assert [one.kind for one in asked] == ["forget", "show"]
     assert text[slice(*asked[0].span)] == "Forget what I told you about Oslo."
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "subject"),
+    [
+        ("Could you please erase everything about my passport?", "forget", "my passport"),
+        ("Delete the memory about my locker.", "forget", "my locker"),
+        ("Forget about my old flat, please.", "forget", "old flat"),
+        ("Lösche bitte alles über meinen Reisepass.", "forget", "meinen Reisepass"),
+        ("Efface tout sur mon passeport.", "forget", "mon passeport"),
+        ("Borra todo sobre mi pasaporte.", "forget", "mi pasaporte"),
+        ("Cancella tutto sul mio passaporto.", "forget", "mio passaporto"),
+        ("Apaga tudo sobre o meu passaporte.", "forget", "o meu passaporte"),
+        ("Wis alles over mijn paspoort.", "forget", "mijn paspoort"),
+        ("Wipe your memory of me.", "forget_all", ""),
+        ("That isn't correct.", "wrong", ""),
+    ],
+)
+def test_a_request_in_other_words(text: str, kind: str, subject: str) -> None:
+    assert found(text) == [(kind, subject)]
+
+
+@pytest.mark.parametrize(
+    "text", ["Forget about the pizza.", "Delete everything after the second line.", "I forgot about my keys."]
+)
+def test_words_of_a_request_that_ask_nothing_of_memory(text: str) -> None:
+    assert found(text) == []

@@ -55,3 +55,9 @@ def test_a_german_ordinal_before_its_noun_ends_none(text: str) -> None:
 
 def test_a_number_before_another_noun_may_end_one() -> None:
     assert len(sentences("Es waren 12. Danach ging ich.")) == 2
+
+
+def test_what_is_made_so_is_one_clause() -> None:
+    (only,) = clauses("My allergies make it so I can't have a cat.")
+
+    assert only.text == "My allergies make it so I can't have a cat."

@@ -446,3 +446,17 @@ async def test_what_is_to_be_remembered_is_kept_beside_it(text: str) -> None:
 )
 async def test_what_somebody_denies_having_said_is_no_fact(text: str) -> None:
     assert await keyed(text) == {}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Don't ever call me darling.",
+        "Never call me Bill.",
+        "My favourite colour is not green.",
+        "Please don't reply in French.",
+    ],
+)
+async def test_what_is_denied_or_forbidden_gives_no_value(text: str) -> None:
+    assert await keyed(text) == {}
+    assert len(await free(text)) == 1

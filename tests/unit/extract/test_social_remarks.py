@@ -87,3 +87,15 @@ def test_it_is_left_out(text: str) -> None:
 @pytest.mark.parametrize("text", TOLD)
 def test_what_tells_something_is_not(text: str) -> None:
     assert not is_company(text)
+
+
+@pytest.mark.parametrize("text", ["Ouch, bummer about the injury.", "Wow, such a view!", "Aww, what a puppy!"])
+def test_a_cry_about_something_keeps_company(text: str) -> None:
+    assert is_company(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["Ouch, my knee hurts again.", "Ugh, the flight was cancelled.", "Wow, no shellfish for Noor then."]
+)
+def test_a_cry_that_tells_something_does_not(text: str) -> None:
+    assert not is_company(text)

@@ -128,3 +128,20 @@ async def _contents(text: str) -> list[str]:
         deadline=Deadline.after(timedelta(minutes=5), time.monotonic),
     )
     return [f"{one.key}: {one.content}" if one.key else one.content for one in read.candidates]
+
+
+@pytest.mark.parametrize("text", ["Two of them are brown.", "Plus, it's free of nuts.", "Some of those are from Lund."])
+def test_a_statement_of_a_part_of_what_was_named_leans_on_it(text: str) -> None:
+    assert leans(text)
+
+
+async def test_a_statement_is_kept_with_the_whole_chain_of_sentences_that_it_leans_on() -> None:
+    text = "Coconut ice cream is what I eat most. It's creamy and smooth. Plus, it's free of milk, which I can't have."
+    found = await RuleExtractor().extract(
+        Message(role="user", content=text),
+        policy=Policy(),
+        budget=Budget(),
+        deadline=Deadline.after(timedelta(seconds=9), time.monotonic),
+    )
+
+    assert all(one.content.startswith(("Coconut", "I ")) for one in found.candidates)

@@ -90,3 +90,28 @@ async def test_who_says_as_of_is_taken_at_their_word(engine: MemoryEngine) -> No
 )
 def test_the_german_was_asks_what(text: str, past: bool) -> None:
     assert asks_past(read_question(text)) is past
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "Where did I live before Madrid?",
+        "Where did I use to live?",
+        "¿Dónde vivía en marzo de 2026?",
+        "Dove abitavo nel marzo 2026?",
+        "Waar woonde ik in maart 2026?",
+    ],
+)
+async def test_a_time_told_by_what_came_then_or_in_another_language(engine: MemoryEngine, query: str) -> None:
+    found = await engine.search(query, actor=ADA)
+
+    assert found.hits[0].memory.content == "Valencia"
+
+
+@pytest.mark.parametrize(
+    "query", ["What do I use to get home?", "Is there mayo at home?", "Where do I live before sunrise?"]
+)
+async def test_words_that_only_look_like_a_time_that_is_over(engine: MemoryEngine, query: str) -> None:
+    found = await engine.search(query, actor=ADA)
+
+    assert "Valencia" not in [hit.memory.content for hit in found.hits]

@@ -17,6 +17,7 @@ from operator import mul
 from pkgutil import get_data
 
 from mnemic.compare import LEAST_COSINE
+from mnemic.compare.expressions import FROM_NOW_ON
 from mnemic.compare.features import (
     NAMES,
     alike,
@@ -150,7 +151,8 @@ def frame_of(memory: Memory) -> Frame:
 def framed(content: str, key: str | None = None, quote: str | None = None) -> Frame:
     """Return the frame of a content; a value under a key is read in the words that told it."""
     if key is None:
-        return Frame(content)
+        opened = quote is not None and FROM_NOW_ON.match(quote) and quote.casefold().endswith(content.casefold())
+        return Frame(quote if quote is not None and opened else content)
     return Frame(quote if quote and len(quote) > len(content) else f"{key.replace('_', ' ')}: {content}")
 
 

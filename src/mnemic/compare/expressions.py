@@ -60,6 +60,12 @@ SINCE_NOW = re.compile(
     r"\b(?:as of|since|from|starting|seit|ab|depuis|desde|da|vanaf|sinds)"
     r" (?:this|dies\w+|ce|cette|est[ea]|quest[oa]|deze)\b"
 )
+FROM_NOW_ON = re.compile(
+    r"(?i)\W{0,3}(?:from (?:now|here|today) on|going forward|in future|ab (?:jetzt|sofort|heute)|von nun an|künftig"
+    r"|in zukunft|désormais|dorénavant|à partir de maintenant|à l'avenir|de ahora en adelante|a partir de ahora|en adelante"
+    r"|d'ora in (?:poi|avanti)|da (?:adesso|ora) in poi|de agora em diante|a partir de agora|voortaan|vanaf nu)\b"
+)
+"""An opening that says that the rest holds from now on, and so did not before."""
 TOTAL = re.compile(
     r"\b(\d{1,6}|[a-z]{2,12}) (?:altogether|in total|all in all|of us|insgesamt|en tout|en total|in totale|ao todo"
     r"|in totaal)\b"

@@ -176,8 +176,8 @@ def outgrown(old: Frame, new: Frame, cosine: float) -> bool:
     if new.totals and shared and not new.totals <= old.numbers:
         return not apart(old, new)
     (count,) = old.numbers
-    told = bool(new.cues & {"weak_change", "change"}) or new.subject == old.subject == "self"
-    more = told and bool(old.counted & new.unnumbered)
+    signalled = bool(new.cues & {"weak_change", "change"}) or new.subject == old.subject == "self"
+    more = signalled and bool(old.counted & new.unnumbered)
     return more and count.isdigit() and new.ordinals == {str(int(count) + 1)} and not apart(old, new)
 
 

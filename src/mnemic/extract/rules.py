@@ -14,12 +14,13 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from types import MappingProxyType
 
 import numpy as np
 
+from mnemic.compare.expressions import FROM_NOW_ON
 from mnemic.errors import EmbedderFailed, RunStopped
 from mnemic.extract import Extraction, is_users_own
 from mnemic.extract.classify.classifier import LABELS, Floats, Opinion, weights
@@ -108,10 +109,12 @@ class RuleExtractor:
         for sentence in sentences:
             check_time(deadline)
             await asyncio.sleep(0)  # others' turn, and the place to be cancelled
+            opening: int | None = None
             for one in decided(sentence.pieces, sentence.whole, before):
                 if isinstance(one, Statement):
-                    found.keep(one, text, sentence)
+                    found.keep(one if opening is None else replace(one, start=opening), text, sentence)
                 elif _PREAMBLE.search(one.text) and len(sentence.pieces) > 1:
+                    opening = one.start if FROM_NOW_ON.match(one.text) else opening
                     continue
                 elif one.ruled or not found.keys_of(sentence, one.start, one.end):
                     found.leave_out(one.reason or TRANSIENT, (one.start, one.end))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from math import sqrt
 
 from mnemic.compare.change import Change, bears, frame_of, framed, judge
@@ -44,7 +45,7 @@ def changed(draft: Draft, near: Sequence[Near], opposed: Mapping[str, str]) -> C
     found: Changed = []
     for one in near:
         memory = one.memory
-        if not own(memory, draft) or (moment is not None and starts_at(memory) > moment):
+        if not own(memory, draft) or _is_later(memory, draft, moment):
             continue
         if memory.memory_id not in opposed and (draft.verdicts or {}).get(memory.memory_id) == "same":
             continue
@@ -90,9 +91,24 @@ def named(draft: Draft, near: Sequence[Near]) -> Changed:
         for one in near
         if own(one.memory, draft)
         and one.memory.kind is Kind.LONG_TERM
-        and not (moment is not None and starts_at(one.memory) > moment)
+        and not _is_later(one.memory, draft, moment)
         and _bears(one, new, beside)
     ][:MOST_CLOSED]
+
+
+def _is_later(memory: Memory, draft: Draft, moment: datetime | None) -> bool:
+    """Return True if a memory speaks for a later time than the draft does. What was told before it in the same session
+    does not, even where the draft tells of an earlier day: "We have two children", "Our third was born on Monday".
+    """
+    session = draft.candidate.source.session
+    if moment is None or (session is not None and session == memory.source.session):
+        return False
+    return starts_at(memory) > moment
+
+
+def _ended(memory: Memory, draft: Draft) -> Memory:
+    """Return the memory closed where the draft begins, never before it began itself."""
+    return closed(memory, draft.now, max(draft.starts_at, starts_at(memory)))
 
 
 def _bears(one: Near, new: Frame, beside: Frame | None) -> bool:
@@ -124,7 +140,7 @@ def superseding(draft: Draft, found: Changed, memory_id: str) -> Decision:
     if any(memory.key is not None and draft.policy.rule(memory.key).on_change == "review" for memory in against):
         return pending(draft, against, memory_id, KEY_NEEDS_REVIEW)
     ids = tuple(memory.memory_id for memory in against)
-    ended = tuple(closed(memory, draft.now, draft.starts_at) for memory in against)
+    ended = tuple(_ended(memory, draft) for memory in against)
     new = draft.memory(memory_id, supersedes=ids, conflicts_with=ids)
     return Decision(outcome=Outcome.SUPERSEDED, memory=new, reason=found[0][1].how, replaced=ended)
 
@@ -141,5 +157,5 @@ def also(decision: Decision, draft: Draft, found: Changed) -> Decision:
     if decision.outcome is not Outcome.SUPERSEDED or not closing:
         return decision
     ids = (*decision.memory.supersedes, *(memory.memory_id for memory in closing))
-    ended = (*decision.replaced, *(closed(memory, draft.now, draft.starts_at) for memory in closing))
+    ended = (*decision.replaced, *(_ended(memory, draft) for memory in closing))
     return replace(decision, memory=replace(decision.memory, supersedes=ids, conflicts_with=ids), replaced=ended)

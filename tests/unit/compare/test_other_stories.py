@@ -22,6 +22,7 @@ UNCHANGED = (
     ("I've got a cat called Luna.", "My mother's cat came to me when my mother passed away."),
     ("I keep a folder for my trip to Lisbon.", "I'll keep a separate folder for the trip to Porto."),
     ("I handle errors in the router.", "I'd like an example with proper error handling in the router."),
+    ("I'm a Weight Watchers coach.", "I attended a Weight Watchers meeting yesterday."),
     ("We document our process by hand.", "Our process is for documents that are augmented by hand."),
     ("We have two children.", "My sister's third baby was born on Monday."),
 )
@@ -29,6 +30,10 @@ CHANGED = (
     ("We have two children.", "Our third baby was born on Monday."),
     ("I have three grandchildren.", "We just got our fourth grandchild!"),
     ("I have run three marathons.", "I ran my fourth marathon on Sunday."),
+    ("We're having our barbecue on 12 July.", "The barbecue is off, we called it off."),
+    ("I have a drum kit in the garage.", "I gave my drum kit away to a school."),
+    ("Our cat Biscuit needs insulin twice a day.", "We had to put Biscuit down on Tuesday."),
+    ("I earn 52,000 a year.", "I got a raise, I'm on 58,000 now."),
     ("I like window seats on day flights.", "I changed my mind, on day flights I want an aisle seat from now on."),
     ("I have a flat in Turin.", "The flat in Turin was sold."),
     ("Ich wohne in Kassel.", "Wir sind nach Göttingen gezogen."),

@@ -1,0 +1,48 @@
+"""What was told later in a session changes what was told before it, also where it tells of an earlier day; and what
+begins with "from now on" changes what it is about.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from mnemic.bootstrap import build_engine
+from mnemic.config import Settings
+from mnemic.types import Actor, Message
+
+THURSDAY = datetime(2026, 11, 26, 9, tzinfo=UTC)
+
+
+async def live(*texts: str, session: str | None = "s", days: int = 0) -> list[str]:
+    """What holds after the texts were captured, so many days after one another."""
+    async with build_engine(Settings(store="memory:")) as engine:
+        actor = Actor(user="ada")
+        for number, text in enumerate(texts):
+            at = THURSDAY + timedelta(days=days * number, seconds=number)
+            await engine.capture(Message(role="user", content=text, session=session, sent_at=at), actor=actor)
+        return [one.content for one in await engine.list(actor=actor)]
+
+
+async def test_an_event_of_an_earlier_day_ends_what_the_same_session_told_before_it() -> None:
+    held = await live("We have two children.", "Our third baby was born on Monday.")
+
+    assert held == ["Our third baby was born on Monday."]
+
+
+async def test_messages_that_arrive_out_of_order_keep_what_was_told_for_a_later_time() -> None:
+    held = await live("We have three children.", "We have two children now.", session=None, days=-300)
+
+    assert "We have three children." in held
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "kept"),
+    [
+        ("I like my answers in bullet points.", "From now on, write my answers as plain paragraphs.", 1),
+        ("I have a guitar.", "From now on, use metric units.", 2),
+    ],
+)
+async def test_from_now_on_changes_what_it_is_about(before: str, after: str, kept: int) -> None:
+    assert len(await live(before, after)) == kept

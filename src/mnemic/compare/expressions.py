@@ -62,7 +62,8 @@ SINCE_NOW = re.compile(
 )
 FROM_NOW_ON = re.compile(
     r"(?i)\W{0,3}(?:from (?:now|here|today) on|going forward|in future|ab (?:jetzt|sofort|heute)|von nun an|künftig"
-    r"|in zukunft|désormais|dorénavant|à partir de maintenant|à l'avenir|de ahora en adelante|a partir de ahora|en adelante"
+    r"|in zukunft|désormais|dorénavant|à partir de maintenant|à l'avenir|de ahora en adelante|a partir de ahora"
+    r"|en adelante"
     r"|d'ora in (?:poi|avanti)|da (?:adesso|ora) in poi|de agora em diante|a partir de agora|voortaan|vanaf nu)\b"
 )
 """An opening that says that the rest holds from now on, and so did not before."""

@@ -42,6 +42,9 @@ _OF_OTHERS = pattern(
     r"|elle|elles|ils|él|ella|ellos|lei|ele|ela|hij|zij)\b"
 )
 """About somebody who was named before, if at all."""
+_THING = pattern(rf"{_OPENS}(?:it|it's)\b")
+_OWN_ACT = pattern(r"\b(?:i|i'm|i've|i'd|i'll|my|mine|we|we're|we've|our|ours)\b")
+"""Words for the speaker but as the one to whom something is done: "It takes me back" is about nothing that is named."""
 _PERSON = pattern(
     rf"{_OPENS}(?:he|she|they|he's|she's|they're|his|her|their|er|sie|elle|él|ella|lei|ele|ela|hij|zij)\b"
 )
@@ -60,8 +63,8 @@ _LIST = pattern(r"^\W{0,3}(?:\w+(?: \w+)?, ){1,5}(?:\w+(?: \w+)? )?(?:and |or )\
 _INTRODUCED = pattern(rf"{_OPENS}(?:this|that)(?:'s| is) (?-i:[A-Z])[\w'-]+(?:\W*$| – | - |, (?:he|she|they|our)\b)")
 """Shows somebody by name: "This is Pepper"."""
 _FRAGMENT = pattern(
-    rf"{_OPENS}(?:as an? [\w -]{{3,40}}|all (?:from|for|in|with) [\w' -]{{3,40}}|especially (?:when|if|with) .{{3,80}}|"
-    r"besides (?:that|this)[\w' ,-]{0,40}|my \w+ with (?:their|his|her|my) [\w -]{3,40})\W*$"
+    rf"{_OPENS}(?:as an? [\w -]{{3,40}}|all (?:from|for|in|with) [\w' -]{{3,40}}|"
+    r"especially (?:when|if|with) .{3,160}|besides (?:that|this)[\w' ,-]{0,40}|my \w+ with (?:their|his|her|my) [\w -]{3,40})\W*$"
 )
 """The end of a sentence that was left in the air."""
 
@@ -80,6 +83,8 @@ def hangs(text: str) -> bool:
     """Return True if a statement, told alone, leaves open what it is about: no name and no number in it says so."""
     if _INTRODUCED.search(text) or _FRAGMENT.search(text) or _LIST.search(text) or _RECIPE.search(text):
         return True
+    if _THING.search(text):
+        return not (_OWN_ACT.search(text) or NAMED.search(text))
     if _OF_OTHERS.search(text):
         return not (OWN.search(text) or NAMED.search(text))
     if _KNOWN_TO_BOTH.search(text) or _IS_SHOWN.search(text):

@@ -25,6 +25,8 @@ HANGS = [
     "That's where we always met",
     "Thyme, pepper and olives.",
     "Especially when it rains",
+    "Especially when I'm baking without butter, trying to make the cakes just as rich as they were before",
+    "It takes me back to reading in bed.",
     "As a beginner",
     "Sie ist sehr nett",
     "Ela gosta disso",

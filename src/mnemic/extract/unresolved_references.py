@@ -64,7 +64,8 @@ _INTRODUCED = pattern(rf"{_OPENS}(?:this|that)(?:'s| is) (?-i:[A-Z])[\w'-]+(?:\W
 """Shows somebody by name: "This is Pepper"."""
 _FRAGMENT = pattern(
     rf"{_OPENS}(?:as an? [\w -]{{3,40}}|all (?:from|for|in|with) [\w' -]{{3,40}}|"
-    r"especially (?:when|if|with) .{3,160}|besides (?:that|this)[\w' ,-]{0,40}|my \w+ with (?:their|his|her|my) [\w -]{3,40})\W*$"
+    r"especially (?:when|if|with) .{3,160}|besides (?:that|this)[\w' ,-]{0,40}|"
+    r"my \w+ with (?:their|his|her|my) [\w -]{3,40})\W*$"
 )
 """The end of a sentence that was left in the air."""
 

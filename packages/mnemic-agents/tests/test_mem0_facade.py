@@ -142,6 +142,22 @@ def test_an_agent_and_a_run_are_looked_for_across_users(memory: Memory) -> None:
     assert memory.get_all(filters={"run_id": "trip"}) == {"results": []}
 
 
+@pytest.mark.parametrize("last_day", ["2999-01-01", "9999-12-31", "2030-05-06"])
+def test_a_last_day_far_ahead_is_shown_as_it_was_given(memory: Memory, last_day: str) -> None:
+    shown = memory.get(kept(memory, "I like tea.", expiration_date=last_day))
+    assert shown is not None
+    assert shown["expiration_date"] == last_day
+
+
+def test_the_older_name_of_the_text_is_said_to_be_deprecated(memory: Memory, caplog: pytest.LogCaptureFixture) -> None:
+    memory_id = kept(memory, "I like tea.")
+    memory.update(memory_id, text="I like coffee.")
+    assert "deprecated" not in caplog.text
+    memory.update(memory_id, text="I like milk.", data="ignored")
+    assert "deprecated" in caplog.text
+    assert (memory.get(memory_id) or {})["memory"] == "I like milk."
+
+
 def test_a_memory_is_corrected_and_its_history_told(memory: Memory) -> None:
     memory_id = kept(memory, "I like tea.", metadata={"topic": "drinks"})
     assert memory.update(memory_id, "I like coffee.", metadata={"sure": True})["message"]

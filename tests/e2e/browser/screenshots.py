@@ -7,23 +7,29 @@ import base64
 import tempfile
 from pathlib import Path
 
-from playwright.async_api import Browser, Page
+from playwright.async_api import Browser, Page, ViewportSize
 
 from tests.e2e.browser.chromium import SCHEMES, SIZE, Scheme, chromium, signed_in, visit
 from tests.e2e.browser.stage import Stage, staged
 
+PHONE = ViewportSize(width=390, height=844)
 FOLDER = Path(__file__).parents[3] / "docs" / "console"
 PAGES = (
     ("search", "ana", "search?q=aisle+or+window+on+a+long+flight"),
     ("remember", "ana", "remember"),
+    ("import", "ana", "import"),
     ("review", "ben", "review"),
     ("mine", "ana", "mine"),
     ("entities", "ana", "entities"),
     ("episodes", "ana", "episodes"),
     ("runs", "ana", "runs"),
+    ("users", "olga", "users"),
+    ("webhooks", "olga", "webhooks"),
+    ("audit", "olga", "audit"),
     ("policy", "olga", "policy"),
     ("quotas", "ana", "quotas"),
     ("tenants", "root", "tenants"),
+    ("settings", "root", "settings"),
     ("overview", "olga", "overview"),
 )
 """Name of the picture, who looks, and where."""
@@ -54,11 +60,24 @@ async def _tour(browser: Browser, stage: Stage, scheme: Scheme) -> None:
     await windows["ana"].get_by_role("heading", name="Versions").wait_for()
     await _take(windows["ana"], "memory", scheme)
     await visit(windows["ana"], "runs")
-    await windows["ana"].locator(".row a.content").first.click()
+    await windows["ana"].locator(".row").filter(has_text="LangGraph").locator("a.content").first.click()
+    await windows["ana"].get_by_role("heading", name="What the model was shown").wait_for()
+    await _take(windows["ana"], "injection", scheme)
+    await visit(windows["ana"], "runs")
+    await windows["ana"].locator(".row").filter(has_text="retrieved").locator("a.content").first.click()
     await windows["ana"].get_by_role("heading", name="The memories in it").wait_for()
     await _take(windows["ana"], "run", scheme)
+    await _on_a_phone(browser, stage, scheme)
     await _erase(windows["ana"])
     await _take(windows["ana"], "receipt", scheme)
+
+
+async def _on_a_phone(browser: Browser, stage: Stage, scheme: Scheme) -> None:
+    page = await signed_in(browser, stage, "olga", scheme)
+    await page.set_viewport_size(PHONE)
+    for place in ("overview", "policy"):
+        await visit(page, place)
+        await _take(page, f"{place}-phone", scheme)
 
 
 async def _erase(page: Page) -> None:

@@ -144,7 +144,9 @@ class _Verbs(Face[M]):
         """Correct what a memory says, its metadata or its last day (None: it has none). `data` is an older name of
         `text`. Raises ValidationError.
         """
-        text = data if text is None else text
+        if data is not None:
+            _LOG.warning("the argument `data` of update() is deprecated: use `text`")
+            text = data if text is None else text
         if text is None and metadata is None and expiration_date is _UNSET:
             raise refused("update", "At least one of text, metadata, or expiration_date must be provided.")
         known, actor = await self._found(memory_id)

@@ -19,7 +19,8 @@ from mnemic_redact.search import AnyCase, Folded, digits, found, is_numbered, pa
 from mnemic_redact.types import Found
 
 _DATE = Folded(
-    r"(?:19|20)\d\d([-/. ])[01]?\d\1[0-3]?\d(?:[^\d./\-].*)?|[0-3]?\d([-/.])[0-3]?\d\2(?:19|20)?\d\d(?:[^\d./\-].*)?"
+    r"(?:(?:19|20)\d\d|2999|9999)([-/. ])[01]?\d\1[0-3]?\d(?:[^\d./\-].*)?"
+    r"|[0-3]?\d([-/.])[0-3]?\d\2(?:19|20)?\d\d(?:[^\d./\-].*)?"
 )
 _BY_WORD = (
     headed([*TELEPHONY, f"tele(?:{'|'.join(TELEPHONY)})"]) + r"(?:phone)?"

@@ -6,7 +6,7 @@ import { day, number } from "./words.js";
 
 const WIDTH = 640;
 const HEIGHT = 150;
-const LEFT = 44;
+const LEFT = 48;
 const FOOT = 22;
 
 /** @typedef {{name: string, words: string}} Series */
@@ -21,11 +21,11 @@ export function dayBars(title, days, series) {
   const slot = (WIDTH - LEFT) / days.length;
   const width = Math.max(2, (slot - 3) / series.length);
   const up = (count) => ((HEIGHT - FOOT) * count) / top;
-  const total = series.map(({ name, words }) => `${words}: ${number(days.reduce((sum, one) => sum + one[name], 0))}`).join(", ");
+  const total = series.map(({ name, words }) => `${number(days.reduce((sum, one) => sum + one[name], 0))} ${words}`).join(", ");
   return el(
     "figure",
     { class: "chart" },
-    el("figcaption", {}, el("h3", {}, title), el("p", { class: "quiet" }, `Last ${days.length} days. ${total}.`)),
+    el("figcaption", {}, el("h3", {}, title), el("p", { class: "quiet" }, `Last ${days.length} days: ${total}.`)),
     svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT + 4}`, role: "img", "aria-label": `${title}. ${total}. The table below has every day.` },
       [0, top / 2, top].map((level) => svg("g", { class: "level" },
         svg("line", { x1: LEFT, x2: WIDTH, y1: HEIGHT - FOOT - up(level) + 4, y2: HEIGHT - FOOT - up(level) + 4 }),

@@ -14,7 +14,7 @@ export async function show({ who, signal }) {
   const draw = async () => body.replaceChildren(await filled(who, signal));
   await draw();
   onChange(signal, () => draw().catch(() => {}), 1500);
-  return several(head("Overview", `Signed in for ${who.user ?? "an application"} in ${who.tenant}.`), body);
+  return several(head("Overview", `Signed in as ${who.user ?? "an application"} of the tenant ${who.tenant}.`), body);
 }
 
 async function filled(who, signal) {

@@ -67,7 +67,7 @@ def is_public(address: str) -> bool:
     if isinstance(ip, ipaddress.IPv6Address):
         if ip.ipv4_mapped is not None:
             return is_public(str(ip.ipv4_mapped))
-        if ip.sixtofour is not None or ip.teredo is not None or ip in _NAT64:
+        if ip.sixtofour is not None or ip.teredo is not None or ip.is_site_local or ip in _NAT64:
             return False
     return ip.is_global and not ip.is_multicast and not ip.is_reserved
 

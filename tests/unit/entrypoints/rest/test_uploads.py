@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from mnemic.config import Settings
+from mnemic_server.routes import uploads
 from mnemic_server.server import ServiceSettings
 from mnemic_server.settings_in_force import SET, settings_in_force
 
@@ -94,3 +96,23 @@ async def test_settings_are_the_service_admins_and_no_secret_is_among_them(runni
         assert answer.status_code == 403
     root = await running.caller("admin", user="root", tenant="root")
     assert (await running.client.get("/v1/settings", headers=root)).status_code == 200
+
+
+async def test_a_piece_is_read_beside_the_event_loop(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    read_in: list[bool] = []
+    read_bytes = uploads.read_bytes
+
+    def noted(*arguments: Any) -> Any:
+        read_in.append(threading.current_thread() is threading.main_thread())
+        return read_bytes(*arguments)
+
+    monkeypatch.setattr(uploads, "read_bytes", noted)
+    assert (await sent(running, await running.caller("writer"), text=CHAT, dry_run=True))["messages"] == 2
+    assert read_in == [False]
+
+
+async def test_a_piece_of_too_many_entries_is_refused(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(uploads, "MOST_ENTRIES", 2)
+    piece = {"name": "chat.jsonl", "text": CHAT + "\nnothing\nnothing\n"}
+    answer = await running.client.post("/v1/uploads", json=piece, headers=await running.caller("writer"))
+    assert (answer.status_code, answer.json()["reason"]) == (422, "invalid_input:text:too_many")

@@ -269,7 +269,8 @@ async def test_other_addresses_are_refused(running: Running, url: str) -> None:
         ("100.64.0.1", False),
         ("192.168.1.1", False), ("169.254.169.254", False), ("224.0.0.1", False),
         ("255.255.255.255", False), ("0.0.0.0", False),
-        ("::1", False), ("fe80::1%eth0", False), ("::ffff:127.0.0.1", False), ("::ffff:93.184.216.34", True),
+        ("::1", False), ("fe80::1%eth0", False), ("fec0::1", False),
+        ("::ffff:127.0.0.1", False), ("::ffff:93.184.216.34", True),
         ("64:ff9b::a00:1", False), ("2002:0a00:0001::1", False), ("no address", False),
     ],
 )  # fmt: skip

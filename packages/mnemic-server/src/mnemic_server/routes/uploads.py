@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
+from itertools import islice
 from typing import Annotated, Any
 
 from fastapi import APIRouter
 from pydantic import StringConstraints
 
-from mnemic.conversations import AUTO, formats, read_bytes
+from mnemic.conversations import AUTO, Item, formats, read_bytes
 from mnemic.entrypoints.cli.file_import import Intake
+from mnemic.errors import InvalidInput
 from mnemic.types import Message
 from mnemic_server.access import Reading, TheService, Writing
 from mnemic_server.answers import answering
@@ -21,6 +24,8 @@ router = APIRouter(prefix="/v1/uploads", tags=["imports"], route_class=Parsed)
 
 MAX_PIECE = 1_500_000
 """Characters of one piece. Whole exports are sent piece by piece: some conversations, or some lines, at a time."""
+MOST_ENTRIES = 20_000
+"""Messages, memories and defects of one piece. Reading a piece cannot be interrupted, and short entries cost most."""
 
 
 class UploadPiece(Strict):
@@ -44,7 +49,7 @@ async def take(piece: UploadPiece, actor: Writing, service: TheService) -> dict[
     """Take in a piece of a file: messages are kept, and what the user states in them is captured. A piece that comes
     again changes nothing.
     """
-    items = list(read_bytes(piece.text.encode(), piece.format, piece.name))
+    items = await asyncio.to_thread(_read, piece)
     found: Counter[str] = Counter()
     for item in items:
         if item.problem is None and item.skipped is None:
@@ -64,3 +69,11 @@ async def take(piece: UploadPiece, actor: Writing, service: TheService) -> dict[
         **counts,
         "failed": done["failed"][:100],
     }
+
+
+def _read(piece: UploadPiece) -> list[Item]:
+    """Return what is in a piece. A large one takes a second to read, in which the event loop serves others."""
+    items = list(islice(read_bytes(piece.text.encode(), piece.format, piece.name), MOST_ENTRIES + 1))
+    if len(items) > MOST_ENTRIES:
+        raise InvalidInput("text:too_many", hint=f"a piece holds at most {MOST_ENTRIES} entries: send smaller ones")
+    return items

@@ -150,7 +150,13 @@ def test_every_pattern_is_linear(piece: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "piece"),
-    [(r"^\s*x", "\n"), (r"[A-Z]{2,}[a-z]", "DE"), (r"“.*?”", "“"), (r"\(\W*joke", "("), (r"(?:just )*joking", "just ")],
+    [
+        (r"^\s*x", "\n"),
+        (r"[A-Z]{2,}[a-z]", "DE"),
+        (r"“.*?”", "“"),
+        (r"\(\W*joke", "("),
+        (r"\b(?:(?:just|only|im) )*joking", "just "),
+    ],
 )
 def test_a_quadratic_pattern_is_found(text: str, piece: str) -> None:
     """The control: what the product had."""

@@ -23,6 +23,7 @@ def airports_in(text: str) -> list[str]:
         ("Flight number: SAS 909 AMS JFK", ["AMS", "JFK"]),
         ("Volo il LUN 5 giugno 2027 da MXP a FCO", ["MXP", "FCO"]),
         ("Partenza AGO 12/08/2027 da MXP", ["MXP"]),
+        ("I booked KLM KL1234 for 5 December", []),
         # An airport where nothing on the line says otherwise.
         ("From KLM at 10:05", ["KLM"]),
         ("Flight from LUN to JFK", ["LUN", "JFK"]),

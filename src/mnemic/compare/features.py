@@ -19,6 +19,8 @@ REGIMES = (
     "vlees",
 )  # fmt: skip
 """Beginnings of the words for diets of which a person has one."""
+LONGEST_CORRECTION = 12
+"""Words of a statement that may take back another with which it shares none, by a faint word alone."""
 FEW_OTHERS = 2
 """Words of content besides those that are shared, of two that say little else than another value."""
 REVALUED_COSINE, OUTGROWN_COSINE = 0.25, 0.4
@@ -273,6 +275,9 @@ def takes_back(old: Frame, new: Frame) -> bool:
     """
     if not new.cues & {"takes_back", "correct", "weak_correct"} or old.event or apart(old, new):
         return False
+    faint = not new.cues & {"takes_back", "correct"}
+    if faint and len(new.tokens) > LONGEST_CORRECTION and not old.stems & new.stems:
+        return False  # "actually" fills a long sentence as often as it takes something back
     days = any(old.slots(name) and new.slots(name) - old.slots(name) for name in SLOTS)
     values = ((old.numbers, new.numbers), (old.names, new.names))
     return denied(old, new) or days or any(mine and theirs - mine for mine, theirs in values)

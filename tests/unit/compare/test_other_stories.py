@@ -23,6 +23,11 @@ UNCHANGED = (
     ("I keep a folder for my trip to Lisbon.", "I'll keep a separate folder for the trip to Porto."),
     ("I handle errors in the router.", "I'd like an example with proper error handling in the router."),
     ("I check that labels say dairy-free.", "I also love a dairy-free mousse."),
+    (
+        "I find it hard to say which Potter book I like best.",
+        "Actually the flower of our country is the Water Lily, which may be why I took to it so fast.",
+    ),
+    ("We go to Lakewood on Sundays.", "I decorate the whole house, after all it comes but once a year in December."),
     ("I'm a Weight Watchers coach.", "I attended a Weight Watchers meeting yesterday."),
     ("We document our process by hand.", "Our process is for documents that are augmented by hand."),
     ("We have two children.", "My sister's third baby was born on Monday."),

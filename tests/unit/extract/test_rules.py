@@ -460,3 +460,15 @@ async def test_what_somebody_denies_having_said_is_no_fact(text: str) -> None:
 async def test_what_is_denied_or_forbidden_gives_no_value(text: str) -> None:
     assert await keyed(text) == {}
     assert len(await free(text)) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["I'm trying my best to get a job at Initech.", "I am a student at Initech College.", "I'm waiting at Initech."],
+)
+async def test_who_studies_or_only_hopes_somewhere_is_not_employed_there(text: str) -> None:
+    assert "employer" not in await keyed(text)
+
+
+async def test_who_is_something_at_a_company_is_employed_there() -> None:
+    assert (await keyed("I'm a paralegal at Initech."))["employer"] == "Initech"

@@ -187,6 +187,9 @@ def _says_something_else(code: re.Match[str], line: str) -> bool:
     if _NUMBER_FOLLOWS.match(line, code.end()) and FLIGHT.search(line[: code.start()]):
         return True
     word = code["code"]
+    flight = _FLIGHT.match(line, code.end() + 1)
+    if flight and word.startswith(flight["airline"]):  # "KLM KL1234": its own number follows
+        return True
     return (word in _WEEKDAYS or month_named(word) is not None) and any(find_dates(line))
 
 

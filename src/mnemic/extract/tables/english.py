@@ -218,7 +218,9 @@ IDENTITY = (
     Rule(
         pattern=pattern(r"\b(?:I|I've been|We) (?:currently |now )?(?:work|working) (?:for|at|"
                         r"with) (?P<v>[A-Z][\w&.'-]{0,24}(?: (?:[A-Z&][\w&.'-]{0,24}|of|and)){0,4})|"
-                        r"\b[Mm]y (?:employer|company) is (?P<w>[A-Z][\w&.' -]{1,40})|\b(?:I'm|I am) (?:an? |"
+                        r"\b[Mm]y (?:employer|company) is (?P<w>[A-Z][\w&.' -]{1,40})|\b(?:I'm|I am) (?!\w+ing\b|not\b|"
+                        r"[\w -]{0,40}\b(?:to|student|pupil|freshm[ae]n|sophomore|job|position|interview|meeting|"
+                        r"party|conference)\b)(?:an? |"
                         r"the )?[\w -]{3,40} at (?P<x>[A-Z][\w&.'-]{1,24}(?: [A-Z][\w&.'-]{0,24}){0,3})", case=True),
         key="employer", category="identity",
     ),

@@ -20,7 +20,7 @@ from mnemic.retrieve.ranker import NAMES, Ranker, features
 from mnemic.types import Actor
 from mnemic_eval import locomo
 from mnemic_eval.progress import silent
-from mnemic_eval.replay import Told, chosen_embedder, throwaway_engine
+from mnemic_eval.replay import Replayed, chosen_embedder, throwaway_engine
 
 WEIGHTS = Path(__file__).parents[2] / "src/mnemic/retrieve/ranker.json"
 SHOWN, BATCH, EPOCHS, RATE, DECAY, SEED = 120, 32, 30, 3e-3, 1e-3, 20261124
@@ -45,7 +45,7 @@ async def rows(path: Path, embedder: Embedder) -> AsyncIterator[Row]:
         engine.gateway.searcher.ranker = Recorder(())
         chats = locomo.conversations(path)
         for chat in chats[: (len(chats) + 1) // 2]:
-            told = Told(engine, Actor(user=chat.name))
+            told = Replayed(engine, Actor(user=chat.name))
             await told.tell(chat.messages, silent, "")
             for asked in chat.questions:
                 await engine.search(asked.text, actor=told.actor, top_k=1)

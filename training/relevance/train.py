@@ -28,7 +28,7 @@ from mnemic.retrieve.relevance import Gauge
 from mnemic.types import Actor, Candidate
 from mnemic_eval import beam, locomo, longmemeval
 from mnemic_eval.progress import silent
-from mnemic_eval.replay import Told, chosen_embedder, throwaway_engine
+from mnemic_eval.replay import Replayed, chosen_embedder, throwaway_engine
 
 OUT = Path(__file__).parents[2] / "src/mnemic/retrieve/relevance.json"
 MIXED = Path(__file__).parent / "mixed.toml"
@@ -50,7 +50,7 @@ def record(lists, scores, signals, question, model):  # type: ignore[no-untyped-
     return {}
 
 
-def row(kind: str, told: Told, evidence: frozenset[str]) -> Row | None:
+def row(kind: str, told: Replayed, evidence: frozenset[str]) -> Row | None:
     """Return what the last search says."""
     lists, scores, signals, question = (LAST[name] for name in ("lists", "scores", "signals", "question"))
     gauge = Gauge.of(lists, question, LAST["model"])
@@ -70,7 +70,7 @@ async def rows(chats: Sequence[tuple[Any, list[tuple[str, str, frozenset[str], A
     found: list[Row | None] = []
     async with throwaway_engine(embedder) as engine:
         for place, (messages, asked) in enumerate(chats):
-            told = Told(engine, Actor(user=f"chat-{place}"))
+            told = Replayed(engine, Actor(user=f"chat-{place}"))
             await told.tell(messages, silent, "")
             step = max(1, sum(len(more) for _, more in chats) // OTHERS)
             others = [one for other, (_, more) in enumerate(chats) if other != place for one in more][::step]
@@ -86,7 +86,7 @@ async def mixed(chats: Sequence[Any], embedder: Any) -> list[Row]:
     found: list[Row | None] = []
     async with throwaway_engine(embedder) as engine:
         for place, (chat, size) in enumerate((chat, size) for chat in chats for size in SIZES):
-            told = Told(engine, Actor(user=f"mixed-{place}"))
+            told = Replayed(engine, Actor(user=f"mixed-{place}"))
             start = draw.randrange(max(1, len(chat.messages) - size))
             part = chat.messages[start : start + size]
             await told.tell(part, silent, "")

@@ -102,7 +102,7 @@ def choose(
     ask = Ask.of(shortened(request.asked or request.intent.query))
     standing = [hit for hit in result.hits if _is_judged(hit) and is_trusted(hit.memory, reader)]
     standing.sort(key=lambda hit: hit.memory.status is not Status.SUPERSEDED)  # past truths come first
-    asked = {hit.memory.memory_id for hit in standing if ask.depends_on(hit)}
+    asked = ask.concerned(standing)
     shown = [hit for hit in standing if _is_pinned(hit.memory, policy) or hit.memory.memory_id in asked]
     shown.sort(key=lambda hit: hit.memory.memory_id not in asked)  # memories that are only pinned are cut first
     beside = _within_share(shown, int(request.max_tokens * request.standing_share), count)

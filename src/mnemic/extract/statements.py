@@ -12,6 +12,7 @@ from types import MappingProxyType
 
 from mnemic.extract.classify.classifier import KEPT, Opinion
 from mnemic.extract.clauses import Clause
+from mnemic.extract.habits import HABIT
 from mnemic.extract.preference_wordings import CONTINUES, DOES, DOES_TOO, LASTS, OCCASION, PREFERS, WHEN_ASKED
 from mnemic.extract.remember import asked_to_remember, asks_alone, is_asked_afterwards
 from mnemic.extract.signals import Mood, is_certain, left_out
@@ -33,6 +34,8 @@ SAFETY_FROM = 0.15
 SAID_FROM = 0.3
 """The same where the wording itself says that it is a preference or an instruction that lasts: "I prefer X", "always do
 X when I ask". It says so even inside a question about something else."""
+WANTED_FROM = 0.6
+"""The same of such a one that a rule reads as a request: "I want everything in X"."""
 SOCIAL_FROM = 0.78
 """The same in a message that also keeps somebody company: praise and good wishes to the listener make it a talk between
 people, most of which is forgotten, and not one with an assistant."""
@@ -309,7 +312,8 @@ def _settle(piece: Piece, asked_afterwards: bool) -> None:
     if asked_afterwards:
         least = ASKED_FROM
     if piece.reason is not None:
-        least = ORDERED_FROM if not asked_afterwards else URGENT_FROM
+        wanted = WANTED_FROM if HABIT.match(piece.text) else ORDERED_FROM
+        least = wanted if not asked_afterwards else URGENT_FROM
     if piece.keep >= least:
         piece.reason = None
     elif piece.reason is None:
@@ -318,7 +322,7 @@ def _settle(piece: Piece, asked_afterwards: bool) -> None:
 
 def _least(piece: Piece, opinion: Opinion) -> float:
     """Return the least share of what is worth keeping from which a statement is kept that nobody asked to remember."""
-    if PREFERS.match(piece.text) or LASTS.match(piece.text):
+    if PREFERS.match(piece.text) or LASTS.match(piece.text) or (not piece.social and HABIT.match(piece.text)):
         return SAID_FROM
     if opinion.words_alone:
         return WORDS_KEEP_FROM
@@ -370,4 +374,6 @@ def _category(opinions: Sequence[Opinion], texts: Sequence[str]) -> str:
     found = "relation" if any(map(_FAMILY.match, texts)) else max(_CATEGORIES, key=best.share)
     if found == "instruction" and all(map(_NARRATES.match, texts)):
         return max((one for one in _CATEGORIES if one != "instruction"), key=best.share)
+    if found in ("fact", "event") and any(map(HABIT.match, texts)):
+        return "preference"
     return found

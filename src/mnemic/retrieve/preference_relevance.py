@@ -9,7 +9,7 @@ question about the world ("Who directed Alien?") depends on no topic, a greeting
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from mnemic.retrieve.question import content_words
@@ -22,16 +22,20 @@ ALIKE = 0.35
 """Cosine from which on a memory is about the request, whatever its topic."""
 ALIKE_WITHOUT_TOPIC = 0.25
 """The same for a memory whose topic nobody knows."""
+OF_A_CHOICE = 0.1
+"""The same for a request that asks for a choice, a plan or a draft."""
 READ = 2_000
 """Characters of a request that are read: who pastes a page asks before it or after it."""
 
+_CODE = frozenset({"code"})
 SHAPES_ANSWERS = frozenset(
     {"language", "response_style", "tone", "units", "pronouns", "preferred_name", "format", "verbosity"}
 )
 """Keys on which every answer depends."""
 _ABOUT_ANSWERS = re.compile(
     r"\b(?:answer|answers|answering|reply|replies|respond|responses?|explanations?|explain|bullet|bullets|concise|"
-    r"concisely|brief|formatting|markdown|call me|address me|emojis?|metric|celsius|plain language|step by step)\b",
+    r"concisely|brief|short answers|jargon|plain words|"
+    r"examples|formatting|markdown|call me|address me|emojis?|metric|celsius|plain language|step by step)\b",
     re.IGNORECASE,
 )
 _OF_THE_WORLD = re.compile(
@@ -44,6 +48,21 @@ _OF_THE_USER = re.compile(
     r"advice|options?|plan|choose|pick|book|buy)\b",
     re.IGNORECASE,
 )
+_WANTS_CHOICE = re.compile(
+    r"\b(?:(?:should|could|would|can|shall|do|might) (?:i|we)\b|(?:suit|for) (?:me|us)\b|any ideas?\b|ideas? for\b"
+    r"|recommend\w*|suggest\w*|help (?:me|us)\b|my (?:options|choices)\b|would you (?:choose|pick|take|do)\b"
+    r"|which (?:\w+ ){0,3}(?:should|would|could|is best|are worth))|\A\W*+(?:(?:please|can you|could you|and) )*"
+    r"(?:plan|book|order|find|get|rent|hire|pick|choose|select|arrange|organi[sz]e|schedule|reserve|furnish|design|pack"
+    r"|put together|set up|make (?:me|us|a)|give (?:me|us)|look for|draft|compose|write (?:me|us|an?|my|the)"
+    r"|sign (?:me|us)"
+    r"|greet|cook|prepare|buy|send|invite|tell (?!me\b|us\b)\w|check (?:me|us))\b",
+    re.IGNORECASE,
+)
+"""Asks for a choice, a plan or a draft that somebody else would want otherwise."""
+LIKELY, LEAST_ALIKE = 1, 0.2
+"""Preferences that such a request is given whatever words and topics tell: the nearest, of this cosine at least."""
+UNKNOWN, LEAST_UNKNOWN = 2, 0.1
+"""The same where no topic is known of the request."""
 _SEASON = re.compile(r"\b(?:for|over|during|before|after|until) the holidays\b", re.IGNORECASE)
 """A time of the year, which is no journey."""
 
@@ -55,6 +74,7 @@ class Ask:
     words: frozenset[str]
     topics: frozenset[str]
     is_small_talk: bool = False
+    wants_choice: bool = False
 
     @classmethod
     def of(cls, text: str) -> Ask:
@@ -63,8 +83,24 @@ class Ask:
             return cls(frozenset(), frozenset(), is_small_talk=True)
         read = text if len(text) <= 2 * READ else f"{text[:READ]}\n{text[-READ:]}"
         words = _words(_SEASON.sub(" ", read))
-        of_the_world = _OF_THE_WORLD.match(read) is not None and _OF_THE_USER.search(read) is None
-        return cls(words, frozenset() if of_the_world else topics_of_request(words))
+        wants_choice = _WANTS_CHOICE.search(read) is not None
+        of_the_world = not wants_choice and _OF_THE_WORLD.match(read) is not None and not _OF_THE_USER.search(read)
+        topics = frozenset() if of_the_world else topics_of_request(words)
+        return cls(words, topics, wants_choice=wants_choice and topics != _CODE)
+
+    def concerned(self, hits: Sequence[Hit]) -> set[str]:
+        """Return the ids of those of `hits`, which are preferences and the like, on which the answer could depend.
+
+        A choice, a plan or a draft depends on more than words and topics tell: it is given the nearest ones, too, where
+        few others are.
+        """
+        found = {hit.memory.memory_id for hit in hits if self.depends_on(hit)}
+        if not self.wants_choice:
+            return found
+        others = [(rank.score, hit.memory.memory_id) for hit in hits if (rank := hit.ranks.get("vector")) is not None]
+        most, least = (LIKELY, LEAST_ALIKE) if self.topics else (UNKNOWN, LEAST_UNKNOWN)
+        near = [one for score, one in sorted(others, reverse=True) if score >= least]
+        return found.union(near[:most])
 
     def depends_on(self, hit: Hit) -> bool:
         """Return True if the answer could be another one because of what the memory says."""
@@ -94,7 +130,7 @@ class Ask:
         if self.words & said:
             return True
         topics = topics_of_memory(said | _words(quote or ""), key)
-        alike = ALIKE if topics else ALIKE_WITHOUT_TOPIC
+        alike = ALIKE if topics else OF_A_CHOICE if self.wants_choice else ALIKE_WITHOUT_TOPIC
         return bool(self.topics & topics) or (cosine is not None and cosine >= alike)
 
 

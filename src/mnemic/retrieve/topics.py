@@ -2,12 +2,16 @@
 
 A request seldom uses the words of the preference that it depends on: "Book a table for dinner" depends on "vegetarian".
 The words are stemmed as those of a search are; the table is small on purpose and holds what people ask assistants for.
+What is a kind of food, of clothing, of furniture ... is told by WordNet's nouns (`topic_words.json`, made by
+`training/topics/write_words.py`).
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from functools import cache
+from pkgutil import get_data
 from types import MappingProxyType
 
 from mnemic.text.analyse import terms
@@ -31,22 +35,22 @@ _SHARED: Mapping[str, str] = MappingProxyType(
         "health": "doctor medicine medication medical health healthy symptom symptoms pain allergic allergy allergies "
         "diabetes diabetic asthma pregnant prescription hospital therapy injury injured knee disease diagnosed blood "
         "sleep insomnia workout exercise gym yoga wheelchair accessible accessibility mobility supplement "
-        "supplements skincare skin coeliac celiac migraine vitamins",
+        "supplements skincare skin remedy remedies diabetic coeliac celiac migraine vitamins",
         "sport": "sport sports run running jog jogging gym workout exercise swim swimming cycling hike hiking climbing "
         "football soccer tennis basketball yoga ski skiing marathon training team match",
         "music": "music song songs album albums band bands concert concerts playlist listen jazz rock pop classical "
         "guitar piano singer genre",
         "screen": "film films movie movies series show shows watch documentary documentaries cinema netflix thriller "
-        "comedy horror anime actor director television",
+        "comedy horror anime musical musicals fiction subtitles superhero actor director television",
         "reading": "book books read reading novel novels author authors fiction nonfiction audiobook audiobooks "
         "library poetry genre magazine podcast podcasts",
         "shopping": "buy buying shop shopping purchase price prices brand brands gift gifts present presents store "
         "product products size shoes clothes clothing jacket dress budget cheap order wear outfit phone laptop camera",
         "learning": "learn learning study studying course courses class exam teach tutorial lesson lessons degree "
         "university college homework practice resource resources",
-        "work": "work job career meeting meetings meet colleague colleagues boss office manager interview resume cv "
-        "linkedin salary project projects deadline team client clients schedule remote conference presentation "
-        "productivity",
+        "work": "overtime work job career meeting meetings meet colleague colleagues boss office manager interview "
+        "resume cv linkedin salary project projects deadline team client clients schedule remote conference "
+        "presentation productivity",
         "schedule": "schedule appointment appointments calendar meeting meetings morning mornings afternoon evening "
         "evenings monday tuesday wednesday thursday friday saturday sunday weekend time reminder plan plans week day "
         "tomorrow tonight routine",
@@ -60,11 +64,25 @@ _SHARED: Mapping[str, str] = MappingProxyType(
         "sister baby wedding anniversary birthday friend friends party",
         "animals": "pet pets dog dogs cat cats puppy kitten vet animal animals horse fish bird",
         "leisure": "weekend hobby hobbies activity activities fun game games gaming event events museum museums art "
+        "puzzle puzzles chess play collect collecting "
         "painting photography party theatre festival outdoors craft crafts visit free",
-        "code": "code coding python javascript typescript java rust function bug script program programming api "
+        "code": "csv json yaml html css regex parser kotlin swift ruby php haskell golang linux vim windows terminal "
+        "laptop code coding python javascript typescript java rust function bug script program programming api "
         "library framework database sql test tests refactor software app indentation tabs editor git repository "
         "variable variables comments pytest react deploy docker",
-        "car": "car cars drive driving parking motorbike vehicle electric garage fuel",
+        "car": "car cars drive driving parking motorbike vehicle electric garage fuel automatic automatics motorway "
+        "motorways licence",
+        "look": "colour colours color colors bright dark pale pastel leather wool cotton linen silk synthetic fabric "
+        "fabrics style outfit",
+        "thrift": "second-hand vintage repaired repair fair trade sustainable ethical recycled",
+        "faith": "sabbath ramadan church mosque synagogue prayer pray lent fasting religious halal kosher muslim "
+        "jewish christian hindu buddhist",
+        "garden": "garden gardening balcony plants plant herbs flowers lawn",
+        "rest": "overtime weekends rest nap silence quiet concentrate early",
+        "news": "news newsletter newsletters briefing headlines politics newspaper",
+        "weather": "heat cold freeze rain snow sunny humid climate",
+        "nature": "outdoors nature forest woods mountains sea river rivers lake",
+        "sights": "heights crowds crowd closed claustrophobic stairs walk walking",
     }
 )
 """Words that show the topic in a request and in a memory alike; none whose stem is a word for anything else ("fitness"
@@ -76,6 +94,18 @@ _NONE: frozenset[str] = frozenset()
 _OPENS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "travel trip vacation holiday itinerary getaway abroad honeymoon": ("flight", "lodging", "travel"),
+        "shape exercise": ("sport",),
+        "pack beach": ("travel", "free", "weather"),
+        "office commute": ("car", "sport"),
+        "weekend rainy free spare sunday saturday outing": ("free", "leisure"),
+        "gift gifts present presents wish christmas": ("gift",),
+        "sights attraction attractions museum museums sightseeing tour": ("sights",),
+        "headache cold cough fever flu sauna tablet tablets pill pills": ("health",),
+        "route connection ferry": ("car", "travel"),
+        "streaming stream": ("screen",),
+        "bar pub cafe pairing": ("food",),
+        "sofa couch wall walls curtain curtains paint coat suit decorate": ("look",),
+        "computer program editor notes": ("code",),
         "table tables reservation": ("food",),
         "host hosting guests party picnic barbecue": ("food",),
         "airline airport": ("travel",),
@@ -92,7 +122,7 @@ _BY_KEY: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "airline": ("flight",),
         "hotel": ("lodging", "travel"),
         "room": ("lodging", "travel"),
-        "diet": ("food",),
+        "diet": ("food", "health"),
         "meal": ("food",),
         "allergies": ("food", "health"),
         "accessibility": ("flight", "travel", "lodging", "food", "health", "leisure"),
@@ -108,6 +138,37 @@ _BY_KEY: Mapping[str, tuple[str, ...]] = MappingProxyType(
 KEYS = frozenset(_BY_KEY)
 """Keys of which it is known what depends on them, whatever category they were stored under."""
 
+_TOUCHES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "food": ("health", "faith"),
+        "shopping": ("look", "thrift"),
+        "look": ("shopping", "thrift"),
+        "home": ("look", "garden", "thrift", "shopping"),
+        "travel": ("flight", "lodging", "car", "weather"),
+        "schedule": ("faith", "rest"),
+        "car": ("travel",),
+        "sport": ("health",),
+        "free": ("sport", "car", "sights", "weather", "music", "screen", "reading", "leisure", "health", "nature"),
+        "gift": (
+            "music",
+            "reading",
+            "leisure",
+            "screen",
+            "look",
+            "animals",
+            "garden",
+            "thrift",
+            "shopping",
+            "money",
+            "home",
+        ),
+        "sights": ("health", "travel", "leisure"),
+    }
+)
+"""Topics of memories that a request on a topic also depends on: what is worn has a colour and a cloth."""
+
+MOST_WORDS = 25
+"""Words of a request from which on it touches nothing more: a long one names much in passing."""
 _PLACE = "place"
 _WHERE = (
     "restaurant dinner lunch brunch weather near nearby local around flight fly airport forecast commute neighbourhood "
@@ -123,6 +184,11 @@ def _known() -> Mapping[str, frozenset[str]]:
     for topic, words in _SHARED.items():
         for word in terms(words):
             found.setdefault(word, set()).add(topic)
+    ours = frozenset(found)
+    nouns: dict[str, str] = json.loads(get_data("mnemic.retrieve", "topic_words.json") or b"{}")
+    for topic, words in nouns.items():
+        for word in frozenset(terms(words)) - ours:
+            found.setdefault(word, set()).add(topic)
     return {word: frozenset(topics) for word, topics in found.items()}
 
 
@@ -137,9 +203,13 @@ def _opened() -> Mapping[str, frozenset[str]]:
 
 
 def topics_of_request(words: Iterable[str]) -> frozenset[str]:
-    """Return the topics that a request of these stemmed words is about, and those that it opens."""
+    """Return the topics that a request of these stemmed words is about, and those that it opens or touches."""
+    words = frozenset(words)
     known, opened = _known(), _opened()
-    return frozenset().union(*(known.get(word, _NONE) | opened.get(word, _NONE) for word in set(words)))
+    topics = frozenset().union(*(known.get(word, _NONE) | opened.get(word, _NONE) for word in words))
+    if len(words) > MOST_WORDS:
+        return topics
+    return topics.union(*(_TOUCHES.get(topic, ()) for topic in topics))
 
 
 def topics_of_memory(words: Iterable[str], key: str | None) -> frozenset[str]:

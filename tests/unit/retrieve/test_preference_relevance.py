@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 
 from mnemic.retrieve.preference_relevance import READ, Ask
+from mnemic.retrieve.topics import MOST_WORDS
 from mnemic.types import Actor, Hit, Kind, Memory, Origin, Rank, Source, Trust
 
 NOW = datetime(2026, 5, 3, tzinfo=UTC)
@@ -42,6 +44,11 @@ def hit(content: str, key: str | None = None, cosine: float | None = None, categ
         ("Recommend a novel for the holidays.", "aisle", "seat", False),
         ("Plan our holidays.", "aisle", "seat", True),
         ("Good morning!", "morning", "flight_time", False),
+        ("Put together a menu for Saturday.", "I can't stand aubergine.", None, True),
+        ("Which sofa would suit me?", "I like bright colours.", None, True),
+        ("How could I spend a rainy Sunday?", "I love chess.", None, True),
+        ("Book a table for dinner.", "I like bright colours.", None, False),
+        ("What shall I wear?", "Le Guin is an author I like.", None, False),
         ("Good morning!", "Please keep your answers short.", None, True),
     ],
 )
@@ -64,3 +71,23 @@ def test_of_a_pasted_page_the_ends_are_read() -> None:
     assert Ask.of(page + "Find me a flight.").topics >= {"flight"}
     assert Ask.of("Find me a flight. " + page).topics >= {"flight"}
     assert "flight" not in Ask.of(page + " flight " + page).topics
+
+
+def told(*cosines: float) -> list[Hit]:
+    """Preferences of no known topic, each with its cosine."""
+    hits = [hit(f"Zyx {place}.", cosine=cosine) for place, cosine in enumerate(cosines)]
+    return [replace(one, memory=replace(one.memory, memory_id=str(at))) for at, one in enumerate(hits)]
+
+
+def test_a_choice_is_given_the_nearest_preferences() -> None:
+    near = told(0.09, 0.05, 0.095, 0.08)
+    assert Ask.of("Which of these should I take?").concerned(near) == set()
+    assert Ask.of("Which of these should I take?").concerned(told(0.24, 0.12)) == {"0", "1"}
+    assert Ask.of("What is a hash table?").concerned(told(0.24, 0.12)) == set()
+    assert Ask.of("Write a function in Python.").concerned(told(0.24, 0.12)) == set()
+
+
+def test_a_long_request_touches_nothing_more() -> None:
+    words = " ".join(f"word{number}" for number in range(MOST_WORDS))
+    assert "look" in Ask.of("Where could I go shopping?").topics
+    assert "look" not in Ask.of(f"Where could I go shopping? {words}").topics

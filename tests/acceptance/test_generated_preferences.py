@@ -25,7 +25,7 @@ def test_most_are_in_the_context(written: Path, half: str, least: float) -> None
     lines = file.read_text(encoding="utf-8").splitlines()
     some = written / f"some.{half}.jsonl"
     some.write_text("\n".join(lines[::4]) + "\n", encoding="utf-8")
-    assert run(some)["all"]["all"]["in_context"] >= least
+    assert run(some)["overall"]["in_context"] >= least
 
 
 def test_the_halves_share_no_subject(written: Path) -> None:

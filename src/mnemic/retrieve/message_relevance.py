@@ -59,7 +59,7 @@ class About:
         named = question.speakers - ROLES
         if not named or all(one.speaker in named for one in signals.values()):
             return cls(None)
-        best = nlargest(FIRST, scores, key=lambda one: (scores[one], one))
+        best = nlargest(FIRST, scores, key=scores.__getitem__)
         said = [signals[one].speaker in named for one in best if one in signals]
         if not said:
             return cls(named)
@@ -72,25 +72,30 @@ def features(
     signals: Mapping[str, Signals],
     question: Question,
     per_word: float,
+    among: Sequence[str] | None = None,
 ) -> Floats:
-    """Return a row for each of `signals` (messages alone), a column for each of `NAMES`. `per_word`: of `Gauge`."""
+    """Return a row for each of `signals` (messages alone), or for those that are `among` them, and a column for each of
+    `NAMES`. `per_word`: of `Gauge`.
+    """
+    chosen = list(signals) if among is None else among
     about = About.of(scores, signals, question)
     cosines, words = dict(lists.get("vector", ())), dict(lists.get("keyword", ()))
     far = min(cosines.values(), default=0.0)
-    places = {one: 1 / place for place, one in enumerate(sorted(scores, key=lambda one: -scores[one]), start=1)}
+    best = sorted(scores, key=scores.__getitem__, reverse=True)
+    places = {one: 1 / place for place, one in enumerate(best, start=1)}
     named, mine = about.speakers, not (question.speakers - ROLES) and _ME.search(question.text) is not None
     asker = "user" in question.speakers
-    table = np.zeros((len(signals), len(NAMES)))
+    table = np.zeros((len(chosen), len(NAMES)))
     table[:, :4] = [
         (cosines.get(one, far), min(MOST_WORD, words.get(one, 0.0) * per_word), scores[one], places[one])
-        for one in signals
+        for one in chosen
     ] or np.zeros((0, 4))
     if named is not None:
         table[:, 4], table[:, 6] = 1.0, about.share
-        table[:, 5] = [(one.speaker in named) - 0.5 for one in signals.values()]
+        table[:, 5] = [(signals[one].speaker in named) - 0.5 for one in chosen]
     elif mine:
-        table[:, 7] = [one.speaker is not None and one.speaker not in ROLES for one in signals.values()]
-        table[:, 8] = [asker and one.speaker == "user" for one in signals.values()]
+        table[:, 7] = [(said := signals[one].speaker) is not None and said not in ROLES for one in chosen]
+        table[:, 8] = [asker and signals[one].speaker == "user" for one in chosen]
     return table
 
 
@@ -110,11 +115,13 @@ class MessageScale:
         *,
         per_word: float,
         model: str,
+        among: Sequence[str] | None = None,
     ) -> dict[str, float]:
-        """Return the probability of each of the messages."""
+        """Return the probability of each of the messages, or of those that are `among` them."""
+        chosen = list(signals) if among is None else among
         weights = np.asarray(self.messages.get(model, self.messages[ANY_MODEL]))
-        found = features(lists, scores, signals, question, per_word) @ weights[:-1] + weights[-1]
-        return dict(zip(signals, np.round(1 / (1 + np.exp(-found)), 4).tolist(), strict=True))
+        found = features(lists, scores, signals, question, per_word, chosen) @ weights[:-1] + weights[-1]
+        return dict(zip(chosen, np.round(1 / (1 + np.exp(-found)), 4).tolist(), strict=True))
 
     def agreement(self, scores: Mapping[str, float], signals: Mapping[str, Signals], question: Question) -> float:
         """Return the probability that what was found is of the person that the query asks about; 1 where it names

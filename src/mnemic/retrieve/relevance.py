@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import nlargest
 from types import MappingProxyType
 
 from mnemic.retrieve.asked_keys import asked_keys
@@ -121,10 +122,12 @@ def relevances(
     signals: Mapping[str, Signals],
     question: Question,
     model: str,
+    best: int | None = None,
 ) -> dict[str, float]:
     """Return the probability that each memory of `scores` (the ranking, 0 to 1) is about the query; none where that
     cannot be told (`Gauge`). At least `RELATED` where the query spells its key, or the graph says that it tells what is
-    asked. `signals`: of the messages among them, which have a scale of their own.
+    asked. `signals`: of the messages among them, which have a scale of their own; `best`: only so many of the best
+    messages are judged.
     """
     gauge = Gauge.of(lists, question, model)
     if gauge is None:
@@ -132,7 +135,10 @@ def relevances(
     found = gauge.relevances(lists, [one for one in scores if one not in signals])
     if signals:
         likened = DEFAULT_MODEL if model == ANOTHER_MODEL else model
-        by_messages = MESSAGE_SCALE.relevances(lists, scores, signals, question, per_word=gauge.per_word, model=likened)
+        among = None if best is None else nlargest(best, signals, key=scores.__getitem__)
+        by_messages = MESSAGE_SCALE.relevances(
+            lists, scores, signals, question, per_word=gauge.per_word, model=likened, among=among
+        )
         found |= by_messages
     said = {entry.memory_id for entry in lists.get("key", ())}
     said |= {entry.memory_id for entry in lists.get(GRAPH, ()) if entry.score >= SAID}

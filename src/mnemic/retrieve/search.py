@@ -285,17 +285,22 @@ class Searcher:
         lifted = anchored(lifted, signals, anchor, self.signal_weights.anchored)
         by_hand = lifted
         if self.ranker is not None:
-            lifted = self.ranker.reordered(lists, lifted, lifts.signals, search.question)
+            lifted = self.ranker.reordered(lists, lifted, lifts.signals, search.question, lifts.table)
         learned = moved(by_hand, lifted)
         read = await self._contenders(search, lifted, moment)
         scores = self._scaled(weighed(lifted, read, self.signal_weights.importance))
         model, messages = measured_with(self.embedder.space, search.question), lifts.signals
         known = relevance(lists, search.question, model, scores, messages)
-        each = relevances(lists, scores, messages, search.question, model)
+        each = relevances(lists, scores, messages, search.question, model, self._read_of(search))
         ranked = Ranked(
             lists=lists, scores=scores, relevances=each, lifts=lifts, learned=learned, signals=signals, read=read
         )
         return Found(ranked, known, anchor)
+
+    def _read_of(self, search: Search) -> int | None:
+        """Return how many messages can be among the hits, the best ones; None where any can."""
+        any_place = search.request.min_score > 0 or search.request.named or self.per_session is not None
+        return None if any_place or self.reranker is not None else search.request.top_k + COMPARED
 
     async def _then(self, search: Search, where: Where, moment: Snapshot) -> Lists:
         """Return the lists of superseded memories for a question about the past."""

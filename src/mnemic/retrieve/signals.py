@@ -8,15 +8,16 @@ docs/benchmarks/retrieval.md has the gain of each there and on the test halves.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from types import MappingProxyType
 
+import numpy as np
+
+from mnemic.retrieve.message_table import STEPS, Floats, MessageTable
 from mnemic.retrieve.question import Question
 from mnemic.types import Rank, Signals
 
-BEST_OF_SESSION = 3
 SHORT_WORDS = 60
 
 
@@ -54,38 +55,47 @@ class Lifts:
         self._scores = scores
         self._question = question
         self._weights = weights
-        self._sessions = _session_scores(scores, self.signals)
-        self._turns = {(one.session, one.turn): memory_id for memory_id, one in self.signals.items() if _linkable(one)}
+        self.table = MessageTable.of(self.signals, question)
+        self._own = np.array([scores[one] for one in self.signals])
+        self._sessions = self.table.best_three(self._own) if self.signals else self._own
+        self._linked = self.table.words <= SHORT_WORDS
+        before, after = self._near() if self.signals else (self._own, self._own)
+        self._before, self._after = before, after
+
+    def _near(self) -> Floats:
+        """Return the scores of the messages before and after each, where both are short."""
+        linked = self._linked
+        near = self.table.near(np.where(linked, self._own, 0.0), STEPS[:2])
+        return np.where(linked, near, 0.0)
 
     def of(self, memory_id: str) -> dict[str, float]:
         """Return the amount that each sign adds to the memory's score, by the sign's name."""
         one = self.signals.get(memory_id)
         if one is None:
             return {}
-        lifts = _neighbours(one, self._turns, self._scores, self._weights) | _own(one, self._question, self._weights)
-        lifts["session"] = self._weights.session * self._sessions[one.session]
+        row, weights = self.table.rows[memory_id], self._weights
+        lifts = {
+            "previous": weights.previous * float(self._before[row]),
+            "following": weights.following * float(self._after[row]),
+            **_own(one, self._question, weights),
+            "session": weights.session * float(self._sessions[row]),
+        }
         return {name: lift for name, lift in lifts.items() if lift}
 
     def added(self) -> dict[str, float]:
         """Return the scores with the signals' boosts. A memory without signals keeps its score."""
-        lifted = dict(self._scores)
-        weights, question, scores, turns = self._weights, self._question, self._scores, self._turns
-        names_time = question.names_date is not None or question.period is not None
-        # The terms of `of` in its order, without a dictionary for each of some hundred messages.
-        for memory_id, one in self.signals.items():
-            cues, added = one.cues, 0.0
-            if cues.words <= SHORT_WORDS:
-                added += weights.previous * scores.get(turns.get((one.session, one.turn - 1), ""), 0.0)
-                added += weights.following * scores.get(turns.get((one.session, one.turn + 1), ""), 0.0)
-            added += weights.oneself * cues.oneself
-            added += -weights.asking * cues.asking
-            added += weights.when * (question.asks_when and cues.timed)
-            added += weights.speaker * (one.speaker in question.speakers)
-            if names_time:
-                added += weights.told * question.tells(one.happened_at.date())
-            added += weights.session * self._sessions[one.session]
-            lifted[memory_id] += added
-        return lifted
+        if not self.signals:
+            return dict(self._scores)
+        weights, table = self._weights, self.table
+        added = weights.previous * self._before + weights.following * self._after  # the terms of `of` in its order
+        added = added + weights.oneself * table.oneself
+        added -= weights.asking * table.asking
+        if self._question.asks_when:
+            added += weights.when * table.timed
+        added += weights.speaker * table.spoken
+        added += weights.told * table.told
+        added += weights.session * self._sessions
+        return {**self._scores, **dict(zip(table.rows, (self._own + added).tolist(), strict=True))}
 
 
 def with_signals(
@@ -113,33 +123,6 @@ def sign_ranks(
         for position, memory_id in enumerate(order, start=1):
             ranks[memory_id][name] = Rank(position, round(added[memory_id][name], 6))
     return ranks
-
-
-def _linkable(one: Signals) -> bool:
-    return one.cues.words <= SHORT_WORDS
-
-
-def _neighbours(
-    one: Signals, turns: Mapping[tuple[str | None, int], str], scores: Mapping[str, float], weights: SignalWeights
-) -> dict[str, float]:
-    if not _linkable(one):
-        return {}
-    before, after = turns.get((one.session, one.turn - 1), ""), turns.get((one.session, one.turn + 1), "")
-    return {
-        "previous": weights.previous * scores.get(before, 0.0),
-        "following": weights.following * scores.get(after, 0.0),
-    }
-
-
-def _session_scores(scores: Mapping[str, float], signals: Mapping[str, Signals]) -> dict[str | None, float]:
-    """Of each session with messages among the candidates, the mean of its three best scores; missing ones count 0."""
-    found: dict[str | None, list[float]] = defaultdict(list)
-    for memory_id, one in signals.items():
-        found[one.session].append(scores[memory_id])
-    return {
-        session: sum(sorted(values, reverse=True)[:BEST_OF_SESSION]) / BEST_OF_SESSION
-        for session, values in found.items()
-    }
 
 
 def _own(one: Signals, question: Question, weights: SignalWeights) -> dict[str, float]:

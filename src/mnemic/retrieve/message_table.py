@@ -40,7 +40,7 @@ class MessageTable:
     oneself: Floats
     timed: Floats
     spoken: Floats
-    told: Floats
+    of_time: Floats
 
     @classmethod
     def of(cls, signals: Mapping[str, Signals], question: Question) -> Self:
@@ -54,7 +54,7 @@ class MessageTable:
         words, asking, oneself, timed = np.fromiter(chain.from_iterable(cues), np.float64, 4 * size).reshape(-1, 4).T
         spoken = np.fromiter(map(named.__contains__, speakers), np.float64, size) if named else np.zeros(size)
         chats, turn = _numbered(sessions), np.fromiter(turns, np.int64, size)
-        return cls(rows, chats, turn, words, asking, oneself, timed, spoken, _told(question, times))
+        return cls(rows, chats, turn, words, asking, oneself, timed, spoken, _of_time(question, times))
 
     def near(self, values: Floats, steps: npt.NDArray[np.int64] = STEPS) -> Floats:
         """Return a row for each of `steps`: of each message the value of the one so many turns on; 0 where none was
@@ -102,7 +102,7 @@ def _numbered(sessions: Sequence[str | None]) -> Whole:
     return np.fromiter(map(numbers.__getitem__, sessions), np.int64, len(sessions))
 
 
-def _told(question: Question, times: Sequence[datetime]) -> Floats:
+def _of_time(question: Question, times: Sequence[datetime]) -> Floats:
     if question.names_date is None and question.period is None:
         return np.zeros(len(times))
     return np.array([question.tells(at.date()) for at in times], np.float64)

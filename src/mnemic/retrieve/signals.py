@@ -93,7 +93,7 @@ class Lifts:
         if self._question.asks_when:
             added += weights.when * table.timed
         added += weights.speaker * table.spoken
-        added += weights.told * table.told
+        added += weights.told * table.of_time
         added += weights.session * self._sessions
         return {**self._scores, **dict(zip(table.rows, (self._own + added).tolist(), strict=True))}
 

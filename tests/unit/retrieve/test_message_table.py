@@ -31,7 +31,7 @@ def test_a_row_has_what_is_known_of_its_message() -> None:
     assert (TABLE.asking.tolist(), TABLE.oneself.tolist()) == ([1, 0, 0, 0], [0, 0, 1, 0])
     assert TABLE.timed.tolist() == [0, 1, 0, 0]
     assert TABLE.spoken.tolist() == [0, 1, 1, 0]
-    assert TABLE.told.tolist() == [1, 1, 1, 1]
+    assert TABLE.of_time.tolist() == [1, 1, 1, 1]
 
 
 def test_neighbours_are_of_the_same_session() -> None:

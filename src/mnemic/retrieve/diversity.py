@@ -1,6 +1,6 @@
-"""Hits from many sources: at most so many of one conversation before the others had theirs.
+"""Diverse hits: each statement once, and if asked for, at most so many of one conversation at first.
 
-Off by default: it takes more than it gives (docs/benchmarks/retrieval.md).
+The second is off by default: it takes more than it gives (docs/benchmarks/retrieval.md).
 """
 
 from __future__ import annotations
@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from mnemic.types import Signals
+from mnemic.compare.vocabulary import plain
+from mnemic.types import Kind, Memory, Signals
 
 Entry = tuple[str, float, str]
 """A memory with its score and the reason why it is there."""
@@ -31,3 +32,26 @@ def spread(entries: Sequence[Entry], signals: Mapping[str, Signals], most: int |
         seen[one.session] += 1
         (first if seen[one.session] <= most else later).append(entry)
     return [*first, *later]
+
+
+def once(entries: Sequence[Entry], memories: Mapping[str, Memory]) -> list[Entry]:
+    """`entries` (best first) without the recorded messages that say no more than a memory among them that was made of
+    them. The memory has the better place of the two.
+    """
+    known = [memories[one] for one, _, _ in entries if one in memories]
+    made = {_said(one): one.memory_id for one in known if one.kind is Kind.LONG_TERM and one.source.session is not None}
+    repeated = {one.memory_id: made[_said(one)] for one in known if one.kind is Kind.EPISODIC and _said(one) in made}
+    if not repeated:
+        return list(entries)
+    own = {memory_id: (memory_id, score, reason) for memory_id, score, reason in entries}
+    found: dict[str, Entry] = {}
+    for memory_id, score, _ in entries:
+        shown = repeated.get(memory_id, memory_id)
+        found.setdefault(shown, (shown, max(score, own[shown][1]), own[shown][2]))
+    return list(found.values())
+
+
+def _said(memory: Memory) -> tuple[str, str | None, str]:
+    """Return who said what in which session."""
+    source = memory.source
+    return source.speaker or "user", source.session, plain(memory.content).strip(" .,;:!?")

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from mnemic.errors import MnemicError
 from mnemic.ports import Snapshot
 from mnemic.retrieve.bias import STANDING, find_biased, in_order
-from mnemic.retrieve.diversity import Entry, spread
+from mnemic.retrieve.diversity import Entry, once, spread
 from mnemic.retrieve.effective_query import plan_of
 from mnemic.retrieve.explanation import why
 from mnemic.retrieve.fuse import either, ranks_of
@@ -72,7 +72,7 @@ async def result_of(
     else:
         closed = await _closed(search, known, moment)
         rest, passed = latest_first(rest, known, closed, search.question.space)
-    rest = rest[: request.top_k]
+    rest = once(rest, known)[: request.top_k]
     order = [*((memory_id, score, STANDING) for memory_id, score in beside.items()), *rest]
     hits = await _hits(search, ranked, order, moment, known, passed)
     plan = plan_of(search, ranked.lists)

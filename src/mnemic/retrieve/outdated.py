@@ -26,6 +26,8 @@ COMPARED = 24
 """Number of the best hits that are compared with each other."""
 FEWER = 4
 """Of what a question found, so many count as one of what a statement is near: nothing is closed by their order."""
+GENERATIONS = 4
+"""Changes of a statement, one after the other, that are followed back from the latest."""
 LEAST_PART = 0.25
 """Share of a message that a statement must make up so that the whole of it counts as outdated."""
 LONGEST, LONGEST_REQUEST = 300, 160
@@ -43,8 +45,8 @@ def outdated(
 ) -> dict[str, str]:
     """For each of the memories that a later one takes the place of, the memory_id of that: of several the latest.
 
-    `closed`: what they superseded, by memory_id. A message that says nothing else than one of these is as outdated.
-    `space`: that of their vectors.
+    `closed`: what they superseded, directly or through others, by memory_id. A message that says nothing else than one
+    of these is as outdated. `space`: that of their vectors.
     """
     ordered = sorted((one for one in memories if _compared(one)), key=_moment)
     if len(ordered) < 2 or len({len(one.vector or b"") for one in ordered}) > 1:
@@ -102,11 +104,23 @@ def _is_source_of_closed(earlier: Memory, later: Memory, closed: Mapping[str, Me
     if earlier.kind is not Kind.EPISODIC or _moment(earlier) >= _moment(later) or earlier.scope != later.scope:
         return False
     said = plain(earlier.content)
-    olds = [closed[one] for one in later.supersedes if one in closed]
+    olds = _before(later, closed)
     return any(
         old.source.session == earlier.source.session and _is_most_of(plain(old.source.quote or old.content), said)
         for old in olds
     )
+
+
+def _before(later: Memory, closed: Mapping[str, Memory]) -> list[Memory]:
+    """Return what a memory has superseded, and what that had."""
+    found: dict[str, Memory] = {}
+    waiting = list(later.supersedes)
+    while waiting:
+        one = closed.get(waiting.pop())
+        if one is not None and one.memory_id not in found:
+            found[one.memory_id] = one
+            waiting += one.supersedes
+    return list(found.values())
 
 
 def _is_most_of(part: str, said: str) -> bool:

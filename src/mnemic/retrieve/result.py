@@ -16,7 +16,7 @@ from mnemic.retrieve.fuse import either, ranks_of
 from mnemic.retrieve.importance import IMPORTANCE, importance_ranks
 from mnemic.retrieve.lists import STANDING_LISTS
 from mnemic.retrieve.named_memories import Naming
-from mnemic.retrieve.outdated import COMPARED, latest_first
+from mnemic.retrieve.outdated import COMPARED, GENERATIONS, latest_first
 from mnemic.retrieve.past_questions import asks_past, believed_then
 from mnemic.retrieve.search_state import Lists, Search
 from mnemic.retrieve.signals import Lifts, sign_ranks
@@ -87,11 +87,21 @@ async def _best(search: Search, ranked: Ranked, entries: Sequence[Entry], moment
 
 
 async def _closed(search: Search, known: Mapping[str, Memory], moment: Snapshot) -> Mapping[str, Memory]:
-    """Return what the best memories have superseded, where messages are among them that may have told it."""
+    """Return what the best memories have superseded, and what that had, where messages are among them that may have
+    told it.
+    """
     if not any(memory.kind is Kind.EPISODIC for memory in known.values()):
         return NO_MEMORIES
-    ids = dict.fromkeys(one for memory in known.values() for one in memory.supersedes)
-    return await moment.get_many(list(ids), scopes=search.where.scopes) if ids else NO_MEMORIES
+    found: dict[str, Memory] = {}
+    later = list(known.values())
+    for _ in range(GENERATIONS):
+        ids = [one for one in dict.fromkeys(one for memory in later for one in memory.supersedes) if one not in found]
+        if not ids:
+            break
+        read = await moment.get_many(ids, scopes=search.where.scopes)
+        found |= read
+        later = list(read.values())
+    return found
 
 
 def _enough(memory_id: str, score: float, ranked: Ranked, least: float) -> bool:

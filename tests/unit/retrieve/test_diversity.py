@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -10,10 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemic.engine import MemoryEngine
-from mnemic.retrieve.diversity import spread
+from mnemic.retrieve.bias import RELEVANCE
+from mnemic.retrieve.diversity import once, spread
 from mnemic.stores.sqlite import SqliteStore
-from mnemic.types import Actor, Message, Signals
+from mnemic.types import Actor, Kind, Message, Signals, Source
 from mnemic_testing.embedder import WordEmbedder
+from mnemic_testing.record_store.setting import memory
 
 WHEN = datetime(2024, 1, 1, tzinfo=UTC)
 
@@ -48,3 +51,32 @@ async def test_a_search_with_a_cap_finds_other_conversations(tmp_path: Path) -> 
         other = await engine.search("pottery clay", **asked)
     assert {hit.memory.source.session for hit in plain.hits} == {"one"}
     assert [hit.memory.source.session for hit in other.hits] == ["one", "one", "two"]
+
+
+def test_what_was_said_once_is_shown_once_in_the_better_place() -> None:
+    said = Source(session="one")
+    message = memory("adoro fado!", kind=Kind.EPISODIC, source=said)
+    made = memory("Adoro fado", source=replace(said, quote="adoro fado"))
+    other = memory("I play the flute.", source=said)
+    rows = {one.memory_id: one for one in (message, made, other)}
+    entries = [(message.memory_id, 0.5, RELEVANCE), (other.memory_id, 0.4, RELEVANCE), (made.memory_id, 0.1, RELEVANCE)]
+    assert once(entries, rows) == [(made.memory_id, 0.5, RELEVANCE), entries[1]]
+    for changed in (
+        replace(message, content="Adoro fado, e tu?"),
+        replace(message, source=Source(session="two")),
+        replace(message, source=replace(said, speaker="assistant")),
+    ):
+        assert once(entries, rows | {message.memory_id: changed}) == entries
+
+
+async def test_a_search_shows_a_recorded_and_captured_message_once(tmp_path: Path) -> None:
+    engine = MemoryEngine(store=SqliteStore(tmp_path / "memory.db"), embedder=WordEmbedder())
+    asker, message = (
+        Actor(user="ana"),
+        Message(role="user", content="I'm allergic to nuts", session="one", sent_at=WHEN),
+    )
+    async with engine:
+        await engine.capture(message, actor=asker)
+        await engine.record([message], actor=asker)
+        (hit,) = (await engine.search("allergic to nuts", actor=asker)).hits
+    assert hit.memory.kind is Kind.LONG_TERM

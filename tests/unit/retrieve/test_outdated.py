@@ -125,3 +125,13 @@ async def test_long_messages_and_less_long_requests_are_not_compared(
     first, second = (first, replace(second, content=said)) if later else (replace(first, content=said), second)
     assert (LONGEST, LONGEST_REQUEST) == (300, 160)
     assert outdated([first, second]) == ({first.memory_id: second.memory_id} if compared else {})
+
+
+async def test_what_was_changed_more_than_once_is_outdated_by_the_latest(told: Sequence[Memory]) -> None:
+    first, second, third = told
+    message = replace(first, memory_id="message", kind=Kind.EPISODIC, content="my office is in Turin")
+    between = replace(second, memory_id="between", supersedes=(first.memory_id,))
+    latest = replace(third, supersedes=("between",))
+    assert outdated([message, latest], {"between": between, first.memory_id: first}) == {"message": latest.memory_id}
+    turning = {"between": between, first.memory_id: replace(first, supersedes=("between",))}
+    assert outdated([message, latest], turning) == {"message": latest.memory_id}

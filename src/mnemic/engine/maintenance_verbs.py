@@ -114,7 +114,7 @@ class UpkeepVerbs(ReadVerbs):
         self, *, actor: Actor, rules: ConsolidationRules | None = None, dry_run: bool = False
     ) -> Consolidated:
         """Consolidate the memories of the users of the actor's tenant: summaries, profiles, reflections; see
-        `mnemic.maintain.consolidate`. With `rules` no model is called. Raises StoreFailed, EmbedderFailed.
+        `mnemic.maintain.consolidate`. Without `rules` no model is called. Raises StoreFailed, EmbedderFailed.
         """
         from mnemic.maintain.consolidate import ConsolidationRules, consolidate
 

@@ -6,6 +6,7 @@ from difflib import SequenceMatcher
 from typing import Any
 
 from mnemic.compare.exclusive_values import another_of_a_sort, compound_of_a_sort, one_more_child
+from mnemic.compare.expressions import AMENDS
 from mnemic.compare.frame import Frame
 from mnemic.compare.vocabulary import MEMBERS, SLOTS
 
@@ -310,7 +311,8 @@ def apart(old: Frame, new: Frame) -> bool:
     """
     if _disjoint(old.slots("sides"), new.slots("sides")) or _two_of_a_sort(old, new) or _on_other_occasions(old, new):
         return True
-    if _disjoint(old.ordinals, new.ordinals) and not (old.sort("classes") and new.sort("classes")):
+    ranked = old.sort("classes") and new.sort("classes")
+    if _disjoint(old.ordinals, new.ordinals) and not ranked and not AMENDS.match(new.plain):
         return True
     who, whom = old.subject.partition("other:")[2], new.subject.partition("other:")[2]
     return bool(who and whom and who != whom and who not in new.stems and whom not in old.stems)

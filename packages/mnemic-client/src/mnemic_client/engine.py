@@ -46,7 +46,7 @@ SAME = frozenset(
 
 
 class RemoteEngine:
-    """The verbs of `MemoryEngine` for the one user of the credential. What a service does not offer raises
+    """Verbs of `MemoryEngine` for the one user of the credential. Verbs that a service does not offer raise
     NotSupported (`not_supported:<verb>:remote`).
     """
 
@@ -119,7 +119,7 @@ class RemoteEngine:
         return await self.client.corrected(memory_id, content, **changed)
 
     async def consents(self, *, actor: Actor) -> dict[str, bool]:
-        """Return what the user has decided, by key."""
+        """Return the user's decisions, by key."""
         return await self.client.consent.list()
 
     async def grant_consent(self, key: str, *, actor: Actor) -> None:
@@ -135,7 +135,7 @@ class RemoteEngine:
         return await self.client.privacy.erase(None if subject == actor.user else subject, block=block)
 
     async def verify_erasure(self, receipt: ErasureReceipt) -> dict[str, int]:
-        """Return what a scan finds now of what was erased."""
+        """Return the finds of a new scan for erased data."""
         return await self.client.privacy.verify(receipt)
 
     async def audit(self, *, actor: Actor, after: int = 0, before: int | None = None, limit: int = 1000) -> Any:
@@ -156,7 +156,7 @@ class RemoteEngine:
         older_than: timedelta | None = None,
         shared: bool = False,
     ) -> Sequence[Waiting]:
-        """Return what waits for a person: always in the whole tenant, for those who may review it."""
+        """Return the memories that await review: always of the whole tenant, for its reviewers."""
         return await self._queue.list(limit=limit, after=after, older_than=older_than, shared=shared)
 
     async def approve(
@@ -192,7 +192,7 @@ class RemoteEngine:
         return await self._queue.reject_all(memory_ids)
 
     async def reject_older(self, older_than: timedelta, *, actor: Actor, whole_tenant: bool = False) -> Any:
-        """Turn down what has waited for so long."""
+        """Reject the memories that have waited for this long."""
         return await self._queue.reject_older(older_than)
 
     @property
@@ -200,7 +200,7 @@ class RemoteEngine:
         return self.client.review()
 
     async def export(self, *, actor: Actor, archive: bool = False) -> AsyncIterator[dict[str, Any]]:
-        """Everything held about oneself, as JSON data."""
+        """Yield the user's own memories, as JSON data."""
         async for line in self.client.exported(archive=archive):
             if line:
                 yield json.loads(line)
@@ -208,7 +208,7 @@ class RemoteEngine:
     def export_subject(
         self, subject: str, *, actor: Actor, form: str = "json", values: bool = False
     ) -> AsyncIterator[str]:
-        """Everything held about a user, as the chunks of one document."""
+        """Yield all data about a user, as the chunks of one document."""
         return self.client.exported_subject(None if subject == actor.user else subject, form=form, values=values)
 
     async def redacted(self, text: str, *, actor: Actor) -> str:
@@ -216,7 +216,9 @@ class RemoteEngine:
         return await self.client.redacted(text)
 
     async def changes(self, *, after: int | None = None) -> AsyncIterator[AuditEvent]:
-        """Each change of one's memories, as it comes. Whose it was, a service does not tell: `actor` is empty."""
+        """Yield each change of the user's memories as it happens. `actor` is empty: a service does not reveal the
+        author.
+        """
         async for _, result in self.client.changes(after=None if after is None else str(after)):
             scope = self._actor.scope(result["level"])
             fields = {name: result[name] for name in ("sequence", "action", "memory_id", "version")}

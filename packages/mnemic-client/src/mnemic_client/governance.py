@@ -50,7 +50,7 @@ class _Governed(Face[M]):
 
 
 class RemoteReviews(_Governed[M]):
-    """Memories that wait for a person in the tenant. Whoever proposed a memory cannot approve it."""
+    """Memories of the tenant that await review. The proposer of a memory cannot approve it."""
 
     @verb
     async def list(
@@ -61,8 +61,8 @@ class RemoteReviews(_Governed[M]):
         older_than: timedelta | None = None,
         shared: bool = False,
     ) -> Sequence[Waiting]:
-        """Return the queue, oldest first, with what each contradicts; `after` ends the previous page. `shared`: what
-        others wrote at shared levels, is read already and not yet trusted, as well.
+        """Return the queue, oldest first, with the memory that each entry contradicts; `after` ends the previous page.
+        `shared` adds the memories that others wrote at shared levels: visible already, but not trusted yet.
         """
         return await self._waiting(limit, after, older_than, shared=shared)
 
@@ -95,7 +95,7 @@ class RemoteReviews(_Governed[M]):
 
     @verb
     async def reject_older(self, than: timedelta) -> Sequence[WriteReceipt]:
-        """Turn down what has waited for so long."""
+        """Reject the entries that have waited for this long."""
         receipts: list[WriteReceipt] = []
         while page := await self._waiting(PAGE, None, than):
             receipts += [await self._reject(one.memory.memory_id) for one in page]
@@ -103,11 +103,11 @@ class RemoteReviews(_Governed[M]):
 
 
 class RemoteConsents(_Governed[M]):
-    """Consents to what may be remembered of the user, key by key."""
+    """Consent of the user, key by key."""
 
     @verb
     async def list(self) -> dict[str, bool]:
-        """Return what the user has decided."""
+        """Return the user's decisions."""
         decided: dict[str, bool] = (await self._remote.call("GET", "/v1/consents"))["consents"]
         return decided
 
@@ -118,7 +118,7 @@ class RemoteConsents(_Governed[M]):
 
     @verb
     async def revoke(self, key: str, *, erase_held: bool = False) -> Revocation:
-        """Hide and refuse `key` from now on; with `erase_held` what is held under it goes for good."""
+        """Hide and refuse `key` from now on; `erase_held` also erases the memories stored under it."""
         asked = {"erase_held": str(erase_held).lower()}
         answer = await self._remote.call("DELETE", f"/v1/consents/{quote(key, safe='')}", params=asked)
         erased = None if answer["erasure"] is None else await _ended(self._remote, answer["erasure"])
@@ -126,26 +126,26 @@ class RemoteConsents(_Governed[M]):
 
 
 class RemotePrivacy(_Governed[M]):
-    """Everything that is held about somebody, and its end."""
+    """Personal data stored about a user, and its erasure."""
 
     @verb
     async def erase(self, subject: str | None = None, *, block: bool = False) -> ErasureReceipt:
-        """Erase everything about oneself, or as an operator about `subject` of the tenant. Returns once it has ended,
-        however long that takes. Raises what it failed with.
+        """Erase everything about the user, or for an operator about `subject` of the tenant. Returns once it has
+        finished, however long that takes. Raises the errors of the erasure.
         """
         job = await self._remote.call("POST", "/v1/erasures", {"subject": subject, "block": block}, repeatable=True)
         return await _ended(self._remote, job)
 
     @verb
     async def verify(self, receipt: ErasureReceipt) -> dict[str, int]:
-        """Return what a scan finds now of what was erased, by place: nothing but zeros where the receipt holds."""
+        """Return the finds of a new scan for erased data, by place: all zero if the receipt is right."""
         answer = await self._remote.call("POST", "/v1/erasures/verification", receipt.as_dict(), repeatable=True)
         traces: dict[str, int] = answer["traces"]
         return traces
 
 
 class RemoteAudit(_Governed[M]):
-    """The tenant's audit. It holds no content."""
+    """Audit log of the tenant, without content."""
 
     @verb
     async def list(self, *, after: int = 0, before: int | None = None, limit: int = 1000) -> Sequence[AuditEvent]:
@@ -161,7 +161,7 @@ class RemoteAudit(_Governed[M]):
 
 
 async def carried_out(remote: Remote, shown: Mapping[str, Any]) -> CarriedOut:
-    """Return the result of a request about memory, once an erasure of its has ended. Raises what that failed with."""
+    """Return the result of a request about memory, once its erasure has finished. Raises the errors of that."""
     erased = None if shown["erasure"] is None else await _ended(remote, shown["erasure"])
     return CarriedOut(
         forgotten=tuple(shown["forgotten"]),
@@ -171,7 +171,7 @@ async def carried_out(remote: Remote, shown: Mapping[str, Any]) -> CarriedOut:
 
 
 async def _ended(remote: Remote, job: dict[str, Any]) -> ErasureReceipt:
-    """Return the receipt of an erasure, once it has ended. Raises what it failed with."""
+    """Return the receipt of an erasure, once it has finished. Raises its errors."""
     place = f"/v1/erasures/{quote(job['erasure_id'], safe='')}"
     while job["state"] == "running":
         job = await remote.call("GET", place, params={"wait": WAITED})

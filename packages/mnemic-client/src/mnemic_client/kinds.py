@@ -51,7 +51,7 @@ class RemoteEpisodes(RemoteView[M]):
 
     @verb
     async def feedback(self, memory_id: str, content: str) -> WriteReceipt:
-        """Add what somebody said of an episode afterwards. Raises MemoryNotFound."""
+        """Add a later comment on an episode. Raises MemoryNotFound."""
         place = f"/v1/episodes/{quote(memory_id, safe='')}/feedback"
         return receipt_of(await self._remote.call("POST", place, {"content": content}))
 
@@ -83,7 +83,7 @@ class RemoteEpisodes(RemoteView[M]):
 
     @verb
     async def lessons(self, task: str, *, top_k: int = 5) -> Sequence[Lesson]:
-        """Return what failed before in the episodes most like `task`, and what worked instead."""
+        """Return the failures in the episodes most similar to `task`, and the steps that worked instead."""
         answer = await self._remote.call(
             "POST", "/v1/episodes/lessons", {"task": task, "top_k": top_k}, repeatable=True
         )
@@ -109,14 +109,14 @@ class RemoteEntities(RemoteView[M]):
         since: datetime | None = None,
         idempotency_key: str | None = None,
     ) -> WriteReceipt:
-        """Remember that `source` (a name, or "me") stands in `relation` to `target`."""
+        """Remember a `relation` from `source` (a name, or "me") to `target`."""
         body = {"source": source, "relation": relation, "target": target, "since": iso(since, "since")}
         headers = {"Idempotency-Key": idempotency_key}
         return receipt_of(await self._remote.call("POST", "/v1/entities/relations", body, headers=headers))
 
     @verb
     async def end(self, source: str, relation: str, target: str) -> WriteReceipt | None:
-        """Remember that the relation holds no more; None where it was not known to hold."""
+        """Remember that the relation has ended; return None if it was unknown."""
         body = {"source": source, "relation": relation, "target": target}
         answer = (await self._remote.call("POST", "/v1/entities/relations/end", body))["receipt"]
         return None if answer is None else receipt_of(answer)
@@ -128,13 +128,13 @@ class RemoteEntities(RemoteView[M]):
 
     @verb
     async def apart(self, name: str, other: str) -> WriteReceipt | None:
-        """Take back that two names are one; None where nobody had said so."""
+        """Revert that two names are one; return None if nobody had said so."""
         answer = (await self._remote.call("POST", "/v1/entities/apart", {"name": name, "other": other}))["receipt"]
         return None if answer is None else receipt_of(answer)
 
     @verb
     async def extract(self, text: str | Message, *, idempotency_key: str | None = None) -> Extracted:
-        """Remember who and what a text of the user's names, and how they are related."""
+        """Remember the people and things in a text of the user, and their relations."""
         return await self.extracted(text, idempotency_key)
 
     async def extracted(self, text: str | Message, idempotency_key: str | None = None) -> Extracted:
@@ -148,7 +148,7 @@ class RemoteEntities(RemoteView[M]):
 
     @verb
     async def of_user(self, label: str | None = None, *, limit: int = 50) -> Sequence[Node]:
-        """Return what the user has spoken of, last first."""
+        """Return the nodes that the user has mentioned, last first."""
         answer = await self._remote.call("GET", "/v1/entities", params={"label": label, "limit": limit})
         return [node_of(one) for one in answer["entities"]]
 
@@ -156,7 +156,7 @@ class RemoteEntities(RemoteView[M]):
     async def neighbours(
         self, name: str = "me", *, hops: int = 1, at: datetime | None = None, limit: int = 50
     ) -> Sequence[Neighbour]:
-        """Return what is within `hops` relations of `name`, nearest first, each with the way there."""
+        """Return the nodes within `hops` relations of `name`, nearest first, each with its path."""
         asked = {"name": name, "hops": hops, "at": iso(at, "at"), "limit": limit}
         answer = await self._remote.call("GET", "/v1/entities/neighbours", params=asked)
         return [neighbour_of(one) for one in answer["neighbours"]]
@@ -165,7 +165,7 @@ class RemoteEntities(RemoteView[M]):
     async def path(
         self, source: str, target: str, *, hops: int = 4, at: datetime | None = None
     ) -> Sequence[Relation] | None:
-        """Return the shortest way from one to the other now, or `at` another time; None where there is none."""
+        """Return the shortest path from one to the other, now or `at` another time; None if there is none."""
         asked = {"source": source, "target": target, "hops": hops, "at": iso(at, "at")}
         answer = (await self._remote.call("GET", "/v1/entities/path", params=asked))["path"]
         return None if answer is None else [relation_of(one) for one in answer]

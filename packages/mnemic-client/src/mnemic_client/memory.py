@@ -1,4 +1,4 @@
-"""The verbs of a memory that a service keeps. Each does what the library's verb of the same name does; see there."""
+"""Verbs of a memory on a service. Each corresponds to the library's verb of the same name; see there."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class MemoryClient(RemoteReading[M]):
 
     @like(MemoryVerbs.capture)
     async def capture(self, given: SimpleNamespace) -> RunReport:
-        """Remember what is worth it in something the user said."""
+        """Remember the lasting facts in the user's message."""
         message = given.message
         said = message if isinstance(message, Message) else Message(role="user", content=message)
         headers = {"Idempotency-Key": given.idempotency_key}
@@ -115,8 +115,8 @@ class MemoryClient(RemoteReading[M]):
 
     @like(MemoryVerbs.capture_many)
     async def capture_many(self, given: SimpleNamespace) -> Sequence[RunReport | None]:
-        """Remember what is worth it in several messages: one report for each of the user's own, None for the others.
-        Sent in parts, so that no request takes as long as all of them.
+        """Remember the lasting facts in several messages: one report for each of the user's messages, None for the
+        others. Sent in parts, so that no request takes as long as all of them.
         """
         messages = given.messages
         keys = [None] * len(messages) if given.idempotency_keys is None else [*given.idempotency_keys]
@@ -142,7 +142,9 @@ class MemoryClient(RemoteReading[M]):
 
     @like(MemoryVerbs.update)
     async def update(self, given: SimpleNamespace) -> WriteReceipt:
-        """Correct a memory in its next version; what is not given stays. Raises VersionConflict, MemoryNotFound."""
+        """Correct a memory in its next version; omitted fields stay unchanged. Raises VersionConflict,
+        MemoryNotFound.
+        """
         return await self.corrected(**vars(given))
 
     async def corrected(
@@ -181,18 +183,20 @@ class MemoryClient(RemoteReading[M]):
 
     @like(MemoryVerbs.carry_out)
     async def carry_out(self, given: SimpleNamespace) -> CarriedOut:
-        """Do what a message asked of memory, once its user has confirmed it. Returns once an erasure has ended."""
+        """Carry out a message's request about memory, once its user has confirmed it. Returns once an erasure has
+        finished.
+        """
         answer = await self._remote.call("POST", "/v1/memory-requests", given.request.to_dict())
         return await carried_out(self._remote, answer)
 
     @like(MemoryVerbs.undo)
     async def undo(self, given: SimpleNamespace) -> UndoReceipt:
-        """Take back what a memory replaced: a merge, a new value under a key, an approval."""
+        """Undo a merge, a new value of a key, or an approval."""
         return from_json(UndoReceipt, await self._remote.call("POST", f"{at(given.memory_id)}/undo"))
 
     @like(MemoryVerbs.rollback)
     async def rollback(self, given: SimpleNamespace) -> WriteReceipt:
-        """Make a memory say again what it said in `version`."""
+        """Restore the content that a memory had in `version`."""
         return receipt_of(
             await self._remote.call("POST", f"{at(given.memory_id)}/rollback", {"version": given.version})
         )
@@ -201,9 +205,9 @@ class MemoryClient(RemoteReading[M]):
     async def import_all(
         self, import_id: str, memories: Iterable[Mapping[str, Any]], *, part: int = PART
     ) -> ImportState:
-        """Take in memories (as `add` takes them: `content`, `key`, ...), `part` (at most 500) at a time. Called again
-        with the same memories after it was cut off, it goes on where it stopped. Raises what the service's store or
-        embedder failed with (StoreFailed, EmbedderFailed): the memories from there on are not taken yet.
+        """Import memories (in the form that `add` takes: `content`, `key`, ...), `part` (at most 500) at a time. After
+        an interruption, another call with the same memories continues. Raises the failures of the service's store or
+        embedder (StoreFailed, EmbedderFailed): the memories from there on are not imported yet.
         """
         place = f"/v1/imports/{quote(import_id, safe='')}"
         try:
@@ -243,18 +247,18 @@ class MemoryClient(RemoteReading[M]):
     # -- as it comes --------------------------------------------------------------------------------------------------
 
     def exported(self, *, archive: bool = False) -> AsyncIterator[str]:
-        """Everything held about oneself, as JSON lines; as an `archive` with every version and the consents."""
+        """Yield the user's own memories, as JSON lines; as an `archive` with every version and the consents."""
         return self._remote.lines("GET", f"/v1/export?archive={str(archive).lower()}")
 
     def exported_subject(self, subject: str | None, *, form: str, values: bool) -> AsyncIterator[str]:
-        """Everything held about oneself, or as an operator about `subject`, as the chunks of one document."""
+        """Yield all data about the user, or for an operator about `subject`, as the chunks of one document."""
         asked = {"subject": subject, "form": form, "values": str(values).lower()}
         wanted = urlencode({name: value for name, value in asked.items() if value is not None})
         return self._remote.chunks("GET", f"/v1/export/subject?{wanted}")
 
     def changes(self, *, after: str | None = None) -> AsyncIterator[tuple[str, dict[str, Any]]]:
-        """Each change of one's memories with its id, from behind `after` (now), until the service stops. Never any
-        content.
+        """Yield each change of the user's memories with its id, after `after` (default: from now on), until the service
+        stops. Never contains content.
         """
         return self._changes(after)
 

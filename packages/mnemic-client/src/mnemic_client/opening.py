@@ -27,9 +27,9 @@ class AsyncClient(MemoryClient[Awaited]):
         self.persona, self.episodic, self.entity, self.structured, self.short_term = self.kinds_on(self.ground)
 
     def for_user(self, user: str, *, session: str | None = None, roles: Sequence[str] = FOR_USERS) -> AsyncClient:
-        """Return a client of one of the application's users, for the key of an application: it acts by tokens of the
-        user, which it fetches and renews itself. It uses the connections of this client and ends with it. `session`
-        names the conversation in progress; of `roles` the user gets what the application has.
+        """Return a client for one of the application's users, given an application's key: it uses tokens of the user,
+        which it fetches and renews. It shares the connections of this client and closes with it. `session` names the
+        active conversation; the user gets those of `roles` that the application has.
         """
         return AsyncClient(self._remote.of(Actor(user=user, session=session), roles))
 
@@ -56,22 +56,22 @@ class BlockingClient(MemoryClient[Blocking], PortalOwner):
         self.persona, self.episodic, self.entity, self.structured, self.short_term = self.kinds_on(self.ground)
 
     def for_user(self, user: str, *, session: str | None = None, roles: Sequence[str] = FOR_USERS) -> BlockingClient:
-        """Return a client of one of the application's users, for the key of an application: it acts by tokens of the
-        user, which it fetches and renews itself. It uses the connections of this client and ends with it. `session`
-        names the conversation in progress; of `roles` the user gets what the application has.
+        """Return a client for one of the application's users, given an application's key: it uses tokens of the user,
+        which it fetches and renews. It shares the connections of this client and closes with it. `session` names the
+        active conversation; the user gets those of `roles` that the application has.
         """
         return BlockingClient(self._remote.of(Actor(user=user, session=session), roles), self)
 
     def export(self, *, archive: bool = False) -> Iterator[str]:
-        """Everything held about oneself, as JSON lines; see `exported`."""
+        """Yield the user's own memories, as JSON lines; see `exported`."""
         return self._portal.iterate(self.exported(archive=archive))
 
     def export_subject(self, subject: str | None = None, *, form: Form = "json", values: bool = False) -> Iterator[str]:
-        """Everything held about oneself, or as an operator about `subject`, as the chunks of one document."""
+        """Yield all data about the user, or for an operator about `subject`, as the chunks of one document."""
         return self._portal.iterate(self.exported_subject(subject, form=form, values=values))
 
     def watch(self, *, after: str | None = None) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Each change with its id, as it comes; see `changes`."""
+        """Yield each change with its id as it happens; see `changes`."""
         return self._portal.iterate(self.changes(after=after))
 
     def close(self) -> None:
@@ -92,9 +92,8 @@ def connect(
     transport: httpx.AsyncBaseTransport | None = None,
     session: str | None = None,
 ) -> BlockingClient:
-    """Return a client of the service at `url`, as whom `api_key` (a key, or a token) stands for. `timeout` in seconds
-    for one call; `attempts` of calls that change nothing when they come twice. `transport` takes the place of the
-    network. `session` names the conversation in progress.
+    """Return a client of the service at `url`, authenticated by `api_key` (a key or a token). `timeout` in seconds for
+    one call; `attempts` of idempotent calls. `transport` replaces the network. `session` names the active conversation.
     """
     return BlockingClient(
         Remote(url, api_key, timeout=timeout, attempts=attempts, transport=transport, session=session)

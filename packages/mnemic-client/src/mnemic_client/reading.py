@@ -1,4 +1,4 @@
-"""The verbs that read a memory that a service keeps. Each does what the library's verb of the same name does."""
+"""Read verbs of a memory on a service. Each corresponds to the library's verb of the same name."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from mnemic_client.signatures import like
 from mnemic_client.upkeep import RemoteUpkeep
 
 PAGE = 200
-"""Memories that a service lists at once; more are asked for page by page."""
+"""Page size of a list of memories."""
 
 
 class RemoteReading(RemoteUpkeep[M]):
@@ -58,8 +58,8 @@ class RemoteReading(RemoteUpkeep[M]):
 
     @like(MemoryVerbs.retrieve)
     async def retrieve(self, given: SimpleNamespace) -> Retrieved:
-        """Return the best across kinds (None: all), best first, with what failed in `errors`. Working memory is that of
-        a `MemoryManager`; a client has none.
+        """Return the best results across kinds (None: all), best first, with failures in `errors`. A client has no
+        working memory, only a `MemoryManager` has.
         """
         body = {"query": given.query, "kinds": names(given.kinds), "top_k": given.top_k}
         answer = await self._remote.call("POST", "/v1/retrieve", body, repeatable=True)
@@ -109,15 +109,15 @@ class RemoteReading(RemoteUpkeep[M]):
 
     @like(MemoryVerbs.lineage)
     async def lineage(self, given: SimpleNamespace) -> Lineage:
-        """Return what a memory took the place of, newest first, and what took its place, in order."""
+        """Return the predecessors of a memory, newest first, and its successors, in order."""
         answer = await self._remote.call("GET", f"{at(given.memory_id)}/lineage")
         earlier, later = (tuple(memories(answer[name])) for name in ("earlier", "later"))
         return Lineage(memory=from_dict(answer["memory"]), earlier=earlier, later=later, complete=answer["complete"])
 
     @like(MemoryVerbs.uses)
     async def uses(self, given: SimpleNamespace) -> tuple[Sequence[Use], int | None]:
-        """Return what was done with a memory, newest first, and where the next page begins. Of the `actor` a service
-        only tells whether it was oneself (`me`, else empty).
+        """Return the audit of a memory, newest first, and the start of the next page. A service reveals of the `actor`
+        only whether it was the caller (`me`, else empty).
         """
         page = {"before": given.before, "limit": given.limit}
         answer = await self._remote.call("GET", f"{at(given.memory_id)}/uses", params=page)
@@ -125,5 +125,5 @@ class RemoteReading(RemoteUpkeep[M]):
 
 
 def _times(given: SimpleNamespace) -> dict[str, str | None]:
-    """Return the times that a read is asked for, as the service takes them."""
+    """Return the times of a read in the form that the service takes."""
     return {"as_of": iso(given.as_of, "as_of"), "known_at": iso(given.known_at, "known_at")}

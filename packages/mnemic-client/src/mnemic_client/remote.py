@@ -1,4 +1,4 @@
-"""Calls over HTTP: the credential, the errors, and what is tried again."""
+"""Calls over HTTP: credentials, errors and retries."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ LONGEST_WAIT = 10.0
 
 
 class Remote:
-    """One service, as one credential. `attempts` counts the first; only calls that change nothing when they come twice
-    are made again, after the rest that the service asked for.
+    """One service with one credential. `attempts` includes the first; only idempotent calls are retried, after the
+    pause that the service asked for.
     """
 
     def __init__(
@@ -134,7 +134,7 @@ class Remote:
                 yield line
 
     async def chunks(self, method: str, path: str) -> AsyncIterator[str]:
-        """Return the text of an answer as it comes, without an end of time. Raises as `call` does."""
+        """Yield the text of a streamed answer, without a time limit. Raises as `call` does."""
         async with self._streamed(method, path, None, None) as answer:
             async for text in answer.aiter_text():
                 yield text
@@ -179,7 +179,7 @@ def _problem(answer: httpx.Response) -> Mapping[str, Any]:
 
 
 async def _rested(failure: MnemicError) -> bool:
-    """Wait as long as the service asked for; False where it did not ask, or for too long."""
+    """Wait for the time that the service asked for; return False if it did not ask, or for too long."""
     if failure.retry_after is None or failure.retry_after.total_seconds() > LONGEST_WAIT:
         return False
     await asyncio.sleep(failure.retry_after.total_seconds())

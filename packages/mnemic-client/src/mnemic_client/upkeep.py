@@ -18,7 +18,7 @@ from mnemic_client.signatures import like
 
 
 class RemoteUpkeep(Face[M]):
-    """The verbs of operators, and what governs a memory."""
+    """Verbs of operators, and of the governance of a memory."""
 
     def __init__(self, ground: Ground[M], remote: Remote) -> None:
         super().__init__(ground)
@@ -32,37 +32,35 @@ class RemoteUpkeep(Face[M]):
 
     @like(MemoryVerbs.expire)
     async def expire(self, given: SimpleNamespace) -> ExpiryReport:
-        """Mark what has expired and purge what was marked a grace period ago. For operators."""
+        """Mark expired memories and purge those marked a grace period ago. For operators."""
         body = {"rules": None if given.rules is None else to_json(given.rules), "dry_run": given.dry_run}
         return from_json(ExpiryReport, await self._remote.call("POST", "/v1/expiry", body))
 
     @like(MemoryVerbs.consolidate)
     async def consolidate(self, given: SimpleNamespace) -> Consolidated:
-        """Draw together what was said: summaries, profiles, reflections. Without `rules` no model is asked. For
-        operators.
-        """
+        """Consolidate memories: summaries, profiles, reflections. Without `rules` no model is called. For operators."""
         body = {"rules": None if given.rules is None else to_json(given.rules)}
         asked = {"dry_run": str(given.dry_run).lower()}
         return from_json(Consolidated, await self._remote.call("POST", "/v1/consolidations", body, params=asked))
 
     @like(MemoryVerbs.doctor)
     async def doctor(self, given: SimpleNamespace) -> Health:
-        """Return which of the tenant's memories a person should look at. For operators."""
+        """Return the findings in the tenant's memories that need a person. For operators."""
         return from_json(Health, await self._remote.call("GET", "/v1/doctor", params={"limit": given.limit}))
 
     @property
     def consent(self) -> RemoteConsents[M]:
-        """Consents to what may be remembered of the user, key by key."""
+        """Consent of the user, key by key."""
         return RemoteConsents(self.ground, self._remote)
 
     @property
     def privacy(self) -> RemotePrivacy[M]:
-        """Data held about somebody, and its erasure."""
+        """Personal data stored about a user, and its erasure."""
         return RemotePrivacy(self.ground, self._remote)
 
     @property
     def audit(self) -> RemoteAudit[M]:
-        """Record of what happened to the tenant's memories. For operators."""
+        """Audit log of the tenant's memories. For operators."""
         return RemoteAudit(self.ground, self._remote)
 
     def review(self) -> RemoteReviews[M]:
@@ -71,7 +69,7 @@ class RemoteUpkeep(Face[M]):
 
     @verb
     async def consents(self) -> dict[str, bool]:
-        """Return what the user has decided: `consent.list()` in earlier releases."""
+        """Return the user's decisions: `consent.list()` in earlier releases."""
         return await RemoteConsents(awaited(), self._remote).list()
 
     @verb

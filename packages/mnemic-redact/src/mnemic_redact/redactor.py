@@ -1,8 +1,8 @@
-"""A redactor: the detectors to ask, and the action on each kind of thing that they find.
+"""Redactor: the detectors, and the action on each kind that they find.
 
-Most texts hold no sign, digit or word that any detector's find has to hold (`_SUSPECT`): one expression says so, and no
-detector is asked. With the first text that holds one, the detectors are loaded; `mnemic_redact.replacement` replaces
-what they find.
+Most texts contain no character or word that a find of any detector requires (`_SUSPECT`): one expression checks that,
+and no detector runs. The detectors are loaded for the first text that contains one; `mnemic_redact.replacement`
+replaces the finds.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ long as the shortest token or hardware address, or a name of keys and seeds.
 
 
 class Redactor:
-    """Finds and replaces what the table of `mnemic_redact.pii_kinds` for `regions` knows, or `detectors` in its place,
-    and what the `further` ones know; `actions` says per entity what to do, `redact` where it is silent. The optional
-    kinds (`mnemic_redact.pii_kinds.optional`) are looked for where `actions` names them.
+    """Finds and replaces the kinds of `mnemic_redact.pii_kinds` for `regions`, or those of `detectors` instead, and
+    those of the `further` detectors; `actions` has the action per entity (default: `redact`). The optional kinds
+    (`mnemic_redact.pii_kinds.optional`) are detected only if `actions` names them.
 
     Raises InvalidRules (`redaction.entities`) for an entity that no detector finds, and (`redaction.regions`) for a
     region without a numbering plan.
@@ -77,7 +77,7 @@ class Redactor:
         return self._finds.redact(text, secret)
 
     def find(self, text: str) -> list[Span]:
-        """Return what one pass over `text` replaces, in order and without overlaps."""
+        """Return the replacements of one pass over `text`, in order and without overlaps."""
         return self._finds.find(text)
 
 

@@ -44,7 +44,7 @@ class _Marked(NamedTuple):
 
 
 class Finds:
-    """Finds and replaces what `detectors` know, as `actions` say of each entity."""
+    """Finds and replaces the kinds of `detectors`, with the `actions` of each entity."""
 
     def __init__(self, detectors: Sequence[Detector], actions: Mapping[str, Action]) -> None:
         self._detectors = tuple(detectors)
@@ -87,7 +87,7 @@ class Finds:
         blocked: list[str],
         tokens: dict[str, str],
     ) -> None:
-        """Note what policy says of each find."""
+        """Record the policy's action on each find."""
         for start, end, entity, value in spans:
             action = self._action(entity)
             (blocked if action is Action.BLOCK else replaced).append(entity)
@@ -95,14 +95,14 @@ class Finds:
                 tokens.setdefault(marker(entity, value, secret), text[start:end])
 
     def find(self, text: str) -> list[Span]:
-        """Return what one pass over `text` replaces, in order and without overlaps."""
+        """Return the replacements of one pass over `text`, in order and without overlaps."""
         return [Span(*find) for find in self._finds(text)]
 
     def _action(self, entity: str) -> Action:
         return self._actions.get(entity, Action.REDACT)
 
     def _finds(self, text: str) -> list[_Find]:
-        """Return what to replace: in order, without overlaps."""
+        """Return the spans to replace, in order and without overlaps."""
         found = self._found(text)
         unescaped = decoded(text)
         if unescaped:
@@ -136,7 +136,7 @@ _NUMBERS = frozenset({"CARD", "IMEI", "NATIONAL_ID", "PHONE", "SSN"})
 
 
 def _outside_uuids(found: list[_Find], text: str) -> list[_Find]:
-    """Return the matches, without digits of an identifier that look like somebody's number by chance."""
+    """Return the matches, without digits of an identifier that look like a number by chance."""
     if not any(entity in _NUMBERS for _, _, entity, _ in found):
         return found
     identifiers = [match.span() for match in _UUID.finditer(text)]

@@ -31,8 +31,8 @@ _SIGN = re.compile(r"\\.|\[\^?|.", re.DOTALL)
 
 
 def for_folded(expression: str) -> str:
-    r"""Return the expression, which holds no bracket in a class but behind a backslash, for texts whose digits are all
-    those of ASCII: comparing with `[0-9]` takes half as long as asking Unicode what a character is (`\d`).
+    r"""Return the expression for texts whose digits are all ASCII: comparing with `[0-9]` takes half as long as
+    Unicode's `\d`. A bracket inside a class must be escaped.
     """
     signs = []
     inside = False
@@ -89,9 +89,9 @@ def pattern(
     spell: Callable[[str], str] = str,
     group: int = 0,
 ) -> Search:
-    """Return a search by one expression. `needs`: lower-case texts of which every match holds one; looking for them
-    first is what keeps a long text without them cheap; or what looks. `fits` decides by what is found alone, `accept`
-    by the whole match. `spell`: so that the same thing is always the same value.
+    """Return a search with one expression. `needs`: lower-case texts of which every match contains one (or a function):
+    checking them first keeps long texts without them cheap. `fits` decides by the match's text alone, `accept` by the
+    whole match. `spell` normalises spellings, so that the same thing always has the same value.
     """
     compiled = Folded(expression) if isinstance(expression, str) else expression
 
@@ -144,7 +144,7 @@ def _plain(text: str) -> bool:
 
 @lru_cache(maxsize=1)
 def lowered(text: str) -> str:
-    """`text` in lower case, worked out once for the searches of one text."""
+    """Return `text` in lower case, computed once for all searches of one text."""
     # All searches look at one text after the other.
     return text.lower()
 
@@ -159,7 +159,7 @@ def is_numbered(text: str) -> bool:
 
 
 def numbered(searches: Iterable[Search]) -> Search:
-    """Return the searches, in texts that hold a number of seven digits at all."""
+    """Return the searches, restricted to texts that contain a number of seven digits."""
 
     def search(text: str) -> Iterator[Found]:
         if is_numbered(text):

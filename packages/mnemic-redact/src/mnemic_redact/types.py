@@ -59,8 +59,8 @@ class Span(NamedTuple):
 
 
 class Action(StrEnum):
-    """Action on an entity: replaced by a marker, the same with the value behind it kept sealed, the whole write
-    refused, or left as it is.
+    """Action on an entity: replace it by a marker, do so and keep the value sealed, refuse the whole write, or leave it
+    unchanged.
     """
 
     REDACT = "redact"

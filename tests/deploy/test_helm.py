@@ -24,13 +24,14 @@ def test_helm_renders_what_kubernetes_would_take(given: list[str], release: str)
     assert shown.returncode == 0, shown.stderr
     made = [one for one in yaml.safe_load_all(shown.stdout) if one]
     assert sorted(one["kind"] for one in made) == [
-        "ConfigMap", "Deployment", "Deployment", "PodDisruptionBudget", "Service",
+        "ConfigMap", "Deployment", "Deployment", "NetworkPolicy", "PodDisruptionBudget", "Service",
     ]  # fmt: skip
     for deployment in (one for one in made if one["kind"] == "Deployment"):
         pod = deployment["spec"]["template"]
         assert deployment["spec"]["selector"]["matchLabels"].items() <= pod["metadata"]["labels"].items()
         assert pod["spec"]["enableServiceLinks"] is False
         assert len(pod["metadata"]["annotations"]["checksum/settings"]) == 64
+        assert pod["spec"]["securityContext"].items() >= {"runAsGroup": 10001, "fsGroup": 10001}.items()
         (container,) = pod["spec"]["containers"]
         assert container["args"][0] in COMMANDS
         assert container["securityContext"]["readOnlyRootFilesystem"] is True

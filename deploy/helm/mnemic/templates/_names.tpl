@@ -35,6 +35,8 @@ enableServiceLinks: false
 securityContext:
   runAsNonRoot: true
   runAsUser: 10001
+  runAsGroup: 10001
+  fsGroup: 10001
   seccompProfile: { type: RuntimeDefault }
 volumes:
   - { name: tmp, emptyDir: {} }

@@ -33,7 +33,7 @@ async def test_everything_is_decided_by_keyboard(own: Stage, enter: Enter) -> No
 
     await expect(page.locator(".versus ins").first).to_be_visible()
     await page.keyboard.press("r")
-    await expect(page.get_by_role("status").filter(has_text="Turned down.")).to_be_visible()
+    await expect(page.get_by_role("status").filter(has_text="Rejected.")).to_be_visible()
     assert await waiting(page) == [second, third, fourth, *rest]
 
     await page.keyboard.press("j")
@@ -68,6 +68,6 @@ async def test_several_are_decided_together(own: Stage, enter: Enter) -> None:
     page = await enter("ben", on=own)
     await visit(page, "review")
     await page.get_by_role("button", name="Mark all").click()
-    await page.get_by_role("button", name="Turn down marked").click()
-    await page.get_by_role("button", name="Turn down", exact=True).last.click()
+    await page.get_by_role("button", name="Reject marked").click()
+    await page.get_by_role("button", name="Reject", exact=True).last.click()
     await expect(page.get_by_text("Nothing waits for review")).to_be_visible()

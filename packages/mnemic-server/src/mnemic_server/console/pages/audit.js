@@ -43,7 +43,7 @@ async function latest(signal) {
 }
 
 function rows(events) {
-  if (events.length === 0) return empty("No lines", "Nothing that was done fits these words.");
+  if (events.length === 0) return empty("No lines", "No activity matches these words.");
   return table("Lines of the audit", ["When", "Who", "What", "Of whom", "Reason"], events.map((one) => [
     when(one.at), one.actor, spaced(one.action), one.owner ?? one.level ?? "", el("span", {}, String(one.detail.reason ?? "")),
   ]));

@@ -13,7 +13,7 @@ const DONE = { created: "remembered", updated: "corrected", injected: "put befor
 
 /** @param {any} context */
 export async function show({ argument: memoryId, who, signal }) {
-  if (!memoryId) return several(head("Memory"), empty("No memory is named", "Open one from the search.", el("a", { class: "button", href: "#/search" }, "Search")));
+  if (!memoryId) return several(head("Memory"), empty("No memory is named", "Open one from Search.", el("a", { class: "button", href: "#/search" }, "Search")));
   const path = `/v1/memories/${encodeURIComponent(memoryId)}`;
   const [{ versions }, lineage, { uses }] = await Promise.all([
     call("GET", `${path}/history`, { signal }),
@@ -76,7 +76,7 @@ function relatives({ earlier, later }) {
 }
 
 function seen(uses) {
-  if (uses.length === 0) return el("p", { class: "quiet" }, "Nobody has used it yet.");
+  if (uses.length === 0) return el("p", { class: "quiet" }, "It has not been used yet.");
   return table("What was done with this memory", ["When", "What", "Version", "By", "Run"], uses.map((use) => [
     when(use.at),
     DONE[use.action] ?? spaced(use.action),
@@ -109,13 +109,13 @@ async function rollback(path, version, now = null) {
 }
 
 async function undo(path) {
-  const sure = await ask("Bring back what this took the place of?", el("p", {}, "This memory is closed, and the one before it is in use again. Both stay on record."), { act: "Undo" });
+  const sure = await ask("Restore the previous memory?", el("p", {}, "This memory is closed and the previous one is in use again. Both stay in the history."), { act: "Undo" });
   if (sure && (await attempt(() => call("POST", `${path}/undo`), "Undone."))) reload();
 }
 
 async function correct(path, memory) {
   const text = el("textarea", { name: "content", rows: "4", required: true, maxlength: "8192" }, memory.content);
-  const given = await ask("Correct this memory", field("What it should say", text, "The words of now are kept as an earlier version."), { act: "Save" });
+  const given = await ask("Correct this memory", field("What it should say", text, "The current text is kept as an earlier version."), { act: "Save" });
   if (given && (await attempt(() => call("PATCH", path, { body: { content: given.content }, ifMatch: memory.version }), "Corrected.", () => rollback(path, memory.version)))) reload();
 }
 

@@ -34,7 +34,7 @@ function held() {
     const node = paged(
       (cursor) => call("GET", "/v1/memories", { query: { limit: 20, cursor, kind: kind.value } }).then(({ memories, next }) => ({ items: memories, next })),
       row,
-      empty("Nothing is remembered about you", "When something is, you see it here."),
+      empty("Nothing is remembered about you", "When something is, you will see it here."),
     );
     list.replaceChildren(node);
   };
@@ -74,9 +74,9 @@ function decisions(consents, inUse) {
   };
   const withdraw = async (key) => {
     const erase = el("input", { type: "checkbox", name: "erase", id: "erase-held" });
-    const given = await ask(`Withdraw consent for ${key}?`, several(el("p", {}, "From now on nothing is kept or used under this key."), el("p", { class: "check" }, erase, el("label", { for: "erase-held" }, "Erase what is held under it, too"))), { act: "Withdraw", kind: "danger" });
+    const given = await ask(`Withdraw consent for ${key}?`, several(el("p", {}, "From now on nothing will be stored or used under this key."), el("p", { class: "check" }, erase, el("label", { for: "erase-held" }, "Erase what is held under it, too"))), { act: "Withdraw", kind: "danger" });
     if (!given) return;
-    const done = ({ hidden, erased }) => (erased ? "Withdrawn, and what was held is erased." : `Withdrawn; ${counted(hidden, "memory is", "memories are")} not used any more.`);
+    const done = ({ hidden, erased }) => (erased ? "Withdrawn, and what was stored is erased." : `Withdrawn; ${counted(hidden, "memory is", "memories are")} not used any more.`);
     const undo = given.erase ? null : () => allow(key);
     if (await attempt(() => call("DELETE", `/v1/consents/${encodeURIComponent(key)}`, { query: { erase: given.erase ? "true" : "" } }), done, undo)) {
       consents[key] = false;
@@ -86,7 +86,7 @@ function decisions(consents, inUse) {
   const key = el("input", { name: "key", required: true, maxlength: "128", autocomplete: "off" });
   const form = el("form", { class: "inline", on: { submit: (event) => (event.preventDefault(), allow(key.value.trim()).then(() => form.reset())) } }, field("Allow another key", key), el("button", { type: "submit", class: "button" }, "Allow"));
   draw();
-  return several(el("p", { class: "quiet" }, "You decide for each key whether anything may be kept and used under it. Sensitive keys need your consent first."), list, form);
+  return several(el("p", { class: "quiet" }, "For each key you decide whether anything may be stored and used under it. Sensitive keys need your consent first."), list, form);
 }
 
 function stand(decided) {
@@ -96,9 +96,9 @@ function stand(decided) {
 
 /** Whoever made them: nobody gets a key to somebody's memory behind their back. */
 function opening(keys) {
-  if (keys.length === 0) return el("p", { class: "quiet" }, "No key was made for you. Whoever signs you in opens your memory for you.");
+  if (keys.length === 0) return el("p", { class: "quiet" }, "No key was created for you. You reach your memory through your sign-in provider.");
   return several(
-    el("p", { class: "quiet" }, "Each lets whoever holds it act as you. If you do not know one, ask whoever made it, and have it revoked."),
+    el("p", { class: "quiet" }, "Anyone who holds one of these keys can act as you. If you do not recognise one, ask who created it and have it revoked."),
     el("ul", { class: "rows" }, keys.map((key) => el("li", { class: "row" },
       el("div", {},
         el("p", { class: "content" }, key.label || key.key_id),
@@ -123,7 +123,7 @@ function erasure(who, erased) {
     if (given.typed !== who.user) return say("That is not your name. Nothing was erased.", "bad");
     if (await attempt(async () => shown.replaceChildren(receiptCard(await receiptOf(Boolean(given.block)))), "Erased.")) erased();
   };
-  return several(el("p", {}, "You get a receipt that says what was erased, in numbers. With it you can check at any time that nothing is left."), button("Erase everything about me", begin, { kind: "danger" }), shown);
+  return several(el("p", {}, "You get a receipt that states how much was erased. With it you can check at any time that nothing is left."), button("Erase everything about me", begin, { kind: "danger" }), shown);
 }
 
 async function receiptOf(block) {

@@ -13,7 +13,7 @@ export async function show({ who, signal }) {
     who.roles.includes("operator") && call("GET", "/v1/tenant/quotas", { signal }),
   ]);
   return several(
-    head("Quotas", "How much may be kept, and how much of that is used. The policy sets the limits, and whoever runs the service those of a tenant."),
+    head("Quotas", "How much may be stored, and how much of that is used. Limits are set by the policy, and for a tenant by the service's operator."),
     own && panel("Yours", limits(own, "your memories")),
     tenant && panel("Everybody's together", limits(tenant, `all of ${who.tenant}`)),
   );
@@ -22,7 +22,7 @@ export async function show({ who, signal }) {
 function limits({ quotas, held }, whose) {
   return several(
     quotas.length === 0
-      ? empty("No limit is set", "The policy names none: as much is kept as the disk holds.")
+      ? empty("No limit is set", "The policy sets none: the only limit is the disk.")
       : table(`Limits of ${whose}`, ["What", "Limit", "Used", ""], quotas.flatMap((quota) => Object.entries(quota.used).map(([name, used]) => [
           quota.kind ? spaced(quota.kind) : "everything",
           several(limitWords(quota, name.split(".").at(-1)), el("span", { class: "quiet" }, ` · warns from ${percent(quota.soft)}`)),

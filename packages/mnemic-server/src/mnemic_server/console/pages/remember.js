@@ -11,12 +11,12 @@ const KINDS = [["long_term", "long term: true until something else is"], ["episo
 /** What happened to it, as a sentence. */
 const OUTCOMES = {
   created: "It is remembered.",
-  refreshed: "It was known already and has been confirmed.",
-  merged: "It says the same as something known, and was joined with it.",
-  superseded: "It is remembered, in the place of what was known before.",
-  pending_review: "It waits for a person to review it.",
-  blocked: "It was not kept.",
-  failed: "It could not be kept.",
+  refreshed: "It was already known and is now confirmed.",
+  merged: "It says the same as an existing memory and was merged with it.",
+  superseded: "It is remembered and replaces what was known before.",
+  pending_review: "It is waiting for review.",
+  blocked: "It was not saved.",
+  failed: "It could not be saved.",
 };
 
 export async function show() {
@@ -44,11 +44,11 @@ export async function show() {
     field("What should be remembered?", content),
     el("div", { class: "columns" },
       field("Kind", kind),
-      field("Key (optional)", key, "One memory is in use for each key: a new one takes the old one's place."),
+      field("Key (optional)", key, "Each key holds one memory: a new one replaces the old one."),
       field("For how many days (optional)", days)),
     el("div", { class: "actions" }, el("button", { type: "submit", class: "button primary" }, "Remember")),
   );
-  return several(head("Remember", "What you say here is checked by the same policy as what an agent wants to keep."), form, outcome);
+  return several(head("Remember", "What you enter here is checked by the same policy as anything an agent stores."), form, outcome);
 }
 
 function receipt(given) {

@@ -10,13 +10,13 @@ import { onChange } from "../live.js";
 import { ask, attempt, badge, button, empty, facts, failure, field, head, provenance } from "../parts.js";
 import { counted, inWords, lasting, spaced } from "../words.js";
 
-const KEYS = [["j", "next"], ["k", "previous"], ["a", "approve"], ["e", "edit and approve"], ["m", "merge"], ["r", "turn down"], ["x", "mark"]];
+const KEYS = [["j", "next"], ["k", "previous"], ["a", "approve"], ["e", "edit and approve"], ["m", "merge"], ["r", "reject"], ["x", "mark"]];
 
 /** @param {any} context */
 export async function show({ signal }) {
   const desk = new Desk(await call("GET", "/v1/reviews", { query: { limit: 100 }, signal }), signal);
   return several(
-    head("Review desk", "What agents inferred against something trusted, or under a sensitive key, waits here for a person."),
+    head("Review desk", "Anything an agent inferred that contradicts a trusted memory, or concerns a sensitive key, waits here for a decision."),
     desk.node,
   );
 }
@@ -65,7 +65,7 @@ class Desk {
 
   draw({ focus = false } = {}) {
     if (!this.current) {
-      this.node.replaceChildren(empty("Nothing waits for review", "What needs a person's decision will appear here by itself."));
+      this.node.replaceChildren(empty("Nothing waits for review", "Anything that needs a decision appears here automatically."));
       if (focus) document.querySelector("h1")?.focus();
       return;
     }
@@ -80,7 +80,7 @@ class Desk {
       el("div", { class: "actions" },
         button(many === this.waiting.length ? "Mark none" : "Mark all", () => this.markAll(), { kind: "quiet" }),
         button("Approve marked", () => this.decideMarked("approval"), { disabled: many === 0 }),
-        button("Turn down marked", () => this.decideMarked("rejection"), { kind: "danger", disabled: many === 0 })));
+        button("Reject marked", () => this.decideMarked("rejection"), { kind: "danger", disabled: many === 0 })));
   }
 
   list() {
@@ -99,7 +99,7 @@ class Desk {
     return el("article", { class: "panel case", "aria-label": "What waits" },
       el("p", { class: "meta" }, badge("pending_review"), memory.key && el("span", { class: "tag key" }, memory.key), el("span", {}, `for ${lasting(age)}`)),
       against.length === 0
-        ? several(el("h2", {}, "Proposed"), el("p", { class: "proposed" }, memory.content), el("p", { class: "quiet" }, "It stands against nothing that is known."))
+        ? several(el("h2", {}, "Proposed"), el("p", { class: "proposed" }, memory.content), el("p", { class: "quiet" }, "It does not contradict anything that is known."))
         : against.map((old) => versus(old, memory)),
       memory.source.quote && several(el("h3", {}, "What was said"), el("blockquote", {}, memory.source.quote)),
       facts([["Proposed by", proposer], ["Belongs to", `${memory.level} ${memory.owner}`], ["Kind", spaced(memory.kind)], ["Channel", spaced(memory.source.origin)], ["Trust", memory.trust]]),
@@ -107,7 +107,7 @@ class Desk {
         button("Approve", () => this.approve(), { kind: "primary", "aria-keyshortcuts": "a" }),
         button("Edit and approve", () => this.edit(), { "aria-keyshortcuts": "e" }),
         against.length > 0 && button("Merge", () => this.merge(), { "aria-keyshortcuts": "m" }),
-        button("Turn down", () => this.reject(), { kind: "danger", "aria-keyshortcuts": "r" })));
+        button("Reject", () => this.reject(), { kind: "danger", "aria-keyshortcuts": "r" })));
   }
 
   open(at) {
@@ -137,7 +137,7 @@ class Desk {
   }
 
   reject() {
-    return this.decide("rejection", undefined, "Turned down.");
+    return this.decide("rejection", undefined, "Rejected.");
   }
 
   async edit() {
@@ -162,7 +162,7 @@ class Desk {
 
   async decideMarked(verdict) {
     const chosen = this.waiting.filter((one) => this.marked.has(one.memory.memory_id)).map((one) => one.memory.memory_id);
-    const act = verdict === "approval" ? "Approve" : "Turn down";
+    const act = verdict === "approval" ? "Approve" : "Reject";
     const sure = await ask(`${act} ${counted(chosen.length, "memory", "memories")}?`, el("p", {}, "Each decision gets its own line in the audit."), { act, kind: verdict === "approval" ? "primary" : "danger" });
     if (!sure) return;
     const done = [];

@@ -34,7 +34,7 @@ export async function show({ query, signal }) {
   kind.addEventListener("change", look);
   asOf.addEventListener("change", look);
   await look();
-  return several(head("Search", "Without words, the newest come first."), form, found);
+  return several(head("Search", "With no words, the newest come first."), form, found);
 }
 
 function given(values) {
@@ -47,9 +47,9 @@ function asked(query, kind, asOf) {
 
 function results({ hits, errors, query }) {
   const failed = Object.entries(errors);
-  const note = failed.length > 0 && el("p", { class: "note" }, "Some lists could not be asked: ", failed.map(([name, reason]) => `${listWords(name)} (${inWords(reason)}) `));
+  const note = failed.length > 0 && el("p", { class: "note" }, "Some searches failed: ", failed.map(([name, reason]) => `${listWords(name)} (${inWords(reason)}) `));
   if (hits.length === 0) {
-    return several(note, query ? empty("Nothing found", "Try other words, or every kind.") : empty("Nothing remembered yet", "What is remembered appears here.", el("a", { class: "button primary", href: "#/remember" }, "Remember something")));
+    return several(note, query ? empty("Nothing found", "Try other words, or search all kinds.") : empty("Nothing remembered yet", "What is remembered appears here.", el("a", { class: "button primary", href: "#/remember" }, "Remember something")));
   }
   return several(note, el("p", { class: "quiet" }, counted(hits.length, "hit")), el("ol", { class: "hits" }, hits.map((hit) => el("li", {}, card(hit, query)))));
 }

@@ -32,8 +32,8 @@ export function show(signedIn) {
     el("p", { class: "brand" }, el("span", { class: "mark", "aria-hidden": "true" }), "mnemic"),
     el("h1", {}, "Sign in to the console"),
     elsewhere,
-    el("form", { on: { submit: send } }, field("API key", key, "It begins with mnk_. It is exchanged for a session and kept nowhere in this browser."), wrong, submit),
-    el("details", {}, el("summary", {}, "No key yet?"), el("p", {}, "Whoever runs the service makes one:"), el("pre", { tabindex: "0" }, "mnemic apikeys create --role reader --role writer \\\n  --role subject --for-user ana")),
+    el("form", { on: { submit: send } }, field("API key", key, "It starts with mnk_. It is exchanged for a session and not stored in this browser."), wrong, submit),
+    el("details", {}, el("summary", {}, "No key yet?"), el("p", {}, "The service's operator creates one with:"), el("pre", { tabindex: "0" }, "mnemic apikeys create --role reader --role writer \\\n  --role subject --for-user ana")),
   );
 }
 

@@ -12,10 +12,10 @@ const WORDS = { rows: "Memories", bytes: "Bytes", writes_a_minute: "Writes a min
 /** @param {any} context */
 export async function show({ who, signal }) {
   const shown = el("div", {});
-  const refresh = () => shown.replaceChildren(several(paged((cursor) => page(cursor, signal), (tenant) => row(tenant, who, refresh), empty("No tenants yet", "The first credential that names one makes it known, or you make it here."))));
+  const refresh = () => shown.replaceChildren(several(paged((cursor) => page(cursor, signal), (tenant) => row(tenant, who, refresh), empty("No tenants yet", "A tenant appears when a credential first names it, or when you create it here."))));
   refresh();
   return several(
-    head("Tenants", "Who shares this service, and how much each may keep. What is set here holds in every process within seconds.", button("Make a tenant", () => make(refresh), { kind: "primary" })),
+    head("Tenants", "The tenants that share this service, and how much each may store. Changes apply in every process within seconds.", button("Make a tenant", () => make(refresh), { kind: "primary" })),
     shown,
   );
 }
@@ -46,7 +46,7 @@ function row(tenant, who, refresh) {
 }
 
 function limits({ tenant, quotas }) {
-  if (quotas === null) return el("p", { class: "quiet" }, "The quotas of the service's settings hold.");
+  if (quotas === null) return el("p", { class: "quiet" }, "The quotas from the service's settings apply.");
   if (quotas.length === 0) return el("p", { class: "quiet" }, "Nothing is limited.");
   return table(`Limits of ${tenant}`, ["Of", "Kind", "Limit"], quotas.flatMap((quota) => LIMITS.filter((name) => quota[name]).map((name) => [
     quota.per === "tenant" ? "the whole tenant" : "each user",
@@ -58,7 +58,7 @@ function limits({ tenant, quotas }) {
 async function make(refresh) {
   const name = el("input", { name: "tenant", required: true, maxlength: "128", pattern: "[A-Za-z0-9_.:@+\\-]+", autocomplete: "off", spellcheck: "false" });
   const label = el("input", { name: "label", maxlength: "200", autocomplete: "off" });
-  const given = await ask("Make a tenant", several(field("Name", name, "Letters, digits and _ . : @ + -. Keys and tokens name it so."), field("Note for people", label), fields([])), { act: "Create it" });
+  const given = await ask("Make a tenant", several(field("Name", name, "Letters, digits and _ . : @ + -. Keys and tokens name it so."), field("Label", label), fields([])), { act: "Create it" });
   if (given === null) return;
   const body = { tenant: given.tenant, label: given.label, quotas: quotasOf(given, []) };
   await act(() => call("POST", "/v1/tenants", { body }), `${given.tenant} was made`, refresh);
@@ -71,7 +71,7 @@ async function limit(tenant, path, refresh) {
 }
 
 async function suspend(tenant, path, refresh) {
-  const about = el("p", {}, "Every credential of this tenant is refused until somebody resumes it. What it holds stays.");
+  const about = el("p", {}, "All credentials of this tenant are refused until it is resumed. Its memories are kept.");
   if ((await ask(`Suspend ${tenant.tenant}?`, about, { act: "Suspend it", kind: "danger" })) === null) return;
   await act(() => call("POST", `${path}/suspension`), `${tenant.tenant} is suspended`, refresh);
 }
@@ -87,7 +87,7 @@ function fields(quotas) {
     {},
     el("legend", {}, per === "tenant" ? "The whole tenant" : "Each user"),
     LIMITS.map((name) => field(WORDS[name], el("input", { type: "number", min: "1", step: "1", name: `${per}.${name}`, value: overAll(quotas, per)?.[name] ?? null }))),
-  )), el("p", { class: "hint" }, "Where all are left empty, the quotas of the service's settings hold."));
+  )), el("p", { class: "hint" }, "If all are left empty, the quotas from the service's settings apply."));
 }
 
 function overAll(quotas, per) {

@@ -25,7 +25,7 @@ function list(signal) {
   return several(
     head("Users", "People with memories in this tenant. Reading somebody's memories needs a reason, which the audit keeps."),
     panel("Find somebody", form),
-    panel("Everybody", paged(load, row, empty("Nobody yet", "Users appear here once something is remembered of them."))),
+    panel("Everybody", paged(load, row, empty("Nobody yet", "Users appear here once something is remembered about them."))),
   );
 }
 
@@ -38,7 +38,7 @@ function person(user) {
   const shown = el("div", { class: "list", "aria-live": "polite" });
   return several(
     el("p", { class: "trail" }, el("a", { href: linkTo("users") }, "Users")),
-    head(user, "What you do here is a line in the audit under your name.",
+    head(user, "What you do here is recorded in the audit log under your name.",
       button("Read the memories", () => read(user, shown), { kind: "primary" }),
       button("Export", () => take(user)),
       button("Erase", () => erase(user, shown), { kind: "danger" })),
@@ -48,7 +48,7 @@ function person(user) {
 
 async function read(user, shown) {
   const reason = el("input", { name: "reason", required: true, minlength: "3", maxlength: "64", pattern: "[A-Za-z0-9][A-Za-z0-9 ._#:\\/\\-]{2,63}", autocomplete: "off" });
-  const given = await ask(`Read what ${user} is remembered by?`, field("Reason", reason, "A case number or a few words. The audit keeps it; write nothing personal."), { act: "Read" });
+  const given = await ask(`Read what ${user} is remembered by?`, field("Reason", reason, "A case number or a few words. It is kept in the audit log, so leave out anything personal."), { act: "Read" });
   if (given === null) return;
   const load = async (before) => {
     const page = await call("POST", "/v1/users/openings", { body: { user, reason: given.reason, limit: 50, before } });

@@ -10,12 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
 from types import MappingProxyType
 
 import numpy as np
 
 from mnemic.compare import LEAST_COSINE
 from mnemic.compare.change import frame_of, judge
+from mnemic.compare.frame import Frame
 from mnemic.compare.vocabulary import plain
 from mnemic.retrieve.bias import STANDING
 from mnemic.retrieve.diversity import Entry
@@ -67,9 +69,17 @@ def outdated(
                 continue
             if cosine < LEAST_COSINE or not _comparable(ordered[earlier], ordered[later]):
                 continue
-            if judge(frame_of(ordered[earlier]), new, cosine, among=len(ordered) // FEWER + 1) is not None:
+            if _takes_place(frame_of(ordered[earlier]), new, round(cosine, 6), len(ordered) // FEWER + 1):
                 found[ordered[earlier].memory_id] = ordered[later].memory_id
     return found
+
+
+@lru_cache(maxsize=16384)
+def _takes_place(old: Frame, new: Frame, cosine: float, among: int) -> bool:
+    """Return True if the later of two statements takes the place of the other; searches meet the same two again and
+    again. The cosine is rounded: a product of matrices adds up in an order that depends on their size.
+    """
+    return judge(old, new, cosine, among=among) is not None
 
 
 def latest_first(

@@ -177,9 +177,13 @@ class ScopeIndex:
             found = self.nearest(where, vector, limit=limit, read=read)
             return [entry for entry in found if entry.score >= at_least]
         accepted = self._accepted(where) & self._vectors.present
-        known = self._expected.near(vector, at_least, len(accepted))
-        chosen = np.flatnonzero(accepted) if known is None else known[accepted[known]]
-        places, scores = self._multiplied(chosen, np.frombuffer(vector, "<f4"), read)
+        wanted = np.frombuffer(vector, "<f4")
+        if (known := self._expected.near(vector, at_least, len(accepted))) is not None:
+            places, scores = self._multiplied(known[0][accepted[known[0]]], wanted, read)
+            if known[1] <= at_least or np.count_nonzero(scores >= known[1]) >= limit:
+                enough = scores >= at_least
+                return self._best(places[enough], scores[enough], limit)
+        places, scores = self._multiplied(np.flatnonzero(accepted), wanted, read)
         enough = scores >= at_least
         return self._best(places[enough], scores[enough], limit)
 
@@ -486,16 +490,16 @@ _ROWS = 4096
 _SLACK = 1e-4
 """Bound of the difference between two ways of adding up the same products: a hundred times the largest seen."""
 
-_PART = 8
-"""One in so many near a vector: then all are multiplied out, and nothing is kept."""
+_MOST_NEAR = 256
+"""Places kept for one vector, the nearest: some times what a write compares itself with."""
 
 
 class Near(NamedTuple):
-    """Places among the first `until` that may be at least `at_least` near to a vector."""
+    """Places among the first `until` that may be near to a vector: all that are nearer than `least`."""
 
     places: NDArray[np.int32]
     until: int
-    at_least: float
+    least: float
 
 
 class Expected:
@@ -505,34 +509,43 @@ class Expected:
 
     def __init__(self) -> None:
         self._near: dict[Vector, Near] = {}
-
-    @property
-    def nbytes(self) -> int:
+        self.nbytes = 0
         """Memory in use, about."""
-        return sum(near.places.nbytes + len(vector) for vector, near in self._near.items())
 
     def look(self, matrix: NDArray[np.float32], vectors: Sequence[Vector], at_least: float) -> None:
-        """Note for each of `vectors` which rows of `matrix` may be at least `at_least` near."""
+        """Note for each of `vectors` which rows of `matrix` are the nearest that may be at least `at_least` near."""
         wanted = np.frombuffer(b"".join(vectors), "<f4").reshape(len(vectors), -1)
-        found: list[list[NDArray[np.int32]]] = [[] for _ in vectors]
+        least = at_least - _SLACK
+        found = [Near(np.zeros(0, np.int32), len(matrix), at_least) for _ in vectors]
+        scores = [np.zeros(0, np.float32) for _ in vectors]
         for first in range(0, len(matrix), _ROWS):
-            near = wanted @ matrix[first : first + _ROWS].T >= at_least - _SLACK
-            for places, marked in zip(found, near, strict=True):
-                places.append((np.flatnonzero(marked) + first).astype(np.int32))
-        for vector, places in zip(vectors, found, strict=True):
-            if sum(map(len, places)) * _PART <= len(matrix) and places:
-                self._near[vector] = Near(np.concatenate(places), len(matrix), at_least)
+            for number, row in enumerate(wanted @ matrix[first : first + _ROWS].T):
+                close = np.flatnonzero(row >= least)
+                both = np.concatenate([found[number].places, (close + first).astype(np.int32)])
+                held = np.concatenate([scores[number], row[close]])
+                found[number], scores[number] = _cut(found[number], both, held)
+        self._near |= zip(vectors, found, strict=True)
         for vector in list(self._near)[:-MOST]:
             del self._near[vector]
+        self.nbytes = sum(near.places.nbytes + len(vector) for vector, near in self._near.items())
 
-    def near(self, vector: Vector, at_least: float, size: int) -> NDArray[np.int64] | None:
-        """Of `size` places those that may be at least `at_least` near to `vector`, and all that nobody looked at; None
-        where nothing is known.
+    def near(self, vector: Vector, at_least: float, size: int) -> tuple[NDArray[np.int64], float] | None:
+        """Of `size` places those that may be at least `at_least` near to `vector`, and all that nobody looked at, with
+        the cosine from which on none is missing; None where nothing is known.
         """
         near = self._near.get(vector)
-        if near is None or near.at_least > at_least:
+        if near is None:
             return None
-        return np.concatenate([near.places.astype(np.int64), np.arange(near.until, size)])
+        return np.concatenate([near.places.astype(np.int64), np.arange(near.until, size)]), near.least
+
+
+def _cut(near: Near, places: NDArray[np.int32], scores: NDArray[np.float32]) -> tuple[Near, NDArray[np.float32]]:
+    """Return the nearest of these places, with the cosine from which on none is missing, and their scores."""
+    if len(places) <= _MOST_NEAR:
+        return near._replace(places=places), scores
+    kept = np.argpartition(scores, -_MOST_NEAR)[-_MOST_NEAR:]
+    least = max(near.least, float(scores[kept].min()) + 2 * _SLACK)
+    return Near(places[kept], near.until, least), scores[kept]
 
 
 class Slot:

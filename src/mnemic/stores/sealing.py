@@ -11,18 +11,25 @@ from __future__ import annotations
 import base64
 import struct
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mnemic.errors import KeyFailed, StoreCorrupt
 from mnemic.stores.audit_format import Sign
 from mnemic.stores.codec import CUES, body_check, damaged, dump, load, memory_fields, memory_from
 from mnemic.types import Memory, Scope, Vector, subject_of
+from mnemic.types.scope import scope_named
 
 if TYPE_CHECKING:
     from mnemic.ports import Anew, Keyring
 
 ERASED = "[erased]"
 """The content of a memory whose subject was erased after this copy of the store was made."""
+
+KEPT_DECODED = 4096
+"""Memories kept decoded, those that were read last, by the very bytes of their rows: rows are still read and compared,
+so a changed or damaged one is decoded and checked anew.
+"""
 
 _SAID = ("content", "context", "data")
 _SOURCE_SAID = ("quote", "speaker", "ref")
@@ -54,6 +61,8 @@ class Sealer:
         self._vectors = vectors
         self.opens = keyring is not None
         self.seals = seals and keyring is not None
+        # What is sealed is readable as long as its key is, and no longer: nothing opened is kept.
+        self._decoded = self._checked if self.opens else lru_cache(maxsize=KEPT_DECODED)(self._checked)
 
     @property
     def sign(self) -> Sign | None:
@@ -93,6 +102,12 @@ class Sealer:
 
     def checked(self, body: bytes, checksum: int | None, scope: Scope, vector: bytes | None) -> Memory:
         """Decode a memory's body; without a checksum, it is trusted. Raises StoreCorrupt (`memory`)."""
+        return self._decoded(body, checksum, scope.tenant, scope.level, scope.owner, vector)
+
+    def _checked(
+        self, body: bytes, checksum: int | None, tenant: str, level: str, owner: str, vector: bytes | None
+    ) -> Memory:
+        scope = scope_named(tenant, level, owner)
         return self.memory(_whole(body, checksum, scope), scope, vector)
 
     def data(self, body: bytes, checksum: int | None, scope: Scope) -> Mapping[str, Any]:

@@ -13,7 +13,7 @@ from mnemic.ports import Reads
 from mnemic.reason_codes import ALREADY_SUPERSEDED, ALREADY_WAITING, KEY_NEEDS_REVIEW
 from mnemic.types import Memory, Outcome, Status
 from mnemic.write.draft import Decision, Draft, WriteRules, starts_at
-from mnemic.write.merge import Near, closed
+from mnemic.write.merge import Near, closed, stated
 from mnemic.write.statement import Statement, denies, negates, opposition
 
 
@@ -74,7 +74,8 @@ def contradicted(draft: Draft, near: Sequence[Near]) -> list[tuple[Memory, str]]
     if not near:
         return []
     candidate = draft.candidate
-    said = Statement.of(candidate.content)
+    said = stated(candidate.content)
+    far = min(draft.rules.nominate, draft.rules.conflict)
     found: list[tuple[Memory, str]] = []
     for one in near:
         if one.memory.source.speaker != candidate.source.speaker:
@@ -85,7 +86,7 @@ def contradicted(draft: Draft, near: Sequence[Near]) -> list[tuple[Memory, str]]
             and one.memory.author != draft.actor.user
         ):
             continue
-        how = _opposed(draft, said, one) or _judged(draft, one)
+        how = _opposed(draft, said, one, far) or (_judged(draft, one) if draft.verdicts else None)
         if how is not None and (candidate.key is None or how != "value"):
             found.append((one.memory, how))
     return found
@@ -96,14 +97,13 @@ def _judged(draft: Draft, one: Near) -> str | None:
     return "judged" if (draft.verdicts or {}).get(one.memory.memory_id) == "opposite" else None
 
 
-def _opposed(draft: Draft, said: Statement, one: Near) -> str | None:
-    rules = draft.rules
+def _opposed(draft: Draft, said: Statement, one: Near, far: float) -> str | None:
     if draft.candidate.key is not None:
         opposed = opposition(said, one.statement)
         return opposed.how if opposed else None
-    if one.cosine <= min(rules.nominate, rules.conflict) and not (said.negations or negates(one.memory.content)):
+    if one.cosine <= far and not (said.negations or negates(one.memory.content)):
         return None  # so far apart only a denial counts, and most memories deny nothing: they need not be taken apart
-    return opposing(said, one.statement, one.cosine, rules)
+    return opposing(said, one.statement, one.cosine, draft.rules)
 
 
 def opposing(one: Statement, other: Statement, cosine: float, rules: WriteRules) -> str | None:

@@ -88,12 +88,14 @@ class Near:
     @cached_property
     def statement(self) -> Statement:
         """Its content taken apart, once it is needed."""
-        return _stated(self.memory.content)
+        return stated(self.memory.content)
 
 
 @lru_cache(maxsize=4096)
-def _stated(content: str) -> Statement:
-    """Return the statement of a memory: a write meets the same ones again and again."""
+def stated(content: str) -> Statement:
+    """Return the statement of a content, taken apart once: a write asks for its own in several steps, and meets those
+    of the same memories again and again.
+    """
     return Statement.of(content)
 
 
@@ -105,10 +107,11 @@ def merge(draft: Draft, near: Sequence[Near], memory_id: str, kept_id: str) -> D
     never traded: a near-duplicate of higher trust is confirmed (`near_duplicate`), or, where the draft says more than
     it, the draft waits for review (`lower_trust`).
     """
-    alike = [one for one in near if one.cosine > draft.rules.merged_from and _mergeable(one.memory, draft)]
+    least = draft.rules.merged_from
+    alike = [one for one in near if one.cosine > least and _mergeable(one.memory, draft)]
     if not alike:
         return None
-    said = Statement.of(draft.candidate.content)
+    said = stated(draft.candidate.content)
     covered = [one.memory for one in alike if _covered(said, one.statement, one.cosine, draft.rules)]
     fuller = [
         one.memory

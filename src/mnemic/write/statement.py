@@ -94,7 +94,7 @@ class Statement:
         """Number of its negations."""
         return sum([negations for _, negations in self._seen])
 
-    @property
+    @cached_property
     def asks(self) -> bool:
         """True if it is a question."""
         return self.plain.rstrip().endswith("?")
@@ -115,7 +115,7 @@ class Statement:
         """Number of times each stem occurs in it."""
         return Counter(self.stems)
 
-    @property
+    @cached_property
     def comparable(self) -> bool:
         """True if it is short enough, and says enough, to be compared."""
         return 0 < len(self.stems) <= MAX_COMPARED_WORDS
@@ -185,7 +185,8 @@ def opposition(one: Statement, other: Statement) -> Opposition | None:
 
 def _opposed(one: Statement, other: Statement) -> str | None:
     mine, theirs = one.counted, other.counted
-    shared, shorter = (mine & theirs).total(), min(len(one.stems), len(other.stems))
+    both = mine.keys() & theirs.keys()
+    shared, shorter = sum([min(mine[stem], theirs[stem]) for stem in both]), min(len(one.stems), len(other.stems))
     # Denying two things is denying; two denials of one thing are rare.
     negated = (one.negations - other.negations) % 2 == 1 or (one.negations == 0) != (other.negations == 0)
     # Whatever they are opposed by wants this much in common.
@@ -206,8 +207,8 @@ def _opposed(one: Statement, other: Statement) -> str | None:
 
 def _alike(one: Statement, other: Statement) -> int:
     """Return the number of words of the shorter that the longer has, too."""
-    short, long = sorted((one, other), key=lambda statement: len(statement.stems))
-    return sum(stem in long.counted for stem in short.stems)
+    short, long = (other, one) if len(other.stems) < len(one.stems) else (one, other)
+    return sum(map(long.counted.__contains__, short.stems))
 
 
 def _denies(one: Statement, other: Statement) -> bool:

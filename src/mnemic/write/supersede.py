@@ -41,11 +41,15 @@ def changed(draft: Draft, near: Sequence[Near], opposed: Mapping[str, str]) -> C
     if draft.scope.level != Level.USER or candidate.kind is not Kind.LONG_TERM or not near:
         return []
     new = framed(candidate.content, candidate.key, candidate.source.quote)
+    if new.silent:  # it bears on what it contradicts, and on nothing else
+        compared: Sequence[Near] = [one for one in near if one.memory.memory_id in opposed]
+    else:
+        compared = near
     moment = valid_moment(draft)
     found: Changed = []
-    for one in near:
+    for one in compared:
         memory = one.memory
-        if not own(memory, draft) or _is_later(memory, draft, moment):
+        if not _same_person(memory, draft) or _is_later(memory, draft, moment):
             continue
         if memory.memory_id not in opposed and (draft.verdicts or {}).get(memory.memory_id) == "same":
             continue
@@ -122,11 +126,14 @@ def _bears(one: Near, new: Frame, beside: Frame | None) -> bool:
 
 
 def own(memory: Memory, draft: Draft) -> bool:
-    """Return True if the same person said both, and no key keeps them apart."""
+    """Return True if the same person said both, at a level of their own, and no key keeps them apart."""
+    return draft.scope.level == Level.USER and _same_person(memory, draft)
+
+
+def _same_person(memory: Memory, draft: Draft) -> bool:
     candidate = draft.candidate
     return (
-        draft.scope.level == Level.USER
-        and memory.author in (None, draft.actor.user)
+        memory.author in (None, draft.actor.user)
         and memory.source.speaker == candidate.source.speaker
         and not (candidate.key is not None and candidate.key == memory.key)
     )

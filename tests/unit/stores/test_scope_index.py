@@ -133,8 +133,31 @@ def test_of_the_vectors_expected_the_latest_are_kept(monkeypatch: pytest.MonkeyP
     index.expect(vectors, 0.6)
     known = [index._expected.near(vector, 0.6, 100) is not None for vector in vectors]
     assert known == [False, False, True, True]
-    index.expect([EMBEDDER.vector("number 1")] * 2, -1.0)
-    assert index._expected.near(vectors[0], -1.0, 100) is None, "all are near enough: nothing is gained"
+
+
+@pytest.mark.parametrize("rows_at_a_time", [7, 4096])
+def test_of_many_that_are_near_the_nearest_are_kept_and_the_answers_stay(
+    monkeypatch: pytest.MonkeyPatch, rows_at_a_time: int
+) -> None:
+    monkeypatch.setattr(scope_index, "_MOST_NEAR", 20)
+    monkeypatch.setattr(scope_index, "_ROWS", rows_at_a_time)
+    index, plain = ScopeIndex(64, Bm25()), ScopeIndex(64, Bm25())
+    asked = [EMBEDDER.vector(f"number {number}") for number in (3, 17, 999)]
+    for one in (index, plain):
+        one.put([entry(number) for number in range(1, 301)])
+    index.expect(asked, -1.0)
+    for vector in asked:
+        known = index._expected.near(vector, -1.0, 300)
+        assert known is not None
+        assert len(known[0]) == 20
+    for one in (index, plain):
+        one.put([entry(number) for number in range(301, 340)])
+        one.put([entry(17, status="superseded"), entry(400, row=18)])
+    for vector in asked:
+        for limit in (1, 10, 20, 200):
+            for at_least in (-1.0, 0.3):
+                found = index.near(WHERE, vector, limit=limit, at_least=at_least)
+                assert found == plain.near(WHERE, vector, limit=limit, at_least=at_least)
 
 
 class Rows:

@@ -6,10 +6,12 @@ import shutil
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
+import apsw
 import pytest
 
-from mnemic.errors import KeyFailed, NotSupported
+from mnemic.errors import KeyFailed, NotSupported, StoreCorrupt
 from mnemic.maintain.reembed import reembed
+from mnemic.stores import sealing
 from mnemic.stores.sealing import ERASED
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Level, Memory, Origin, Scope, Source
@@ -206,3 +208,35 @@ async def test_another_embedder_gives_sealed_vectors_and_passes_over_what_cannot
     assert stored[gone.memory_id].content == ERASED
     await store.tidy()
     assert found_in(tmp_path, new, CANARY.encode()) == []
+
+
+async def test_a_memory_that_was_read_is_kept_decoded_and_its_damaged_row_is_noticed_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decoded: list[str] = []
+    memory_from = sealing.memory_from
+    monkeypatch.setattr(sealing, "memory_from", lambda *given: decoded.append("once") or memory_from(*given))
+    store = SqliteStore(tmp_path / "plain.db")
+    await store.open(EMBEDDER.space)
+    known = memory("the umbrella is in the car")
+    await remember(store, known)
+    for _ in range(3):
+        assert await store.get(known.memory_id, scopes=[scope()]) == known
+    assert len(decoded) == 1
+    file = apsw.Connection(str(tmp_path / "plain.db"))
+    file.execute("UPDATE memory SET body = replace(body, 'in the car', 'in the bar')")
+    file.close()
+    with pytest.raises(StoreCorrupt):
+        await store.get(known.memory_id, scopes=[scope()])
+    await store.close()
+
+
+async def test_nothing_sealed_is_kept_decoded(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    decoded: list[str] = []
+    memory_from = sealing.memory_from
+    monkeypatch.setattr(sealing, "memory_from", lambda *given: decoded.append("once") or memory_from(*given))
+    kept = full()
+    await remember(store, kept)
+    for _ in range(3):
+        assert await store.get(kept.memory_id, scopes=[kept.scope]) is not None
+    assert len(decoded) == 3

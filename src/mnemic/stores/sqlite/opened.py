@@ -187,9 +187,9 @@ class OpenFile:
         unchanged = self.writing.total_changes() == self._changes_before
         connection = self.writing if unchanged else self._committed
         with nullcontext() if unchanged else reading(connection):
-            found = near(
-                connection, self.rows, self.indexes, scope, vector, limit=limit + len(fresh), at_least=at_least
-            )
+            # What members of the group inserted is not committed, so it takes no place among what is.
+            moved = sum([memory is None or memory.version > 1 for memory in fresh.values()])
+            found = near(connection, self.rows, self.indexes, scope, vector, limit=limit + moved, at_least=at_least)
         if not fresh:
             return found
         changed = [
@@ -197,6 +197,8 @@ class OpenFile:
             for memory in fresh.values()
             if memory is not None and memory.scope == scope and memory.status is Status.ACTIVE and memory.vector
         ]
+        if not changed and not moved:
+            return found
         scores = cosines([memory.vector or b"" for memory in changed], vector)
         standing = [pair for pair in found if (scope.tenant, pair[0].memory_id) not in fresh]
         close = [pair for pair in zip(changed, scores, strict=True) if pair[1] >= at_least]

@@ -87,7 +87,7 @@ def reading(connection: apsw.Connection) -> Iterator[None]:
 
 
 MOST = 64
-HELD_SECONDS = 0.05
+HELD_SECONDS = 0.2
 """Longest time for which a group accepts further jobs: other processes wait for the same lock."""
 
 Work: TypeAlias = "Callable[[Transaction], Awaitable[Any]]"

@@ -24,6 +24,7 @@ class Vectors:
     """
 
     def __init__(self, kept: Path) -> None:
+        kept.parent.mkdir(parents=True, exist_ok=True)
         self._embedder = KeptEmbedder(MiniLmEmbedder(), kept)
         self.space = self._embedder.space
         self._known: dict[str, Vector] = {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
@@ -210,12 +211,24 @@ async def test_another_embedder_gives_sealed_vectors_and_passes_over_what_cannot
     assert found_in(tmp_path, new, CANARY.encode()) == []
 
 
+def counted(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """Return a list that gets the result of each decoding from here on."""
+    decoded: list[object] = []
+    memory_from = sealing.memory_from
+
+    def noted(*given: Any) -> Memory:
+        memory: Memory = memory_from(*given)
+        decoded.append(memory)
+        return memory
+
+    monkeypatch.setattr(sealing, "memory_from", noted)
+    return decoded
+
+
 async def test_a_memory_that_was_read_is_kept_decoded_and_its_damaged_row_is_noticed_all_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    decoded: list[str] = []
-    memory_from = sealing.memory_from
-    monkeypatch.setattr(sealing, "memory_from", lambda *given: decoded.append("once") or memory_from(*given))
+    decoded = counted(monkeypatch)
     store = SqliteStore(tmp_path / "plain.db")
     await store.open(EMBEDDER.space)
     known = memory("the umbrella is in the car")
@@ -232,9 +245,7 @@ async def test_a_memory_that_was_read_is_kept_decoded_and_its_damaged_row_is_not
 
 
 async def test_nothing_sealed_is_kept_decoded(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    decoded: list[str] = []
-    memory_from = sealing.memory_from
-    monkeypatch.setattr(sealing, "memory_from", lambda *given: decoded.append("once") or memory_from(*given))
+    decoded = counted(monkeypatch)
     kept = full()
     await remember(store, kept)
     for _ in range(3):

@@ -32,7 +32,7 @@ class Recorder(Ranker):
 
     last: tuple[list[str], np.ndarray] = ([], np.zeros((0, len(NAMES))))
 
-    def reordered(self, lists, scores, signals, question):  # type: ignore[no-untyped-def]
+    def reordered(self, lists, scores, signals, question, *more):  # type: ignore[no-untyped-def]
         """Print the scores as they are."""
         if signals:
             Recorder.last = (list(signals), features(lists, scores, signals, question))

@@ -44,7 +44,7 @@ Row = tuple[str, np.ndarray, np.ndarray, tuple[float, float] | None]
 LAST: dict[str, Any] = {}
 
 
-def record(lists, scores, signals, question, model):  # type: ignore[no-untyped-def]
+def record(lists, scores, signals, question, model, best=None):  # type: ignore[no-untyped-def]
     """In the place of the search's own: keeps what the relevance is made of."""
     LAST.update(lists=lists, scores=scores, signals=signals, question=question, model=model)
     return {}

@@ -44,8 +44,8 @@ Row = tuple[str, np.ndarray, np.ndarray, tuple[float, float] | None]
 LAST: dict[str, Any] = {}
 
 
-def record(lists, scores, signals, question, model, best=None):  # type: ignore[no-untyped-def]
-    """In the place of the search's own: keeps what the relevance is made of."""
+def record(lists, scores, signals, question, model, *_):  # type: ignore[no-untyped-def]
+    """Keep what the relevance is made of, in the place of the search's own."""
     LAST.update(lists=lists, scores=scores, signals=signals, question=question, model=model)
     return {}
 

@@ -27,12 +27,8 @@ if TYPE_CHECKING:
 @click.argument("action", type=click.Choice(["list", "approve", "reject"]))
 @click.argument("memory_ids", nargs=-1, metavar="[MEMORY_ID]...")
 @click.option("--content", help="approve: the corrected text.")
-@click.option(
-    "--merge-with", multiple=True, metavar="MEMORY_ID", help="approve: also replace this memory; may be repeated."
-)
-@click.option(
-    "--older-than", type=click.IntRange(min=0), metavar="DAYS", help="list, reject: entries that have waited this long."
-)
+@click.option("--merge-with", multiple=True, metavar="MEMORY_ID", help="approve: replace this too; may be repeated.")
+@click.option("--older-than", type=click.IntRange(min=0), metavar="DAYS", help="list, reject: by waiting time.")
 @click.option("--shared", is_flag=True, help="list: also unapproved statements of others at shared levels.")
 @click.option("--limit", "-n", type=click.IntRange(1, 10_000), default=50, show_default=True, help="Maximum number.")
 @click.pass_obj
@@ -178,9 +174,7 @@ def _consent_text(fields: Mapping[str, Any]) -> str:
 @click.argument("subject", required=False)
 @click.option("--block", is_flag=True, help="Never store anything about them again.")
 @click.option("--receipt", "receipt_file", metavar="FILE", help="Write the receipt, which has no content, to FILE.")
-@click.option(
-    "--verify", "verify_file", metavar="FILE", help="Scan the store for the data that this receipt lists as erased."
-)
+@click.option("--verify", "verify_file", metavar="FILE", help="Scan the store for the erased data of this receipt.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @click.pass_obj
 def erase_(given: Given, /, subject: str | None, **options: Any) -> int:
@@ -311,9 +305,7 @@ def _signed(report: AuditReport) -> str:
 @click.option(
     "--consolidate", type=click.Choice(["rules", "model"]), help="Consolidate memories; model: by a language model."
 )
-@click.option(
-    "--most", type=click.IntRange(1, 10_000), default=50, show_default=True, help="Maximum texts of --consolidate."
-)
+@click.option("--most", type=click.IntRange(1, 10_000), default=50, show_default=True, help="Texts of --consolidate.")
 @click.option("--reembed", is_flag=True, help="First re-embed all tenants' memories with the configured embedder.")
 @click.pass_obj
 def maintain_(given: Given, /, rebuild: str | None, reembed: bool, **options: Any) -> None:
@@ -324,8 +316,7 @@ def maintain_(given: Given, /, rebuild: str | None, reembed: bool, **options: An
 
     --consolidate also writes a summary of each finished conversation, a profile of each entity that users mention, and
     a reflection for each recurring theme. It writes at most --most texts; the next run continues. Each text names its
-    sources and is deleted with them. With `model` each text takes a call of the language model, whose tokens are
-    reported.
+    sources and is deleted with them. With `model` each takes a call of the language model.
 
     With --reembed every memory first gets a second vector, batch by batch, while the store is in use; then the new
     vectors replace the old ones in one step. After an interruption it continues where it stopped. Running programs with

@@ -67,7 +67,7 @@ FROM_NOW_ON = re.compile(
     r"|d'ora in (?:poi|avanti)|da (?:adesso|ora) in poi|de agora em diante|a partir de agora|voortaan|vanaf nu)\b"
 )
 """An opening that says that the rest holds from now on, and so did not before."""
-AMENDS = re.compile(r"\W*(?:(?:actually|no|sorry|please|wait),? ){0,2}(?:make (?:that|it)|i meant?)\b")
+AMENDS = re.compile(r"\W{0,20}(?:(?:actually|no|sorry|please|wait),? ){0,2}(?:make (?:that|it)|i meant?)\b")
 """An opening that puts another value in the place of the one before, also of a row: "make that the fifth floor"."""
 TOTAL = re.compile(
     r"\b(\d{1,6}|[a-z]{2,12}) (?:altogether|in total|all in all|of us|insgesamt|en tout|en total|in totale|ao todo"

@@ -43,11 +43,11 @@ _RELATIVE = (
 _BUT = r"(?:but|while|whereas|aber|während|mais|tandis que|pero|mientras(?: que)?|ma|mentre|mas|enquanto|maar|terwijl)"
 _WITH = r"(?:with|mit|avec|con|com|met)"
 _CUT = (
-    r"(?P<stop>(?<!\bdr)(?<!\bmr)(?<!\bms)(?<!\bmrs)(?<!\bst)[.!?;]+\s+|\n+)"
+    r"(?P<stop>(?<!\bdr)(?<!\bmr)(?<!\bms)(?<!\bmrs)(?<!\bst)(?<![.!?;])[.!?;]+\s+|\n+)"
     rf"|(?P<comma>,\s+(?:(?:AND|{_BUT}|so)\s+)?|\s[–—-]\s)"
-    rf"|(?P<and>\s+(?:AND)\s+(?!a half\b|so on\b))"
-    rf"|(?P<but>\s+{_BUT}\s+)"
-    rf"|(?P<with>\s+(?={_WITH}\s+(?:{_MINE}|{_COUNT})\s+\w))"
+    rf"|(?P<and>(?<!\s)\s+(?:AND)\s+(?!a half\b|so on\b))"
+    rf"|(?P<but>(?<!\s)\s+{_BUT}\s+)"
+    rf"|(?P<with>(?<!\s)\s+(?={_WITH}\s+(?:{_MINE}|{_COUNT})\s+\w))"
 )
 _CUTS = {
     dutch: re.compile(_CUT.replace("AND", "and|und|et|y|e" + ("|en" if dutch else "")), re.IGNORECASE)

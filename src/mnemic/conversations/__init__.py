@@ -82,12 +82,12 @@ def read_conversation(path: str | Path, file_format: str = AUTO, conversation: s
 
 def read_bytes(data: bytes, file_format: str = AUTO, name: str = "upload") -> Iterator[Item]:
     """Yield the items of a file that is at hand. Raises as `read_conversation` does."""
-    candidates, asked = _candidates(file_format)
+    candidates, asked = importers(file_format)
     yield from _read(BufferedReader(BytesIO(data)), candidates, asked, name)
 
 
 def _items(path: str | Path, file_format: str, conversation: str | None) -> Iterator[Item]:
-    candidates, asked = _candidates(file_format)
+    candidates, asked = importers(file_format)
     files = packed(path)
     if files is not None:
         yield from _packed_items(files, candidates, asked, conversation)
@@ -96,7 +96,7 @@ def _items(path: str | Path, file_format: str, conversation: str | None) -> Iter
         yield from _read(stream, candidates, asked, conversation or name)
 
 
-def _candidates(file_format: str) -> tuple[list[Importer], bool]:
+def importers(file_format: str) -> tuple[list[Importer], bool]:
     """Return the importer of this name, or every one that may recognise a file, and whether one was asked for. Raises
     InvalidInput (`invalid_input:format`), InvalidConfig (`invalid_config:plugin:<name>`) and MissingExtra.
     """

@@ -184,7 +184,7 @@ def import_(
         intake = Intake(engine=engine, actor=actor, extract=not no_extract, summary=summary, **options)
         await intake.take(read_conversation(file, file_format, conversation), lambda done: progress.at(done, total))
 
-    _require_file(file)
+    _require_file(file, file_format)
     # Read once before for its length, where somebody watches; standard input can be read only once.
     counted = progress.is_shown and file != "-"
     total = sum(1 for _ in read_conversation(file, file_format, conversation)) if counted else None
@@ -241,11 +241,13 @@ def _complain_of(failed: Sequence[tuple[str, str]]) -> None:
         complain(f"and {len(failed) - SHOWN_FAILURES} more", "--json lists them all")
 
 
-def _require_file(file: str) -> None:
+def _require_file(file: str, file_format: str) -> None:
     """Raise InvalidInput before anything is opened, so that a typing error leaves no empty memory file behind."""
+    from mnemic.conversations import importers
     from mnemic.conversations.packed import packed
     from mnemic.conversations.records import open_file
 
+    importers(file_format)
     if file != "-" and packed(file) is None:
         with open_file(file):
             pass

@@ -22,7 +22,7 @@ from mnemic.text.pattern import Pattern
 from tests.architecture.sources import PACKAGES
 from tests.faults.scale import size
 
-LENGTH, MORE = size(1_000, 4_000), 4
+LENGTH, MORE = size(2_000, 4_000), 4
 SLOW_SECONDS = LENGTH * 5e-7
 """At `LENGTH`: several times what a linear pattern takes. Below it nothing is tried again."""
 GROWS = 9.0

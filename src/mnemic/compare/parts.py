@@ -80,7 +80,7 @@ _PREPOSITION = re.compile(
 _LISTED = re.compile(r"(?i)[^,.;:!?\n]{1,40}(?:,[^,.;:!?\n]{1,40}){0,6},?\s(?:and|or|und|oder|et|ou|y|o|e|en|of)\s")
 LONG_ROW, SHORT_PART = 4, 6
 """Parts between commas from which a sentence is a list, and words of the longest."""
-_ACTS = re.compile(rf"(?i)[^\W\d_]+\s(?:{_ARTICLE}|{_MINE})\s")
+_ACTS = re.compile(rf"(?i)(?<![^\W\d_])[^\W\d_]+\s(?:{_ARTICLE}|{_MINE})\s")
 _PLACED = re.compile(r"(?i)(?:in|an|am|auf|bei|mit|für|zu|zum|zur|nach|von|aus|um|nicht)\b")
 _SELF = re.compile(r"(?i)(?:i|ich|je|yo|io|eu|ik)\b(?!')")
 SHORT_ITEM = 2

@@ -21,7 +21,9 @@ ASKS = re.compile(
 ORDERS = re.compile(
     r"(?i)^\W*(?:can|could|would|will) (?:you|we) (?:please )?(?:switch|change|move|make|stop|use|put|set|go)\b"
 )
-QUOTED = re.compile(r"\"[^\"\n]{8,2000}\"|“[^“”]{8,2000}”|«[^«»]{8,2000}»|„[^“”]{8,2000}[“”]|```.{0,4000}?```", re.DOTALL)
+QUOTED = re.compile(
+    r"\"[^\"\n]{8,2000}\"|“[^“”]{8,2000}”|«[^«»]{8,2000}»|„[^“”]{8,2000}[“”]|```.{0,4000}?```", re.DOTALL
+)
 ENDINGS = ("ing", "ies", "ed", "es", "en", "er", "s", "e", "a", "o", "i", "n")
 BORN = re.compile(
     r"\b(?:was born|were born|gave birth|is born|geboren|zur welt gekommen"

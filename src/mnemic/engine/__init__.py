@@ -177,10 +177,10 @@ class MemoryEngine(StewardVerbs):
         if self.graph is not None:
             await self.graph.open()
         await self._pipeline.use(self.embedder)
-        if self._feeds:
+        if self.feeds:
             from mnemic.maintain.outbox_worker import Drainer
 
-            self._drainer = self._drainer or Drainer(self._feeds)
+            self._drainer = self._drainer or Drainer(self.feeds)
             self._drainer.start()
         return self
 

@@ -226,7 +226,7 @@ class StewardVerbs(UpkeepVerbs):
         """Run every job: background capture, expiry and purge, outbox, file maintenance (`whole`: rewrite it)."""
         from mnemic.engine.maintenance_run import maintained
 
-        return await maintained(self, actor, rules, feeds=self._feeds, whole=whole, dry_run=dry_run)
+        return await maintained(self, actor, rules, feeds=self.feeds, whole=whole, dry_run=dry_run)
 
     async def erase(self, subject: str, *, actor: Actor, block: bool = False) -> ErasureReceipt:
         """Erase everything about the user `subject` of the actor's tenant; see `mnemic.maintain.erase`. With `block`
@@ -267,7 +267,7 @@ class StewardVerbs(UpkeepVerbs):
         """Scan for erased data and return the number of finds by place: all zero if the receipt is right."""
         from mnemic.maintain.erase import verify
 
-        return await verify(self.store, receipt, feeds=self._feeds)
+        return await verify(self.store, receipt, feeds=self.feeds)
 
     async def audit(
         self, *, actor: Actor, after: int = 0, before: int | None = None, limit: int = 1000

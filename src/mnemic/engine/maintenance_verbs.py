@@ -31,7 +31,8 @@ class UpkeepVerbs(ReadVerbs):
     completer: Completer | None
 
     @property
-    def _feeds(self) -> Sequence[Feed]:
+    def feeds(self) -> Sequence[Feed]:
+        """Ways on which changes reach the projections."""
         return self._pipeline.publisher.feeds
 
     async def update(
@@ -183,7 +184,7 @@ class UpkeepVerbs(ReadVerbs):
 
     async def rebuild(self, projection: str, *, actor: Actor) -> int:
         """Rebuild a projection for the tenant; return the number of memories. Raises InvalidInput, StoreFailed."""
-        feeds = {feed.name: feed for feed in self._feeds}
+        feeds = {feed.name: feed for feed in self.feeds}
         if projection not in feeds:
             raise InvalidInput(
                 "projection", hint=f"one of {', '.join(sorted(feeds))}" if feeds else "this store feeds no copy"

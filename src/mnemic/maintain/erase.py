@@ -221,6 +221,31 @@ async def erase_key(
     return await _proven(erasure)
 
 
+async def erase_left(
+    store: RecordStore, clock: Clock, *, actor: Actor, feeds: Sequence[Feed] = ()
+) -> tuple[ErasureReceipt, set[Scope]]:
+    """Erase every memory of the actor's tenant, in whichever scope it is: what the erasures of its users have left in
+    shared ones. Returns the receipt, and the scopes in which something was.
+    """
+    now = clock.now()
+    token = await subject_token(store, actor.tenant, f"tenant:{actor.tenant}")
+    erasure = _Erasure(store, actor, token, None, now, new_id(now), feeds)
+    scopes: set[Scope] = set()
+
+    async def everything() -> list[Memory]:
+        found: list[Memory] = []
+        while page := await store.held(
+            actor.tenant, statuses=list(Status), after=found[-1].memory_id if found else None, limit=PAGE
+        ):
+            found += page
+        scopes.update(memory.scope for memory in found)
+        return found
+
+    await erasure.run(await everything())
+    await erasure.follow(everything)
+    return await _proven(erasure), scopes
+
+
 async def _proven(erasure: _Erasure) -> ErasureReceipt:
     """Scan for erased data; if the raw files still contain any, rewrite them and scan again."""
     store, tenant = erasure.store, erasure.actor.tenant

@@ -54,12 +54,14 @@ async def erase_again(
     if not tokens:
         return []
     secret = await store.secret(tenant)
-    named = {user: tokens[token] for user in await _users(store, tenant) if (token := token_of(secret, user)) in tokens}
+    named = {
+        user: tokens[token] for user in await users_of(store, tenant) if (token := token_of(secret, user)) in tokens
+    }
     return [await erase(store, clock, user, actor=actor, block=block) for user, block in sorted(named.items())]
 
 
-async def _users(store: RecordStore, tenant: str) -> set[str]:
-    """Return everybody who owns or wrote something in the tenant."""
+async def users_of(store: RecordStore, tenant: str) -> set[str]:
+    """Return everybody who owns or wrote something in the tenant, or acted there."""
     users: set[str] = set()
     after = None
     while page := await store.held(tenant, statuses=list(Status), after=after, limit=PAGE):

@@ -328,7 +328,7 @@ FIELDS: dict[str, str] = {
     "webhooks": "Webhooks, oldest first.",
     "where": "The values that fields must have, or a filter on `data`: values, and operators such as `$gte` and `$or`.",
     "why": "One sentence that says why it was found.",
-    "with_content": "Whether the memory itself is told, too. Default: identifiers only.",
+    "with_content": "Whether the memory itself is told, too, which takes the role `admin`. Default: identifiers only.",
     "without_vector": "Memories without a vector.",
     "worked": "What worked instead; null: nothing did.",
     "writes_a_minute": "How many new memories a minute.",

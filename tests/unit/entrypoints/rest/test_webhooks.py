@@ -295,6 +295,18 @@ async def test_the_secret_is_shown_once_and_the_audit_has_every_act(running: Run
     assert "example.com" not in str(lines)
 
 
+async def test_an_operator_who_is_no_admin_is_not_told_the_memories(running: Running) -> None:
+    wanted = {"url": URL, "with_content": True}
+    refused = await running.client.post(
+        "/v1/webhooks", json=wanted, headers=await running.caller("operator", user="olga")
+    )
+    assert (refused.status_code, refused.json()["reason"]) == (403, "role_required:admin")
+    assert await webhooks(running).all("acme") == []
+    both = await running.caller("operator", "admin", user="root")
+    made = await running.client.post("/v1/webhooks", json=wanted, headers=both)
+    assert (made.status_code, made.json()["with_content"]) == (201, True)
+
+
 @pytest.mark.parametrize("role", ["reader", "writer", "subject", "reviewer", "admin"])
 async def test_nobody_but_operators_manages_them(running: Running, role: str) -> None:
     made = await webhooks(running).create("acme", URL)

@@ -25,7 +25,7 @@ _number = click.IntRange(1)
 
 
 @click.command("tenants", cls=Command)
-@click.argument("action", type=click.Choice(["list", "create", "limit", "suspend", "resume"]))
+@click.argument("action", type=click.Choice(["list", "create", "limit", "suspend", "resume", "end"]))
 @click.argument("name", required=False, metavar="[TENANT]")
 @click.option("--label", default="", help="create: a note for people.")
 @click.option("--rows", type=_number, help="create, limit: memories of the whole tenant.")
@@ -37,22 +37,29 @@ _number = click.IntRange(1)
 @click.option("--kind", metavar="KIND", help="create, limit: ... of this kind alone, as `episodic`.")
 @click.option("--soft", type=click.FloatRange(0, 1, min_open=True), help="Warn from this part of them on; 0.8.")
 @click.option("--unlimited", type=click.Choice(_NAMES), multiple=True, help="limit: remove this limit.")
+@click.option("--receipts", type=click.Path(dir_okay=False), help="end: write the receipts to this file.")
+@click.option("--yes", "-y", is_flag=True, help="end: do not ask.")
 @click.option("--as-settings", is_flag=True, help="limit: use the quotas of the settings only.")
 @click.pass_obj
 def tenants_(given: Given, /, action: str, name: str | None, **options: Any) -> int:
-    r"""List, create, limit, suspend and resume the tenants of the service.
+    r"""List, create, limit, suspend, resume and end the tenants of the service.
 
     The limits replace the quotas of the policy file; running services apply them within seconds. Omitted limits stay
-    unchanged. Every credential of a suspended tenant is refused (tenant_suspended); its data stays.
+    unchanged. Every credential of a suspended tenant is refused (tenant_suspended); its data stays. `end` suspends a
+    tenant, revokes its keys, deletes its webhooks and erases everything that it holds, for good; its audit log, its
+    policy, its name and documents of your application (LangGraph's store) stay. Repeat it after an interruption.
 
     \b
       mnemic tenants create acme --label "Acme Ltd." --rows 100000 --user-rows 5000
       mnemic tenants limit acme --rows 200000 --soft 0.9
       mnemic tenants limit acme --unlimited user-rows
       mnemic tenants suspend acme
+      mnemic tenants end acme --receipts acme-receipts.json
     """
     if action != "list" and name is None:
         raise click.UsageError("which tenant? name it", ctx=click.get_current_context())
+    if action == "end":
+        return _end(given, str(name), options["receipts"], sure=options["yes"])
     limits = _limits_of(options)
     if action == "limit" and bool(limits) is options["as_settings"]:
         raise click.UsageError("which limits? give at least one, or --as-settings", ctx=click.get_current_context())
@@ -63,6 +70,44 @@ def tenants_(given: Given, /, action: str, name: str | None, **options: Any) -> 
     )
     given.show({"tenants": [_shown(one) for one in result]}, lambda: _text(result))
     return Exit.OK
+
+
+def _end(given: Given, name: str, receipts: str | None, *, sure: bool) -> int:
+    from mnemic.entrypoints.cli.failures import complain
+    from mnemic.entrypoints.cli.terminal import confirmed, pairs
+    from mnemic_server.credentials import COMMAND_LINE
+    from mnemic_server.tenant_end import end
+
+    if not sure and not confirmed(f"End the tenant {name} and erase everything that it holds, for good?"):
+        complain("not_confirmed", "nothing was erased")
+        return Exit.REFUSED
+    ended = given.with_engine(lambda engine, _: end(engine, name, by=COMMAND_LINE), by_settings=True)
+    if receipts is not None:
+        _write(receipts, [receipt.as_dict() for receipt in ended.receipts])
+    facts = {
+        "tenant": name,
+        "memories": sum(receipt.counts.get("memories", 0) for receipt in ended.receipts),
+        "erasures": len(ended.receipts),
+        "keys": ended.keys,
+        "webhooks": ended.webhooks,
+        "traces_left": sum(sum(receipt.traces.values()) for receipt in ended.receipts),
+    }
+    given.show({**facts, "complete": ended.complete}, lambda: "ended\n" + pairs(facts, indent="  "))
+    if not ended.complete:
+        complain("erasure_incomplete", "traces are left; free some disk space and end it again")
+    return Exit.OK if ended.complete else Exit.STORE
+
+
+def _write(file: str, receipts: list[dict[str, Any]]) -> None:
+    from pathlib import Path
+
+    from mnemic.entrypoints.cli.terminal import json_text
+    from mnemic.errors import InvalidInput
+
+    try:
+        Path(file).write_text(json_text({"receipts": receipts}) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise InvalidInput("file:unwritable", hint=error.strerror) from None
 
 
 def _limits_of(options: dict[str, Any]) -> dict[str, int | None]:

@@ -9,9 +9,10 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query
 from pydantic import Field, StringConstraints
 
-from mnemic_server.access import Operating, TheService
+from mnemic_server.access import Operating, TheService, require_role
 from mnemic_server.answers import answering
 from mnemic_server.console_answers import NewWebhookAnswer, WebhookAnswer, WebhooksAnswer
+from mnemic_server.credentials import Role
 from mnemic_server.parsed import Parsed
 from mnemic_server.shapes import Strict
 from mnemic_server.webhooks import WebhookState, webhook_data
@@ -44,7 +45,11 @@ async def webhooks(principal: Operating, service: TheService) -> dict[str, Any]:
 
 @router.post("", status_code=HTTPStatus.CREATED, **answering(NewWebhookAnswer, 201))
 async def create(wanted: WebhookWanted, principal: Operating, service: TheService) -> dict[str, Any]:
-    """Return a new webhook, which is told of every change from now on. Its secret is shown this once."""
+    """Return a new webhook, which is told of every change from now on. Its secret is shown this once. One that is told
+    the memories themselves takes the role `admin` as well: it reads what every user is remembered by.
+    """
+    if wanted.with_content:
+        require_role(principal, Role.ADMIN)
     webhook = await service.webhooks.create(
         principal.tenant,
         wanted.url,

@@ -1,0 +1,39 @@
+"""The end of a tenant: everything that it holds is erased, user by user, then what its users shared."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from mnemic.maintain.erase import erase, erase_left
+from mnemic.maintain.erasure_receipt import ErasureReceipt
+from mnemic.maintain.restore import users_of
+from mnemic.ports import Clock, Keyring, RecordStore, SessionStore
+from mnemic.types import Actor
+from mnemic.write.outbox_consumer import Feed
+
+
+async def erase_tenant(
+    store: RecordStore,
+    clock: Clock,
+    *,
+    actor: Actor,
+    sessions: SessionStore | None = None,
+    keyring: Keyring | None = None,
+    feeds: Sequence[Feed] = (),
+) -> list[ErasureReceipt]:
+    """Erase all memories of the actor's tenant; one receipt for each user, and a last one for what was left in the
+    scopes that they shared. Nobody may write meanwhile: suspend the tenant and revoke its keys before.
+
+    The audit log stays, as after each erasure, and so do the tenant's policy and an application's own documents
+    (`DocumentStore`), which belong to no user here. Raises StoreFailed; another call continues.
+    """
+    receipts = [
+        await erase(store, clock, user, actor=actor, sessions=sessions, keyring=keyring, feeds=feeds)
+        for user in sorted(await users_of(store, actor.tenant) - {actor.user})
+    ]
+    left, scopes = await erase_left(store, clock, actor=actor, feeds=feeds)
+    if keyring is not None:
+        for scope in scopes:
+            await asyncio.to_thread(keyring.destroy, scope)
+    return [*receipts, left]

@@ -273,22 +273,22 @@ def test_an_import_on_a_full_disk_goes_on_later(
     """What was taken in before the disk was full stays; the same command takes in the rest, once."""
     process("add", "The cat is called Miso.")
     talk = tmp_path / "talk.jsonl"
-    said = [{"role": "assistant", "content": f"Chapter {number}. " + f"word{number} " * 600} for number in range(60)]
+    said = [{"role": "assistant", "content": f"Chapter {number}. " + f"word{number} " * 600} for number in range(240)]
     talk.write_text("".join(f"{json.dumps(message)}\n" for message in said))
 
     def no_room() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1_600_000, 1_600_000))
 
     full = process("import", str(talk), "--json", preexec_fn=no_room)
     assert full.returncode == Exit.STORE
     assert full.stderr.count(b"\n") == 1
     taken = json.loads(full.stdout)["recorded"]
-    assert 0 < taken < 60
+    assert 0 < taken < 240
 
     rest = json.loads(process("import", str(talk), "--json").stdout)
-    assert rest["recorded"] + rest["refreshed"] == 60
-    assert rest["recorded"] <= 60 - taken
-    assert json.loads(process("list", "--json").stdout)["total"] == 61
+    assert rest["recorded"] + rest["refreshed"] == 240
+    assert rest["recorded"] <= 240 - taken
+    assert json.loads(process("list", "--json").stdout)["total"] == 241
 
 
 def test_a_reader_that_goes_away(process: Callable[..., subprocess.CompletedProcess[bytes]], store: Path) -> None:

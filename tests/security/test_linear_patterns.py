@@ -145,7 +145,9 @@ def test_there_is_something_to_try() -> None:
 @pytest.mark.parametrize("piece", PIECES, ids=ascii)
 def test_every_pattern_is_linear(piece: str) -> None:
     slow = {name: round(grown, 1) for name, one in PATTERNS.items() if (grown := growth(one, piece)) > GROWS}
-    assert slow == {}
+    # Once more, as whoever else uses the processor can double a time, and does not do so twice in the same place.
+    again = {name: round(grown, 1) for name in slow if (grown := growth(PATTERNS[name], piece)) > GROWS}
+    assert again == {}
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,15 @@ CROWDS = 4
 EACH = size(120, 5_000)
 FEW = max(2, CROWDS * EACH // 1000)
 CALLS = size(200, 100_000)
+EVERYTHING_LARGE = (
+    "UPDATE mnemic.memory SET large = true",
+    "UPDATE mnemic.scope SET large = true",
+    (
+        "INSERT INTO mnemic.term_posting "
+        "SELECT m.tenant, m.scope_id, p.term, m.number, p.content, p.context, m.content_length, m.context_length, true "
+        "FROM mnemic.memory m CROSS JOIN LATERAL mnemic.postings_of(m.content, m.context) p"
+    ),
+)
 TENANTS = ("tiny", *(f"crowd{number}" for number in range(CROWDS)))
 
 
@@ -44,7 +53,7 @@ async def stores(postgres: PostgresServer, tmp_path: Path) -> AsyncIterator[dict
         texts = [" ".join(choice.sample(WORDS, 6)) for _ in range(number)]
         told = [memory(f"{text} {tenant}", scope=home(tenant), memory_id=f"m{n}") for n, text in enumerate(texts)]
         await remember(made["in memory"], *told)
-    postgres.sql("UPDATE mnemic.memory SET large = true", "UPDATE mnemic.scope SET large = true")
+    postgres.sql(*EVERYTHING_LARGE)
     yield made
     for store in made.values():
         await store.close()

@@ -16,7 +16,7 @@ from click.testing import Result
 from mnemic import MemoryManager
 from mnemic.engine import MemoryEngine
 from mnemic_postgres import PostgresStore
-from mnemic_postgres.backup import NOT_COPIED, TABLES
+from mnemic_postgres.backup import NOT_COPIED, OLDER_TABLES, TABLES
 from mnemic_postgres.scratch import ScratchDatabase
 from mnemic_testing.embedder import WordEmbedder
 from tests.e2e.conftest import Call, complaint
@@ -184,7 +184,7 @@ def test_a_backup_of_an_older_schema_is_brought_up_to_date(
     mnemic("audit", "verify", *at(dsn))  # which brings the lanes of the audit together
     mnemic("backup", "monday", *at(dsn))
     manifest, copy = tmp_path / "monday" / "manifest.json", tmp_path / "monday" / "memory.copy"
-    right = json.loads(manifest.read_text())
+    right = json.loads(manifest.read_text().replace('"term_posting"', '"posting"'))
     *tables, facet = right["layout"]["tables"]
     assert (facet["table"], facet["rows"] > 0) == ("facet", True)
     tables, data = without_checks([*tables, facet], copy.read_bytes())
@@ -254,7 +254,7 @@ def test_every_table_is_copied_or_named_as_one_that_is_not(mnemic: Call, dsn: st
         "SELECT relname FROM pg_class "
         "WHERE relnamespace = 'mnemic'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition"
     )
-    assert {name for (name,) in rows} == {*TABLES, *NOT_COPIED}
+    assert {name for (name,) in rows} == {*TABLES, *NOT_COPIED} - OLDER_TABLES
 
 
 def test_what_is_being_restored_is_closed_to_others(mnemic: Call, dsn: str, postgres: PostgresServer) -> None:

@@ -34,6 +34,9 @@ TABLES = (
 )
 """Tables to copy, in an order in which every row finds the rows that it refers to."""
 
+OLDER_TABLES = frozenset({"posting"})
+"""Those of them that older schemas alone have."""
+
 NOT_COPIED = frozenset({"schema_version", "space", "next_space"})
 """Tables that the manifest describes instead, and those that can be filled again."""
 

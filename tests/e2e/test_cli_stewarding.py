@@ -93,6 +93,9 @@ def test_erasure_is_proven_by_its_receipt(run: Run, tmp_path: Path) -> None:
     code, told = run("erase", "ana", "--yes", "--receipt", str(receipt), user="ben")
     assert (code, told["complete"], told["counts"]["memories"]) == (0, True, 1)
     assert b"Zyxwvutcanary" not in (tmp_path / "m.db").read_bytes()
+    job = tmp_path / "job.json"
+    job.write_text(json.dumps({"state": "done", "erased": json.loads(receipt.read_text())}))
+    assert run("erase", "--verify", str(job))[0] == 0
     code, told = run("erase", "--verify", str(receipt))
     assert (code, told["holds"]) == (0, True)
     assert run("erase")[0] == 2

@@ -161,5 +161,5 @@ def test_every_pattern_is_linear(piece: str) -> None:
     ],
 )
 def test_a_quadratic_pattern_is_found(text: str, piece: str) -> None:
-    """The control: what the product had."""
-    assert growth(re.compile(text, re.MULTILINE), piece) > GROWS
+    """The control: what the product had. Other users of the processor may hide the growth, but hardly three times."""
+    assert any(growth(re.compile(text, re.MULTILINE), piece) > GROWS for _ in range(3))

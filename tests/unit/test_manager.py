@@ -139,7 +139,7 @@ def test_an_empty_answer_says_that_others_have_memories(tmp_path: Path) -> None:
         memory.add("The cat is called Miso.")
     for asked in (["list"], ["search", "dog"]):
         told = CliRunner().invoke(cli, ["--store", store, "--user", "ana", *asked])
-        assert "there are 2 memories of other users" in told.stderr
+        assert "other users have 2 memories" in told.stderr
         own = CliRunner().invoke(cli, ["--store", store, "--user", "ben", *asked])
         assert "other users" not in own.stderr
 

@@ -234,7 +234,9 @@ def _write(file: str, receipt: ErasureReceipt) -> None:
 def _verify(given: Given, file: str) -> int:
     from mnemic.maintain.erasure_receipt import ErasureReceipt
 
-    receipt = ErasureReceipt.from_dict(json_file(file))
+    said = json_file(file)
+    job = isinstance(said.get("erased"), dict)  # a service answers with the job, of which the receipt is a part
+    receipt = ErasureReceipt.from_dict(said["erased"] if job else said)
 
     async def work(engine: MemoryEngine, _: Actor) -> dict[str, int]:
         return await engine.verify_erasure(receipt)
@@ -243,7 +245,7 @@ def _verify(given: Given, file: str) -> int:
     holds = not any(traces.values())
     given.show(
         {"holds": holds, "traces": traces},
-        lambda: "nothing of it is there" if holds else "still there:\n" + pairs(traces, indent="  "),
+        lambda: "nothing of it is there" if holds else "left, or said again:\n" + pairs(traces, indent="  "),
     )
     return Exit.OK if holds else Exit.REFUSED
 

@@ -165,7 +165,7 @@ async def of_others(engine: MemoryEngine, actor: Actor) -> str:
     if not others:
         return ""
     what = "memory" if others == 1 else "memories"
-    return f"{actor.user} has none here; there are {others:,} {what} of other users: name one with --user"
+    return f"{actor.user} has none here; other users have {others:,} {what}: name one with --user"
 
 
 def require_store(location: str) -> None:

@@ -76,7 +76,9 @@ def confirmed(question: str) -> bool:
     except click.Abort:
         if sys.stdin is not None and sys.stdin.isatty():
             raise
-        raise click.UsageError("nobody is there to confirm; add --yes", ctx=click.get_current_context()) from None
+        raise click.UsageError(
+            "cannot ask for confirmation without a terminal; add --yes", ctx=click.get_current_context()
+        ) from None
 
 
 def table(rows: Iterable[Sequence[str]], *, indent: str = "") -> str:

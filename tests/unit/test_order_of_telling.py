@@ -1,4 +1,4 @@
-"""What was told later in a session changes what was told before it, also where it tells of an earlier day; and what
+"""A statement told later in a session changes those told before it, also where it tells of an earlier day; and what
 begins with "from now on" changes what it is about.
 """
 
@@ -16,7 +16,7 @@ THURSDAY = datetime(2026, 11, 26, 9, tzinfo=UTC)
 
 
 async def live(*texts: str, session: str | None = "s", days: int = 0) -> list[str]:
-    """What holds after the texts were captured, so many days after one another."""
+    """Return what holds after the texts were captured, so many days after one another."""
     async with build_engine(Settings(store="memory:")) as engine:
         actor = Actor(user="ada")
         for number, text in enumerate(texts):

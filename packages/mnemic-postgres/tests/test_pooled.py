@@ -22,7 +22,7 @@ SOCKET = ".s.PGSQL.5432"
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Where the pooler has its socket."""
+    """Folder of the pooler's socket."""
     (tmp_path / "pooler").mkdir()
     return tmp_path / "pooler"
 

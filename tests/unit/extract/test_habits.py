@@ -1,4 +1,4 @@
-"""Which wordings tell a habit or a liking."""
+"""Wordings that tell a habit or a liking."""
 
 from __future__ import annotations
 

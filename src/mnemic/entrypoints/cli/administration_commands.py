@@ -11,7 +11,7 @@ from mnemic.entrypoints.cli.command_loader import Command
 from mnemic.entrypoints.cli.failures import Exit, complain
 from mnemic.entrypoints.cli.inputs import json_file
 from mnemic.entrypoints.cli.shared_options import Given, require_store
-from mnemic.entrypoints.cli.terminal import Progress, note, pairs, table
+from mnemic.entrypoints.cli.terminal import Progress, note, pairs, table, write_json
 from mnemic.entrypoints.cli.views import counted, day, fields_text, label, memory_dict, receipt_dict, receipt_text
 
 if TYPE_CHECKING:
@@ -200,7 +200,7 @@ def erase_(given: Given, /, subject: str | None, **options: Any) -> int:
 
     receipt = given.with_engine(work)
     if options["receipt_file"] is not None:
-        _write(options["receipt_file"], receipt)
+        write_json(options["receipt_file"], receipt.as_dict())
     given.show(receipt.as_dict(), lambda: _erased_text(receipt))
     if not receipt.complete:
         complain("erasure_incomplete", "something can still be read in the files; free some disk space and erase again")
@@ -217,18 +217,6 @@ def _erased_text(receipt: ErasureReceipt) -> str:
         facts["name kept in"] = ", ".join(receipt.kept)
     known = any(receipt.counts.values())
     return ("erased" if known else "nothing was held about this user") + "\n" + pairs(facts, indent="  ")
-
-
-def _write(file: str, receipt: ErasureReceipt) -> None:
-    from pathlib import Path
-
-    from mnemic.entrypoints.cli.terminal import json_text
-    from mnemic.errors import InvalidInput
-
-    try:
-        Path(file).write_text(json_text(receipt.as_dict()) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise InvalidInput("file:unwritable", hint=error.strerror) from None
 
 
 def _verify(given: Given, file: str) -> int:

@@ -7,9 +7,12 @@ import re
 import sys
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
+
+from mnemic.errors import InvalidInput
 
 _SHOWN_FORMATS = frozenset("\u200c\u200d")
 _JSON_UNSAFE = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]")
@@ -52,6 +55,14 @@ def note(text: str) -> None:
 def json_text(value: Any, *, indent: int | None = 2) -> str:
     """JSON in readable script, with nothing in it that a terminal obeys."""
     return harmless(json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=False))
+
+
+def write_json(file: str, value: Any) -> None:
+    """Write the JSON to a file. Raises InvalidInput (`file:unwritable`)."""
+    try:
+        Path(file).write_text(json_text(value) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise InvalidInput("file:unwritable", hint=error.strerror) from None
 
 
 def harmless(text: str) -> str:

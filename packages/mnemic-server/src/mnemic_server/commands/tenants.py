@@ -74,7 +74,7 @@ def tenants_(given: Given, /, action: str, name: str | None, **options: Any) -> 
 
 def _end(given: Given, name: str, receipts: str | None, *, sure: bool) -> int:
     from mnemic.entrypoints.cli.failures import complain
-    from mnemic.entrypoints.cli.terminal import confirmed, pairs
+    from mnemic.entrypoints.cli.terminal import confirmed, pairs, write_json
     from mnemic_server.credentials import COMMAND_LINE
     from mnemic_server.tenant_end import end
 
@@ -83,7 +83,7 @@ def _end(given: Given, name: str, receipts: str | None, *, sure: bool) -> int:
         return Exit.REFUSED
     ended = given.with_engine(lambda engine, _: end(engine, name, by=COMMAND_LINE), by_settings=True)
     if receipts is not None:
-        _write(receipts, [receipt.as_dict() for receipt in ended.receipts])
+        write_json(receipts, {"receipts": [receipt.as_dict() for receipt in ended.receipts]})
     facts = {
         "tenant": name,
         "memories": sum(receipt.counts.get("memories", 0) for receipt in ended.receipts),
@@ -96,18 +96,6 @@ def _end(given: Given, name: str, receipts: str | None, *, sure: bool) -> int:
     if not ended.complete:
         complain("erasure_incomplete", "traces are left; free some disk space and end it again")
     return Exit.OK if ended.complete else Exit.STORE
-
-
-def _write(file: str, receipts: list[dict[str, Any]]) -> None:
-    from pathlib import Path
-
-    from mnemic.entrypoints.cli.terminal import json_text
-    from mnemic.errors import InvalidInput
-
-    try:
-        Path(file).write_text(json_text({"receipts": receipts}) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise InvalidInput("file:unwritable", hint=error.strerror) from None
 
 
 def _limits_of(options: dict[str, Any]) -> dict[str, int | None]:

@@ -20,7 +20,7 @@ from typing import Any
 
 from mnemic.bootstrap import build_engine
 from mnemic.config import Settings
-from mnemic.kinds.seven import SevenKinds
+from mnemic.kinds.all_kinds import SevenKinds
 from mnemic.runtime.sync_facade import awaited
 from mnemic.types import Actor
 from mnemic_eval.metrics import percentiles

@@ -24,7 +24,7 @@ from mnemic.bootstrap import build_completer, build_embedder
 from mnemic.config import Settings
 from mnemic.kinds.entity import EntityMemory
 from mnemic.maintain.consolidate import ConsolidationRules
-from mnemic.maintain.derived import DERIVED
+from mnemic.maintain.derived_memories import DERIVED
 from mnemic.runtime.clock import SystemClock
 from mnemic.runtime.sync_facade import awaited
 from mnemic.types import Actor, Message

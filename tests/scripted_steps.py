@@ -7,8 +7,8 @@ from typing import Any
 
 from mnemic.engine import MemoryEngine
 from mnemic.extract import Extraction
-from mnemic.guard.execution import Grant
-from mnemic.guard.policy import KeyRule, Policy
+from mnemic.policy.grant import Grant
+from mnemic.policy.rules import KeyRule, Policy
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.types import Candidate, Message, Skipped
 from mnemic_agents.steps import GatewayMemory, MemorySteps, TurnRules

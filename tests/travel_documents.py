@@ -8,7 +8,7 @@ from typing import Any
 
 from mnemic_travel.airports import Airport, Airports
 from mnemic_travel.document import document_of
-from mnemic_travel.read import reservations
+from mnemic_travel.reservation_reader import reservations
 
 SENT = date(2017, 4, 1)
 

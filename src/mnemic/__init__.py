@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
     from mnemic.bootstrap import build_engine
     from mnemic.config import Settings
-    from mnemic.door.gateway import MemoryGateway
+    from mnemic.dispatch.gateway import MemoryGateway
     from mnemic.engine import MemoryEngine
     from mnemic.errors import MnemicError
     from mnemic.facade.manager import AsyncMemoryManager, MemoryManager
-    from mnemic.guard.budget import Budget
-    from mnemic.guard.execution import Grant
-    from mnemic.guard.policy import KeyRule, Policy
+    from mnemic.policy.budget import Budget
+    from mnemic.policy.grant import Grant
+    from mnemic.policy.rules import KeyRule, Policy
     from mnemic.types import (
         Actor,
         Candidate,
@@ -46,21 +46,21 @@ if TYPE_CHECKING:
 _HOMES = {
     "Actor": "types",
     "AsyncMemoryManager": "facade.manager",
-    "Budget": "guard.budget",
+    "Budget": "policy.budget",
     "Candidate": "types",
-    "Grant": "guard.execution",
+    "Grant": "policy.grant",
     "Hit": "types",
-    "KeyRule": "guard.policy",
+    "KeyRule": "policy.rules",
     "Kind": "types",
     "Memory": "types",
     "MemoryEngine": "engine",
-    "MemoryGateway": "door.gateway",
+    "MemoryGateway": "dispatch.gateway",
     "MemoryManager": "facade.manager",
     "MemoryWritePipeline": "write.pipeline",
     "Message": "types",
     "MnemicError": "errors",
     "Outcome": "types",
-    "Policy": "guard.policy",
+    "Policy": "policy.rules",
     "RunReport": "types.trace",
     "Scope": "types",
     "SearchResult": "types",
@@ -77,12 +77,12 @@ __all__ = [
 
 
 class _OldNames:
-    """Finder of modules that moved (`mnemic.moved`), asked for those that nothing else has."""
+    """Finder of modules that moved (`mnemic.module_aliases`), asked for those that nothing else has."""
 
     def find_spec(self, name: str, path: object, target: object = None) -> ModuleSpec | None:
-        if not name.startswith("mnemic."):
+        if not name.startswith(("mnemic.", "mnemic_server.")):
             return None
-        found: ModuleSpec | None = import_module("mnemic.moved").spec_of(name)
+        found: ModuleSpec | None = import_module("mnemic.module_aliases").spec_of(name)
         return found
 
 

@@ -1,7 +1,7 @@
 """Prompts for a language model, and the JSON Schema of what it must answer.
 
 Untrusted text (the user's message, a goal, memories) travels as a JSON string inside the user part, never inside the
-instructions. The schemas help the model; the contracts of `mnemic.guard.contract` decide.
+instructions. The schemas help the model; the contracts of `mnemic.policy.proposal_check` decide.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
 
-from mnemic.guard.contract import CAPTURE_CATEGORIES
-from mnemic.guard.intent import MAX_PARTS
+from mnemic.policy.intent_check import MAX_PARTS
+from mnemic.policy.proposal_check import CAPTURE_CATEGORIES
 from mnemic.types import JsonValue, Kind, Prompt
 
 _KEPT = """\

@@ -2,7 +2,7 @@
 
 Every change of a store passes `commit`, and inside it `Unit.apply`: a row, its version, its line in the audit log and
 its entry in the outbox are written together or not at all. No other module opens a transaction
-(tests/architecture/test_door.py).
+(tests/architecture/test_single_writer.py).
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, MemoryNotFound
 from mnemic.kinds.profile import Profile
 from mnemic.providers.minilm import MiniLmEmbedder
-from mnemic.stores.session import InProcessSessions
+from mnemic.stores.in_process_sessions import InProcessSessions
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.stores.sqlite.graph import SqliteGraph
 from mnemic.types import Actor, Kind, Origin, Outcome

@@ -33,7 +33,7 @@ DRIVERS = {
     "mnemic_server",
 }
 # Rooms with many verbs, most of which a program never calls: each loads what only some of them need (decision 0037).
-VERBS = {"engine", "config", "door", "facade", "kinds", "write", "types"}
+VERBS = {"engine", "config", "dispatch", "facade", "kinds", "write", "types"}
 # Packages and rooms that read texts of which most need nothing of what they would load.
 PLUGGED = {"mnemic_redact", "text"}
 LATE_IMPORTS = DRIVERS | VERBS | PLUGGED

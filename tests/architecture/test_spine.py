@@ -10,7 +10,7 @@ from tests.architecture.journey import BEYOND
 from tests.architecture.sources import ROOT
 
 LINES = 8_000
-LIBRARIES = frozenset({"runtime/__init__.py", "runtime/forked.py", "runtime/portal.py"})
+LIBRARIES = frozenset({"runtime/__init__.py", "runtime/fork_check.py", "runtime/portal.py"})
 """Files on the way of an add that could be anybody's: the check for a fork, the event-loop thread."""
 _FILE = re.compile(r"\[`([\w/]+\.py)`\]\(\.\./src/mnemic/\1\)")
 
@@ -39,5 +39,5 @@ def test_it_is_read_in_a_day() -> None:
 
 def test_nothing_on_the_way_of_an_add_is_left_out() -> None:
     way = way_of_an_add()
-    assert "door/__init__.py" in way
+    assert "dispatch/__init__.py" in way
     assert way - LIBRARIES - set(spine()) == set()

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from mnemic.errors import StoreCorrupt
-from mnemic.ports.rows import Row, RowChange, RowReads, Table
-from mnemic.stores.atomic import run_through
+from mnemic.ports.row_store import Row, RowChange, RowReads, Table
 from mnemic.stores.layered import LayeredStore
+from mnemic.stores.sync_transactions import run_through
 from mnemic.types import Deadline
 from mnemic.types.capabilities import Capabilities
 

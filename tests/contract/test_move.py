@@ -9,9 +9,9 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, NotSupported
-from mnemic.guard.execution import Grant
-from mnemic.maintain import move as moving
-from mnemic.maintain.move import move
+from mnemic.maintain import store_migration as moving
+from mnemic.maintain.store_migration import move
+from mnemic.policy.grant import Grant
 from mnemic.ports import RecordStore
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.sqlite import SqliteStore

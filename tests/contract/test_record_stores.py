@@ -11,10 +11,10 @@ from mnemic.ports import Keyring, RecordStore
 from mnemic.stores import scope_index
 from mnemic.stores.inprocess import InProcessRows, InProcessStore
 from mnemic.stores.layered import LayeredStore
-from mnemic.stores.sqlite import SqliteStore, near
+from mnemic.stores.sqlite import SqliteStore, nearest_neighbours
 from mnemic_keys import KeyFolder, MasterKeys
 from mnemic_testing.record_store import RecordStoreContract
-from mnemic_testing.record_store.damaging import Part
+from mnemic_testing.record_store.row_damage import Part
 from tests.contract.journal_store import journal_store
 
 
@@ -89,7 +89,7 @@ class LargeScopes:
     @pytest.fixture(autouse=True)
     def large(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(scope_index, "EXACT_UP_TO", 2)
-        monkeypatch.setattr(near, "FEW", 0)
+        monkeypatch.setattr(nearest_neighbours, "FEW", 0)
 
 
 class TestLargeSqliteStore(LargeScopes, TestSqliteStore):

@@ -15,7 +15,7 @@ from mnemic.stores.audit_chain import first_broken
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import AuditEvent, Where
 from mnemic_testing.record_store import EMBEDDER, memory, remember, scope
-from mnemic_testing.record_store.setting import START
+from mnemic_testing.record_store.fixtures import START
 
 WHERE = Where(scopes=(scope(),))
 SPAWN = multiprocessing.get_context("spawn")

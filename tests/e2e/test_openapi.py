@@ -15,11 +15,11 @@ from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis.checks import CHECKS
 
 from mnemic.engine import MemoryEngine
-from mnemic.maintain.graph import GraphProjection
+from mnemic.maintain.graph_projection import GraphProjection
 from mnemic.runtime.clock import SystemClock
 from mnemic.stores.graph import InProcessGraph
+from mnemic.stores.in_process_sessions import InProcessSessions
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.stores.session import InProcessSessions
 from mnemic_keys import KeyFolder, MasterKeys
 from mnemic_server.app import create_app
 from mnemic_server.credentials import ApiKeys, Role

@@ -16,7 +16,7 @@ import pytest
 from mnemic import errors
 from mnemic.entrypoints.cli import COMMANDS
 from mnemic.entrypoints.cli.failures import exit_code
-from mnemic.guard.policy_file import guard_data, read_guard
+from mnemic.policy.policy_file import guard_data, read_guard
 from tests.e2e.cli_page import MARK, PAGE, rendered
 
 ROOT = Path(__file__).parents[2]

@@ -14,7 +14,7 @@ import pytest_asyncio
 from mnemic.errors import MnemicError, StoreBusy, StoreFailed
 from mnemic.types import Deadline
 from mnemic_neo4j import Neo4jGraph
-from mnemic_testing.faults.proxy import BlackHole, Corrupt, CutAfter, Fault, FaultProxy, Latency, Reset, Slice
+from mnemic_testing.faults.network_proxy import BlackHole, Corrupt, CutAfter, Fault, FaultProxy, Latency, Reset, Slice
 from mnemic_testing.graph_store import fragment, names, scope
 from tests.bolt_servers import BoltServer
 from tests.faults.scale import size

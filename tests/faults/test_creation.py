@@ -9,11 +9,11 @@ import apsw
 
 from mnemic.engine import MemoryEngine
 from mnemic.stores.sqlite import SqliteStore
-from mnemic.stores.sqlite.file import _check_magic, migrate, migrations, recognise
+from mnemic.stores.sqlite.database_file import _check_magic, migrate, migrations, recognise
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.faults.aftermath import examine
 from mnemic_testing.faults.oracle import ADA
-from mnemic_testing.faults.power import PowerCutVfs, Survives
+from mnemic_testing.faults.power_cuts import PowerCutVfs, Survives
 from tests.faults.scale import size
 
 STRIDE = size(6, 1)

@@ -9,7 +9,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.stores.sqlite import SqliteStore
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.faults.aftermath import examine
-from mnemic_testing.faults.crowd import run_crowd
+from mnemic_testing.faults.many_processes import run_crowd
 from mnemic_testing.faults.oracle import ADA
 from tests.faults.scale import size
 

@@ -14,15 +14,15 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, MnemicError, StoreCorrupt, StoreUnavailable
 from mnemic.stores.codec import DAMAGED
 from mnemic.stores.sqlite import SqliteStore, backup
-from mnemic.stores.sqlite.carve import records
 from mnemic.stores.sqlite.damage import examined
 from mnemic.stores.sqlite.inspection import inspect
+from mnemic.stores.sqlite.record_carving import records
 from mnemic.stores.sqlite.salvage import salvage
 from mnemic.types import Candidate
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.faults.aftermath import examine
-from mnemic_testing.faults.flips import ADA, Flips, make_file
-from mnemic_testing.record_store.setting import START
+from mnemic_testing.faults.bit_flips import ADA, Flips, make_file
+from mnemic_testing.record_store.fixtures import START
 from tests.faults.scale import size
 
 FLIPS = size(60, 5000)

@@ -18,7 +18,7 @@ from mnemic.ports import RecordStore
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.types.trace import RunReport, RunStatus
 from mnemic_testing.embedder import WordEmbedder
-from mnemic_testing.faults.calls import FailingEmbedder, FailingStore, Moment, NthCall
+from mnemic_testing.faults.failing_calls import FailingEmbedder, FailingStore, Moment, NthCall
 from mnemic_testing.faults.oracle import ADA
 from tests.faults.scale import FULL
 from tests.faults.stores import store_named

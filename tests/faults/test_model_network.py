@@ -19,7 +19,7 @@ from mnemic.errors import EmbedderFailed, MnemicError, ModelFailed
 from mnemic.providers.http_embedder import HttpEmbedder
 from mnemic.providers.openai import OpenAICompleter
 from mnemic.types import Deadline, Prompt
-from mnemic_testing.faults.proxy import BlackHole, Corrupt, CutAfter, Fault, FaultProxy, Latency, Reset, Slice
+from mnemic_testing.faults.network_proxy import BlackHole, Corrupt, CutAfter, Fault, FaultProxy, Latency, Reset, Slice
 from mnemic_testing.scripted_model import ScriptedModelServer
 from tests.faults.scale import size
 

@@ -20,10 +20,10 @@ from mnemic.stores.audit_chain import first_broken
 from mnemic.types import AuditEvent, Deadline, Memory, OutboxEntry, Vector, Where
 from mnemic_postgres import PostgresStore
 from mnemic_testing.embedder import WordEmbedder
+from mnemic_testing.faults.network_proxy import BlackHole, CutBeforeAnswer, FaultProxy
 from mnemic_testing.faults.oracle import ADA, statement
-from mnemic_testing.faults.proxy import BlackHole, CutBeforeAnswer, FaultProxy
 from mnemic_testing.record_store import EMBEDDER, memory, remember, scope
-from mnemic_testing.record_store.setting import START
+from mnemic_testing.record_store.fixtures import START
 from tests.faults.scale import size
 from tests.processes import running
 from tests.servers import PostgresServer, in_thread

@@ -23,8 +23,8 @@ from mnemic.errors import CommitUnknown, MnemicError, StoreFailed
 from mnemic.types import Deadline, Where
 from mnemic_postgres import PostgresStore
 from mnemic_testing.embedder import WordEmbedder
+from mnemic_testing.faults.network_proxy import BlackHole, Corrupt, CutAfter, Fault, FaultProxy, Latency, Reset, Slice
 from mnemic_testing.faults.oracle import ADA, statement
-from mnemic_testing.faults.proxy import BlackHole, Corrupt, CutAfter, Fault, FaultProxy, Latency, Reset, Slice
 from mnemic_testing.record_store import EMBEDDER, memory, scope
 from tests.faults.scale import size
 from tests.servers import PostgresServer

@@ -20,8 +20,8 @@ from mnemic.stores.sqlite import SqliteStore, backup
 from mnemic.stores.sqlite.inspection import inspect
 from mnemic.types import Actor, Candidate
 from mnemic_testing.embedder import WordEmbedder
-from mnemic_testing.faults.names import SyncedNames
-from mnemic_testing.faults.power import PowerCutVfs, Survives
+from mnemic_testing.faults.power_cuts import PowerCutVfs, Survives
+from mnemic_testing.faults.unsynced_names import SyncedNames
 from tests.faults.recovery_run import GOLDEN, OLD, Renamed
 from tests.faults.scale import size
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from mnemic.engine import MemoryEngine
-from mnemic.guard.limits import Limits, Quota
+from mnemic.policy.limits import Limits, Quota
 from mnemic.ports import RecordStore
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
@@ -18,7 +18,7 @@ from mnemic.types import Actor
 from mnemic_postgres import PostgresStore
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.faults.aftermath import examine
-from mnemic_testing.faults.crowd import TENANT_ROWS, USER_ROWS, run_crowd
+from mnemic_testing.faults.many_processes import TENANT_ROWS, USER_ROWS, run_crowd
 from tests.faults.scale import size
 from tests.servers import PostgresServer
 

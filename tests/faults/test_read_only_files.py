@@ -12,8 +12,8 @@ from mnemic.errors import StoreUnavailable
 from mnemic.stores.sqlite import SqliteStore, backup
 from mnemic.stores.sqlite.inspection import inspect
 from mnemic_testing.embedder import WordEmbedder
-from mnemic_testing.faults.flips import ADA, make_file
-from mnemic_testing.record_store.setting import START
+from mnemic_testing.faults.bit_flips import ADA, make_file
+from mnemic_testing.record_store.fixtures import START
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ async def frozen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path,
     path = tmp_path / "disk" / "m ? # %.db"
     path.parent.mkdir()
     said = await make_file(path, 12)
-    monkeypatch.setattr("mnemic.stores.sqlite.file.os.access", lambda *_: False)
+    monkeypatch.setattr("mnemic.stores.sqlite.database_file.os.access", lambda *_: False)
     return path, said
 
 

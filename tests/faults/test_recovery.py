@@ -28,7 +28,7 @@ from mnemic.stores.sqlite import SqliteStore, backup
 from mnemic.types import Actor, Candidate
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
-from mnemic_testing.faults.names import SyncedNames
+from mnemic_testing.faults.unsynced_names import SyncedNames
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 

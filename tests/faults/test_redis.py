@@ -16,7 +16,7 @@ from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Level, Message, Outcome, Scope
 from mnemic_redis import RedisHotSet, RedisLink, RedisSessions
 from mnemic_testing.embedder import WordEmbedder
-from mnemic_testing.faults.proxy import BlackHole, Corrupt, CutAfter, Fault, FaultProxy, Latency, Reset, Slice
+from mnemic_testing.faults.network_proxy import BlackHole, Corrupt, CutAfter, Fault, FaultProxy, Latency, Reset, Slice
 from tests.faults.scale import size
 from tests.processes import running
 from tests.valkey import ValkeyCluster, ValkeyServer

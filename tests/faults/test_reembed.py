@@ -22,7 +22,7 @@ from mnemic.types import Actor, Deadline, Level, Memory, Status, Vector, VectorS
 from mnemic_keys import KeyFolder, MasterKeys
 from mnemic_postgres import PostgresStore
 from mnemic_testing.embedder import WordEmbedder
-from mnemic_testing.faults.calls import FailingEmbedder
+from mnemic_testing.faults.failing_calls import FailingEmbedder
 from tests.faults.scale import size
 from tests.servers import PostgresServer
 

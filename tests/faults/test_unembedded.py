@@ -15,7 +15,7 @@ from mnemic.ports import RecordStore
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Candidate, Deadline, Level, Memory, Outcome, Status, Vector, Where
-from mnemic.write.unembedded import count_left
+from mnemic.write.missing_vectors import count_left
 from mnemic_postgres import PostgresStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
@@ -193,7 +193,7 @@ async def test_a_failure_half_way_loses_nothing(engine: MemoryEngine, embedder: 
     for number in range(5):
         await engine.add(f"Parcel {number} is for Oslo.", actor=ANA)
     embedder.reason = None
-    monkeypatch.setattr("mnemic.write.unembedded.BATCH", 2)
+    monkeypatch.setattr("mnemic.write.missing_vectors.BATCH", 2)
     calls = 0
     plain = embedder.embed
 

@@ -16,7 +16,7 @@ import pytest
 from blockbuster import BlockBuster, BlockBusterFunction, BlockingError
 
 from mnemic.engine import MemoryEngine
-from mnemic.guard.execution import Grant
+from mnemic.policy.grant import Grant
 from mnemic.ports import RecordStore
 from mnemic.providers.minilm import MiniLmEmbedder
 from mnemic.types import Actor, Message

@@ -25,8 +25,8 @@ from strands.models import Model
 
 from mnemic import Actor, MemoryManager, Settings, build_engine
 from mnemic.engine import MemoryEngine
-from mnemic.guard.budget import Budget
 from mnemic.inject import Entry, injector_for
+from mnemic.policy.budget import Budget
 from mnemic.types import Deadline, Hit, Intent, RecallRequest
 from mnemic.types.recall_limits import MAX_QUESTION_CHARS
 from mnemic_agents.langchain import MnemicMiddleware

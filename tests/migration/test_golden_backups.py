@@ -18,7 +18,7 @@ from mnemic.stores.backups import manifest_in
 from mnemic.types import Actor
 from mnemic_postgres import PostgresStore
 from mnemic_postgres.schema import migrations
-from mnemic_postgres.scratch import ScratchDatabase
+from mnemic_postgres.temporary_database import ScratchDatabase
 from mnemic_testing.embedder import WordEmbedder
 from tests.migration.test_golden_files import SAID
 from tests.servers import PostgresServer

@@ -10,8 +10,8 @@ import pytest
 
 from mnemic.errors import StoreCorrupt, StoreNewer
 from mnemic.stores.sqlite import SqliteStore
+from mnemic.stores.sqlite.database_file import APPLICATION_ID, BusyHandler, connect, migrate, prepare
 from mnemic.stores.sqlite.failures import Migration, migrations
-from mnemic.stores.sqlite.file import APPLICATION_ID, BusyHandler, connect, migrate, prepare
 from mnemic.types import Kind, Where
 from mnemic.types.facets import value_facet
 from mnemic_testing.record_store import EMBEDDER, memory, remember, scope

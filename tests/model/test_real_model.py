@@ -11,8 +11,8 @@ import pytest
 from mnemic.extract import Extraction
 from mnemic.extract.fallback import FallbackExtractor
 from mnemic.extract.model import ModelExtractor
-from mnemic.guard.budget import Budget
-from mnemic.guard.policy import Policy
+from mnemic.policy.budget import Budget
+from mnemic.policy.rules import Policy
 from mnemic.prompts import intent_prompt
 from mnemic.providers.openai import OpenAICompleter
 from mnemic.runtime.clock import SystemClock

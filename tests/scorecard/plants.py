@@ -52,7 +52,7 @@ class Plant:
             file.write_text(text, encoding="utf-8")
 
 
-REST = "tests/unit/entrypoints/rest"
+REST = "tests/unit/server"
 FRONT = "packages/mnemic-server/src/mnemic_server"
 SQLITE = "src/mnemic/stores/sqlite"
 
@@ -164,10 +164,10 @@ PLANTS = (
     Plant(
         row="S32",
         defect="what holds after a request is not compared with the policy",
-        file="src/mnemic/door/__init__.py",
+        file="src/mnemic/dispatch/__init__.py",
         was="candidate = check_candidate(one.candidate, call.rules.policy, call.rules.budget)",
         now="candidate = one.candidate",
-        tests=("tests/security/test_door.py",),
+        tests=("tests/security/test_dispatch.py",),
     ),
     Plant(
         row="S33",
@@ -180,7 +180,7 @@ PLANTS = (
     Plant(
         row="S33",
         defect="a write goes into a file that is gone",
-        file=f"{SQLITE}/opened.py",
+        file=f"{SQLITE}/open_file.py",
         was="if _identity(self._path) != self._identity:",
         now="if False:",
         tests=("tests/faults/test_replaced_files.py",),
@@ -188,7 +188,7 @@ PLANTS = (
     Plant(
         row="S33",
         defect="what was opened before a fork is used after it",
-        file="src/mnemic/runtime/forked.py",
+        file="src/mnemic/runtime/fork_check.py",
         was="        if os.getpid() != self._process:\n",
         now="        if False:\n",
         tests=("tests/faults/test_forks.py::test_documents_say_so",),

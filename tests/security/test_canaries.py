@@ -18,7 +18,7 @@ import pytest
 from mnemic.compose.model import ModelComposer
 from mnemic.engine import MemoryEngine
 from mnemic.extract.model import ModelExtractor
-from mnemic.guard.execution import Grant
+from mnemic.policy.grant import Grant
 from mnemic.providers.http_embedder import HttpEmbedder
 from mnemic.providers.openai import OpenAICompleter
 from mnemic.retrieve.intent_planning import ModelPlanner

@@ -17,11 +17,11 @@ import httpx
 import pytest
 
 from mnemic.engine import MemoryEngine
-from mnemic.guard.execution import Grant
+from mnemic.policy.grant import Grant
 from mnemic.types import Memory
 from mnemic_server.app import create_app
 from mnemic_server.credentials import ApiKeys, Role
-from mnemic_testing.record_store.setting import EMBEDDER, memory, remember, scope
+from mnemic_testing.record_store.fixtures import EMBEDDER, memory, remember, scope
 from tests.faults.scale import size
 
 CALLS = size(600, 100_000)

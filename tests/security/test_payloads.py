@@ -19,7 +19,7 @@ from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import AuditEvent, Memory, Origin, Source, Status, Where
 from mnemic_postgres import PostgresStore
 from mnemic_testing.record_store import EMBEDDER, memory, remember, scope
-from mnemic_testing.record_store.setting import START
+from mnemic_testing.record_store.fixtures import START
 from tests.faults.scale import FULL
 from tests.servers import PostgresServer
 

@@ -9,9 +9,9 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import MnemicError
-from mnemic.guard.budget import Budget
-from mnemic.guard.policy import KeyRule, Policy
 from mnemic.inject import ActorMemories, Entry, InjectionConfig, injector_for
+from mnemic.policy.budget import Budget
+from mnemic.policy.rules import KeyRule, Policy
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.types import Actor, Candidate, Deadline, Memory, Message, Origin, Source, Status, Trust
 from mnemic.write.pipeline import WriteRules

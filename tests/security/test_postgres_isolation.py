@@ -19,7 +19,7 @@ from mnemic_postgres.graph import PostgresGraph
 from mnemic_postgres.statements import load
 from mnemic_testing.graph_store import fragment
 from mnemic_testing.record_store import EMBEDDER, memory, remember, scope
-from mnemic_testing.record_store.setting import START
+from mnemic_testing.record_store.fixtures import START
 from tests.servers import PostgresServer
 
 TABLES = (

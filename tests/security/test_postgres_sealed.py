@@ -13,17 +13,17 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import KeyFailed, NotSupported, StoreFailed
-from mnemic.guard.redaction import RedactionRules
 from mnemic.maintain.rotate import rotate_data_keys
+from mnemic.policy.redaction import RedactionRules
 from mnemic.runtime.clock import SystemClock
 from mnemic.stores.sealing import ERASED, Sealer
 from mnemic.types import Actor, Candidate, Memory, Origin, Source
-from mnemic.write.vault import Vault
+from mnemic.write.tokenisation import Vault
 from mnemic_keys import KeyFolder, MasterKeys
 from mnemic_postgres import PostgresStore
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.record_store import EMBEDDER, memory, remember, scope
-from mnemic_testing.record_store.setting import change, everything, ids
+from mnemic_testing.record_store.fixtures import change, everything, ids
 from tests.servers import PostgresServer
 
 CANARY = "zwieback-canary"

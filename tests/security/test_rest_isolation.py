@@ -18,7 +18,7 @@ import pytest
 from starlette.types import ASGIApp
 
 from mnemic.engine import MemoryEngine
-from mnemic.guard.execution import Grant
+from mnemic.policy.grant import Grant
 from mnemic_server.app import create_app
 from mnemic_server.credentials import ApiKeys, Role
 from mnemic_server.streams import Streams

@@ -9,9 +9,9 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import ReviewDenied, WriteBlocked
-from mnemic.guard.execution import Grant
-from mnemic.guard.policy import KeyRule, Policy
 from mnemic.inject import InjectionConfig, injector_for
+from mnemic.policy.grant import Grant
+from mnemic.policy.rules import KeyRule, Policy
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.types import Actor, Candidate, Intent, Origin, Outcome, RecallRequest, Source, Trust
 from mnemic_testing.clock import ManualClock

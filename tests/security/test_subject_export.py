@@ -15,12 +15,12 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, NotSupported, RevealDenied
-from mnemic.guard.execution import Grant
-from mnemic.guard.limits import Limits, Quota
-from mnemic.guard.redaction import RedactionRules
 from mnemic.maintain import subject, subject_data
+from mnemic.policy.grant import Grant
+from mnemic.policy.limits import Limits, Quota
+from mnemic.policy.redaction import RedactionRules
 from mnemic.ports import RecordStore
-from mnemic.stores.session import InProcessSessions
+from mnemic.stores.in_process_sessions import InProcessSessions
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Candidate, Kind, Level, Message, Origin, Source
 from mnemic.write.pipeline import WriteRules

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, settings
 
 from mnemic.ports import RecordStore
 from mnemic.stores import scope_index
-from mnemic.stores.sqlite import SqliteStore, near
+from mnemic.stores.sqlite import SqliteStore, nearest_neighbours
 from mnemic_keys import KeyFolder, MasterKeys
 from mnemic_testing.machine import StoreMachine
 from tests.faults.scale import size
@@ -38,7 +38,7 @@ class LargeSqliteMachine(SqliteMachine):
     def __init__(self) -> None:
         self._patch = pytest.MonkeyPatch()
         self._patch.setattr(scope_index, "EXACT_UP_TO", 2)
-        self._patch.setattr(near, "FEW", 0)
+        self._patch.setattr(nearest_neighbours, "FEW", 0)
         super().__init__()
 
     def teardown(self) -> None:

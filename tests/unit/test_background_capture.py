@@ -16,8 +16,8 @@ from mnemic.engine.background_capture import BackgroundCapture
 from mnemic.extract.fallback import FallbackExtractor
 from mnemic.extract.model import ModelExtractor
 from mnemic.extract.small_talk import is_small_talk
-from mnemic.guard.limits import Limits
 from mnemic.maintain.capture_queue import Lease, messages_of, waiting
+from mnemic.policy.limits import Limits
 from mnemic.providers.openai import OpenAICompleter
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Kind, Message, Origin

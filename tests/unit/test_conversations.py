@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from mnemic import plugins
 from mnemic.conversations import Importer, Item, formats, read_conversation
-from mnemic.conversations.times import moment
+from mnemic.conversations.timestamps import moment
 from mnemic.errors import InvalidInput, MissingExtra
 from mnemic.maintain.export import FORMAT
 from mnemic.types import Candidate, Kind, Message, Origin

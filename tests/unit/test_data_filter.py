@@ -18,8 +18,8 @@ from mnemic.retrieve.data_index import ScopeData
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Kind, Level, Memory, from_json, to_json
-from mnemic.types.changed import Changed
 from mnemic.types.conditions import DEEPEST, MOST_CONDITIONS, MOST_VALUES, checked_filter, meets
+from mnemic.types.scope_changes import Changed
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 

@@ -18,10 +18,10 @@ from mnemic.errors import (
     ScopeDenied,
     VersionConflict,
 )
-from mnemic.guard.contract import MAX_CONTENT_CHARS
-from mnemic.guard.execution import Grant
-from mnemic.guard.policy import KeyRule, Policy
 from mnemic.maintain.export import as_candidate
+from mnemic.policy.grant import Grant
+from mnemic.policy.proposal_check import MAX_CONTENT_CHARS
+from mnemic.policy.rules import KeyRule, Policy
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Candidate, Completion, Deadline, Kind, Message, Origin, Outcome, Prompt, Source

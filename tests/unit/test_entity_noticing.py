@@ -10,7 +10,7 @@ import pytest_asyncio
 
 from mnemic.bootstrap import build_engine
 from mnemic.config import Settings
-from mnemic.door import Watchers
+from mnemic.dispatch import Watchers
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig, ModelUnavailable
 from mnemic.extract.entities import EntityReading
@@ -179,10 +179,10 @@ def test_the_policy_file_says_what_reads(tmp_path: Path) -> None:
     policy = tmp_path / "policy.toml"
     settings = Settings(store="memory:", policy=policy)
     policy.write_text("")
-    assert [type(one) for one in build_engine(settings).door.middleware] == [Watchers]
+    assert [type(one) for one in build_engine(settings).dispatcher.middleware] == [Watchers]
     policy.write_text('[entities]\nread = "rules"\n')
     noticing = build_engine(settings)
-    assert [type(one) for one in noticing.door.middleware] == [EntityNoticing, Watchers]
+    assert [type(one) for one in noticing.dispatcher.middleware] == [EntityNoticing, Watchers]
     assert noticing.reads == "rules"
     policy.write_text('[entities]\nread = "model"\n')
     with pytest.raises(InvalidConfig, match=r"entities\.read"):

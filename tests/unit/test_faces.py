@@ -28,11 +28,11 @@ from mnemic.stores.inprocess import InProcessStore
 from mnemic.types import Actor, ContextBlock, SearchResult
 from mnemic_agents.mcp import memory_server
 from mnemic_client import governance as remote
-from mnemic_client.bodies import Context, Found
 from mnemic_client.conversation import RemoteConversation
 from mnemic_client.engine import RemoteEngine
 from mnemic_client.kinds import RemoteEntities, RemoteEpisodes, RemotePersona
 from mnemic_client.memory import MemoryClient
+from mnemic_client.request_bodies import Context, Found
 from mnemic_client.structured import RemoteData
 from mnemic_server.app import create_app
 from mnemic_testing.embedder import WordEmbedder

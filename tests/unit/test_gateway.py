@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from mnemic.door import Watchers
-from mnemic.door.gateway import GatewayWrite, MemoryGateway
+from mnemic.dispatch import Watchers
+from mnemic.dispatch.gateway import GatewayWrite, MemoryGateway
 from mnemic.engine.recall import recall
 from mnemic.errors import BudgetSpent, InvalidInput, InvalidIntent, ScopeDenied, StoreFailed
-from mnemic.guard.budget import Budget
-from mnemic.guard.execution import Grant
-from mnemic.guard.limits import Limits, Quota
-from mnemic.guard.policy import KeyRule, Policy
 from mnemic.maintain.consent import decide
+from mnemic.policy.budget import Budget
+from mnemic.policy.grant import Grant
+from mnemic.policy.limits import Limits, Quota
+from mnemic.policy.rules import KeyRule, Policy
 from mnemic.retrieve.bias import Bias
 from mnemic.retrieve.search import Searcher
 from mnemic.stores.inprocess import InProcessStore

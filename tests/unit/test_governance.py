@@ -10,8 +10,8 @@ import pytest
 from mnemic import MemoryManager
 from mnemic.engine import MemoryEngine
 from mnemic.errors import ReviewDenied
-from mnemic.guard.execution import Grant
-from mnemic.guard.policy import KeyRule, Policy
+from mnemic.policy.grant import Grant
+from mnemic.policy.rules import KeyRule, Policy
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Candidate, Origin, Outcome, Source
 from mnemic.write.pipeline import WriteRules

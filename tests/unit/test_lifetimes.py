@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput
-from mnemic.guard.expiry_rule import FOREVER
-from mnemic.guard.limits import Limits, Retention
-from mnemic.guard.policy import KeyRule, Policy
 from mnemic.maintain.archive import ArchivedMemory
+from mnemic.policy.expiry_rule import FOREVER
+from mnemic.policy.limits import Limits, Retention
+from mnemic.policy.rules import KeyRule, Policy
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.types import Actor, Candidate, Kind, Memory, Message, Origin, Outcome, Status
 from mnemic.types.identity import new_id

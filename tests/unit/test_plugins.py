@@ -28,7 +28,7 @@ from mnemic.bootstrap import (
     store_file,
     with_detectors,
 )
-from mnemic.bootstrap.copies import build_copies
+from mnemic.bootstrap.copies_and_replicas import build_copies
 from mnemic.bootstrap.models import build_reranker
 from mnemic.config import Settings
 from mnemic.conversations import read_conversation
@@ -36,7 +36,7 @@ from mnemic.entrypoints.cli import cli
 from mnemic.entrypoints.cli.inputs import Word
 from mnemic.errors import InvalidConfig, InvalidInput
 from mnemic.extract.rules import RuleExtractor
-from mnemic.guard.redaction import RedactionRules
+from mnemic.policy.redaction import RedactionRules
 from mnemic.runtime.clock import SystemClock
 from mnemic.stores.graph import InProcessGraph
 from mnemic.types import Actor, Message

@@ -9,7 +9,7 @@ import pytest
 
 from mnemic.engine.recall import choose
 from mnemic.extract.messages import MESSAGE_CATEGORY
-from mnemic.guard.policy import Policy
+from mnemic.policy.rules import Policy
 from mnemic.retrieve.bias import STANDING
 from mnemic.types import (
     Actor,

@@ -24,8 +24,8 @@ from mnemic.requests import (
     Run,
     Search,
     Update,
-    changing,
-    reading,
+    reads,
+    writes,
 )
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.types import Actor, Candidate, Kind, Message, from_json, to_json
@@ -35,7 +35,7 @@ from mnemic_testing.embedder import WordEmbedder
 ANA = Actor(user="ana")
 NAMED: list[type[Request[Any]]] = [
     one
-    for one in (vars(requests) | vars(changing) | vars(reading)).values()
+    for one in (vars(requests) | vars(writes) | vars(reads)).values()
     if isinstance(one, type) and getattr(one, "verb", None) is not None
 ]
 

@@ -10,8 +10,8 @@ import pytest
 from mnemic.engine import MemoryEngine
 from mnemic.engine.tenancy import LASTS, Tenancy
 from mnemic.errors import StoreUnavailable
-from mnemic.guard.limits import Limits, Quota
 from mnemic.maintain.tenants import SERVICE_TENANT
+from mnemic.policy.limits import Limits, Quota
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.types import Actor, Outcome
 from mnemic_testing.clock import ManualClock

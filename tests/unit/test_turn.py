@@ -15,10 +15,10 @@ from mnemic.compose.model import ModelComposer
 from mnemic.engine import MemoryEngine
 from mnemic.errors import StoreUnavailable
 from mnemic.extract.model import ModelExtractor
-from mnemic.guard.budget import Budget
-from mnemic.guard.contract import parse_json
-from mnemic.guard.execution import Grant
-from mnemic.guard.policy import KeyRule, Policy
+from mnemic.policy.budget import Budget
+from mnemic.policy.grant import Grant
+from mnemic.policy.proposal_check import parse_json
+from mnemic.policy.rules import KeyRule, Policy
 from mnemic.ports import Snapshot
 from mnemic.providers.openai import OpenAICompleter
 from mnemic.providers.retrying import RetryingCompleter

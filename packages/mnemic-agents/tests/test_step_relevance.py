@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mnemic.guard.policy import KeyRule, Policy
+from mnemic.policy.rules import KeyRule, Policy
 from mnemic_agents.steps.relevance import relevant
 
 POLICY = Policy(keys={"allergies": KeyRule("allergies", on_change="accumulate", standing=True)}, open_keys=True)

@@ -13,9 +13,9 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InjectionFailed, StoreUnavailable
-from mnemic.guard.execution import Grant
-from mnemic.guard.policy import KeyRule, Policy
 from mnemic.inject import InjectionConfig
+from mnemic.policy.grant import Grant
+from mnemic.policy.rules import KeyRule, Policy
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Kind, Origin

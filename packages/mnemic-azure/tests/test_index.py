@@ -19,7 +19,7 @@ from mnemic_azure.odata import within
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.record_store import EMBEDDER, memory, scope
-from mnemic_testing.record_store.setting import day
+from mnemic_testing.record_store.fixtures import day
 from tests.azure_search import KEY, AzureSearchServer, Filter
 from tests.processes import running
 

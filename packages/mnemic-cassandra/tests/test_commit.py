@@ -12,7 +12,7 @@ from cassandra import OperationTimedOut
 from mnemic.ports import Transaction
 from mnemic.types import AuditEvent, Memory
 from mnemic_cassandra import CassandraStore, journal
-from mnemic_testing.record_store.setting import EMBEDDER, START, everything, memory, remember, scope
+from mnemic_testing.record_store.fixtures import EMBEDDER, START, everything, memory, remember, scope
 
 
 class Killed(BaseException):

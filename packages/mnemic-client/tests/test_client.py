@@ -24,18 +24,18 @@ from mnemic.errors import (
     ServiceRefused,
     VersionConflict,
 )
-from mnemic.guard.policy import Policy
 from mnemic.kinds.entity import Extracted
 from mnemic.kinds.episodic import Step
 from mnemic.maintain.consolidate import ConsolidationRules
 from mnemic.maintain.expiry_job import ExpiryRules
-from mnemic.maintain.graph import GraphProjection
+from mnemic.maintain.graph_projection import GraphProjection
+from mnemic.policy.rules import Policy
 from mnemic.stores.graph import InProcessGraph
+from mnemic.stores.in_process_sessions import InProcessSessions
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.stores.session import InProcessSessions
 from mnemic.types import Candidate, Kind, Message, Origin, Outcome, Source, Status, Trust
 from mnemic_client import BlockingClient, connect, connect_async
-from mnemic_client.answers import report_of
+from mnemic_client.response_values import report_of
 from mnemic_testing.embedder import WordEmbedder
 from tests.service import Served, serving
 

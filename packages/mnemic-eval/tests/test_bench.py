@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from mnemic_eval.bare_commits import bare_commits
 from mnemic_eval.bench import BenchOptions, run
-from mnemic_eval.starts import cold_starts
+from mnemic_eval.cold_start import cold_starts
+from mnemic_eval.commit_floor import bare_commits
 from mnemic_eval.tables import bench_table
 from mnemic_testing.embedder import WordEmbedder
 from tests.servers import PostgresServer

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from mnemic.errors import InvalidInput
-from mnemic_eval import captured, locomo
+from mnemic_eval import chat_capture, locomo
 from mnemic_eval.registry import SETS
 from mnemic_eval.tables import recall_table
 from mnemic_testing.embedder import WordEmbedder
@@ -119,7 +119,7 @@ def test_the_registry_names_the_sets() -> None:
 
 def test_chats_are_captured_in_order_with_a_sample_to_judge(data: Path, tmp_path: Path) -> None:
     lines = tmp_path / "sample.jsonl"
-    result = captured.run(data, embedder=WordEmbedder(), per_question=lines, limit=4)
+    result = chat_capture.run(data, embedder=WordEmbedder(), per_question=lines, limit=4)
     sample = [json.loads(line) for line in lines.read_text(encoding="utf-8").splitlines()]
     assert result["turns"] == 4
     assert result["stored"] == len([one for one in sample if one["set"] == "stored"]) > 0

@@ -10,7 +10,7 @@ import pytest
 
 from mnemic.errors import InvalidInput
 from mnemic_eval import longmemeval
-from mnemic_eval.earlier import AskedEarlier, Earlier
+from mnemic_eval.as_of import AskedEarlier, Earlier
 from mnemic_eval.tables import set_table
 from mnemic_testing.embedder import WordEmbedder
 

@@ -9,7 +9,7 @@ import pytest
 
 from mnemic_postgres import PostgresStore
 from mnemic_testing.record_store import EMBEDDER, memory, remember, scope
-from mnemic_testing.record_store.setting import everything
+from mnemic_testing.record_store.fixtures import everything
 from tests.servers import PostgresServer
 
 NAMED = "(SELECT indexrelid FROM pg_index WHERE indexrelid = 'mnemic.memory_by_age'::regclass)"

@@ -19,7 +19,7 @@ from mnemic.types import Memory, Scored, Status, Where
 from mnemic_postgres import PostgresStore
 from mnemic_postgres.indexes import CATCH_UP
 from mnemic_testing.record_store import EMBEDDER, memory, remember, scope
-from mnemic_testing.record_store.setting import START
+from mnemic_testing.record_store.fixtures import START
 from tests.servers import PostgresServer
 
 WORDS = "tea coffee harbour lisbon porto train cat dog green blue old new boat river hill rain sun snow".split()

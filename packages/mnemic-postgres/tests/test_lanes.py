@@ -14,7 +14,7 @@ from mnemic.stores.audit_chain import first_broken
 from mnemic.types import AuditEvent, Kind, OutboxEntry, Status
 from mnemic_postgres import PostgresStore, audit_chain
 from mnemic_postgres.audit_chain import Trail
-from mnemic_testing.record_store.setting import EMBEDDER, START, change, memory, remember, scope
+from mnemic_testing.record_store.fixtures import EMBEDDER, START, change, memory, remember, scope
 from tests.servers import PostgresServer
 
 

@@ -11,7 +11,7 @@ from mnemic.types import VectorSpace
 from mnemic_keys import KeyFolder, MasterKeys
 from mnemic_postgres import PostgresStore
 from mnemic_testing.record_store import EMBEDDER, RecordStoreContract, memory, remember
-from mnemic_testing.record_store.damaging import Part
+from mnemic_testing.record_store.row_damage import Part
 from tests.servers import PostgresServer
 
 SPOIL: dict[str, str] = {

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mnemic_redact
-from mnemic_redact import normalised
+from mnemic_redact import normalised_text
 from mnemic_redact import redact as redact_text
-from mnemic_redact.normalised import fold
+from mnemic_redact.normalised_text import fold
 from mnemic_redact.pii_kinds import detectors
 from mnemic_redact.redactor import Redactor
 from mnemic_redact.replacement import MARKER, marker
@@ -311,8 +311,8 @@ def test_what_policy_keeps_sealed_is_kept_as_it_was_first_written() -> None:
 def test_what_a_detector_reads(
     text: str, read: str, offsets: list[int] | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    table = type(normalised._PLAIN)()
-    monkeypatch.setattr(normalised, "_PLAIN", table)  # worked out anew
+    table = type(normalised_text._PLAIN)()
+    monkeypatch.setattr(normalised_text, "_PLAIN", table)  # worked out anew
     assert fold(text) == (read, offsets)
 
 

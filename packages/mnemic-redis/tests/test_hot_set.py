@@ -18,7 +18,7 @@ from mnemic_redis import RedisHotSet, RedisLink
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.record_store import EMBEDDER, memory, remember, scope
-from mnemic_testing.record_store.setting import day
+from mnemic_testing.record_store.fixtures import day
 from tests.servers import in_thread
 from tests.valkey import ValkeyServer
 

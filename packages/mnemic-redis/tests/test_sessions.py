@@ -16,7 +16,7 @@ from mnemic.errors import InvalidConfig, StoreFull, StoreUnavailable
 from mnemic.runtime.clock import SystemClock
 from mnemic.types import Level, Message, Scope
 from mnemic_redis import RedisLink, RedisSessions
-from mnemic_redis.link import digest_of
+from mnemic_redis.connection import digest_of
 from mnemic_redis.sessions import _APPEND
 from tests.servers import in_thread
 from tests.valkey import ValkeyServer

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from mnemic_testing.faults.proxy import (
+from mnemic_testing.faults.network_proxy import (
     BlackHole,
     Corrupt,
     CutAfter,

@@ -10,22 +10,22 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from mnemic.bootstrap.embedders import build_embedder
-from mnemic.bootstrap.graphs import build_graph, keeps_graph
-from mnemic.bootstrap.sessions import build_sessions
-from mnemic.bootstrap.stores import build_store, sqlite_path, store_file
+from mnemic.bootstrap.graph_stores import build_graph, keeps_graph
+from mnemic.bootstrap.record_stores import build_store, sqlite_path, store_file
+from mnemic.bootstrap.session_stores import build_sessions
 from mnemic.config import Settings
-from mnemic.door import Middleware
+from mnemic.dispatch import Middleware
 from mnemic.engine import MemoryEngine
-from mnemic.guard.budget import Budget
-from mnemic.guard.execution import Grant
-from mnemic.guard.policy import Policy
-from mnemic.guard.policy_bundle import GuardFile
+from mnemic.policy.budget import Budget
+from mnemic.policy.grant import Grant
+from mnemic.policy.policy_bundle import GuardFile
+from mnemic.policy.rules import Policy
 from mnemic.runtime.clock import SystemClock
 from mnemic.write.pipeline import WriteRules
 
 if TYPE_CHECKING:
     from mnemic.bootstrap.backups import backup_store, move_store, restore_store, salvage_store
-    from mnemic.bootstrap.documents import build_documents
+    from mnemic.bootstrap.document_stores import build_documents
     from mnemic.bootstrap.keyrings import build_keyring, key_folder
     from mnemic.bootstrap.models import (
         DEFAULT_MODEL,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     )
     from mnemic.bootstrap.profiles import build_profile, load_profile
     from mnemic.bootstrap.reembedding import reembed_store
-    from mnemic.guard.redaction import RedactionRules
+    from mnemic.policy.redaction import RedactionRules
     from mnemic.ports import Clock, Completer, Embedder, Keyring
     from mnemic.ports.graph import GraphStore
     from mnemic.ports.projections import Projection
@@ -47,7 +47,7 @@ _LATE = {
     "DEFAULT_MODEL": "models",
     "backup_store": "backups",
     "build_completer": "models",
-    "build_documents": "documents",
+    "build_documents": "document_stores",
     "build_entity_reader": "models",
     "build_extractor": "models",
     "build_keyring": "keyrings",
@@ -171,7 +171,7 @@ def _copies(settings: Settings, embedder: Embedder) -> list[Projection]:
     """Return the consumers of the copies that the store's URL names; a path names none."""
     if "://" not in settings.store:
         return []
-    from mnemic.bootstrap.copies import build_copies
+    from mnemic.bootstrap.copies_and_replicas import build_copies
 
     return build_copies(settings.store, dimension=embedder.space.dimension, sealed=settings.seal)
 
@@ -180,7 +180,7 @@ def _fed(settings: Settings, graph: GraphStore) -> list[Projection]:
     """Return the graph as a projection, where the store does not write it with the memories."""
     if keeps_graph(settings):
         return []
-    from mnemic.maintain.graph import GraphProjection
+    from mnemic.maintain.graph_projection import GraphProjection
 
     return [GraphProjection(graph)]
 
@@ -207,7 +207,7 @@ def build_write_rules(settings: Settings) -> WriteRules:
 def build_guard(settings: Settings, policy: Policy | None) -> GuardFile:
     """Return policy, grant and budget: those of the policy file, overridden by explicit settings."""
     if policy is None and settings.policy is not None:
-        from mnemic.guard.policy_file import load_guard
+        from mnemic.policy.policy_file import load_guard
 
         guard = load_guard(settings.policy)
     else:

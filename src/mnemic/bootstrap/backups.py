@@ -8,13 +8,13 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mnemic.bootstrap.backends import backend
-from mnemic.bootstrap.copies import plain
-from mnemic.bootstrap.stores import build_store, store_file
+from mnemic.bootstrap.copies_and_replicas import plain
+from mnemic.bootstrap.plugin_backends import backend
+from mnemic.bootstrap.record_stores import build_store, store_file
 from mnemic.errors import NotSupported
 from mnemic.maintain.erasure_receipt import ErasureReceipt
-from mnemic.maintain.move import Moved, move
 from mnemic.maintain.restore import erase_again, erased_since
+from mnemic.maintain.store_migration import Moved, move
 from mnemic.maintain.tenants import SERVICE_TENANT, Tenants
 from mnemic.ports import Clock, Keyring, RecordStore
 from mnemic.types import Actor, VectorSpace
@@ -78,8 +78,9 @@ def restore_store(
 def move_store(
     location: str, target: str, clock: Clock, *, tenants: Sequence[str] = (), keyring: Keyring | None = None
 ) -> Moved:
-    """Copy the store at `location` into the empty store `target`; see `mnemic.maintain.move`. `tenants` are copied in
-    addition to those that the store knows. Raises InvalidInput, NotSupported, StoreFailed.
+    """Copy the store at `location` into the empty store `target`; see
+    `mnemic.maintain.store_migration`. `tenants` are copied in addition to those that the store knows. Raises
+    InvalidInput, NotSupported, StoreFailed.
     """
 
     async def run() -> Moved:

@@ -18,7 +18,7 @@ def build_embedder(settings: Settings, clock: Clock) -> Embedder:
 
         return MiniLmEmbedder(threads=settings.embedder_threads)
     if settings.embedder != "http":
-        from mnemic.bootstrap.backends import offered_as
+        from mnemic.bootstrap.plugin_backends import offered_as
 
         offered: Embedder = offered_as("embedders", settings.embedder)(settings=settings, clock=clock)
         return offered

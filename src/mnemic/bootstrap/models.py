@@ -8,12 +8,12 @@ from importlib.util import find_spec
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from mnemic.bootstrap.backends import offered_as
+from mnemic.bootstrap.plugin_backends import offered_as
 from mnemic.config import Settings
 from mnemic.errors import InvalidConfig, MissingExtra
-from mnemic.guard.policy import EntityReading
-from mnemic.guard.redaction import RedactionRules
 from mnemic.plugins import is_offered, scheme_of
+from mnemic.policy.redaction import RedactionRules
+from mnemic.policy.rules import EntityReading
 
 if TYPE_CHECKING:
     from mnemic.extract import Extractor
@@ -39,7 +39,7 @@ def build_completer(settings: Settings, clock: Clock) -> Completer | None:
     """Return the language model of an OpenAI-compatible server, with retries; None if none is configured."""
     if not settings.has_model:
         return None
-    from mnemic.guard.contract import parse_json
+    from mnemic.policy.proposal_check import parse_json
     from mnemic.providers.breaker import BreakingCompleter
     from mnemic.providers.retrying import RetryingCompleter
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from mnemic.config import Settings
 from mnemic.errors import InvalidConfig, InvalidInput
-from mnemic.guard import strict_json
 from mnemic.kinds.profile import Profile
+from mnemic.policy import strict_json
 from mnemic.types import checked_identifier
 
 PROFILE_SUFFIXES, MAX_PROFILE_BYTES = (".json", ".toml", ".yaml", ".yml"), 64 * 1024

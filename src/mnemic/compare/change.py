@@ -34,7 +34,7 @@ from mnemic.compare.features import (
     revalues,
     takes_back,
 )
-from mnemic.compare.frame import Frame
+from mnemic.compare.statement_frame import Frame
 from mnemic.types import Memory, Vector
 
 STRONG = frozenset({"end", "weak_end", "change", "correct"})

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from mnemic.compare.frame import Frame, stem
+from mnemic.compare.statement_frame import Frame, stem
 
 SHORTEST_COMPOUND, SHORTEST_HEAD = 9, 5
 """Letters of a compound, and of the noun that two of them may end in."""

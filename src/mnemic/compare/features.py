@@ -7,7 +7,7 @@ from typing import Any
 
 from mnemic.compare.exclusive_values import another_of_a_sort, compound_of_a_sort, one_more_child
 from mnemic.compare.expressions import AMENDS
-from mnemic.compare.frame import Frame
+from mnemic.compare.statement_frame import Frame
 from mnemic.compare.vocabulary import MEMBERS, SLOTS
 
 ALIKE_FROM = 0.66

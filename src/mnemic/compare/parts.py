@@ -15,7 +15,7 @@ from functools import cached_property, lru_cache
 from mnemic.compare.exclusive_values import another_of_a_sort
 from mnemic.compare.expressions import DUTCH, PRESENT
 from mnemic.compare.features import denied
-from mnemic.compare.frame import Frame, stem
+from mnemic.compare.statement_frame import Frame, stem
 from mnemic.compare.vocabulary import MEMBERS, person_words, plain, word_classes
 
 LONGEST = 400

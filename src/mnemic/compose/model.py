@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mnemic.guard.contract import parse_json
+from mnemic.policy.proposal_check import parse_json
 from mnemic.ports import Completer
 from mnemic.ports.metering import metered
 from mnemic.prompts import answer_prompt

@@ -21,7 +21,7 @@ from typing import Any
 from mnemic.conversations import archive_lines, chat, export_lines
 from mnemic.conversations.importer_interface import Importer
 from mnemic.conversations.item import Item
-from mnemic.conversations.packed import Packed, packed
+from mnemic.conversations.multi_file_exports import Packed, packed
 from mnemic.conversations.records import Record, open_file, records, text_lines
 from mnemic.errors import InvalidInput, MissingExtra
 from mnemic.plugins import loaded, names, plugin

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mnemic.conversations.item import Item
-from mnemic.conversations.packed import Packed
+from mnemic.conversations.multi_file_exports import Packed
 from mnemic.conversations.records import Record
 
 RecordReader = Callable[[Iterator[Record], str], Iterator[Item]]

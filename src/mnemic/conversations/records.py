@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from mnemic.errors import InvalidInput
-from mnemic.guard import strict_json
+from mnemic.policy import strict_json
 
 MAX_LINE_BYTES = 128 * 1024 * 1024
 """A chat of ten million tokens in one line."""

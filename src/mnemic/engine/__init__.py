@@ -11,16 +11,16 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from mnemic import requests
-from mnemic.door import Call, Door, Middleware, Rules, Watchers, Written
-from mnemic.door.handlers import Handlers
+from mnemic.dispatch import Call, Dispatcher, Middleware, Rules, Watchers, Written
+from mnemic.dispatch.handlers import Handlers
 from mnemic.engine.administration_verbs import StewardVerbs
 from mnemic.errors import InvalidInput, MnemicError
-from mnemic.guard.budget import Budget
-from mnemic.guard.execution import Grant
-from mnemic.guard.expiry_rule import ttl_of
-from mnemic.guard.limits import Limits
-from mnemic.guard.policy import EntityReading, Policy
-from mnemic.guard.redaction import RedactionRules
+from mnemic.policy.budget import Budget
+from mnemic.policy.expiry_rule import ttl_of
+from mnemic.policy.grant import Grant
+from mnemic.policy.limits import Limits
+from mnemic.policy.redaction import RedactionRules
+from mnemic.policy.rules import EntityReading, Policy
 from mnemic.requests import Add, AddMany
 from mnemic.runtime.clock import SystemClock
 from mnemic.types import (
@@ -41,7 +41,7 @@ from mnemic.write.redact import Redactor
 
 if TYPE_CHECKING:
     from mnemic.compose import Composer
-    from mnemic.door.gateway import MemoryGateway
+    from mnemic.dispatch.gateway import MemoryGateway
     from mnemic.engine.turn import TurnParts
     from mnemic.extract import Extraction, Extractor
     from mnemic.inject.usage import UsageAudit
@@ -140,11 +140,11 @@ class MemoryEngine(StewardVerbs):
         self._projections, self._tokenizer, self.reranker = tuple(projections), tokenizer, reranker
         self.rules = Rules(**_given(policy=policy, grant=grant, budget=budget, limits=limits))
         self.watchers = Watchers()
-        self.door = self._made_door((*middleware, self.watchers))
+        self.dispatcher = self._made_dispatcher((*middleware, self.watchers))
         proposers: dict[str, Any] = {"extractor": extractor, "planner": planner, "composer": composer, "usage": usage}
         self._turns = _Turns(embedder, proposers, preference_bias=preference_bias, max_tokens=max_tokens)
 
-    def _made_door(self, middleware: Sequence[Middleware]) -> Door:
+    def _made_dispatcher(self, middleware: Sequence[Middleware]) -> Dispatcher:
         limiter = Limiter(store=self.store, clock=self.clock, pipeline=self._pipeline)
         handlers = Handlers(
             pipeline=self._pipeline,
@@ -154,7 +154,7 @@ class MemoryEngine(StewardVerbs):
             redaction=self.redaction,
             forgotten=self._forgotten,
         )
-        return Door(limiter=limiter, handlers=handlers, middleware=middleware)
+        return Dispatcher(limiter=limiter, handlers=handlers, middleware=middleware)
 
     def _forgotten(self) -> None:
         """Drop what is cached about an erased scope: its speakers and its data."""
@@ -189,7 +189,7 @@ class MemoryEngine(StewardVerbs):
         if self._drainer is not None:
             await self._drainer.stop()
         if self._pipeline.publisher.looking is not None:
-            from mnemic.write.outbox_upkeep import end
+            from mnemic.write.outbox_maintenance import end
 
             await end(self._pipeline.publisher.looking)
         for feed in self._pipeline.publisher.feeds:
@@ -350,7 +350,7 @@ class MemoryEngine(StewardVerbs):
     async def run_turn(
         self, turn: Run, actor: Actor, *, watch: Watch | None = None, read: Extraction | MnemicError | None = None
     ) -> RunReport:
-        """Return the turn, wrapped by the door's middleware; each of its writes passes the door separately."""
+        """Return the turn, wrapped by the dispatcher's middleware; each of its writes is dispatched separately."""
         from mnemic.engine.turn import TurnRequest, run_turn
 
         async def proceed(_: Call) -> RunReport:
@@ -366,5 +366,5 @@ class MemoryEngine(StewardVerbs):
             return await run_turn(self._turns.parts(self.gateway), request)
 
         call = Call(request=turn, actor=actor, rules=self.rules, engine=self)
-        report: RunReport = await self.door.handle(call, proceed)
+        report: RunReport = await self.dispatcher.handle(call, proceed)
         return report

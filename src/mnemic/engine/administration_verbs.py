@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from mnemic import requests
 from mnemic.engine.maintenance_verbs import UpkeepVerbs
 from mnemic.errors import InvalidInput, MnemicError, StoreFailed
-from mnemic.guard.redaction import RedactionRules
+from mnemic.policy.redaction import RedactionRules
 from mnemic.types import SHARED, Actor, AuditEvent, Level, Scope, Status, WriteReceipt
 from mnemic.write.limiter import consents
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from mnemic.maintain.erasure_receipt import ErasureReceipt
     from mnemic.maintain.expiry_job import ExpiryRules
     from mnemic.maintain.reports import AuditReport, Decided, MaintenanceReport, Revocation
+    from mnemic.maintain.reveal import Revealed
     from mnemic.maintain.review import Waiting
     from mnemic.maintain.rotate import Rotation
     from mnemic.maintain.undo import UndoReceipt
-    from mnemic.maintain.vault import Revealed
     from mnemic.ports import SessionStore
     from mnemic.types import CarriedOut, MemoryRequest
 

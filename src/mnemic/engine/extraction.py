@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from mnemic.door.gateway import MemoryGateway
+from mnemic.dispatch.gateway import MemoryGateway
 from mnemic.engine.implied_changes import with_changes
 from mnemic.errors import MnemicError, StoreFailed
 from mnemic.extract import Extraction, Extractor, is_users_own

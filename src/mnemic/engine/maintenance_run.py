@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from mnemic.engine.background_capture import read_waiting
 from mnemic.errors import KeyFailed, StoreCorrupt
-from mnemic.maintain import outbox_worker, vault
+from mnemic.maintain import outbox_worker, reveal
 from mnemic.maintain.reports import MaintenanceReport
 from mnemic.maintain.signatures import remember_signed
 from mnemic.types import Actor
-from mnemic.write.unembedded import embed_left
+from mnemic.write.missing_vectors import embed_left
 
 if TYPE_CHECKING:
-    from mnemic.door import Rules
+    from mnemic.dispatch import Rules
     from mnemic.maintain.expiry_job import ExpiryReport, ExpiryRules
     from mnemic.ports import Clock, Embedder, RecordStore
     from mnemic.write.outbox_consumer import Feed
-    from mnemic.write.vault import Vault
+    from mnemic.write.tokenisation import Vault
 
 
 class Maintained(Protocol):
@@ -30,7 +30,7 @@ class Maintained(Protocol):
     embedder: Embedder
     clock: Clock
     rules: Rules
-    vault: Vault | None
+    reveal: Vault | None
 
     async def expire(self, *, actor: Actor, rules: ExpiryRules | None, dry_run: bool) -> ExpiryReport:
         """Mark expired memories, and purge those marked a grace period ago."""
@@ -60,7 +60,7 @@ async def maintained(
     embedder = None if dry_run else engine.embedder
     embedded, unembedded = await embed_left(engine.store, embedder, actor=actor, now=engine.clock.now())
     outbox = await outbox_worker.drain(engine.store, feeds, dry_run=dry_run)
-    swept = 0 if dry_run else await vault.sweep(engine.store, actor.tenant)
+    swept = 0 if dry_run else await reveal.sweep(engine.store, actor.tenant)
     if not dry_run and engine.vault is not None:
         with suppress(StoreCorrupt, KeyFailed):  # `verify_audit` tells of either
             await remember_signed(engine.store, actor.tenant, engine.vault.keyring)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from mnemic import requests
 from mnemic.engine.read_verbs import ReadVerbs
 from mnemic.errors import InvalidInput
-from mnemic.guard.expiry_rule import ttl_of
+from mnemic.policy.expiry_rule import ttl_of
 from mnemic.types import Actor, Candidate, JsonValue, Kind, Origin, WriteReceipt
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from mnemic.requests import Run
 from mnemic.types import Actor, Candidate, JsonValue, Message, WriteReceipt
 
 if TYPE_CHECKING:
-    from mnemic.door.gateway import MemoryGateway
+    from mnemic.dispatch.gateway import MemoryGateway
     from mnemic.types.trace import RunReport
 
 Said = str | Message | Mapping[str, Any]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from mnemic.compare.frame import Frame
-from mnemic.door.gateway import MemoryGateway
+from mnemic.compare.statement_frame import Frame
+from mnemic.dispatch.gateway import MemoryGateway
 from mnemic.extract import Extraction, is_users_own
 from mnemic.extract.about_memory import Asked, asked_of_memory
 from mnemic.reason_codes import MEMORY_REQUEST

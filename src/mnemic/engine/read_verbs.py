@@ -9,9 +9,9 @@ from functools import cached_property, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from mnemic.door import Call, Door, Rules, Watchers
+from mnemic.dispatch import Call, Dispatcher, Rules, Watchers
 from mnemic.errors import MemoryNotFound
-from mnemic.guard.execution import admit_intent
+from mnemic.policy.grant import admit_intent
 from mnemic.requests import Request
 from mnemic.types import Actor, Deadline, JsonValue, Kind, Memory, Scope, Status, aware
 from mnemic.types.catalog import kind_of
@@ -19,14 +19,14 @@ from mnemic.types.defaults import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
 from mnemic.write.pipeline import MemoryWritePipeline
 
 if TYPE_CHECKING:
-    from mnemic.door.gateway import MemoryGateway
+    from mnemic.dispatch.gateway import MemoryGateway
     from mnemic.inject.tokens import TokenCount
     from mnemic.maintain.lineage import Lineage, Use
     from mnemic.ports import Clock, Embedder, RecordStore, Snapshot
     from mnemic.ports.projections import Projection
     from mnemic.retrieve.search import Searcher
     from mnemic.types import ContextBlock, Intent, Recalled, RecallRequest, SearchResult, Where
-    from mnemic.write.vault import Vault
+    from mnemic.write.tokenisation import Vault
 
 T = TypeVar("T")
 
@@ -37,7 +37,7 @@ class ReadVerbs:
     store: RecordStore
     embedder: Embedder
     clock: Clock
-    door: Door
+    dispatcher: Dispatcher
     rules: Rules
     vault: Vault | None
     watchers: Watchers
@@ -60,7 +60,7 @@ class ReadVerbs:
     @cached_property
     def gateway(self) -> MemoryGateway:
         """Gateway that turns and searches pass, by the rules of this view."""
-        from mnemic.door.gateway import MemoryGateway
+        from mnemic.dispatch.gateway import MemoryGateway
 
         return MemoryGateway(
             pipeline=self._pipeline,
@@ -71,7 +71,7 @@ class ReadVerbs:
             budget=self.rules.budget,
             limits=self.rules.limits,
             watchers=self.watchers,
-            door=self.door,
+            dispatcher=self.dispatcher,
             token_count=self.token_count,
         )
 
@@ -91,13 +91,13 @@ class ReadVerbs:
         return counter_of(self._tokenizer)
 
     async def handle(self, request: Request[T], *, actor: Actor, deadline: Deadline | None = None) -> T:
-        """Answer a request: through the door if it changes memory, else by the method that it names."""
+        """Answer a request: through the dispatcher if it changes memory, else by the method that it names."""
         if request.verb is not None:
             given = {one.name: getattr(request, one.name) for one in fields(request)}
             answered: T = await getattr(self, request.verb)(**given, actor=actor)
             return answered
         call = Call(request=request, actor=actor, rules=self.rules, engine=self, deadline=deadline)
-        answer: T = await self.door.handle(call)
+        answer: T = await self.dispatcher.handle(call)
         return answer
 
     def reach(self, actor: Actor) -> tuple[Scope, ...]:
@@ -238,7 +238,7 @@ class ReadVerbs:
         then, asked = await self._then(asked, known_at)
         if where is None:
             return await then.newest(asked, limit=limit, before=before, facets=facets)
-        from mnemic.retrieve.filtered import first_meeting
+        from mnemic.retrieve.data_filter import first_meeting
 
         meeting = partial(first_meeting, where=asked, data=where, limit=limit, before=before, index=self.searcher.data)
         return await (self.store.read(meeting) if known_at is None else meeting(then))

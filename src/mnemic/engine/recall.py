@@ -17,13 +17,13 @@ from collections.abc import Sequence, Set
 from dataclasses import replace
 from functools import partial
 
-from mnemic.door.gateway import PREFERENCE, MemoryGateway
+from mnemic.dispatch.gateway import PREFERENCE, MemoryGateway
 from mnemic.extract.messages import MESSAGE_CATEGORY
-from mnemic.guard.execution import admit_intent
-from mnemic.guard.policy import Policy
 from mnemic.inject.compact import within_tokens
 from mnemic.inject.entry import is_trusted
 from mnemic.inject.tokens import TokenCount, estimated_tokens
+from mnemic.policy.grant import admit_intent
+from mnemic.policy.rules import Policy
 from mnemic.retrieve.bias import PREFERENCE_BIAS, RELEVANCE, STANDING, Bias
 from mnemic.retrieve.preference_relevance import Ask
 from mnemic.retrieve.time_order import asks_order, in_time_order

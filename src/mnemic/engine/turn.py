@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from mnemic.compose import Basis, Composer
-from mnemic.door.gateway import GatewayWrite, MemoryGateway
+from mnemic.dispatch.gateway import GatewayWrite, MemoryGateway
 from mnemic.engine.extraction import as_shown, read_message
 from mnemic.engine.message_requests import requests_in, without
 from mnemic.engine.recall import recall
@@ -29,14 +29,14 @@ from mnemic.errors import (
     escape_detail,
 )
 from mnemic.extract import Extraction, Extractor
-from mnemic.guard.budget import check_answer_length, check_time
-from mnemic.guard.contract import Answer, check_answer
-from mnemic.guard.echo import echoed
-from mnemic.guard.intent import check_intent
 from mnemic.inject.compact import within_tokens
 from mnemic.inject.injection_log import record_injection
 from mnemic.inject.references import applied_entry, memory_item, referenced
 from mnemic.inject.usage import UsageAudit, Verdict
+from mnemic.policy.budget import check_answer_length, check_time
+from mnemic.policy.intent_check import check_intent
+from mnemic.policy.proposal_check import Answer, check_answer
+from mnemic.policy.refused_text import echoed
 from mnemic.ports.metering import counting
 from mnemic.reason_codes import MAX_SECONDS
 from mnemic.retrieve.intent_planning import Planner, RulePlanner

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from mnemic.errors import MnemicError
-from mnemic.guard.budget import Budget
-from mnemic.guard.policy import Policy
+from mnemic.policy.budget import Budget
+from mnemic.policy.rules import Policy
 from mnemic.types import Candidate, Cost, Deadline, Message, Origin, Skipped
 
 

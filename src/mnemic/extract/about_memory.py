@@ -13,7 +13,7 @@ from pkgutil import get_data
 from typing import Any, NamedTuple
 
 from mnemic.extract.clauses import sentences
-from mnemic.extract.pasted import data_spans
+from mnemic.extract.pasted_text import data_spans
 from mnemic.extract.tables import pattern, straight
 from mnemic.text.pattern import Pattern
 from mnemic.types.message_requests import MemoryRequestKind

@@ -11,8 +11,8 @@ from mnemic.errors import MnemicError, ModelFailed
 from mnemic.extract import Extraction, Extractor, WindowExtractor, is_users_own
 from mnemic.extract.message_context import ALONE, Around, InformedExtractor
 from mnemic.extract.rules import RuleExtractor
-from mnemic.guard.budget import Budget
-from mnemic.guard.policy import Policy
+from mnemic.policy.budget import Budget
+from mnemic.policy.rules import Policy
 from mnemic.types import Deadline, Message
 
 MODELS_SHARE = 0.8

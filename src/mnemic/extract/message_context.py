@@ -8,8 +8,8 @@ from typing import Protocol, runtime_checkable
 
 from mnemic.errors import MnemicError
 from mnemic.extract import Extraction
-from mnemic.guard.budget import Budget
-from mnemic.guard.policy import Policy
+from mnemic.policy.budget import Budget
+from mnemic.policy.rules import Policy
 from mnemic.prompts import Beside
 from mnemic.types import Deadline, JsonValue, Memory, Message
 

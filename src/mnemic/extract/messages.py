@@ -6,8 +6,8 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
-from mnemic.extract.pasted import data_spans
-from mnemic.guard.contract import MAX_CONTENT_CHARS
+from mnemic.extract.pasted_text import data_spans
+from mnemic.policy.proposal_check import MAX_CONTENT_CHARS
 from mnemic.reason_codes import NOT_DURABLE, TRANSIENT
 from mnemic.types import PASTED, Candidate, Kind, Message, Origin, Source
 

@@ -13,9 +13,9 @@ from mnemic.errors import InvalidCandidates, InvalidInput, MnemicError, ModelInv
 from mnemic.extract import Extraction, is_users_own
 from mnemic.extract.message_context import ALONE, WINDOW_TURNS, Around
 from mnemic.extract.operations import Reading, proposed
-from mnemic.guard.budget import Budget
-from mnemic.guard.contract import drop_duplicates, items_of, parse_json
-from mnemic.guard.policy import Policy
+from mnemic.policy.budget import Budget
+from mnemic.policy.proposal_check import drop_duplicates, items_of, parse_json
+from mnemic.policy.rules import Policy
 from mnemic.ports import Completer
 from mnemic.ports.metering import metered
 from mnemic.prompts import Beside, capture_prompt, window_prompt

@@ -21,9 +21,9 @@ from mnemic.extract.message_context import Around, known_key
 from mnemic.extract.relative_times import timed
 from mnemic.extract.typed_facts import TABLE_KEYS, typed_facts
 from mnemic.extract.vetting import follows, said_until, veto
-from mnemic.guard.budget import Budget
-from mnemic.guard.contract import check_candidate, check_candidates
-from mnemic.guard.policy import Policy
+from mnemic.policy.budget import Budget
+from mnemic.policy.proposal_check import check_candidate, check_candidates
+from mnemic.policy.rules import Policy
 from mnemic.reason_codes import UNKNOWN_MEMORY, UNKNOWN_OPERATION, UNSUPPORTED
 from mnemic.text.normalise import canonical_key
 from mnemic.types import Candidate, Memory, Message, Origin, Skipped, Source, Trust, lowered

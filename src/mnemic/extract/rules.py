@@ -26,7 +26,7 @@ from mnemic.extract import Extraction, is_users_own
 from mnemic.extract.classify.classifier import LABELS, Floats, Opinion, weights
 from mnemic.extract.clauses import Clause, clauses
 from mnemic.extract.operations import source_of
-from mnemic.extract.pasted import data_spans, fiction_from, merged
+from mnemic.extract.pasted_text import data_spans, fiction_from, merged
 from mnemic.extract.relative_times import timed
 from mnemic.extract.signals import DENIES_SAYING, mood_of, payload_follows
 from mnemic.extract.social_remarks import is_company
@@ -34,9 +34,9 @@ from mnemic.extract.statements import Piece, Statement, anchored, decided, piece
 from mnemic.extract.tables import other_languages, straight
 from mnemic.extract.temporary_states import takes_back_in_jest
 from mnemic.extract.typed_facts import says_more, typed_facts
-from mnemic.guard.budget import Budget, check_time
-from mnemic.guard.contract import check_candidate, drop_duplicates
-from mnemic.guard.policy import Policy
+from mnemic.policy.budget import Budget, check_time
+from mnemic.policy.proposal_check import check_candidate, drop_duplicates
+from mnemic.policy.rules import Policy
 from mnemic.ports import Embedder
 from mnemic.reason_codes import JOKE, MAX_CAPTURE_ITEMS, NOT_UNDERSTOOD, ORIGIN, QUOTED, TRANSIENT
 from mnemic.text.normalise import clean_content, invisible

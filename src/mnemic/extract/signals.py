@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from mnemic.extract.clauses import Clause
-from mnemic.extract.pasted import AMENDS_A_RECORD
+from mnemic.extract.pasted_text import AMENDS_A_RECORD
 from mnemic.extract.social_remarks import is_company
 from mnemic.extract.tables import other_languages, pattern
 from mnemic.extract.tables.english import AIM

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mnemic.compare.frame import Frame
+from mnemic.compare.statement_frame import Frame
 from mnemic.extract.classify.classifier import weights
 from mnemic.extract.clauses import sentences
 

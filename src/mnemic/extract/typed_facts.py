@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from mnemic.extract.signals import NEGATED, WISH
 from mnemic.extract.tables import Rule, english, spanish, tidy
-from mnemic.guard.policy import Policy
+from mnemic.policy.rules import Policy
 from mnemic.text.analyse import terms
 from mnemic.text.pattern import Pattern
 

@@ -14,8 +14,8 @@ from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
 from mnemic.engine.administration_verbs import Form
 from mnemic.facade.verbs import MemoryVerbs
-from mnemic.guard.policy import Policy
-from mnemic.kinds.seven import SevenKinds
+from mnemic.kinds.all_kinds import SevenKinds
+from mnemic.policy.rules import Policy
 from mnemic.runtime.portal import Portal, PortalOwner
 from mnemic.runtime.sync_facade import Awaited, Blocking, Ground, M, awaited, blocking
 from mnemic.types import Actor, AuditEvent

@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from mnemic.engine import MemoryEngine
-from mnemic.facade.upkeep_verbs import KindsAndUpkeep
-from mnemic.kinds.seven import SevenKinds
+from mnemic.facade.maintenance_verbs import KindsAndUpkeep
+from mnemic.kinds.all_kinds import SevenKinds
 from mnemic.runtime.sync_facade import Ground, M, through, verb
 from mnemic.types import Actor, AuditEvent, Candidate, Kind, Memory, Message, WriteReceipt
 from mnemic.types.defaults import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS

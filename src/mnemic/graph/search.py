@@ -20,7 +20,7 @@ from mnemic.retrieve.graph_neighbourhood import SAID, Reached, Walk
 from mnemic.retrieve.optional_backend import OptionalBackend
 from mnemic.retrieve.question import COMMON
 from mnemic.text.names import slug
-from mnemic.text.spelled import spelled_names
+from mnemic.text.spelled_names import spelled_names
 from mnemic.types import Deadline, Kind, Level, Neighbour, Scope, Where
 
 MOST_CHARS = 2_000

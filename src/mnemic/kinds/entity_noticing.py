@@ -6,7 +6,7 @@ import logging
 from dataclasses import dataclass, replace
 from typing import Any
 
-from mnemic.door import Call, Proceed, Written
+from mnemic.dispatch import Call, Proceed, Written
 from mnemic.errors import MnemicError
 from mnemic.extract import is_users_own
 from mnemic.extract.entities import EntityReader

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from mnemic.guard.expiry_rule import ttl_of
 from mnemic.kinds.view import KindView
+from mnemic.policy.expiry_rule import ttl_of
 from mnemic.runtime.sync_facade import M, verb
 from mnemic.types import Hit, Kind, WriteReceipt
 

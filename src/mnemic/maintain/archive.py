@@ -15,11 +15,11 @@ from datetime import datetime
 from typing import Any
 
 from mnemic.errors import InvalidInput, VersionConflict
-from mnemic.guard.policy import Policy
 from mnemic.maintain.archive_seal import Seal, seal_of, sealed
 from mnemic.maintain.consent import subject_token
-from mnemic.maintain.derived import noted, sources_of
+from mnemic.maintain.derived_memories import noted, sources_of
 from mnemic.maintain.export import as_dict, from_dict
+from mnemic.policy.rules import Policy
 from mnemic.ports import Clock, Reads, RecordStore
 from mnemic.reason_codes import KEY_NEEDS_REVIEW, LOWER_TRUST
 from mnemic.text.normalise import canonical_key
@@ -41,9 +41,9 @@ from mnemic.write.draft import Draft
 from mnemic.write.fingerprint import fingerprint_of
 from mnemic.write.limiter import consent_prefix
 from mnemic.write.lookup import peers_of
+from mnemic.write.missing_vectors import require_present
 from mnemic.write.pipeline import MemoryWritePipeline
 from mnemic.write.revise import candidate_of
-from mnemic.write.unembedded import require_present
 
 FORMAT = "mnemic-archive/1"
 PAGE = 500

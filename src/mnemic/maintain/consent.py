@@ -6,7 +6,7 @@ import json
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from mnemic.guard.policy import Policy
+from mnemic.policy.rules import Policy
 from mnemic.text.normalise import canonical_key
 from mnemic.types import Actor
 from mnemic.types.identity import token_of

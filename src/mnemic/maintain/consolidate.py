@@ -1,9 +1,9 @@
 """Consolidation in the background: a summary for each finished conversation, a profile for each entity that users
 mention, a reflection for each recurring theme.
 
-The texts are derived memories (`mnemic.maintain.derived`). A run is bounded by the texts it writes and the memories it
-reads; the next one continues where it stopped, and starts over at the end. It writes nothing for unchanged sources, and
-deletes texts whose sources are gone or have changed.
+The texts are derived memories (`mnemic.maintain.derived_memories`). A run is bounded by the texts it writes and
+the memories it reads; the next one continues where it stopped, and starts over at the end. It writes nothing for
+unchanged sources, and deletes texts whose sources are gone or have changed.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from mnemic.errors import InvalidInput, ModelFailed
-from mnemic.guard.expiry_rule import FOREVER
-from mnemic.maintain.derived import (
+from mnemic.maintain.derived_memories import (
     REFLECTION,
     SUMMARY,
     derived_in,
@@ -28,6 +27,7 @@ from mnemic.maintain.reflect import reflections
 from mnemic.maintain.summarise import SUMMARY as SUMMARY_ROLE
 from mnemic.maintain.summarise import shortened
 from mnemic.maintain.topics import Topic, topics_of
+from mnemic.policy.expiry_rule import FOREVER
 from mnemic.ports import Clock, Completer, RecordStore
 from mnemic.ports.metering import counting, metered
 from mnemic.types import (

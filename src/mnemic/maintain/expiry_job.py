@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from mnemic.errors import VersionConflict
-from mnemic.maintain.derived import sources_of
+from mnemic.maintain.derived_memories import sources_of
 from mnemic.ports import Clock, RecordStore
 from mnemic.types import Actor, Kind, Memory, Status
 from mnemic.unit_of_work import Mutation, Unit, commit

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from mnemic.errors import InvalidInput, MemoryNotFound, WriteBlocked
-from mnemic.maintain.derived import derived_from, remove, take_away
-from mnemic.maintain.vault import sweep
+from mnemic.maintain.derived_memories import derived_from, remove, take_away
+from mnemic.maintain.reveal import sweep
 from mnemic.ports import Clock, RecordStore
 from mnemic.reason_codes import LOWER_TRUST
 from mnemic.types import SHARED, Actor, Forgotten, Memory, Origin, Scope, Trust, subject_of

@@ -1,7 +1,7 @@
 """Policies of a tenant, in versions: the active one, its author and time, and rollback.
 
 A policy is stored as the data of a policy file, as marks of the tenant itself, next to the memories that it governs. It
-is not validated here: the caller that activates it has parsed it (`mnemic.guard.policy_file`).
+is not validated here: the caller that activates it has parsed it (`mnemic.policy.policy_file`).
 """
 
 from __future__ import annotations

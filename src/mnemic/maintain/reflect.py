@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from mnemic.errors import ModelInvalidSchema
-from mnemic.guard.contract import parse_json
 from mnemic.maintain.prompts import LONGEST_LINE, reflection_prompt
 from mnemic.maintain.topics import Topic
+from mnemic.policy.proposal_check import parse_json
 from mnemic.ports import Completer
 from mnemic.types import Deadline, Memory
 

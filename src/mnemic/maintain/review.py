@@ -13,9 +13,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from mnemic.errors import MemoryNotFound, ReviewDenied, VersionConflict
-from mnemic.guard.expiry_rule import bounded
-from mnemic.guard.policy import Policy
 from mnemic.maintain.audited_changes import Steward
+from mnemic.policy.expiry_rule import bounded
+from mnemic.policy.rules import Policy
 from mnemic.ports import Clock, Reads, RecordStore
 from mnemic.reason_codes import DUPLICATE
 from mnemic.types import (
@@ -36,8 +36,8 @@ from mnemic.unit_of_work import Unit, commit
 from mnemic.write.commit import Gate, Refused, keep, receipt_of
 from mnemic.write.draft import Draft, starts_at
 from mnemic.write.merge import closing
+from mnemic.write.missing_vectors import require_present
 from mnemic.write.revise import candidate_of
-from mnemic.write.unembedded import require_present
 
 PAGE = 200
 _PENDING = frozenset({Status.PENDING_REVIEW})

@@ -16,7 +16,7 @@ from mnemic.unit_of_work import Mutation, Unit, commit
 from mnemic.write.commit import Gate, Refused, receipt_of
 from mnemic.write.draft import Draft
 from mnemic.write.merge import closed
-from mnemic.write.unembedded import require_present
+from mnemic.write.missing_vectors import require_present
 
 _PRESENT = (Status.ACTIVE, Status.SUPERSEDED)
 

@@ -16,7 +16,7 @@ from mnemic.errors import StoreBusy
 from mnemic.ports import Clock, RecordStore
 from mnemic.types import Actor, Level, Scope, checked_name
 from mnemic.unit_of_work import Mutation, Unit, apply, commit
-from mnemic.write.vault import Vault
+from mnemic.write.tokenisation import Vault
 
 BATCH = 256
 _ROUNDS = 100

@@ -14,9 +14,9 @@ from typing import Any, Literal, NamedTuple
 from mnemic.errors import ModelFailed, ModelInvalidSchema
 from mnemic.extract.clauses import sentences
 from mnemic.extract.grounding import SHORTEST_QUOTE_WORDS, Folded
-from mnemic.guard.contract import parse_json
 from mnemic.inject.compact import estimated_tokens
 from mnemic.maintain.prompts import LONGEST_LINE, MOST_POINTS, profile_prompt, summary_prompt
+from mnemic.policy.proposal_check import parse_json
 from mnemic.ports import Completer
 from mnemic.text.analyse import terms
 from mnemic.types import Deadline, Message, Prompt

@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any
 
 from mnemic.errors import InvalidInput, MemoryNotFound
-from mnemic.guard.limits import Per, Quota
+from mnemic.policy.limits import Per, Quota
 from mnemic.ports import Clock, RecordStore
 from mnemic.types import Actor, Kind
 from mnemic.unit_of_work import Mutation, Unit, commit

@@ -15,7 +15,7 @@ from typing import Any
 
 from mnemic.extract.entities.relations import USER
 from mnemic.extract.messages import MESSAGE_CATEGORY
-from mnemic.maintain.derived import PROFILE, REFLECTION, SUMMARY, digest_of
+from mnemic.maintain.derived_memories import PROFILE, REFLECTION, SUMMARY, digest_of
 from mnemic.types import Kind, Memory
 
 MOST_SOURCES = 400

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from mnemic.errors import InvalidInput, MemoryNotFound, VersionConflict
-from mnemic.guard.expiry_rule import bounded
-from mnemic.guard.policy import Policy
 from mnemic.maintain.audited_changes import Steward
 from mnemic.maintain.lineage import rests
+from mnemic.policy.expiry_rule import bounded
+from mnemic.policy.rules import Policy
 from mnemic.ports import Clock, RecordStore
 from mnemic.types import Actor, Memory, Scope, Status
 from mnemic.unit_of_work import Unit, commit

@@ -32,7 +32,7 @@ from mnemic.types import (
     Where,
 )
 from mnemic.types.capabilities import Capabilities
-from mnemic.types.changed import Changed
+from mnemic.types.scope_changes import Changed
 
 __all__ = [
     "Anew", "Capabilities", "Changed", "Clock", "Completer", "Embedder", "EmbedsQueries", "GraphStore", "Keyring",

@@ -21,24 +21,24 @@ if TYPE_CHECKING:
     from mnemic.requests.administration import Reject as Reject
     from mnemic.requests.administration import Reveal as Reveal
     from mnemic.requests.administration import RotateDataKeys as RotateDataKeys
-    from mnemic.requests.changing import Capture as Capture
-    from mnemic.requests.changing import Derive as Derive
-    from mnemic.requests.changing import Forget as Forget
-    from mnemic.requests.changing import Import as Import
-    from mnemic.requests.changing import Record as Record
-    from mnemic.requests.changing import Restore as Restore
-    from mnemic.requests.changing import RestoreConsent as RestoreConsent
-    from mnemic.requests.changing import Rollback as Rollback
-    from mnemic.requests.changing import Run as Run
-    from mnemic.requests.changing import Undo as Undo
-    from mnemic.requests.changing import Update as Update
-    from mnemic.requests.reading import Context as Context
-    from mnemic.requests.reading import Count as Count
-    from mnemic.requests.reading import ForgetMatching as ForgetMatching
-    from mnemic.requests.reading import Get as Get
-    from mnemic.requests.reading import History as History
-    from mnemic.requests.reading import List as List
-    from mnemic.requests.reading import Search as Search
+    from mnemic.requests.reads import Context as Context
+    from mnemic.requests.reads import Count as Count
+    from mnemic.requests.reads import ForgetMatching as ForgetMatching
+    from mnemic.requests.reads import Get as Get
+    from mnemic.requests.reads import History as History
+    from mnemic.requests.reads import List as List
+    from mnemic.requests.reads import Search as Search
+    from mnemic.requests.writes import Capture as Capture
+    from mnemic.requests.writes import Derive as Derive
+    from mnemic.requests.writes import Forget as Forget
+    from mnemic.requests.writes import Import as Import
+    from mnemic.requests.writes import Record as Record
+    from mnemic.requests.writes import Restore as Restore
+    from mnemic.requests.writes import RestoreConsent as RestoreConsent
+    from mnemic.requests.writes import Rollback as Rollback
+    from mnemic.requests.writes import Run as Run
+    from mnemic.requests.writes import Undo as Undo
+    from mnemic.requests.writes import Update as Update
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -46,7 +46,8 @@ T_co = TypeVar("T_co", covariant=True)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request(Generic[T_co]):
     """A request on behalf of an actor; `T_co` is the type of its answer. `verb` names the engine method that answers
-    it, with the fields as arguments; None means that the request changes memory and a handler of the door answers it.
+    it, with the fields as arguments; None means that the request changes memory and the dispatcher's handler
+    answers it.
     """
 
     verb: ClassVar[str | None] = None
@@ -82,8 +83,8 @@ class AddMany(_Holding[Any]):
 
 
 _LATE = {
-    "changing": "Capture Derive Forget Import Record Restore RestoreConsent Rollback Run Undo Update",
-    "reading": "Context Count ForgetMatching Get History List Search",
+    "writes": "Capture Derive Forget Import Record Restore RestoreConsent Rollback Run Undo Update",
+    "reads": "Context Count ForgetMatching Get History List Search",
     "administration": "Approve Consent Erase EraseKey Expire Reject Reveal RotateDataKeys",
 }
 """The requests that each module has, which is loaded when one of them is first named."""

@@ -1,4 +1,4 @@
-"""Weights of the fusion: the share of each ranked list in a memory's score (`mnemic.retrieve.fuse`).
+"""Weights of the fusion: the share of each ranked list in a memory's score (`mnemic.retrieve.fusion`).
 
 The boosts that a query adds to the fused score are the `SignalWeights` of `mnemic.retrieve.signals`.
 """

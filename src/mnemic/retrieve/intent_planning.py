@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from mnemic.guard.budget import Budget
-from mnemic.guard.contract import parse_json
+from mnemic.policy.budget import Budget
+from mnemic.policy.proposal_check import parse_json
 from mnemic.ports import Clock, Completer
 from mnemic.ports.metering import metered
 from mnemic.prompts import intent_prompt

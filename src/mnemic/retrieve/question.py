@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta
 from types import MappingProxyType
 
-from mnemic.retrieve.asked_keys import asked_keys
+from mnemic.retrieve.key_questions import asked_keys
 from mnemic.text.analyse import parse_query
 from mnemic.text.language import common_words, language_of
 from mnemic.text.months import named_month

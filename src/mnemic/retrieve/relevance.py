@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from heapq import nlargest
 from types import MappingProxyType
 
-from mnemic.retrieve.asked_keys import asked_keys
-from mnemic.retrieve.fuse import rarity
+from mnemic.retrieve.fusion import rarity
 from mnemic.retrieve.graph_neighbourhood import GRAPH, SAID
+from mnemic.retrieve.key_questions import asked_keys
 from mnemic.retrieve.message_relevance import MESSAGE_SCALE
 from mnemic.retrieve.question import Question
 from mnemic.text.language import in_latin_letters

@@ -9,14 +9,14 @@ from types import MappingProxyType
 from mnemic.errors import MnemicError
 from mnemic.ports import Snapshot
 from mnemic.retrieve.bias import STANDING, find_biased, in_order
+from mnemic.retrieve.candidate_lists import STANDING_LISTS
 from mnemic.retrieve.diversity import Entry, once, spread
 from mnemic.retrieve.effective_query import plan_of
 from mnemic.retrieve.explanation import why
-from mnemic.retrieve.fuse import either, ranks_of
+from mnemic.retrieve.fusion import either, ranks_of
 from mnemic.retrieve.importance import IMPORTANCE, importance_ranks
-from mnemic.retrieve.lists import STANDING_LISTS
+from mnemic.retrieve.later_statements import COMPARED, GENERATIONS, latest_first
 from mnemic.retrieve.named_memories import Naming
-from mnemic.retrieve.outdated import COMPARED, GENERATIONS, latest_first
 from mnemic.retrieve.past_questions import asks_past, believed_then
 from mnemic.retrieve.search_state import Lists, Search
 from mnemic.retrieve.signals import Lifts, sign_ranks

@@ -12,18 +12,18 @@ from typing import TypeVar
 
 from mnemic.errors import MnemicError
 from mnemic.ports import Embedder, Loading, RecordStore, Reranker, Snapshot
-from mnemic.retrieve.addressed import addressed, unknown_names
 from mnemic.retrieve.bias import Bias
+from mnemic.retrieve.candidate_lists import EARLY_LISTS, LATE_LISTS, PART_LISTS, RankedList
+from mnemic.retrieve.category_members import INSTANCES, by_instance, instances_of, with_instances
+from mnemic.retrieve.data_filter import narrowed
 from mnemic.retrieve.data_index import DataIndex
 from mnemic.retrieve.effective_query import with_anchor
-from mnemic.retrieve.filtered import narrowed
-from mnemic.retrieve.fuse import UNREAD, either, fuse, longer
+from mnemic.retrieve.fusion import UNREAD, either, fuse, longer
 from mnemic.retrieve.fusion_weights import Weights
 from mnemic.retrieve.graph_neighbourhood import GRAPH, Surroundings, Walk, around
 from mnemic.retrieve.importance import contenders, weighed
-from mnemic.retrieve.instances import INSTANCES, by_instance, instances_of, with_instances
-from mnemic.retrieve.lists import EARLY_LISTS, LATE_LISTS, PART_LISTS, RankedList
-from mnemic.retrieve.outdated import COMPARED
+from mnemic.retrieve.later_statements import COMPARED
+from mnemic.retrieve.nicknames import addressed, unknown_names
 from mnemic.retrieve.past_questions import LIFT
 from mnemic.retrieve.prefetch import Embedding, Spoken
 from mnemic.retrieve.question import NOBODY, Question

@@ -11,8 +11,8 @@ from functools import partial
 from mnemic.errors import MnemicError
 from mnemic.ports import Snapshot
 from mnemic.retrieve.bias import Bias
+from mnemic.retrieve.candidate_lists import RankedList
 from mnemic.retrieve.graph_neighbourhood import Reached
-from mnemic.retrieve.lists import RankedList
 from mnemic.retrieve.past_questions import past_of
 from mnemic.retrieve.question import NOBODY, Question, read_question
 from mnemic.retrieve.sub_queries import parts_of

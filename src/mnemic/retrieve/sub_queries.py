@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from mnemic.guard.intent import MAX_PARTS
+from mnemic.policy.intent_check import MAX_PARTS
 from mnemic.retrieve.question import content_words
 from mnemic.text.pattern import Pattern
 from mnemic.text.times import READ

@@ -12,7 +12,7 @@ from threading import Lock, Thread, get_ident
 from types import TracebackType
 from typing import Any, ParamSpec, Self, TypeVar
 
-from mnemic.runtime.forked import OneProcess
+from mnemic.runtime.fork_check import OneProcess
 
 P = ParamSpec("P")
 T = TypeVar("T")

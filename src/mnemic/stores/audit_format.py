@@ -1,6 +1,6 @@
 """The format of the audit log: the canonical JSON of a line, and the hash that chains it to the line before.
 
-The fields of a line are those of `mnemic.types.writing.AuditEvent`.
+The fields of a line are those of `mnemic.types.writes.AuditEvent`.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from typing import Any
 
 from mnemic.errors import InvalidInput
 from mnemic.stores.codec import from_micros, load
-from mnemic.stores.matching import check_conditions
+from mnemic.stores.document_order import check_conditions
 from mnemic.types import (
     Document,
     DocumentOperation,

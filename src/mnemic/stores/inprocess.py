@@ -8,9 +8,9 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
-from mnemic.ports.rows import Row, RowChange, RowReads, Table
-from mnemic.stores.atomic import run_through
+from mnemic.ports.row_store import Row, RowChange, RowReads, Table
 from mnemic.stores.layered import LayeredStore
+from mnemic.stores.sync_transactions import run_through
 from mnemic.text.bm25 import Bm25
 from mnemic.types import Deadline
 from mnemic.types.capabilities import Capabilities

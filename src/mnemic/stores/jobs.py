@@ -25,9 +25,9 @@ class Jobs(ABC):
         """Run `work` on the rows of the tenant as of one moment, with the statements of `sql/jobs.sql`."""
 
     async def _job(self, name: str, tenant: str, *given: Any) -> Any:
-        from mnemic.stores.relational import upkeep
+        from mnemic.stores.relational import maintenance
 
-        return await self._jobs(tenant, lambda ask: getattr(upkeep, name)(ask, tenant, *given))
+        return await self._jobs(tenant, lambda ask: getattr(maintenance, name)(ask, tenant, *given))
 
     @abstractmethod
     async def _read_outbox(self, name: str, *given: Any) -> Any:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from mnemic.stores.codec import EPOCH, EXACT_UP_TO, to_micros
 from mnemic.stores.columns import Growing, Narrow, Postings, Rare, Read, Vectors
-from mnemic.stores.recalled import Recalled
+from mnemic.stores.neighbour_cache import Recalled
 from mnemic.text.bm25 import Bm25
 from mnemic.types import Cues, Memory, Scored, Signals, Status, Vector, Where
 

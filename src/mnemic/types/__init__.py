@@ -24,7 +24,7 @@ from mnemic.types.values import (
     checked_name,
     frozen,
 )
-from mnemic.types.writing import AuditEvent, Blocked, Change, KeptRequest, OutboxEntry, Skipped, Step, WriteReceipt
+from mnemic.types.writes import AuditEvent, Blocked, Change, KeptRequest, OutboxEntry, Skipped, Step, WriteReceipt
 from mnemic_redact.types import Detector, Found
 
 if TYPE_CHECKING:
@@ -41,9 +41,9 @@ if TYPE_CHECKING:
     from mnemic.types.graph import Fragment, Neighbour, Node, Relation
     from mnemic.types.message_requests import CarriedOut, Forgotten, MemoryRequest, MemoryRequestKind
     from mnemic.types.models import Completion, Cost, Prompt
-    from mnemic.types.reading import Hottest, Scored, Signals, Where
     from mnemic.types.recall_limits import ContextBlock, Recalled, RecallRequest
-    from mnemic.types.searching import Hit, Intent, Rank, SearchPlan, SearchResult
+    from mnemic.types.search import Hit, Intent, Rank, SearchPlan, SearchResult
+    from mnemic.types.store_reads import Hottest, Scored, Signals, Where
 
 _LATE = {
     "CarriedOut": "message_requests",
@@ -57,9 +57,9 @@ _LATE = {
     "FindDocuments": "documents",
     "Fragment": "graph",
     "GetDocument": "documents",
-    "Hit": "searching",
-    "Hottest": "reading",
-    "Intent": "searching",
+    "Hit": "search",
+    "Hottest": "store_reads",
+    "Intent": "search",
     "ListNamespaces": "documents",
     "MemoryRequest": "message_requests",
     "MemoryRequestKind": "message_requests",
@@ -68,15 +68,15 @@ _LATE = {
     "Node": "graph",
     "Prompt": "models",
     "PutDocument": "documents",
-    "Rank": "searching",
+    "Rank": "search",
     "RecallRequest": "recall_limits",
     "Recalled": "recall_limits",
     "Relation": "graph",
-    "Scored": "reading",
-    "SearchPlan": "searching",
-    "SearchResult": "searching",
-    "Signals": "reading",
-    "Where": "reading",
+    "Scored": "store_reads",
+    "SearchPlan": "search",
+    "SearchResult": "search",
+    "Signals": "store_reads",
+    "Where": "store_reads",
 }
 """Names that are loaded when they are first used, with the module each is in: most programs need none of them."""
 

@@ -27,7 +27,7 @@ class Home(StrEnum):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KindSpec:
     """Promises of one kind. `retention`: how long something is kept that names no time, None until it is changed,
-    forgotten or erased (`mnemic.guard.expiry_rule`); `sliding` restarts it at each use.
+    forgotten or erased (`mnemic.policy.expiry_rule`); `sliding` restarts it at each use.
     """
 
     kind: Kind

@@ -87,8 +87,8 @@ class Candidate(Serialisable):
 
     `content` is what to remember; with a `key` it is that key's value. `context` is text that helps to find the memory
     and is never shown. `ttl` counts from the write; None leaves it to the policy and the kind, and
-    `mnemic.guard.expiry_rule.FOREVER` asks for no end. `replaces` names memories of the same scope that this one should
-    replace; the write path decides.
+    `mnemic.policy.expiry_rule.FOREVER` asks for no end. `replaces` names memories of the same scope that this one
+    should replace; the write path decides.
     """
 
     content: str = field(repr=False)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from mnemic.types.defaults import DEFAULT_MAX_TOKENS
-from mnemic.types.searching import Hit, Intent, SearchResult
+from mnemic.types.search import Hit, Intent, SearchResult
 
 MAX_QUESTION_CHARS = 2_000
 """Characters of a request that are searched by; the rest of a longer one is not read."""

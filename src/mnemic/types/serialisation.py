@@ -3,7 +3,7 @@
 A dataclass and a NamedTuple become an object with one member per field, a time ISO 8601 in UTC, a duration ISO 8601
 (`P180D`), a set a sorted list, bytes base64, an enumeration of texts its value and any other its name in lower case.
 Where an annotation allows several dataclasses, the object says which under `type`. What comes back equals what went in.
-The forms themselves (`mnemic.types.forms`) are loaded with the first value.
+The forms themselves (`mnemic.types.json_forms`) are loaded with the first value.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def to_json(value: object, declared: Any = None) -> Any:
     `declared` is the annotation that `from_json` will be given if that is not the value's class, such as a union.
     Raises InvalidInput (`invalid_input:<field>`) for a value without a JSON form, TypeError for such a class.
     """
-    from mnemic.types.forms import encoded
+    from mnemic.types.json_forms import encoded
 
     return encoded(value, type(value) if declared is None else declared)
 
@@ -52,7 +52,7 @@ def from_json(declared: type[T], data: object) -> T:
 
     Raises InvalidInput (`invalid_input:<field>`) for data that is not such a value.
     """
-    from mnemic.types.forms import decoded
+    from mnemic.types.json_forms import decoded
 
     value: T = decoded(declared, data)
     return value

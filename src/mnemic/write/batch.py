@@ -10,8 +10,8 @@ from functools import partial
 from typing import Any, TypeVar
 
 from mnemic.errors import MnemicError, StoreFailed
-from mnemic.guard.budget import Budget
-from mnemic.guard.execution import Grant, admit
+from mnemic.policy.budget import Budget
+from mnemic.policy.grant import Grant, admit
 from mnemic.ports import Expecting, RecordStore, Snapshot
 from mnemic.types import Candidate, Scope, Vector, WriteReceipt
 from mnemic.write.commit import blocked_receipt

@@ -16,7 +16,7 @@ from mnemic.write.draft import Decision, Draft, StepTimer
 
 if TYPE_CHECKING:
     from mnemic.ports import Reads
-    from mnemic.write.vault import Vault
+    from mnemic.write.tokenisation import Vault
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ async def commit(unit: Unit, draft: Draft, decision: Decision, request: Request 
     if draft.vaulted:
         await keep(unit, draft)
     if draft.space is not None and decision.memory.vector is None:
-        from mnemic.write.unembedded import leave
+        from mnemic.write.missing_vectors import leave
 
         await leave(unit, draft, decision.memory)
     receipt = _receipt(draft, decision)
@@ -198,7 +198,7 @@ def readied(draft: Draft, vault: Vault) -> Draft:
 
     It waits for a small file at most. Raises KeyFailed as the keyring raises it.
     """
-    from mnemic.write.vault import vault_name, vault_prefix
+    from mnemic.write.tokenisation import vault_name, vault_prefix
 
     prefix = vault_prefix(draft.secret, draft.subject)
     vaulted = {vault_name(prefix, marker): value for marker, value in draft.tokens.items()}

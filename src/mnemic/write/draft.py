@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from mnemic.compare import LEAST_COSINE
 from mnemic.errors import InvalidConfig
-from mnemic.guard.expiry_rule import bounded, end_of
-from mnemic.guard.policy import Policy
+from mnemic.policy.expiry_rule import bounded, end_of
+from mnemic.policy.rules import Policy
 from mnemic.types import (
     SHARED,
     Actor,
@@ -30,7 +30,7 @@ from mnemic.types.catalog import CATALOG, TRUST, KindSpec
 
 if TYPE_CHECKING:
     from mnemic.ports import Clock
-    from mnemic.write.vault import Vault
+    from mnemic.write.tokenisation import Vault
 
 THRESHOLDS = ("near_duplicate", "conflict", "nominate", "denied")
 """The cosines of `WriteRules`."""
@@ -154,7 +154,7 @@ class Draft:
 
     @property
     def expires_at(self) -> datetime | None:
-        """Time at which it ends (`mnemic.guard.expiry_rule`); None means never."""
+        """Time at which it ends (`mnemic.policy.expiry_rule`); None means never."""
         return end_of(self.candidate, self.policy, now=self.now)
 
     def confirming(self, valid_moment: datetime) -> datetime | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from mnemic.guard.limits import Limits, Quota
+from mnemic.policy.limits import Limits, Quota
 from mnemic.types import Actor, Kind, Level, Memory, Status, Usage
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from mnemic.errors import MnemicError, ModelInvalidSchema
-from mnemic.guard.contract import parse_json
+from mnemic.policy.proposal_check import parse_json
 from mnemic.ports import Completer, RecordStore, Snapshot
 from mnemic.ports.metering import metered
 from mnemic.prompts import judge_prompt

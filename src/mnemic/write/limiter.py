@@ -1,4 +1,4 @@
-"""Limits as the store knows them: erasures, consents and usage. Checked at the door, and again in the writing
+"""Limits as the store knows them: erasures, consents and usage. Checked at dispatch, and again in the writing
 transaction.
 
 A consent is one mark per user and key, an erasure one per user. The names of marks carry a keyed hash of the user, so
@@ -12,8 +12,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mnemic.guard.execution import consent_required, retention_denied
-from mnemic.guard.limits import ERASED, MINUTE, Consents, LimitCheck, Limits, Per, makes_room
+from mnemic.policy.grant import consent_required, retention_denied
+from mnemic.policy.limits import ERASED, MINUTE, Consents, LimitCheck, Limits, Per, makes_room
 from mnemic.text.normalise import canonical_key
 from mnemic.types import Actor, Candidate, Kind, Level, Memory, Scope, Usage
 from mnemic.types.identity import token_of

@@ -1,7 +1,7 @@
 """Second phase of a write: from a finished draft to a receipt, in one transaction that may run again from the start.
 
 Most statements have no match: no duplicate, no value under their key, no neighbour. This module finds that out; for the
-others `mnemic.write.settle`, loaded on first use, decides the outcome.
+others `mnemic.write.decision`, loaded on first use, decides the outcome.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ async def _decided(tx: Reads, draft: Draft, memory_ids: tuple[str, str], timer: 
         timer.note("merge", "none")
         return Decision(outcome=Outcome.CREATED, memory=draft.memory(memory_ids[0]))
     from mnemic.write.conflict import once
-    from mnemic.write.settle import decide
+    from mnemic.write.decision import decide
 
     return await once(tx, draft, await decide(tx, draft, found, memory_ids, timer))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mnemic.guard.limits import Limits, Quota
+from mnemic.policy.limits import Limits, Quota
 from mnemic.types import Candidate, Kind, Usage
 
 _LAST_PART = 0.1

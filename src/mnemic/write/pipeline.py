@@ -17,8 +17,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from mnemic.errors import BudgetSpent, EmbedderFailed, InvalidConfig, InvalidInput, SpaceMismatch, StoreFailed
-from mnemic.guard.execution import Grant
-from mnemic.guard.policy import Policy
+from mnemic.policy.grant import Grant
+from mnemic.policy.rules import Policy
 from mnemic.types import (
     Actor,
     Candidate,
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from mnemic.ports import Clock, Embedder, Keyring, RecordStore
     from mnemic.ports.projections import Projection
     from mnemic.write.judge import Judge
-    from mnemic.write.vault import Vault
+    from mnemic.write.tokenisation import Vault
 
 __all__ = ["MemoryWritePipeline", "WriteRules", "vault_of"]
 
@@ -274,7 +274,7 @@ class MemoryWritePipeline:
         try:
             drafts = await embed([job.draft for job in fresh], self._embedder, deadline) if fresh else []
         except EmbedderFailed as failure:
-            from mnemic.write.unembedded import left
+            from mnemic.write.missing_vectors import left
 
             drafts = left(fresh, failure, self._embedder.space, deadline, must=must)
         for job, draft in zip(fresh, drafts, strict=True):
@@ -342,7 +342,7 @@ def vault_of(keyring: Keyring | None) -> Vault | None:
     """Return the vault of the keyring, or None: without a key nothing is sealed."""
     if keyring is None:
         return None
-    from mnemic.write.vault import Vault
+    from mnemic.write.tokenisation import Vault
 
     return Vault(keyring)
 

@@ -44,7 +44,7 @@ class Publisher:
             return ()
         self._unseen += len(changes)
         if self._unseen >= _LOOK_AFTER:
-            from mnemic.write.outbox_upkeep import look_after
+            from mnemic.write.outbox_maintenance import look_after
 
             self._unseen = 0
             self.looking = await look_after(self._store, fed=bool(self.feeds), before=self.looking)

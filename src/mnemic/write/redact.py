@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from mnemic.errors import InvalidConfig, InvalidInput
-from mnemic.guard.redaction import RedactionRules
+from mnemic.policy.redaction import RedactionRules
 from mnemic.reason_codes import PII_BLOCKED
 from mnemic.text.normalise import canonical_key
 from mnemic.types import Candidate, Detector, JsonValue

@@ -13,7 +13,7 @@ from mnemic.unit_of_work import Mutation, Unit
 from mnemic.write.commit import Settled, commit, keep, receipt_of, unchanged
 from mnemic.write.conflict import once, pending
 from mnemic.write.draft import Draft
-from mnemic.write.unembedded import leave, require_present
+from mnemic.write.missing_vectors import leave, require_present
 
 if TYPE_CHECKING:
     from mnemic.requests import Update

@@ -14,8 +14,8 @@ from math import sqrt
 
 from mnemic.compare.change import Change, bears, frame_of, framed, judge
 from mnemic.compare.features import apart
-from mnemic.compare.frame import Frame
 from mnemic.compare.parts import separate
+from mnemic.compare.statement_frame import Frame
 from mnemic.reason_codes import KEY_NEEDS_REVIEW
 from mnemic.types import Kind, Level, Memory, Outcome
 from mnemic.write.conflict import pending, valid_moment

@@ -14,8 +14,8 @@ from dataclasses import replace
 from datetime import timedelta
 
 from mnemic.errors import InvalidInput
-from mnemic.guard.candidate import MAX_CONTENT_CHARS
-from mnemic.guard.expiry_rule import FOREVER, LONGEST_TTL, lifetime
+from mnemic.policy.candidate_check import MAX_CONTENT_CHARS
+from mnemic.policy.expiry_rule import FOREVER, LONGEST_TTL, lifetime
 from mnemic.text.normalise import canonical_key, clean_content
 from mnemic.types import Candidate, JsonValue, Kind, Origin, Source
 from mnemic.types.catalog import CATALOG

@@ -18,11 +18,11 @@ import uvicorn
 from mnemic.bootstrap import build_engine
 from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
-from mnemic.guard.limits import Quota
 from mnemic.inject import injector_for
 from mnemic.kinds.entity import EntityMemory
 from mnemic.kinds.episodic import EpisodicMemory, Step
 from mnemic.maintain.tenants import Tenants
+from mnemic.policy.limits import Quota
 from mnemic.runtime.sync_facade import awaited
 from mnemic.types import Actor, Candidate, Kind, Origin, Source
 from mnemic_server.app import create_app

@@ -6,9 +6,9 @@ import pytest
 
 from mnemic.compare.change import cosine_of, frame_of, framed, judge, likelihood, required
 from mnemic.compare.features import NAMES, apart, features
-from mnemic.compare.frame import Frame, stem
+from mnemic.compare.statement_frame import Frame, stem
 from mnemic.providers.minilm import MiniLmEmbedder
-from mnemic_testing.record_store.setting import memory
+from mnemic_testing.record_store.fixtures import memory
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mnemic.compare.change import judge
-from mnemic.compare.frame import Frame
+from mnemic.compare.statement_frame import Frame
 
 TAKES_THE_PLACE = [
     ("Our quotes are always in USD.", "Quotes in GBP from October, new rule."),

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemic.compare.change import judge
-from mnemic.compare.frame import Frame
 from mnemic.compare.lexicon import Lexicon, Mark, mark_of_phrase, marks_of_pattern
+from mnemic.compare.statement_frame import Frame
 from mnemic.compare.vocabulary import _data, attribute_words, cue_words, plain, value_sorts
 from mnemic_eval.texts import statements
 

@@ -4,7 +4,7 @@ import pytest
 
 from mnemic.compare.change import judge
 from mnemic.compare.features import alike, takes_back
-from mnemic.compare.frame import Frame
+from mnemic.compare.statement_frame import Frame
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 
 from mnemic.compare.change import judge
-from mnemic.compare.frame import Frame
+from mnemic.compare.statement_frame import Frame
 
 UNCHANGED = (
     ("I'm married to Petra.", "Before I met Petra I was engaged to Julia."),

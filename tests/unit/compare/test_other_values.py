@@ -6,7 +6,7 @@ import pytest
 
 from mnemic.compare.change import judge
 from mnemic.compare.features import outgrown, revalued
-from mnemic.compare.frame import Frame
+from mnemic.compare.statement_frame import Frame
 
 REVALUED = [
     ("My rent is 780 a month.", "The rent went up to 815."),

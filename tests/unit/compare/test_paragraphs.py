@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mnemic.compare.change import judge
-from mnemic.compare.frame import Frame
+from mnemic.compare.statement_frame import Frame
 
 OLD = """Lucía prefiere los informes de ventas los lunes por la mañana, no los viernes por la tarde, porque entonces
 revisa con calma los números de la semana y prepara las preguntas para la reunión del equipo comercial de

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemic.compare.change import judge
-from mnemic.compare.frame import Frame
 from mnemic.compare.parts import rest, separate
+from mnemic.compare.statement_frame import Frame
 
 GOES_ON = [
     ("I live in Lisbon with my dog Rex", "I moved to Porto", "My dog Rex."),

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemic.compare.frame import Frame
+from mnemic.compare.statement_frame import Frame
 from mnemic.extract.clauses import clauses, sentences
 
 

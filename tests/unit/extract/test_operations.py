@@ -16,7 +16,7 @@ from mnemic.errors import InvalidInput
 from mnemic.extract.fallback import FallbackExtractor
 from mnemic.extract.message_context import Around, known_key
 from mnemic.extract.model import ModelExtractor
-from mnemic.guard.policy import KeyRule, Policy
+from mnemic.policy.rules import KeyRule, Policy
 from mnemic.providers.openai import OpenAICompleter
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Kind, Memory, Message, Origin, Scope, Trust

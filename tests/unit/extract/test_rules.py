@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from mnemic.errors import BudgetSpent
 from mnemic.extract import Extraction
 from mnemic.extract.rules import MAX_SKIPPED, MAX_STATEMENTS, RuleExtractor
-from mnemic.guard.budget import Budget
-from mnemic.guard.policy import KeyRule, Policy
-from mnemic.guard.policy_file import load_policy
+from mnemic.policy.budget import Budget
+from mnemic.policy.policy_file import load_policy
+from mnemic.policy.rules import KeyRule, Policy
 from mnemic.types import Deadline, Message, Origin
 
 EXAMPLES = Path(__file__).parents[3] / "examples"

@@ -8,8 +8,8 @@ import pytest
 
 from mnemic.extract.rules import RuleExtractor
 from mnemic.extract.temporary_states import is_in_jest, is_passing_state, takes_back_in_jest
-from mnemic.guard.budget import Budget
-from mnemic.guard.policy import Policy
+from mnemic.policy.budget import Budget
+from mnemic.policy.rules import Policy
 from mnemic.types import Deadline, Message
 
 STATES = [

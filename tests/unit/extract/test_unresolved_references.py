@@ -11,8 +11,8 @@ from mnemic.extract.classify.classifier import LABELS, Opinion
 from mnemic.extract.rules import RuleExtractor
 from mnemic.extract.statements import Piece, Statement, decided, is_order
 from mnemic.extract.unresolved_references import hangs, leans
-from mnemic.guard.budget import Budget
-from mnemic.guard.policy import Policy
+from mnemic.policy.budget import Budget
+from mnemic.policy.rules import Policy
 from mnemic.types import Deadline, Message
 
 HANGS = [

@@ -4,7 +4,7 @@ import pytest
 
 from mnemic.extract.grounding import ground
 from mnemic.extract.vetting import veto
-from mnemic.guard.policy import Policy
+from mnemic.policy.rules import Policy
 from mnemic.types import Candidate, Message, Source
 
 

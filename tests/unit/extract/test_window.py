@@ -15,7 +15,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.extract.fallback import FallbackExtractor
 from mnemic.extract.message_context import WINDOW_TURNS
 from mnemic.extract.model import WINDOW_CHARS, ModelExtractor, windows
-from mnemic.guard.policy import KeyRule, Policy
+from mnemic.policy.rules import KeyRule, Policy
 from mnemic.providers.openai import OpenAICompleter
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Message

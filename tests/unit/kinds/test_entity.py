@@ -13,8 +13,8 @@ import pytest_asyncio
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, NotSupported, StoreUnavailable
 from mnemic.graph.entity_names import SAME
+from mnemic.kinds.all_kinds import SevenKinds
 from mnemic.kinds.entity import EntityMemory
-from mnemic.kinds.seven import SevenKinds
 from mnemic.runtime.sync_facade import Awaited, awaited
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.sqlite import SqliteStore

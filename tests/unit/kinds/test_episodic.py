@@ -12,8 +12,8 @@ import pytest_asyncio
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import IdempotencyConflict, InvalidInput, MemoryNotFound, NotSupported
+from mnemic.kinds.all_kinds import SevenKinds
 from mnemic.kinds.episodic import Step
-from mnemic.kinds.seven import SevenKinds
 from mnemic.runtime.sync_facade import awaited
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.stores.sqlite.graph import SqliteGraph

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mnemic.engine import MemoryEngine
-from mnemic.guard.execution import Grant
+from mnemic.policy.grant import Grant
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor
 from mnemic.write.pipeline import WriteRules

@@ -14,10 +14,10 @@ import pytest
 from mnemic.conversations import read_conversation
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, ScopeDenied, SpaceMismatch, VersionConflict
-from mnemic.guard.execution import Grant
-from mnemic.guard.policy import KeyRule, Policy
 from mnemic.maintain.archive import ArchivedMemory, read_line
 from mnemic.maintain.reembed import reembed
+from mnemic.policy.grant import Grant
+from mnemic.policy.rules import KeyRule, Policy
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import (

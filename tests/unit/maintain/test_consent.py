@@ -11,7 +11,7 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig, InvalidInput
-from mnemic.guard.limits import Limits, Quota, Retention
+from mnemic.policy.limits import Limits, Quota, Retention
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Candidate, Kind, Message, Outcome
 from mnemic_testing.clock import ManualClock

@@ -15,14 +15,14 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput
 from mnemic.extract.entities.rules import RuleEntityReader
 from mnemic.extract.rules import RuleExtractor
-from mnemic.guard.budget import Budget
-from mnemic.guard.limits import Limits
-from mnemic.guard.policy import Policy
+from mnemic.kinds.all_kinds import SevenKinds
 from mnemic.kinds.entity import EntityMemory
-from mnemic.kinds.seven import SevenKinds
 from mnemic.maintain.consolidate import Consolidated, ConsolidationRules
-from mnemic.maintain.derived import DERIVED, sources_of
+from mnemic.maintain.derived_memories import DERIVED, sources_of
 from mnemic.maintain.expiry_job import ExpiryRules
+from mnemic.policy.budget import Budget
+from mnemic.policy.limits import Limits
+from mnemic.policy.rules import Policy
 from mnemic.providers.openai import OpenAICompleter
 from mnemic.runtime.sync_facade import awaited
 from mnemic.stores.graph import InProcessGraph

@@ -16,13 +16,13 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, StoreFull
-from mnemic.guard.execution import Grant
 from mnemic.kinds.short_term import ShortTermMemory
 from mnemic.maintain import erase
 from mnemic.maintain.erasure_receipt import ErasureReceipt
+from mnemic.policy.grant import Grant
 from mnemic.runtime.sync_facade import awaited
+from mnemic.stores.in_process_sessions import InProcessSessions
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.stores.session import InProcessSessions
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Candidate, Level, Message, Origin, Outcome, Source
 from mnemic_testing.clock import ManualClock

@@ -13,15 +13,15 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, StoreFailed, StoreFull, StoreUnavailable
-from mnemic.guard.execution import Grant
 from mnemic.maintain import erase
 from mnemic.maintain.bulk_import import take_part
 from mnemic.maintain.consent import subject_token
-from mnemic.maintain.derived import noted
+from mnemic.maintain.derived_memories import noted
 from mnemic.maintain.erase import erase_key, made_of, verify
 from mnemic.maintain.erasure_receipt import ErasureReceipt
+from mnemic.policy.grant import Grant
+from mnemic.stores.in_process_sessions import InProcessSessions
 from mnemic.stores.inprocess import InProcessStore
-from mnemic.stores.session import InProcessSessions
 from mnemic.types import Actor, Candidate, Kind, Level, Memory, Message, Scope, Source, Status, Where
 from mnemic.unit_of_work import apply
 from mnemic.write.limiter import tombstone

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from mnemic.door.handlers.portions import portions
+from mnemic.dispatch.handlers.quota_batches import portions
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig
-from mnemic.guard.limits import Limits, Quota, makes_room
-from mnemic.guard.policy_file import guard_data, read_guard
+from mnemic.policy.limits import Limits, Quota, makes_room
+from mnemic.policy.policy_file import guard_data, read_guard
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Candidate, Kind, Level, Outcome, Status
 from mnemic_testing.clock import ManualClock

@@ -14,7 +14,7 @@ from mnemic.errors import MemoryNotFound
 from mnemic.maintain.expiry_job import ExpiryRules, Readings
 from mnemic.types import Actor, Kind, Memory, Status
 from mnemic_testing.clock import ManualClock
-from mnemic_testing.record_store.setting import START
+from mnemic_testing.record_store.fixtures import START
 
 DAY = timedelta(days=1)
 HOUR = timedelta(hours=1)

@@ -9,7 +9,7 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import MemoryNotFound
-from mnemic.maintain.derived import noted
+from mnemic.maintain.derived_memories import noted
 from mnemic.maintain.forget import forget
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.types import Actor, Kind, Memory, Status

@@ -11,8 +11,8 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, StoreUnavailable
-from mnemic.guard.execution import Grant
 from mnemic.maintain.outbox_worker import Drainer, drain
+from mnemic.policy.grant import Grant
 from mnemic.ports import RecordStore
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
@@ -308,7 +308,7 @@ async def test_writers_bound_the_outbox_of_a_projection_that_is_gone(
     store: RecordStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also those that know nothing of it."""
-    monkeypatch.setattr("mnemic.write.outbox_upkeep.MOST_WAITING", 100)
+    monkeypatch.setattr("mnemic.write.outbox_maintenance.MOST_WAITING", 100)
     await store.register("gone")
     publisher = Publisher(store, ManualClock())
     for batch in range(4):

@@ -10,7 +10,7 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidCandidates, MemoryNotFound, ReviewDenied, VersionConflict
-from mnemic.guard.limits import Limits
+from mnemic.policy.limits import Limits
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Candidate, Origin, Outcome, Source, Status, Trust
 from mnemic_testing.clock import ManualClock

@@ -14,8 +14,8 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, KeyFailed, MemoryNotFound, NotSupported
-from mnemic.guard.execution import Grant
-from mnemic.guard.redaction import RedactionRules
+from mnemic.policy.grant import Grant
+from mnemic.policy.redaction import RedactionRules
 from mnemic.stores.sealing import ERASED
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Deadline, Level, Scope, Vector

@@ -8,8 +8,8 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, MemoryNotFound
-from mnemic.guard.limits import Quota
 from mnemic.maintain.tenants import SERVICE_TENANT, Tenants
+from mnemic.policy.limits import Quota
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.types import Kind
 from mnemic_testing.clock import ManualClock

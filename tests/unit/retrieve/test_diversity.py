@@ -16,7 +16,7 @@ from mnemic.retrieve.diversity import once, spread
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Kind, Message, Signals, Source
 from mnemic_testing.embedder import WordEmbedder
-from mnemic_testing.record_store.setting import memory
+from mnemic_testing.record_store.fixtures import memory
 
 WHEN = datetime(2024, 1, 1, tzinfo=UTC)
 

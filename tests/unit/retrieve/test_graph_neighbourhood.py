@@ -10,13 +10,13 @@ import pytest
 
 from mnemic.errors import StoreUnavailable
 from mnemic.ports import Snapshot
-from mnemic.retrieve.fuse import fuse
+from mnemic.retrieve.fusion import fuse
 from mnemic.retrieve.fusion_weights import Weights
 from mnemic.retrieve.graph_neighbourhood import Reached, Walk, around
 from mnemic.retrieve.search import Searcher
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.types import Deadline, Kind, Memory, Scored, Status, Where
-from mnemic_testing.record_store.setting import EMBEDDER, everything, memory, remember, scope
+from mnemic_testing.record_store.fixtures import EMBEDDER, everything, memory, remember, scope
 
 
 async def store_of(*memories: Memory) -> InProcessStore:

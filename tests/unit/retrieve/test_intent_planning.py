@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from mnemic.guard.budget import Budget
+from mnemic.policy.budget import Budget
 from mnemic.retrieve.intent_planning import RulePlanner
 from mnemic.types import Deadline
 

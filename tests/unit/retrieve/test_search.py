@@ -12,8 +12,8 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import StoreBusy
 from mnemic.ports import Snapshot
 from mnemic.retrieve import search_state
+from mnemic.retrieve.candidate_lists import by_keyword, by_recency
 from mnemic.retrieve.fusion_weights import Weights
-from mnemic.retrieve.lists import by_keyword, by_recency
 from mnemic.retrieve.question import Question, read_question
 from mnemic.retrieve.relevance import DEFAULT_MODEL
 from mnemic.retrieve.search import Searcher

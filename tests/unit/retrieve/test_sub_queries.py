@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from mnemic.retrieve.fuse import either, longer
+from mnemic.retrieve.fusion import either, longer
 from mnemic.retrieve.sub_queries import parts_of
 from mnemic.types import Scored
 

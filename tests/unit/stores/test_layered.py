@@ -11,14 +11,14 @@ import pytest
 from mnemic.errors import StoreCorrupt, StoreUnavailable
 from mnemic.ports import RecordStore
 from mnemic.ports.optional_capabilities import Damage
-from mnemic.ports.rows import Row, RowChange, Table
+from mnemic.ports.row_store import Row, RowChange, Table
 from mnemic.stores.inprocess import InProcessRows
 from mnemic.stores.layered import LayeredStore, memories
 from mnemic.stores.layered.tables import EARLIER, MARK, MEMORY, REQUEST, TENANT, MemoryRow
 from mnemic.types import Memory, Status
 from mnemic_keys import KeyFolder, MasterKeys
 from mnemic_testing.embedder import WordEmbedder
-from mnemic_testing.record_store.setting import (
+from mnemic_testing.record_store.fixtures import (
     EMBEDDER,
     START,
     change,

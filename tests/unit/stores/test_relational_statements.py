@@ -10,7 +10,7 @@ import apsw
 import pytest
 
 from mnemic.stores.relational.statements import Dialect, in_json, load
-from mnemic.stores.sqlite.file import BusyHandler, prepare
+from mnemic.stores.sqlite.database_file import BusyHandler, prepare
 
 FILES = ("documents", "graph", "jobs")
 

@@ -18,7 +18,7 @@ from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Level, Memory, Origin, Scope, Source
 from mnemic_keys import KeyFolder, MasterKeys
 from mnemic_testing.embedder import WordEmbedder
-from mnemic_testing.record_store.setting import EMBEDDER, change, everything, ids, memory, remember, scope
+from mnemic_testing.record_store.fixtures import EMBEDDER, change, everything, ids, memory, remember, scope
 
 CANARY = "zwieback-canary"
 SAID = f"The {CANARY} sleeps in the blue basket"

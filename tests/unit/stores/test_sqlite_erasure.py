@@ -11,7 +11,7 @@ from mnemic.stores.audit_chain import first_broken
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import AuditEvent, Source
 from mnemic_testing.record_store import EMBEDDER, memory, remember, scope
-from mnemic_testing.record_store.setting import START, change, day, everything
+from mnemic_testing.record_store.fixtures import START, change, day, everything
 
 CANARY = "Zyxwvutsrq9876543210canary"
 

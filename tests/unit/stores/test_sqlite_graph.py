@@ -8,7 +8,7 @@ import apsw
 
 from mnemic.stores.relational.statements import load
 from mnemic.stores.sqlite import SqliteStore
-from mnemic.stores.sqlite.file import BusyHandler, prepare
+from mnemic.stores.sqlite.database_file import BusyHandler, prepare
 from mnemic.stores.sqlite.graph import SqliteGraph
 from mnemic.types import Scope
 from mnemic_testing.graph_store import fragment

@@ -11,7 +11,7 @@ import pytest
 
 from mnemic.errors import CommitUnknown, StoreFailed
 from mnemic.stores.sqlite import SqliteStore, indexes
-from mnemic.stores.sqlite.file import BusyHandler, connect
+from mnemic.stores.sqlite.database_file import BusyHandler, connect
 from mnemic.types import Where
 from mnemic_testing.record_store import EMBEDDER, memory, remember, scope
 

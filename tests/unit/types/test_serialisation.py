@@ -21,7 +21,7 @@ import mnemic
 from mnemic import types
 from mnemic.engine import administration_verbs
 from mnemic.errors import InvalidInput
-from mnemic.maintain import consolidate, erase, expiry_job, health, lineage, reembed, review, rotate, undo, vault
+from mnemic.maintain import consolidate, erase, expiry_job, health, lineage, reembed, reveal, review, rotate, undo
 from mnemic.types import (
     Candidate,
     Fragment,
@@ -67,7 +67,7 @@ REPORTS = [
     review.Waiting,
     rotate.Rotation,
     undo.UndoReceipt,
-    vault.Revealed,
+    reveal.Revealed,
 ]
 
 

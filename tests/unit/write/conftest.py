@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mnemic.guard.policy import Policy
+from mnemic.policy.rules import Policy
 from mnemic.ports import Embedder
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.types import Actor, Candidate, Memory, Origin, Source, Status, Vector, Where, WriteReceipt

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from mnemic.guard.policy import KeyRule, Policy
+from mnemic.policy.rules import KeyRule, Policy
 from mnemic.types import Actor, Candidate, Kind, Memory, Origin, Outcome, Source, Status
 from mnemic.write.conflict import by_key, contradicted, once, opposing, pending
 from mnemic.write.draft import Draft, WriteRules

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from mnemic.errors import InvalidConfig
-from mnemic.guard.policy import KeyRule, Policy
-from mnemic.guard.policy_file import load_policy
+from mnemic.policy.policy_file import load_policy
+from mnemic.policy.rules import KeyRule, Policy
 from mnemic.types import Kind, Outcome
 
 DAY = timedelta(days=1)

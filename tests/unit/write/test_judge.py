@@ -12,8 +12,8 @@ import pytest
 
 from mnemic.bootstrap import build_engine
 from mnemic.config import Settings
-from mnemic.guard.policy import KeyRule, Policy
-from mnemic.guard.policy_file import load_policy
+from mnemic.policy.policy_file import load_policy
+from mnemic.policy.rules import KeyRule, Policy
 from mnemic.providers.openai import OpenAICompleter
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.types import Kind, Origin, Outcome, Status, WriteReceipt

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnemic.guard.policy import KeyRule, Policy
+from mnemic.policy.rules import KeyRule, Policy
 from mnemic.types import Deadline, Kind, Origin, Outcome, Source, Status
 from mnemic.write.draft import WriteRules
 from mnemic.write.judge import Judgement, Verdict
@@ -262,7 +262,7 @@ async def test_without_a_judge_what_differs_is_kept_apart(blind: Any) -> None:
 
 
 async def test_merging_ends_somewhere(blind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mnemic.write.settle.MAX_LINEAGE", 2)
+    monkeypatch.setattr("mnemic.write.decision.MAX_LINEAGE", 2)
     texts = ["Prefers dark mode", "Prefers dark mode daily", "Prefers dark mode daily here"]
     outcomes = [(await blind.add(text)).outcome for text in texts]
     assert outcomes == [Outcome.CREATED, Outcome.MERGED, Outcome.MERGED]

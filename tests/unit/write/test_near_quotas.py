@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mnemic.guard.limits import Limits, Quota
+from mnemic.policy.limits import Limits, Quota
 from mnemic.types import Candidate, Kind, Usage
 from mnemic.write.near_quotas import in_reach
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from mnemic.errors import BudgetSpent, EmbedderFailed, IdempotencyConflict, InvalidInput, StoreFull
-from mnemic.guard.execution import Grant
+from mnemic.policy.grant import Grant
 from mnemic.types import Actor, Candidate, Deadline, Kind, Level, Outcome, Status, Vector, Where
 from mnemic.write.lookup import is_known
 from mnemic.write.pipeline import MemoryWritePipeline, WriteRules

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from mnemic.errors import InvalidConfig, InvalidInput
-from mnemic.guard.redaction import MOST_REGIONS, RedactionRules
+from mnemic.policy.redaction import MOST_REGIONS, RedactionRules
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.types import Candidate, Found, Outcome, Source
 from mnemic.write.pipeline import MemoryWritePipeline

@@ -15,11 +15,11 @@ from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
-from mnemic.ports.rows import Row, RowChange, RowReads, RowStore
+from mnemic.ports.row_store import Row, RowChange, RowReads, RowStore
 from mnemic.stores.audit_chain import follows
 from mnemic.stores.audit_format import Sign, decode_event, encode_event, link, next_line
 from mnemic.stores.codec import dump, load
-from mnemic.stores.layered import trail
+from mnemic.stores.layered import audit_and_outbox
 from mnemic.stores.layered.tables import AUDIT
 from mnemic.types import AuditEvent, OutboxEntry
 from mnemic.types.scope import scope_named
@@ -157,7 +157,7 @@ async def _appended(rows: RowChange, waiting: Sequence[_Waiting], sign: Sign | N
             level, owner, action, memory_id, version = load(line.change)
             scope = scope_named(tenant, level, owner)
             entry = OutboxEntry(scope=scope, action=action, memory_id=memory_id, version=version)
-            await trail.enqueue(rows, entry)
+            await audit_and_outbox.enqueue(rows, entry)
     moved = {line.home for line, _ in taken}
     await rows.put(COLLECTED, [(*home, *places[home]) for home in sorted(moved)])
 

@@ -8,8 +8,8 @@ import zlib
 from collections.abc import Sequence
 from typing import Any
 
+from mnemic_cassandra.connection import Link, pause
 from mnemic_cassandra.encoding import packed, unpacked
-from mnemic_cassandra.link import Link, pause
 from mnemic_cassandra.routing import Partition
 from mnemic_cassandra.view import Head
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from mnemic.ports.rows import Row, Table
+from mnemic.ports.row_store import Row, Table
 from mnemic.stores.layered.tables import (
     AUDIT,
     COUNTER,

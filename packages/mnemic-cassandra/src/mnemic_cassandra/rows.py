@@ -10,13 +10,13 @@ from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
 from mnemic.errors import MnemicError, StoreBusy
-from mnemic.ports.rows import RowChange, RowReads
-from mnemic.stores.steps import drive
+from mnemic.ports.row_store import RowChange, RowReads
+from mnemic.stores.async_transactions import drive
 from mnemic.types import Deadline
 from mnemic.types.capabilities import Capabilities
 from mnemic_cassandra.address import Address
 from mnemic_cassandra.commit import Commits
-from mnemic_cassandra.link import Link, pause
+from mnemic_cassandra.connection import Link, pause
 from mnemic_cassandra.partitions import Partitions
 from mnemic_cassandra.routing import EVERYWHERE, Partition
 from mnemic_cassandra.view import Moved, View

@@ -19,7 +19,7 @@ from mnemic_cassandra.rows import CassandraRows
 from mnemic_cassandra.view import View
 
 if TYPE_CHECKING:
-    from mnemic.ports.rows import RowChange
+    from mnemic.ports.row_store import RowChange
 
 
 class CassandraTransaction(LayeredTransaction):

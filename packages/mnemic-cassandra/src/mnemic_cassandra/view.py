@@ -10,9 +10,9 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from mnemic.ports.rows import Row, Table
+from mnemic.ports.row_store import Row, Table
+from mnemic.stores.async_transactions import Step
 from mnemic.stores.layered.tables import AUDIT, MEMORY, PLACE, TENANT
-from mnemic.stores.steps import Step
 from mnemic_cassandra.encoding import end_of, ordered, unpacked
 from mnemic_cassandra.routing import (
     AUDIT_BUCKET,

@@ -15,9 +15,9 @@ from __future__ import annotations
 from mnemic.plugins.extras import brought_by
 
 with brought_by("client"):
-    from mnemic_client.bodies import Context, Found, ImportState
     from mnemic_client.memory import MemoryClient
     from mnemic_client.opening import AsyncClient, BlockingClient, connect, connect_async
+    from mnemic_client.request_bodies import Context, Found, ImportState
 
 __all__ = [
     "AsyncClient",

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from mnemic.kinds.compaction import Compaction
 from mnemic.runtime.sync_facade import M, verb
 from mnemic.types import Message, Origin, from_json
-from mnemic_client.bodies import lower
 from mnemic_client.kinds import RemoteView
+from mnemic_client.request_bodies import lower
 
 
 class RemoteConversation(RemoteView[M]):

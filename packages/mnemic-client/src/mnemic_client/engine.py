@@ -9,11 +9,11 @@ from typing import Any, Literal, Self, cast
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, NotSupported
-from mnemic.guard.expiry_rule import ttl_of
-from mnemic.guard.policy import Policy
-from mnemic.kinds.seven import SevenKinds
+from mnemic.kinds.all_kinds import SevenKinds
 from mnemic.maintain.erasure_receipt import ErasureReceipt
 from mnemic.maintain.review import Waiting
+from mnemic.policy.expiry_rule import ttl_of
+from mnemic.policy.rules import Policy
 from mnemic.runtime.clock import SystemClock
 from mnemic.runtime.sync_facade import Awaited, Ground, M
 from mnemic.types import Actor, AuditEvent, Candidate, Kind, Memory, Message, Source, WriteReceipt

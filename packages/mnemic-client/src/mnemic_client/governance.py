@@ -17,10 +17,10 @@ from mnemic.maintain.reports import AuditReport, Decided, Revocation
 from mnemic.maintain.review import Waiting
 from mnemic.runtime.sync_facade import Face, Ground, M, verb
 from mnemic.types import AuditEvent, CarriedOut, Level, Scope, WriteReceipt
-from mnemic_client.answers import receipt_of
-from mnemic_client.bodies import memories
 from mnemic_client.failures import failure_of
 from mnemic_client.remote import Remote
+from mnemic_client.request_bodies import memories
+from mnemic_client.response_values import receipt_of
 
 PAGE = 200
 WAITED = 10

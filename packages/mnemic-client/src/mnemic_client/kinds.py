@@ -13,9 +13,9 @@ from mnemic.kinds.episodic import Ending, Episode, Lesson, Step
 from mnemic.maintain.export import from_dict
 from mnemic.runtime.sync_facade import Face, Ground, M, verb
 from mnemic.types import Memory, Message, Neighbour, Node, Origin, Relation, WriteReceipt, lowered
-from mnemic_client.answers import episode_of, lesson_of, neighbour_of, node_of, receipt_of, relation_of
-from mnemic_client.bodies import iso, message_body, receipts
 from mnemic_client.remote import Remote
+from mnemic_client.request_bodies import iso, message_body, receipts
+from mnemic_client.response_values import episode_of, lesson_of, neighbour_of, node_of, receipt_of, relation_of
 
 
 class RemoteView(Face[M]):

@@ -27,8 +27,13 @@ from mnemic.types import (
 )
 from mnemic.types.catalog import CATALOG
 from mnemic.types.trace import RunReport
-from mnemic_client.answers import receipt_of, report_of
-from mnemic_client.bodies import (
+from mnemic_client.conversation import RemoteConversation
+from mnemic_client.failures import failure_of
+from mnemic_client.governance import carried_out
+from mnemic_client.kinds import RemoteEntities, RemoteEpisodes, RemotePersona
+from mnemic_client.read_verbs import RemoteReading
+from mnemic_client.remote import events
+from mnemic_client.request_bodies import (
     ImportState,
     at,
     import_state,
@@ -40,12 +45,7 @@ from mnemic_client.bodies import (
     receipts,
     ttl_text,
 )
-from mnemic_client.conversation import RemoteConversation
-from mnemic_client.failures import failure_of
-from mnemic_client.governance import carried_out
-from mnemic_client.kinds import RemoteEntities, RemoteEpisodes, RemotePersona
-from mnemic_client.reading import RemoteReading
-from mnemic_client.remote import events
+from mnemic_client.response_values import receipt_of, report_of
 from mnemic_client.signatures import like
 from mnemic_client.structured import RemoteData
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, cast
 from mnemic.maintain.export import from_dict
 from mnemic.runtime.sync_facade import Awaited, M, verb
 from mnemic.types import Memory, Origin, WriteReceipt
-from mnemic_client.bodies import at as place_of
-from mnemic_client.bodies import iso, lower, memories, receipts
 from mnemic_client.kinds import RemoteView
+from mnemic_client.request_bodies import at as place_of
+from mnemic_client.request_bodies import iso, lower, memories, receipts
 
 if TYPE_CHECKING:
     from mnemic.extract.structured.shape import Shape
@@ -109,4 +109,4 @@ class RemoteData(RemoteView[M]):
 
 def _shaping() -> Any:
     """Shapes and their schemas, which need `mnemic[structured]`: loaded where a shape is used here, and only there."""
-    return import_module("mnemic_client.shaping")
+    return import_module("mnemic_client.data_shapes")

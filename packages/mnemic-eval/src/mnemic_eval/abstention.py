@@ -26,11 +26,11 @@ from mnemic.types import Actor, Message
 from mnemic_eval import locomo, longmemeval
 from mnemic_eval.conditions import conditions
 from mnemic_eval.files import Unread, found, loaded
-from mnemic_eval.known import auc
 from mnemic_eval.metrics import CONFIDENCE, interval
 from mnemic_eval.outcome import SEED, SPLITS
 from mnemic_eval.progress import Progress, silent
 from mnemic_eval.replay import Replayed, chosen_embedder, throwaway_engine
+from mnemic_eval.unknown_questions import auc
 
 ADVERSARIAL = "adversarial"
 RESAMPLES = 500

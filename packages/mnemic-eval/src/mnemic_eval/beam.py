@@ -3,7 +3,7 @@
 
 One chat a line. The evidence of a question is every message that its `source_chat_ids` name, in whatever shape they
 stand; `all@10` of `contradiction_resolution` is whether both sides are among the first ten. Questions without sources
-(`abstention`, and a few others) are left out. `standing`: see `mnemic_eval.standing`, for the instructions and
+(`abstention`, and a few others) are left out. `standing`: see `mnemic_eval.pinned`, for the instructions and
 preferences that questions test. Split: the first half of the chats in the file's order is `dev`.
 """
 
@@ -19,7 +19,7 @@ from mnemic.types import Message
 from mnemic_eval import chats
 from mnemic_eval.chats import Chat, ChatSet, Question
 from mnemic_eval.files import Unread, found, messages_of
-from mnemic_eval.standing import Wish
+from mnemic_eval.pinned import Wish
 
 FILES = ("beam_100k.jsonl*", "beam_500k.jsonl*", "beam_1m.jsonl*", "beam_10m.jsonl*", "*.jsonl*")
 WISHES = {"instruction_following": "instruction_being_tested", "preference_following": "preference_being_tested"}

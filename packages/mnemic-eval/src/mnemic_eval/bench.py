@@ -20,6 +20,7 @@ from mnemic.config import Settings
 from mnemic.ports import Embedder
 from mnemic.runtime.clock import SystemClock
 from mnemic.types import Actor, Kind
+from mnemic_eval.cold_start import cold_starts, peak_mb
 from mnemic_eval.conditions import conditions, file_system, load
 from mnemic_eval.floors import UNDER, WARM, embedding_alone, scan, times_floor
 from mnemic_eval.footprint import footprint
@@ -29,9 +30,8 @@ from mnemic_eval.kinds import HELD, kind_latencies
 from mnemic_eval.latency import Bench
 from mnemic_eval.metrics import percentiles
 from mnemic_eval.outcome import SEED
-from mnemic_eval.place import Place, place
 from mnemic_eval.progress import Progress, silent
-from mnemic_eval.starts import cold_starts, peak_mb
+from mnemic_eval.temporary_store import Place, place
 from mnemic_eval.texts import questions, statements
 from mnemic_eval.vectors import TimedEmbedder
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from mnemic.compare.change import cosine_of
 from mnemic.compare.features import NAMES, features
-from mnemic.compare.frame import Frame
+from mnemic.compare.statement_frame import Frame
 from mnemic.ports import Embedder
 from mnemic.providers.minilm import MiniLmEmbedder
 

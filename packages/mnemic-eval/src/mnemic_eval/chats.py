@@ -22,13 +22,13 @@ from mnemic.types import Actor, Message
 from mnemic_eval.ablation import Ablation
 from mnemic_eval.conditions import conditions
 from mnemic_eval.files import Unread
-from mnemic_eval.known import Knowing
 from mnemic_eval.metrics import all_at, ndcg_at, recall_at
 from mnemic_eval.outcome import SEED, Asked, report, write_lines
+from mnemic_eval.pinned import FIGURES as STANDING_FIGURES
+from mnemic_eval.pinned import Wish, followed
 from mnemic_eval.progress import Progress, silent
 from mnemic_eval.replay import Replayed, chosen_embedder, facts, throwaway_engine
-from mnemic_eval.standing import FIGURES as STANDING_FIGURES
-from mnemic_eval.standing import Wish, followed
+from mnemic_eval.unknown_questions import Knowing
 
 DEPTH = 20
 
@@ -94,7 +94,7 @@ def run(
     `ablate` adds what each list and sign buys, `vectors` keeps embeddings in a file between runs, `per_question` is a
     file to write one JSON line a question to. Returns fractions: `overall`, `categories`, `dev`, `test`, and
     `settings`; where the chats have wishes, the same of these under `standing`; where there are several, under `known`
-    whether a search knows that nothing is known (`mnemic_eval.known`).
+    whether a search knows that nothing is known (`mnemic_eval.unknown_questions`).
     """
     half = (len(of.chats) + 1) // 2
     split = {"dev": [one.name for one in of.chats[:half]], "test": [one.name for one in of.chats[half:]]}

@@ -17,10 +17,10 @@ from typing import Any
 
 from mnemic.errors import InvalidInput
 from mnemic_eval.conditions import conditions
-from mnemic_eval.extracted import Reader
 from mnemic_eval.outcome import SEED, SPLITS
 from mnemic_eval.progress import Progress, silent
 from mnemic_eval.samples import counted, share
+from mnemic_eval.single_extraction import Reader
 
 
 @dataclass(frozen=True, slots=True)

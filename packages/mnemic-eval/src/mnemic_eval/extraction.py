@@ -3,7 +3,7 @@
 PATH is a folder searched with everything under it for `dataset.jsonl` (lines of {id, text}) with `labels.jsonl` (lines
 of {id, memories: [{type, content}]}) beside it, or both with a language between (`dataset.ko.jsonl`), or one such file;
 a dataset without labels of its own language is left out. Every text is a user's message to the rule extractor, under
-the default policy; with a model, to the model, and to the rules where it fails (`mnemic_eval.modelled`).
+the default policy; with a model, to the model, and to the rules where it fails (`mnemic_eval.model_metrics`).
 
 A candidate and a labelled memory of one text match if they share half of the content words of the shorter (at least
 two), or if their embeddings' cosine is 0.7 or more; best pairs first, each side once. The sets come without a rule of
@@ -27,12 +27,12 @@ from mnemic.errors import InvalidInput
 from mnemic.ports import Completer, Embedder
 from mnemic.text.analyse import terms
 from mnemic_eval.conditions import conditions
-from mnemic_eval.extracted import Reader
-from mnemic_eval.modelled import Modelled, model_reader
+from mnemic_eval.model_metrics import Modelled, model_reader
 from mnemic_eval.outcome import SEED, SPLITS
 from mnemic_eval.progress import Progress, silent
 from mnemic_eval.replay import chosen_embedder
 from mnemic_eval.samples import counted, drawn, share
+from mnemic_eval.single_extraction import Reader
 
 SAME_WORDS = 0.5
 SAME_COSINE = 0.7

@@ -30,9 +30,9 @@ from mnemic_eval.conditions import conditions
 from mnemic_eval.files import Unread
 from mnemic_eval.metrics import CONFIDENCE, interval
 from mnemic_eval.outcome import SEED, SPLITS
+from mnemic_eval.pinned import PATIENT
 from mnemic_eval.progress import Progress, silent
 from mnemic_eval.replay import Replayed, chosen_embedder, throwaway_engine
-from mnemic_eval.standing import PATIENT
 
 SIZES = (5, 50, 500, 5_000)
 MOST_NEEDLESS = 3

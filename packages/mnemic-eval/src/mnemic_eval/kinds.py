@@ -8,7 +8,7 @@ from itertools import count
 from typing import Any
 
 from mnemic.engine import MemoryEngine
-from mnemic.kinds.seven import SevenKinds
+from mnemic.kinds.all_kinds import SevenKinds
 from mnemic.runtime.sync_facade import Awaited, awaited
 from mnemic.types import Actor, Kind
 from mnemic.types.catalog import CATALOG

@@ -17,7 +17,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.inject import InjectionConfig, Injector
 from mnemic.inject.engine_injector import ActorMemories, injector_for
 from mnemic.inject.entry import Entry
-from mnemic.maintain.graph import GraphProjection
+from mnemic.maintain.graph_projection import GraphProjection
 from mnemic.ports import Embedder
 from mnemic.runtime.clock import SystemClock
 from mnemic.types import Actor, Candidate, Deadline, Kind

@@ -6,7 +6,7 @@ told to the engine. Turns are ranked by one search, asked on the question's date
 in it, as the authors' turn-to-session evaluation does. `session_any@5` and `session_all@5` ask whether one, or all, of
 the answer sessions are among the first five; `turn_recall@5` is the share of the turns marked `has_answer` among the
 first five messages, `ndcg@10` is over the same turns. Questions whose evidence was told at different times are asked
-once more as of the day before the last of it (`mnemic_eval.earlier`).
+once more as of the day before the last of it (`mnemic_eval.as_of`).
 
 Abstention questions (`_abs`) have no answer to find and are left out, as are questions that mark no turn. Split:
 within each question type, ordered by question id, every other question is `test`.
@@ -23,13 +23,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from mnemic.conversations.times import moment
+from mnemic.conversations.timestamps import moment
 from mnemic.errors import InvalidInput
 from mnemic.ports import Embedder
 from mnemic.types import Actor, Message
 from mnemic_eval.ablation import Ablation
+from mnemic_eval.as_of import AskedEarlier, Earlier, earlier_report
 from mnemic_eval.conditions import conditions
-from mnemic_eval.earlier import AskedEarlier, Earlier, earlier_report
 from mnemic_eval.files import Unread, found, loaded, messages_of
 from mnemic_eval.metrics import all_at, any_at, ndcg_at, recall_at
 from mnemic_eval.outcome import SEED, Asked, report, write_lines

@@ -3,7 +3,7 @@
 PATH is a file of JSON lines, or a JSON list, of {preference, question}: a statement as a user says it, and a request
 whose answer has to follow it (the field names of PrefEval). Each statement is captured for a user of its own, among
 `others` of the file that are about something else; then the context of the request is made as for a model call.
-`in_context` and `standing`: see `mnemic_eval.standing`. Split: every other line is `test`.
+`in_context` and `standing`: see `mnemic_eval.pinned`. Split: every other line is `test`.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from mnemic.types import Actor, Message
 from mnemic_eval.conditions import conditions
 from mnemic_eval.files import found, loaded
 from mnemic_eval.outcome import SEED, SPLITS, Asked, report, write_lines
+from mnemic_eval.pinned import FIGURES, Wish, followed
 from mnemic_eval.progress import Progress, silent
 from mnemic_eval.replay import Replayed, chosen_embedder, throwaway_engine
-from mnemic_eval.standing import FIGURES, Wish, followed
 
 FILES = ("preferences*.json*", "*.jsonl", "*.json")
 OTHERS = 9

@@ -9,7 +9,7 @@ from typing import Any
 from mnemic_eval import (
     abstention,
     beam,
-    captured,
+    chat_capture,
     commands,
     extraction,
     injection,
@@ -43,7 +43,7 @@ SETS: Mapping[str, Runner] = MappingProxyType(
         "extraction": extraction.run,
         "commands": commands.run,
         "truth": truth.run,
-        "captured": captured.run,
+        "captured": chat_capture.run,
         "abstention": abstention.run,
         "injection": injection.run,
         "preferences": preferences.run,

@@ -32,8 +32,8 @@ from mnemic_eval.conditions import conditions
 from mnemic_eval.floors import WARM, embedding_alone
 from mnemic_eval.metrics import percentiles
 from mnemic_eval.outcome import SEED
-from mnemic_eval.place import Place, place
 from mnemic_eval.progress import Progress, silent
+from mnemic_eval.temporary_store import Place, place
 from mnemic_eval.texts import questions, statements
 
 PART = 50

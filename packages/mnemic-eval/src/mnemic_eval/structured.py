@@ -31,7 +31,7 @@ from mnemic_eval.samples import counted, files, half, json_list, share
 from mnemic_travel.airport_table import airport_table
 from mnemic_travel.airports import Airports
 from mnemic_travel.document import document_of
-from mnemic_travel.read import reservations
+from mnemic_travel.reservation_reader import reservations
 from mnemic_travel.schema_org import RESERVATIONS, normal
 
 _DOCUMENTS = (".txt", ".html", ".htm", ".eml", ".ics")

@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID, uuid5
 
 from mnemic.conversations.fields import first
-from mnemic.conversations.times import moment
+from mnemic.conversations.timestamps import moment
 from mnemic.errors import InvalidInput
 from mnemic.maintain.archive import ArchivedMemory
 from mnemic.types import Kind, Level, Memory, Origin, Scope, Source, Status

@@ -13,7 +13,7 @@ from typing import Any
 from mnemic.conversations.importer_interface import Importer
 from mnemic.conversations.item import Item
 from mnemic.conversations.records import Record
-from mnemic.conversations.times import moment
+from mnemic.conversations.timestamps import moment
 from mnemic.types import Message, Origin
 from mnemic_importers.entries import entry, left_out, mapping, read
 

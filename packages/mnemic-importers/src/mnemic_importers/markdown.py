@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from mnemic.conversations.importer_interface import Importer
 from mnemic.conversations.item import Item
-from mnemic.guard.contract import MAX_CONTENT_CHARS
+from mnemic.policy.proposal_check import MAX_CONTENT_CHARS
 from mnemic.types import Candidate, Origin, Source
 from mnemic_importers.entries import left_out
 

@@ -18,7 +18,7 @@ from mnemic.conversations.fields import first, text
 from mnemic.conversations.importer_interface import Importer
 from mnemic.conversations.item import Item
 from mnemic.conversations.records import Record
-from mnemic.conversations.times import moment
+from mnemic.conversations.timestamps import moment
 from mnemic.errors import InvalidInput
 from mnemic.maintain.archive import MAX_VERSIONS, ArchivedMemory
 from mnemic.types import Kind, Level, Memory, Origin, Scope, Source

@@ -13,9 +13,9 @@ from typing import Any
 from mnemic.conversations.fields import text
 from mnemic.conversations.importer_interface import Importer
 from mnemic.conversations.item import Item
-from mnemic.conversations.packed import Packed
+from mnemic.conversations.multi_file_exports import Packed
 from mnemic.conversations.records import Record, records
-from mnemic.conversations.times import moment
+from mnemic.conversations.timestamps import moment
 from mnemic.errors import InvalidInput
 from mnemic.types import Message, Origin
 from mnemic_importers.entries import entry, left_out, mapping

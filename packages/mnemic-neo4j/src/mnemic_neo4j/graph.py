@@ -12,7 +12,7 @@ from weakref import WeakValueDictionary
 
 from mnemic.errors import InvalidConfig, MnemicError, StoreUnavailable
 from mnemic.stores.codec import dump, from_micros, load, to_micros
-from mnemic.stores.walks import check_limit, check_walk, joined, other_names, ways
+from mnemic.stores.graph_walks import check_limit, check_walk, joined, other_names, ways
 from mnemic.types import Deadline, Fragment, Neighbour, Node, Relation, Scope
 from mnemic_neo4j import cypher
 from mnemic_neo4j.connection import Connection, Transaction

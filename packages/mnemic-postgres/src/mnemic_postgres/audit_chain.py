@@ -15,7 +15,7 @@ from mnemic.stores.audit_chain import follows
 from mnemic.stores.audit_format import Sign, decode_event, encode_event, link, next_line
 from mnemic.types import AuditEvent, OutboxEntry
 from mnemic_postgres.connections import Session
-from mnemic_postgres.recent import Recent
+from mnemic_postgres.lru_mapping import Recent
 from mnemic_postgres.rows import columns
 from mnemic_postgres.statements import load
 

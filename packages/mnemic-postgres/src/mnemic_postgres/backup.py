@@ -19,11 +19,11 @@ from mnemic.stores.atomic_files import synced
 from mnemic.stores.backups import Manifest, check_data, digest, manifest_in, new_folder
 from mnemic_postgres.connections import Session
 from mnemic_postgres.damage import damaged_bodies
-from mnemic_postgres.opening import Access
-from mnemic_postgres.owner import Owner
+from mnemic_postgres.database_access import Access
+from mnemic_postgres.maintenance import broken_audit
+from mnemic_postgres.owner_maintenance import Owner
 from mnemic_postgres.schema import claim, migrate, migrations
 from mnemic_postgres.spaces import present
-from mnemic_postgres.upkeep import broken_audit
 
 DATA = "memory.copy"
 TABLES = (

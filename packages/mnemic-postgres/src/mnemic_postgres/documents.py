@@ -18,10 +18,10 @@ from mnemic.stores.documents import check_batch, last_puts, path_of
 from mnemic.stores.relational.documents import DocumentReads, Page
 from mnemic.stores.relational.statements import load as shared
 from mnemic.types import DocumentAnswer, DocumentOperation, Namespace, PutDocument, Vector, checked_identifier
-from mnemic_postgres.asking import asking
 from mnemic_postgres.connections import Connections, Session
-from mnemic_postgres.opening import Access, Opened
+from mnemic_postgres.database_access import Access, Opened
 from mnemic_postgres.rows import columns, raw
+from mnemic_postgres.shared_statements import asking
 from mnemic_postgres.statements import load
 
 T = TypeVar("T")

@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 from mnemic.stores.relational import graph
 from mnemic.stores.relational.statements import Ask, load
 from mnemic.types import Deadline, Memory
-from mnemic_postgres.asking import asking, inside
-from mnemic_postgres.opening import Access, Opened
+from mnemic_postgres.database_access import Access, Opened
+from mnemic_postgres.shared_statements import asking, inside
 
 T = TypeVar("T")
 

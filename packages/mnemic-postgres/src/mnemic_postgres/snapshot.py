@@ -11,10 +11,10 @@ from typing import Any
 
 from mnemic.errors import SpaceMismatch
 from mnemic.ports import Changed, Snapshot
+from mnemic.stores.async_transactions import Step
 from mnemic.stores.codec import CUES, checked_vector, from_micros, with_fingerprint
 from mnemic.stores.in_memory_reads import believed
 from mnemic.stores.scope_index import ScopeIndex
-from mnemic.stores.steps import Step
 from mnemic.text.analyse import parse_query
 from mnemic.text.bm25 import Bm25
 from mnemic.types import Cues, Level, Memory, Scope, Scored, Signals, Vector, VectorSpace, Where

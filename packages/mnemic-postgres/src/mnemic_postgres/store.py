@@ -13,25 +13,25 @@ from typing import Any, Literal, TypeVar
 from mnemic.errors import NotSupported, SpaceMismatch, StoreFailed, StoreUnavailable
 from mnemic.ports import Anew, Capabilities, Keyring, Snapshot, Transaction
 from mnemic.ports.optional_capabilities import Damage
+from mnemic.stores.async_transactions import drive
 from mnemic.stores.codec import adopted, checked_secret, text_check, with_fingerprint, with_id
 from mnemic.stores.jobs import Jobs
 from mnemic.stores.relational.statements import Ask
 from mnemic.stores.sealing import Sealer
 from mnemic.stores.single_reads import Held, SingleReads
-from mnemic.stores.steps import drive
 from mnemic.text.bm25 import Bm25
 from mnemic.types import AuditEvent, Deadline, Memory, OutboxEntry, Scope, Vector, VectorSpace
-from mnemic_postgres import damage, index_check, outbox, reseal, spaces, upkeep
-from mnemic_postgres.asking import inside
+from mnemic_postgres import damage, index_check, maintenance, outbox, reseal, spaces
 from mnemic_postgres.audit_chain import Trails, collect
 from mnemic_postgres.connections import Connections, Session
+from mnemic_postgres.database_access import Access, Opened
 from mnemic_postgres.indexes import Indexes
-from mnemic_postgres.opening import Access, Opened
-from mnemic_postgres.owner import Owner
+from mnemic_postgres.lru_mapping import Recent
+from mnemic_postgres.owner_maintenance import Owner
 from mnemic_postgres.promotion import Promotions
-from mnemic_postgres.recent import Recent
 from mnemic_postgres.rows import Bodies, Terms, place_of, places_of, storable
 from mnemic_postgres.schema import reopen_with
+from mnemic_postgres.shared_statements import inside
 from mnemic_postgres.snapshot import PostgresSnapshot
 from mnemic_postgres.statements import load
 from mnemic_postgres.transaction import PostgresTransaction
@@ -225,12 +225,12 @@ class PostgresStore(Jobs, SingleReads):
         return with_fingerprint(fingerprint, self._bodies.memory(rows[0])) if rows else None
 
     async def _held(self, wanted: Held) -> list[Memory]:
-        return await self._ready.connections.read(partial(upkeep.held, bodies=self._bodies, wanted=wanted))
+        return await self._ready.connections.read(partial(maintenance.held, bodies=self._bodies, wanted=wanted))
 
     async def marks(
         self, tenant: str, prefix: str, *, after: str | None = None, limit: int | None = None
     ) -> dict[str, str]:
-        return await upkeep.marks(self._ready.connections, tenant, prefix, after, limit)
+        return await maintenance.marks(self._ready.connections, tenant, prefix, after, limit)
 
     async def tidy(self, *, whole: bool = False) -> int:
         """Give back no room, which the server's vacuum does, as its checkpoints end the log. `whole` gives checksums to
@@ -250,13 +250,13 @@ class PostgresStore(Jobs, SingleReads):
         return rows
 
     async def vacuum(self) -> datetime:
-        moment: datetime = await self._ready.connections.read(upkeep.now)
+        moment: datetime = await self._ready.connections.read(maintenance.now)
         with suppress(StoreFailed):  # who lacks the owner's rights waits for the server's own vacuum
-            await self._ready.as_owner(upkeep.vacuum)
+            await self._ready.as_owner(maintenance.vacuum)
         return moment
 
     async def unvacuumed(self, since: datetime) -> int:
-        return await self._ready.connections.read(lambda session: upkeep.unvacuumed(session, since))
+        return await self._ready.connections.read(lambda session: maintenance.unvacuumed(session, since))
 
     async def seal(self, tenant: str) -> int:
         if not self._sealer.seals:
@@ -297,7 +297,7 @@ class PostgresStore(Jobs, SingleReads):
     async def broken_audit(self, tenant: str) -> tuple[int, int | None, str]:
         await self._collect(tenant)
         return await self._ready.connections.read(
-            lambda session: upkeep.broken_audit(session, tenant, self._sealer.sign)
+            lambda session: maintenance.broken_audit(session, tenant, self._sealer.sign)
         )
 
     async def pending(self, *, projection: str | None = None, limit: int = 100) -> list[OutboxEntry]:
@@ -311,7 +311,7 @@ class PostgresStore(Jobs, SingleReads):
         await self._ready.connections.write(lambda session: collect(session, tenant, self._sealer.sign))
 
     async def _jobs(self, tenant: str, work: Callable[[Ask], Awaitable[T]]) -> T:
-        return await self._ready.connections.read(inside(tenant, upkeep.JOBS, work))
+        return await self._ready.connections.read(inside(tenant, maintenance.JOBS, work))
 
     async def _read_outbox(self, name: str, *given: Any) -> Any:
         work = getattr(outbox, name)

@@ -10,6 +10,7 @@ from typing import Any
 
 from mnemic.errors import IdempotencyConflict, VersionConflict
 from mnemic.ports import Transaction
+from mnemic.stores.async_transactions import Step
 from mnemic.stores.audit_format import encode_event
 from mnemic.stores.codec import (
     DAMAGED,
@@ -23,15 +24,14 @@ from mnemic.stores.codec import (
     with_fingerprint,
     with_key,
 )
-from mnemic.stores.relational.upkeep import in_json, usage
+from mnemic.stores.relational.maintenance import in_json, usage
 from mnemic.stores.scope_index import ScopeIndex
-from mnemic.stores.steps import Step
 from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, Scope, Status, Usage, Vector, VectorSpace, Where
-from mnemic_postgres.asking import asking
 from mnemic_postgres.audit_chain import Trail, Trails, Used
 from mnemic_postgres.connections import Session
 from mnemic_postgres.graph import relate
 from mnemic_postgres.indexes import Indexes
+from mnemic_postgres.maintenance import JOBS
 from mnemic_postgres.rows import (
     Bodies,
     Place,
@@ -51,8 +51,8 @@ from mnemic_postgres.rows import (
     unpack,
     words_are_whole,
 )
+from mnemic_postgres.shared_statements import asking
 from mnemic_postgres.statements import load
-from mnemic_postgres.upkeep import JOBS
 
 _READING = load("reading")
 _WRITING = load("writing")

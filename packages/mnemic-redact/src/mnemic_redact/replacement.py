@@ -20,7 +20,7 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from mnemic_redact.escapes import decoded
-from mnemic_redact.normalised import fold
+from mnemic_redact.normalised_text import fold
 from mnemic_redact.types import PLACEHOLDER, Action, Detector, InvalidRules, Redaction, Span, Unredactable
 
 MARKER = re.compile(r"\[([A-Z][A-Z_]{1,19})#([0-9A-Za-z]{1,64})\]")

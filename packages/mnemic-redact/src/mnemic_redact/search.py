@@ -46,7 +46,7 @@ def for_folded(expression: str) -> str:
 
 
 class Folded(Pattern):
-    """An expression for texts as detectors read them (`mnemic_redact.normalised.fold`)."""
+    """An expression for texts as detectors read them (`mnemic_redact.normalised_text.fold`)."""
 
     def __init__(self, text: str, flags: int = 0) -> None:
         super().__init__(for_folded(text), flags)

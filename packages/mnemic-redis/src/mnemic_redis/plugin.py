@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from mnemic.ports import SessionStore
 from mnemic.ports.projections import Projection
+from mnemic_redis.connection import RedisLink
 from mnemic_redis.hot_set import RedisHotSet
-from mnemic_redis.link import RedisLink
 from mnemic_redis.sessions import RedisSessions
 
 

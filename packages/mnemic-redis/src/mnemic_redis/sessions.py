@@ -9,7 +9,7 @@ from datetime import timedelta
 
 from mnemic.errors import MnemicError
 from mnemic.types import ROLES, Message, Scope
-from mnemic_redis.link import RedisLink, Script, checked, digest_of
+from mnemic_redis.connection import RedisLink, Script, checked, digest_of
 from mnemic_redis.messages import decode_message, encode_message
 
 _TOKEN_BYTES = 8

@@ -19,13 +19,14 @@ from mnemic.kinds.profile import Profile
 from mnemic_server import problems
 from mnemic_server.access import Rate, Service, admit
 from mnemic_server.credentials import ApiKeys, Principal
-from mnemic_server.described import describe
 from mnemic_server.erasures import Erasures
-from mnemic_server.exemplified import exemplify
+from mnemic_server.login_throttle import Watch
 from mnemic_server.loop_lag import watched_loop
-from mnemic_server.meter import Meter
 from mnemic_server.observability import Observed, Observer
+from mnemic_server.openapi_descriptions import describe
+from mnemic_server.openapi_examples import exemplify
 from mnemic_server.problems import MEDIA_TYPE, Problem
+from mnemic_server.prometheus_metrics import Meter
 from mnemic_server.request_limits import Boundary, Bounds
 from mnemic_server.routes import (
     changes,
@@ -56,7 +57,6 @@ from mnemic_server.sessions import Sessions
 from mnemic_server.sign_on import Client, SignOn
 from mnemic_server.streams import Streams
 from mnemic_server.tokens import Provider, Tokens
-from mnemic_server.watch import Watch
 from mnemic_server.webhook_delivery import Deliveries
 from mnemic_server.webhooks import Webhooks
 
@@ -220,7 +220,7 @@ def routes(lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]] | No
 def _tool_server(service: Service) -> list[Route]:
     """`/mcp`, where MCP is installed."""
     try:
-        from mnemic_server.tool_server import ToolServer
+        from mnemic_server.mcp_endpoint import ToolServer
     except ModuleNotFoundError:
         return []
     return [Route("/mcp", ToolServer(service), include_in_schema=False)]

@@ -27,9 +27,9 @@ from mnemic.maintain.erasure_receipt import ErasureReceipt
 from mnemic.maintain.tenants import SERVICE_TENANT
 from mnemic.ports import Clock, RecordStore
 from mnemic.unit_of_work import Mutation, apply
+from mnemic_server.concurrency_shares import Shares
 from mnemic_server.credentials import Principal, digest
 from mnemic_server.service_reason_codes import INTERRUPTED, TOO_MANY_ERASURES
-from mnemic_server.shares import Shares
 
 logger = logging.getLogger(__name__)
 

@@ -12,7 +12,7 @@ from typing import Protocol
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from mnemic_server.watch import CALLER
+from mnemic_server.login_throttle import CALLER
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from mnemic.errors import RunStopped
-from mnemic.guard.contract import check_candidate
-from mnemic.guard.execution import admit
-from mnemic.guard.policy_bundle import GuardFile
+from mnemic.policy.grant import admit
+from mnemic.policy.policy_bundle import GuardFile
+from mnemic.policy.proposal_check import check_candidate
 from mnemic.ports import RecordStore
 from mnemic.types import Memory, Status
 from mnemic.write.revise import candidate_of

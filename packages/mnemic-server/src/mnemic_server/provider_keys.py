@@ -12,7 +12,7 @@ from joserfc.errors import JoseError
 from joserfc.jwk import KeySet
 
 from mnemic.ports import Clock
-from mnemic_server.fetching import FetchFailed, fetched, require_fetchable
+from mnemic_server.provider_fetch import FetchFailed, fetched, require_fetchable
 
 LASTS = timedelta(minutes=10)
 """Time for which fetched keys are used before they are fetched again."""

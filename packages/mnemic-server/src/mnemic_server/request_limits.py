@@ -21,12 +21,12 @@ from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mnemic.errors import InvalidInput
-from mnemic.guard import strict_json
+from mnemic.policy import strict_json
 from mnemic.types import Deadline
+from mnemic_server.concurrency_shares import Shares
 from mnemic_server.credentials import Principal
 from mnemic_server.problems import Refused, problem
 from mnemic_server.service_reason_codes import NOT_FOUND, REQUEST_TIMEOUT
-from mnemic_server.shares import Shares
 
 OPEN_ENDED = frozenset(
     {"/v1/export", "/v1/export/subject", "/v1/changes", "/v1/runs/stream", "/v1/erasures/verification"}

@@ -23,7 +23,7 @@ from mnemic.errors import InvalidConfig
 from mnemic.maintain.tenants import SERVICE_TENANT
 from mnemic.ports import Clock, RecordStore
 from mnemic_server.credentials import Principal
-from mnemic_server.fetching import FetchFailed, fetched, require_fetchable
+from mnemic_server.provider_fetch import FetchFailed, fetched, require_fetchable
 from mnemic_server.tokens import Tokens
 
 COOKIE, SECURE_COOKIE = "mnemic_sign_on", "__Host-mnemic_sign_on"

@@ -19,9 +19,9 @@ from starlette.responses import StreamingResponse
 
 from mnemic.ports import RecordStore
 from mnemic.types import AuditEvent
+from mnemic_server.concurrency_shares import Shares
 from mnemic_server.problems import Refused
 from mnemic_server.service_reason_codes import TOO_MANY_STREAMS
-from mnemic_server.shares import Shares
 
 MEDIA_TYPE = "text/event-stream"
 PAGE = 200
@@ -57,7 +57,7 @@ class EventStream(StreamingResponse):
 @dataclass(slots=True, kw_only=True)
 class Streams:
     """The streams of one process: at most `most`, `per_caller` of one credential, and of one tenant never so many that
-    none are left for others (`mnemic_server.shares`). `stopping` ends them all.
+    none are left for others (`mnemic_server.concurrency_shares`). `stopping` ends them all.
 
     Whoever listens is looked at again, and told that the stream lives, every `alive_seconds`: proxies close connections
     that are silent for half a minute.

@@ -28,8 +28,8 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.trace import SpanKind, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-from mnemic_server.meter import Meter
 from mnemic_server.observability import Observation
+from mnemic_server.prometheus_metrics import Meter
 
 
 class Telemetry:

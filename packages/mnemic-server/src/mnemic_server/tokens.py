@@ -25,10 +25,10 @@ from joserfc.jwk import KeySet, OKPKey
 
 from mnemic.errors import InvalidConfig, InvalidInput, MemoryNotFound
 from mnemic.ports import Clock
-from mnemic_server.claimed import ClaimedUsers, identifier_of
+from mnemic_server.claimed_identities import ClaimedUsers, identifier_of
 from mnemic_server.credentials import ApiKeys, Principal, Role, TokenKey, shown_key
-from mnemic_server.fetching import require_fetchable
-from mnemic_server.issued import Issued
+from mnemic_server.issued_tokens import Issued
+from mnemic_server.provider_fetch import require_fetchable
 from mnemic_server.provider_keys import FetchedKeys, FixedKeys
 
 ISSUER = "mnemic"
@@ -48,7 +48,7 @@ ONES_OWN = frozenset({Role.READER, Role.WRITER, Role.SUBJECT})
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claims:
     """Names of the claims of a token that say who the user is, the tenant and the roles. For how one becomes the name
-    of a user or a tenant, see `mnemic_server.claimed`.
+    of a user or a tenant, see `mnemic_server.claimed_identities`.
     """
 
     user: str = "sub"

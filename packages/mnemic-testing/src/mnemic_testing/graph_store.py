@@ -18,8 +18,8 @@ from mnemic.stores.graph import InProcessGraph
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.types import Fragment, Level, Node, Relation, Scope
 from mnemic.types.graph import episode_node
-from mnemic_testing.record_store.family import CANTEEN, CITY, FRIDAYS, ask, contents, family, tell
-from mnemic_testing.record_store.setting import EMBEDDER, everything, memory
+from mnemic_testing.record_store.family_graph import CANTEEN, CITY, FRIDAYS, ask, contents, family, tell
+from mnemic_testing.record_store.fixtures import EMBEDDER, everything, memory
 
 START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
 DAY = timedelta(days=1)

@@ -20,7 +20,7 @@ from mnemic.stores.audit_chain import first_broken
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.types import AuditEvent, Kind, Level, Memory, OutboxEntry, Scored, Status, Where
 from mnemic_testing.record_store import EMBEDDER, memory, scope
-from mnemic_testing.record_store.setting import START
+from mnemic_testing.record_store.fixtures import START
 
 T = TypeVar("T")
 

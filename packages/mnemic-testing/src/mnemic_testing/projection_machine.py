@@ -26,7 +26,7 @@ from mnemic.write.outbox_compaction import compact
 from mnemic.write.outbox_consumer import LONGEST_REST, Feed, standing
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.record_store import EMBEDDER, memory, scope
-from mnemic_testing.record_store.setting import START
+from mnemic_testing.record_store.fixtures import START
 
 T = TypeVar("T")
 

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mnemic_travel.document import document_of
-    from mnemic_travel.read import reservations
+    from mnemic_travel.reservation_reader import reservations
 
-_HOMES = {"document_of": "document", "reservations": "read"}
+_HOMES = {"document_of": "document", "reservations": "reservation_reader"}
 
 __all__ = ["document_of", "reservations"]
 

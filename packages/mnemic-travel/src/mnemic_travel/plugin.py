@@ -10,7 +10,7 @@ from mnemic.extract.structured.documents import DocumentReader
 from mnemic.extract.structured.shape import Shape
 from mnemic_travel.airport_table import airport_table
 from mnemic_travel.document import document_of
-from mnemic_travel.read import reservations
+from mnemic_travel.reservation_reader import reservations
 from mnemic_travel.schema_org import RESERVATIONS
 
 

@@ -74,7 +74,7 @@ class Conversation:
         from datetime import timedelta
 
         from mnemic.errors import ModelInvalidSchema
-        from mnemic.guard.contract import parse_json
+        from mnemic.policy.proposal_check import parse_json
         from mnemic.prompts import chat_prompt
         from mnemic.types import Deadline
 

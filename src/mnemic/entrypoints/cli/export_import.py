@@ -244,7 +244,7 @@ def _complain_of(failed: Sequence[tuple[str, str]]) -> None:
 def _require_file(file: str, file_format: str) -> None:
     """Raise InvalidInput before anything is opened, so that a typing error leaves no empty memory file behind."""
     from mnemic.conversations import importers
-    from mnemic.conversations.packed import packed
+    from mnemic.conversations.multi_file_exports import packed
     from mnemic.conversations.records import open_file
 
     importers(file_format)

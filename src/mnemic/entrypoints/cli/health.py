@@ -95,7 +95,7 @@ def _bad(name: str, error: MnemicError) -> Finding:
 
 
 def _policy(settings: Settings) -> Finding:
-    from mnemic.guard.policy_file import load_policy
+    from mnemic.policy.policy_file import load_policy
 
     if settings.policy is None:
         return Finding(name="policy", ok=None, detail="none: every key may be remembered")

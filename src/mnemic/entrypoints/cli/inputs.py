@@ -78,7 +78,7 @@ def text_or_stdin(content: str) -> str:
 
 def json_object(text: str | None, name: str) -> dict[str, Any]:
     """Return the JSON object that `text` spells; {} for None. Raises InvalidInput (`invalid_input:<name>`)."""
-    from mnemic.guard import strict_json
+    from mnemic.policy import strict_json
 
     if text is None:
         return {}

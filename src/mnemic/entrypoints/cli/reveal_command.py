@@ -13,7 +13,7 @@ from mnemic.entrypoints.cli.terminal import pairs
 
 if TYPE_CHECKING:
     from mnemic.engine import MemoryEngine
-    from mnemic.maintain.vault import Revealed
+    from mnemic.maintain.reveal import Revealed
     from mnemic.types import Actor
 
 

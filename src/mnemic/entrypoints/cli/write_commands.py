@@ -68,7 +68,7 @@ def _ttl(wish: str | None, days: float | None) -> timedelta | None:
     from datetime import timedelta
 
     from mnemic.errors import InvalidInput
-    from mnemic.guard.expiry_rule import ttl_of
+    from mnemic.policy.expiry_rule import ttl_of
 
     if days is None:
         return ttl_of(wish)

@@ -11,7 +11,7 @@ from mnemic.extract import is_users_own
 from mnemic.extract.entities import ME, EntityReading, Named, StatedRelation
 from mnemic.extract.entities.relations import LABELS, RELATIONS, THING
 from mnemic.extract.grounding import Folded
-from mnemic.guard.contract import parse_json
+from mnemic.policy.proposal_check import parse_json
 from mnemic.ports import Completer
 from mnemic.reason_codes import ORIGIN, UNSUPPORTED
 from mnemic.text.normalise import clean_content

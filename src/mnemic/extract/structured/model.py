@@ -11,7 +11,7 @@ from mnemic.errors import InvalidInput, ModelInvalidSchema
 from mnemic.extract.grounding import Folded
 from mnemic.extract.structured.schema import Schema
 from mnemic.extract.structured.shape import Shape
-from mnemic.guard.contract import parse_json
+from mnemic.policy.proposal_check import parse_json
 from mnemic.ports import Completer
 from mnemic.prompts import fields_prompt
 from mnemic.types import Deadline

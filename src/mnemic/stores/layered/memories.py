@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from mnemic.errors import StoreCorrupt
-from mnemic.ports.rows import Row, RowReads
+from mnemic.ports.row_store import Row, RowReads
 from mnemic.stores.codec import DAMAGED, Noted, blob_check, body_check, damaged, to_micros, vector_check
 from mnemic.stores.damage import earlier
 from mnemic.stores.in_memory_reads import StoredMemories, Terms

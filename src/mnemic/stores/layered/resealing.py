@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mnemic.ports import Anew
-from mnemic.ports.rows import RowChange
+from mnemic.ports.row_store import RowChange
 from mnemic.stores.codec import body_check, vector_check
 from mnemic.stores.layered.memories import earlier_of, home_of, next_key, places_of, stored_in
 from mnemic.stores.layered.tables import EARLIER, MEMORY, NEXT_VECTOR

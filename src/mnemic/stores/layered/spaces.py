@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mnemic.errors import InvalidInput, SpaceMismatch, StoreUnavailable
-from mnemic.ports.rows import RowChange, RowReads
+from mnemic.ports.row_store import RowChange, RowReads
 from mnemic.stores.codec import DAMAGED, checked_vector, vector_check
 from mnemic.stores.layered.memories import Rows, next_key, next_vector, places_of, rows_at, without_next_vector
 from mnemic.stores.layered.tables import MEMORY, NEXT_VECTOR, PLACE, SCOPE, SPACE, PlaceRow

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, TypeVar
 
 from mnemic.errors import NotSupported, SpaceMismatch, StoreBusy, StoreUnavailable
 from mnemic.ports import Anew, Capabilities, Keyring, Snapshot, Transaction
-from mnemic.ports.rows import RowChange, RowReads, RowStore
+from mnemic.ports.row_store import RowChange, RowReads, RowStore
 from mnemic.stores.codec import adopted
 from mnemic.stores.in_memory_reads import InMemorySnapshot, StoredMemories
-from mnemic.stores.layered import resealing, sides, spaces, trail, walking
+from mnemic.stores.layered import audit_and_outbox, auxiliary_records, resealing, spaces, tenant_scans
 from mnemic.stores.layered.memories import Rows, Scopes
 from mnemic.stores.layered.tables import TENANT
 from mnemic.stores.layered.transaction import LayeredTransaction, present, usage
@@ -124,36 +124,36 @@ class LayeredStore(SingleReads):
         """Nothing is left: the change itself gave up what was before."""
 
     async def secret(self, tenant: str) -> bytes:
-        return await self._ready.transact(lambda rows: sides.secret(rows, tenant))
+        return await self._ready.transact(lambda rows: auxiliary_records.secret(rows, tenant))
 
     async def tenants(self) -> list[str]:
         return [row[0] for row in await self._ready.read(lambda rows: rows.scan(TENANT, ()))]
 
     async def adopt(self, tenant: str, secret: bytes) -> None:
-        adopted(await self._ready.transact(lambda rows: sides.secret(rows, tenant, secret)), secret)
+        adopted(await self._ready.transact(lambda rows: auxiliary_records.secret(rows, tenant, secret)), secret)
 
     async def _held(self, wanted: Held) -> list[Memory]:
-        return await self._ready.read(lambda rows: walking.held(rows, self._scopes.rows, wanted))
+        return await self._ready.read(lambda rows: tenant_scans.held(rows, self._scopes.rows, wanted))
 
     async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> Mapping[Kind, Usage]:
         return await self._ready.read(lambda rows: usage(rows, tenant, since, scope))
 
     async def waiting(self, tenant: str) -> int:
-        return await self._ready.read(lambda rows: walking.waiting(rows, tenant))
+        return await self._ready.read(lambda rows: tenant_scans.waiting(rows, tenant))
 
     async def marks(
         self, tenant: str, prefix: str, *, after: str | None = None, limit: int | None = None
     ) -> dict[str, str]:
-        return await self._ready.read(lambda rows: sides.marks(rows, tenant, prefix, after, limit))
+        return await self._ready.read(lambda rows: auxiliary_records.marks(rows, tenant, prefix, after, limit))
 
     async def requests(self, tenant: str, *, after: str | None = None, limit: int = 500) -> list[KeptRequest]:
-        return await self._ready.read(lambda rows: sides.requests(rows, tenant, after, limit))
+        return await self._ready.read(lambda rows: auxiliary_records.requests(rows, tenant, after, limit))
 
     async def tidy(self, *, whole: bool = False) -> int:
         return await self._ready.tidy(whole=whole)
 
     async def damaged(self, tenant: str) -> list[Damage]:
-        return await self._ready.read(lambda rows: walking.damaged_rows(rows, self._scopes.rows, tenant))
+        return await self._ready.read(lambda rows: tenant_scans.damaged_rows(rows, self._scopes.rows, tenant))
 
     async def seal(self, tenant: str) -> int:
         if not self._sealer.seals:
@@ -167,31 +167,31 @@ class LayeredStore(SingleReads):
         return await self._ready.transact(lambda rows: resealing.reseal(rows, tenant, anew))
 
     async def traces(self, tenant: str, memory_ids: Collection[str], fingerprints: Collection[str]) -> dict[str, int]:
-        asked = partial(walking.traces, tenant=tenant, memory_ids=memory_ids, fingerprints=fingerprints)
+        asked = partial(tenant_scans.traces, tenant=tenant, memory_ids=memory_ids, fingerprints=fingerprints)
         return await self._ready.read(asked)
 
     async def audit(
         self, tenant: str, *, after: int = 0, before: int | None = None, limit: int = 1000
     ) -> list[AuditEvent]:
-        return await self._ready.read(lambda rows: trail.audit(rows, tenant, after, before, limit))
+        return await self._ready.read(lambda rows: audit_and_outbox.audit(rows, tenant, after, before, limit))
 
     async def broken_audit(self, tenant: str) -> tuple[int, int | None, str]:
-        return await self._ready.read(lambda rows: trail.broken_audit(rows, tenant, self._sealer.sign))
+        return await self._ready.read(lambda rows: audit_and_outbox.broken_audit(rows, tenant, self._sealer.sign))
 
     async def pending(self, *, projection: str | None = None, limit: int = 100) -> list[OutboxEntry]:
-        return await self._ready.read(lambda rows: trail.pending(rows, projection, limit))
+        return await self._ready.read(lambda rows: audit_and_outbox.pending(rows, projection, limit))
 
     async def acknowledge(self, sequences: Sequence[int], *, projection: str | None = None) -> None:
-        await self._ready.transact(lambda rows: trail.acknowledge(rows, sequences, projection))
+        await self._ready.transact(lambda rows: audit_and_outbox.acknowledge(rows, sequences, projection))
 
     async def register(self, projection: str) -> None:
-        await self._ready.transact(lambda rows: trail.register(rows, projection))
+        await self._ready.transact(lambda rows: audit_and_outbox.register(rows, projection))
 
     async def unregister(self, projection: str) -> None:
-        await self._ready.transact(lambda rows: trail.unregister(rows, projection))
+        await self._ready.transact(lambda rows: audit_and_outbox.unregister(rows, projection))
 
     async def projections(self) -> dict[str, int]:
-        return await self._ready.read(trail.projections)
+        return await self._ready.read(audit_and_outbox.projections)
 
     @property
     def _ready(self) -> RowStore:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from mnemic.ports.rows import Table
+from mnemic.ports.row_store import Table
 
 
 class MemoryRow(NamedTuple):

@@ -10,11 +10,11 @@ from typing import Any, cast
 
 from mnemic.errors import VersionConflict
 from mnemic.ports import Transaction
-from mnemic.ports.rows import RowChange, RowReads
+from mnemic.ports.row_store import RowChange, RowReads
 from mnemic.stores.audit_format import encode_event
 from mnemic.stores.codec import DAMAGED, checked_vector, damaged, is_message, moment_of
 from mnemic.stores.in_memory_reads import StoredMemories, Terms, by_cosine
-from mnemic.stores.layered import sides, trail
+from mnemic.stores.layered import audit_and_outbox, auxiliary_records
 from mnemic.stores.layered.memories import Scopes, earlier_of, home_of, key_of, place_of, places_of, stored
 from mnemic.stores.layered.tables import EARLIER, MEMORY, NEXT_VECTOR, PLACE, SCOPE, SPACE, USAGE, EarlierRow, MemoryRow
 from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, Scope, Status, Usage, Vector, VectorSpace
@@ -119,21 +119,21 @@ class LayeredTransaction(Transaction):
 
     async def append_audit(self, event: AuditEvent) -> None:
         encode_event(event)
-        await trail.append_audit(self._rows, event, self._scopes.rows.sealer.sign)
+        await audit_and_outbox.append_audit(self._rows, event, self._scopes.rows.sealer.sign)
 
     async def enqueue(self, entry: OutboxEntry) -> None:
-        await trail.enqueue(self._rows, entry)
+        await audit_and_outbox.enqueue(self._rows, entry)
 
     async def find_request(self, tenant: str, idempotency_key: str) -> tuple[str, str] | None:
-        return await sides.find_request(self._rows, tenant, idempotency_key)
+        return await auxiliary_records.find_request(self._rows, tenant, idempotency_key)
 
     async def remember_request(
         self, tenant: str, idempotency_key: str, digest: str, receipt: str, at: datetime
     ) -> None:
-        await sides.remember_request(self._rows, tenant, idempotency_key, digest, receipt, at)
+        await auxiliary_records.remember_request(self._rows, tenant, idempotency_key, digest, receipt, at)
 
     async def remove_requests(self, tenant: str, memory_ids: Collection[str], *, owner: str | None = None) -> int:
-        return await sides.remove_requests(self._rows, tenant, memory_ids, owner)
+        return await auxiliary_records.remove_requests(self._rows, tenant, memory_ids, owner)
 
     async def usage(
         self, tenant: str, *, since: datetime, scope: Scope | None = None, settled: bool = True
@@ -141,10 +141,10 @@ class LayeredTransaction(Transaction):
         return await usage(self._rows, tenant, since, scope)
 
     async def find_mark(self, tenant: str, name: str) -> str | None:
-        return await sides.find_mark(self._rows, tenant, name)
+        return await auxiliary_records.find_mark(self._rows, tenant, name)
 
     async def put_mark(self, tenant: str, name: str, value: str | None) -> None:
-        await sides.put_mark(self._rows, tenant, name, value)
+        await auxiliary_records.put_mark(self._rows, tenant, name, value)
 
     async def _current(self, scope: Scope) -> StoredMemories:
         """Return the scope as it is now in this transaction."""

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from mnemic.stores.codec import load
+from mnemic.stores.document_order import accepts, best_first, keyword_scores, listed, texts_in
 from mnemic.stores.documents import document_of, end_of, namespace_of, path_of
-from mnemic.stores.matching import accepts, best_first, keyword_scores, listed, texts_in
 from mnemic.stores.relational.statements import Ask
 from mnemic.types import (
     DocumentAnswer,

@@ -17,8 +17,8 @@ from typing import Any, Generic, TypeVar
 
 from mnemic.errors import StoreUnavailable
 from mnemic.stores.codec import dump, from_micros, load, to_micros
+from mnemic.stores.graph_walks import check_limit, check_walk, halves, joined, other_names, ways
 from mnemic.stores.relational.statements import Ask
-from mnemic.stores.walks import check_limit, check_walk, halves, joined, other_names, ways
 from mnemic.types import Deadline, Fragment, Memory, Neighbour, Node, Relation, Scope
 from mnemic.types.graph import fragment_of
 from mnemic.types.memory import holds_graph

@@ -11,13 +11,13 @@ from typing import TypeVar
 import apsw
 
 from mnemic.errors import StoreBusy
-from mnemic.stores.atomic import run_through
 from mnemic.stores.relational import graph
 from mnemic.stores.relational.statements import Ask, load
-from mnemic.stores.sqlite.asking import asking
+from mnemic.stores.sqlite.database_file import BUSY_SECONDS, BusyHandler, connect, prepare
 from mnemic.stores.sqlite.failures import immediate, typed_failures
-from mnemic.stores.sqlite.file import BUSY_SECONDS, BusyHandler, connect, prepare
+from mnemic.stores.sqlite.shared_statements import asking
 from mnemic.stores.sqlite.threads import Readers, finished
+from mnemic.stores.sync_transactions import run_through
 from mnemic.types import Deadline, Memory
 
 T = TypeVar("T")

@@ -12,11 +12,11 @@ import apsw
 from mnemic.errors import StoreCorrupt, StoreUnavailable
 from mnemic.ports.optional_capabilities import Damage
 from mnemic.stores.sqlite.damage import examined
+from mnemic.stores.sqlite.database_file import connect, recognise
 from mnemic.stores.sqlite.failures import newest_schema, typed_failures
-from mnemic.stores.sqlite.file import connect, recognise
+from mnemic.stores.sqlite.maintenance import broken_audit
 from mnemic.stores.sqlite.outbox import projections
 from mnemic.stores.sqlite.rows import fetch
-from mnemic.stores.sqlite.upkeep import broken_audit
 from mnemic.types import VectorSpace
 
 T = TypeVar("T")

@@ -12,7 +12,7 @@ from mnemic.ports import Anew
 from mnemic.stores.codec import body_check, vector_check, words_check
 from mnemic.stores.sealing import body_anew, vector_anew, words_anew
 from mnemic.stores.sqlite.failures import immediate
-from mnemic.stores.sqlite.opened import OpenFile
+from mnemic.stores.sqlite.open_file import OpenFile
 from mnemic.stores.sqlite.rows import MEMORY, SOURCES, Rows, fetch, mark_facets, tokens
 from mnemic.types import Kind, Level, Scope
 

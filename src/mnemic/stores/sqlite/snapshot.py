@@ -188,7 +188,7 @@ class SqliteSnapshot:
 
     async def changed(self, scope: Scope, seen: int) -> Changed:
         """Return the capability `Following`: one statement if anything has changed, none otherwise."""
-        from mnemic.stores.sqlite.changed import changed
+        from mnemic.stores.sqlite.scope_changes import changed
 
         return changed(self._connection, self._rows, scope, seen)
 

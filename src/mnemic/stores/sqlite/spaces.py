@@ -11,7 +11,7 @@ import apsw
 from mnemic.errors import InvalidInput
 from mnemic.stores.codec import DAMAGED, checked_vector, vector_check
 from mnemic.stores.sqlite.failures import immediate
-from mnemic.stores.sqlite.opened import OpenFile
+from mnemic.stores.sqlite.open_file import OpenFile
 from mnemic.stores.sqlite.rows import MEMORY, SOURCES, Rows, fetch, present
 from mnemic.types import Memory, Vector, VectorSpace
 

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import apsw
 
 from mnemic.errors import InvalidConfig, NotSupported, StoreUnavailable
-from mnemic.runtime.forked import OneProcess
-from mnemic.stores.atomic import run_through
+from mnemic.runtime.fork_check import OneProcess
 from mnemic.stores.codec import EXACT_UP_TO, adopted
 from mnemic.stores.jobs import Jobs
 from mnemic.stores.sealing import Sealer
 from mnemic.stores.single_reads import Held, SingleReads
+from mnemic.stores.sqlite.database_file import BUSY_SECONDS, claim_space
 from mnemic.stores.sqlite.failures import typed_failures
-from mnemic.stores.sqlite.file import BUSY_SECONDS, claim_space
-from mnemic.stores.sqlite.opened import OpenFile
+from mnemic.stores.sqlite.open_file import OpenFile
 from mnemic.stores.sqlite.reserved_space import ReservedSpace
 from mnemic.stores.sqlite.rows import BY_FINGERPRINT, fetch, find_place, marks
 from mnemic.stores.sqlite.threads import finished
+from mnemic.stores.sync_transactions import run_through
 from mnemic.types import (
     Deadline,
     Memory,
@@ -178,10 +178,10 @@ class SqliteStore(Jobs, SingleReads):
         return list(await self._read(partial(examined, tenant=tenant)))
 
     async def _held(self, wanted: Held) -> list[Memory]:
-        from mnemic.stores.sqlite import upkeep
+        from mnemic.stores.sqlite import maintenance
 
         rows = self._ready.rows
-        return await self._read(lambda connection: upkeep.held(connection, rows, wanted))
+        return await self._read(lambda connection: maintenance.held(connection, rows, wanted))
 
     async def marks(
         self, tenant: str, prefix: str, *, after: str | None = None, limit: int | None = None
@@ -207,10 +207,10 @@ class SqliteStore(Jobs, SingleReads):
         return await reseal.resealed(self._write, tenant, anew)
 
     async def traces(self, tenant: str, memory_ids: Collection[str], fingerprints: Collection[str]) -> dict[str, int]:
-        from mnemic.stores.sqlite import upkeep
+        from mnemic.stores.sqlite import maintenance
 
         found = await super().traces(tenant, memory_ids, fingerprints)
-        return found | {"bytes": await asyncio.to_thread(upkeep.bytes_found, self._path, memory_ids, fingerprints)}
+        return found | {"bytes": await asyncio.to_thread(maintenance.bytes_found, self._path, memory_ids, fingerprints)}
 
     async def begin_space(self, space: VectorSpace) -> None:
         from mnemic.stores.sqlite import spaces
@@ -258,9 +258,9 @@ class SqliteStore(Jobs, SingleReads):
             await asyncio.to_thread(self._spent.pop().close)
 
     async def broken_audit(self, tenant: str) -> tuple[int, int | None, str]:
-        from mnemic.stores.sqlite import upkeep
+        from mnemic.stores.sqlite import maintenance
 
-        return await self._read(lambda connection: upkeep.broken_audit(connection, tenant, self._sealer.sign))
+        return await self._read(lambda connection: maintenance.broken_audit(connection, tenant, self._sealer.sign))
 
     @property
     def _ready(self) -> OpenFile:
@@ -270,9 +270,9 @@ class SqliteStore(Jobs, SingleReads):
         return self._opened
 
     async def _jobs(self, tenant: str, work: Callable[[Ask], Awaitable[T]]) -> T:
-        from mnemic.stores.sqlite import upkeep
+        from mnemic.stores.sqlite import maintenance
 
-        return await self._read(lambda connection: upkeep.jobs(connection, work))
+        return await self._read(lambda connection: maintenance.jobs(connection, work))
 
     async def _read_outbox(self, name: str, *given: Any) -> Any:
         from mnemic.stores.sqlite import outbox

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 import apsw
 
 from mnemic.errors import CommitUnknown, StoreBusy
+from mnemic.stores.sqlite.database_file import BUSY_SECONDS, BusyHandler
 from mnemic.stores.sqlite.failures import immediate, typed_failures
-from mnemic.stores.sqlite.file import BUSY_SECONDS, BusyHandler
 from mnemic.types import Deadline, Memory
 
 if TYPE_CHECKING:

@@ -228,7 +228,7 @@ class SqliteTransaction:
     async def usage(
         self, tenant: str, *, since: datetime, scope: Scope | None = None, settled: bool = True
     ) -> Mapping[Kind, Usage]:
-        from mnemic.stores.sqlite.upkeep import usage
+        from mnemic.stores.sqlite.maintenance import usage
 
         return await usage(self._open, tenant, since, scope)
 

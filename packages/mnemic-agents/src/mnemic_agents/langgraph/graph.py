@@ -18,8 +18,8 @@ from langgraph.types import Command, interrupt
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput
 from mnemic.extract import Extractor
-from mnemic.guard.policy import Policy
 from mnemic.inject.tokens import counter_of
+from mnemic.policy.rules import Policy
 from mnemic_agents.langgraph.long_term import StoreMemory
 from mnemic_agents.steps import (
     EDGES,

@@ -8,8 +8,8 @@ from typing import Any
 
 from langgraph.store.base import BaseStore
 
-from mnemic.guard.policy import Policy
 from mnemic.inject.entry import TRUSTED_ORIGINS
+from mnemic.policy.rules import Policy
 from mnemic.types import Candidate, Message
 from mnemic.write.redact import Redactor, redact_candidate
 from mnemic_agents.steps import Known, Recall

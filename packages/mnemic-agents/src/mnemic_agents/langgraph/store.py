@@ -19,7 +19,7 @@ from mnemic.bootstrap import build_documents
 from mnemic.errors import MnemicError
 from mnemic.ports import DocumentStore
 from mnemic_agents.langgraph.operations import Batch, Paths, batch_of, result_of
-from mnemic_agents.langgraph.redacting import Redacting
+from mnemic_agents.langgraph.redaction import Redacting
 
 logger = logging.getLogger(__name__)
 

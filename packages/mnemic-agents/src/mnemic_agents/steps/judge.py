@@ -9,8 +9,8 @@ from typing import Any
 from mnemic.errors import MnemicError
 from mnemic.extract.grounding import Folded, ground
 from mnemic.extract.vetting import veto
-from mnemic.guard.budget import Budget
-from mnemic.guard.contract import check_candidate
+from mnemic.policy.budget import Budget
+from mnemic.policy.proposal_check import check_candidate
 from mnemic.reason_codes import UNSUPPORTED
 from mnemic.text.normalise import canonical_value
 from mnemic.types import Candidate, Message

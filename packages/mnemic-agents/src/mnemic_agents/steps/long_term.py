@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from mnemic.door.gateway import MemoryGateway
+from mnemic.dispatch.gateway import MemoryGateway
 from mnemic.engine.recall import recall
 from mnemic.extract.messages import in_parts, message_candidates
-from mnemic.guard.contract import MAX_CONTENT_CHARS
-from mnemic.guard.policy import KeyRule, Policy
 from mnemic.inject.entry import is_trusted, said_by
 from mnemic.inject.injection_log import record_injection
+from mnemic.policy.proposal_check import MAX_CONTENT_CHARS
+from mnemic.policy.rules import KeyRule, Policy
 from mnemic.text.normalise import canonical_value
 from mnemic.types import Actor, Candidate, Hit, Intent, Memory, Message, Outcome, RecallRequest, Where
 from mnemic.write.pipeline import shown

@@ -15,11 +15,11 @@ from mnemic.errors import InvalidInput
 from mnemic.extract import Extractor
 from mnemic.extract.messages import is_recorded
 from mnemic.extract.rules import RuleExtractor
-from mnemic.guard.budget import Budget
 from mnemic.inject.entry import Entry
 from mnemic.inject.injection_log import digest_of
 from mnemic.inject.render import render
 from mnemic.inject.tokens import TokenCount, estimated_tokens
+from mnemic.policy.budget import Budget
 from mnemic.ports import Clock
 from mnemic.runtime.clock import SystemClock
 from mnemic.types import Deadline, Message, Skipped, checked_name

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mnemic.guard.policy import Policy
+from mnemic.policy.rules import Policy
 from mnemic.retrieve.preference_relevance import Ask
 
 

@@ -14,7 +14,7 @@ from mnemic.conversations.fields import text
 from mnemic.conversations.importer_interface import Importer
 from mnemic.conversations.item import Item
 from mnemic.conversations.records import Record
-from mnemic.conversations.times import moment
+from mnemic.conversations.timestamps import moment
 from mnemic.errors import InvalidInput
 from mnemic.types import Message, Origin
 

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mnemic.engine import MemoryEngine
-    from mnemic.guard.limits import Quota
     from mnemic.maintain.tenants import Tenant
+    from mnemic.policy.limits import Quota
 
 _LIMITS = ("rows", "bytes", "writes_a_minute")
 _EACH = tuple(f"user_{name}" for name in _LIMITS)

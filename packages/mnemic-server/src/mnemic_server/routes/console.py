@@ -26,11 +26,11 @@ from mnemic_server.access import (
     require_same_origin,
 )
 from mnemic_server.credentials import Principal, shown_key
-from mnemic_server.parsed import Parsed
+from mnemic_server.parsed_body_route import Parsed
 from mnemic_server.problems import Refused
+from mnemic_server.request_bodies import Strict
 from mnemic_server.service_reason_codes import NOT_FOUND, UNAUTHENTICATED
 from mnemic_server.sessions import COOKIE, LASTS, SECURE_COOKIE, session_cookie
-from mnemic_server.shapes import Strict
 from mnemic_server.static_files import StaticFile
 
 router = APIRouter(include_in_schema=False, route_class=Parsed)

@@ -8,18 +8,18 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 
 from mnemic.entrypoints.wire import memory_dict
+from mnemic.kinds.all_kinds import SevenKinds
 from mnemic.kinds.retrieval import KindHit
-from mnemic.kinds.seven import SevenKinds
 from mnemic.kinds.short_term import MAX_TAIL, ShortTermMemory
 from mnemic.runtime.sync_facade import Awaited, awaited
 from mnemic.types import Actor, Kind, Origin, to_json
 from mnemic_server.access import Reading, TheService, Writing
-from mnemic_server.answers import answering
-from mnemic_server.evidence import shown
-from mnemic_server.kind_answers import CompactionAnswer, MessageAnswer, MessagesAnswer, RetrievedAnswer
-from mnemic_server.kind_shapes import CompactionWanted, RetrieveWanted, SessionMessage, TextOfUser
-from mnemic_server.operating_answers import TextAnswer
-from mnemic_server.parsed import Parsed
+from mnemic_server.evidence_filter import shown
+from mnemic_server.kind_request_bodies import CompactionWanted, RetrieveWanted, SessionMessage, TextOfUser
+from mnemic_server.kind_response_bodies import CompactionAnswer, MessageAnswer, MessagesAnswer, RetrievedAnswer
+from mnemic_server.operations_response_bodies import TextAnswer
+from mnemic_server.parsed_body_route import Parsed
+from mnemic_server.response_bodies import answering
 
 router = APIRouter(prefix="/v1", tags=["kinds"], route_class=Parsed)
 

@@ -12,16 +12,7 @@ from mnemic.runtime.sync_facade import Awaited, awaited
 from mnemic.types import Actor
 from mnemic_server import access
 from mnemic_server.access import TheService, Writing
-from mnemic_server.answers import (
-    EntitiesAnswer,
-    NeighboursAnswer,
-    PathAnswer,
-    ReceiptAnswer,
-    ReceiptsAnswer,
-    answering,
-)
-from mnemic_server.kind_answers import EndedAnswer, ExtractedAnswer
-from mnemic_server.kind_shapes import (
+from mnemic_server.kind_request_bodies import (
     EndedRelation,
     NewEntity,
     NewRelation,
@@ -31,8 +22,17 @@ from mnemic_server.kind_shapes import (
     node_dict,
     relations_list,
 )
-from mnemic_server.parsed import Parsed
-from mnemic_server.shapes import IdempotencyKey, Moment
+from mnemic_server.kind_response_bodies import EndedAnswer, ExtractedAnswer
+from mnemic_server.parsed_body_route import Parsed
+from mnemic_server.request_bodies import IdempotencyKey, Moment
+from mnemic_server.response_bodies import (
+    EntitiesAnswer,
+    NeighboursAnswer,
+    PathAnswer,
+    ReceiptAnswer,
+    ReceiptsAnswer,
+    answering,
+)
 
 router = APIRouter(prefix="/v1/entities", tags=["kinds"], route_class=Parsed)
 

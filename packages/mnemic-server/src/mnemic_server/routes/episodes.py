@@ -11,11 +11,11 @@ from mnemic.entrypoints.wire import receipt_dict
 from mnemic.kinds.episodic import EpisodicMemory, Step
 from mnemic.runtime.sync_facade import awaited
 from mnemic_server.access import Reading, TheService, Writing
-from mnemic_server.answers import EpisodeAnswer, EpisodePageAnswer, NeighboursAnswer, ReceiptAnswer, answering
-from mnemic_server.kind_answers import LessonsAnswer
-from mnemic_server.kind_shapes import Feedback, NewEpisode, Task, episode_dict, lesson_dict, neighbour_dict
-from mnemic_server.parsed import Parsed
-from mnemic_server.shapes import MemoryId
+from mnemic_server.kind_request_bodies import Feedback, NewEpisode, Task, episode_dict, lesson_dict, neighbour_dict
+from mnemic_server.kind_response_bodies import LessonsAnswer
+from mnemic_server.parsed_body_route import Parsed
+from mnemic_server.request_bodies import MemoryId
+from mnemic_server.response_bodies import EpisodeAnswer, EpisodePageAnswer, NeighboursAnswer, ReceiptAnswer, answering
 
 router = APIRouter(prefix="/v1/episodes", tags=["kinds"], route_class=Parsed)
 

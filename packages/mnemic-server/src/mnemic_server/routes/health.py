@@ -11,8 +11,8 @@ from fastapi.responses import PlainTextResponse
 from mnemic.errors import MnemicError
 from mnemic.maintain.tenants import SERVICE_TENANT
 from mnemic_server.access import AnyService
-from mnemic_server.answers import answering
-from mnemic_server.operating_answers import StatusAnswer
+from mnemic_server.operations_response_bodies import StatusAnswer
+from mnemic_server.response_bodies import answering
 
 router = APIRouter(tags=["health"])
 

@@ -11,9 +11,9 @@ from mnemic.entrypoints.wire import receipt_dict
 from mnemic.maintain.bulk_import import ImportProgress, import_progress, take_part
 from mnemic.types import Candidate, Origin
 from mnemic_server.access import Reading, TheService, Writing
-from mnemic_server.answers import ImportAnswer, answering
-from mnemic_server.parsed import Parsed
-from mnemic_server.shapes import ImportPart
+from mnemic_server.parsed_body_route import Parsed
+from mnemic_server.request_bodies import ImportPart
+from mnemic_server.response_bodies import ImportAnswer, answering
 
 router = APIRouter(prefix="/v1/imports", tags=["imports"], route_class=Parsed)
 

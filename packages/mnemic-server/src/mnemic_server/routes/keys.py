@@ -24,13 +24,13 @@ from mnemic_server.access import (
     is_service_admin,
     manages,
 )
-from mnemic_server.answers import answering
 from mnemic_server.credentials import ApiKey, Principal, Reach, Role
-from mnemic_server.operating_answers import KeyAnswer, KeysAnswer, NewSecretAnswer, TokenAnswer
-from mnemic_server.parsed import Parsed
+from mnemic_server.operations_response_bodies import KeyAnswer, KeysAnswer, NewSecretAnswer, TokenAnswer
+from mnemic_server.parsed_body_route import Parsed
 from mnemic_server.problems import Refused
+from mnemic_server.request_bodies import KeyWanted, TokenWanted
+from mnemic_server.response_bodies import answering
 from mnemic_server.service_reason_codes import APPLICATION_REQUIRED
-from mnemic_server.shapes import KeyWanted, TokenWanted
 
 router = APIRouter(prefix="/v1", tags=["keys"], route_class=Parsed)
 

@@ -7,31 +7,16 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Query, Request, Response
 
-from mnemic.door import Written
+from mnemic.dispatch import Written
 from mnemic.entrypoints.wire import hit_dict, memory_dict, receipt_dict, result_dict
 from mnemic.errors import InvalidInput, VersionConflict
 from mnemic.requests import AddMany
 from mnemic.types import Memory, Origin
 from mnemic_server.access import Correcting, Deleting, Reading, TheService, Writing
-from mnemic_server.answers import (
-    ContextAnswer,
-    CountAnswer,
-    ForgottenAnswer,
-    HistoryAnswer,
-    MemoryAnswer,
-    PageAnswer,
-    ReceiptAnswer,
-    ReceiptsAnswer,
-    ReportAnswer,
-    ReportsAnswer,
-    SearchAnswer,
-    answering,
-)
-from mnemic_server.evidence import all_shown, hits_shown, report_shown, result_shown, shown
-from mnemic_server.parsed import Parsed
+from mnemic_server.evidence_filter import all_shown, hits_shown, report_shown, result_shown, shown
+from mnemic_server.parsed_body_route import Parsed
 from mnemic_server.problems import Refused
-from mnemic_server.request_limits import DEADLINE
-from mnemic_server.shapes import (
+from mnemic_server.request_bodies import (
     Captured,
     CapturedMessages,
     ContextWanted,
@@ -49,6 +34,21 @@ from mnemic_server.shapes import (
     Search,
     filter_of,
     page_dict,
+)
+from mnemic_server.request_limits import DEADLINE
+from mnemic_server.response_bodies import (
+    ContextAnswer,
+    CountAnswer,
+    ForgottenAnswer,
+    HistoryAnswer,
+    MemoryAnswer,
+    PageAnswer,
+    ReceiptAnswer,
+    ReceiptsAnswer,
+    ReportAnswer,
+    ReportsAnswer,
+    SearchAnswer,
+    answering,
 )
 
 router = APIRouter(prefix="/v1", tags=["memories"], route_class=Parsed)

@@ -10,21 +10,21 @@ from fastapi import APIRouter, Depends, Query
 
 from mnemic.engine import MemoryEngine
 from mnemic.entrypoints.wire import usage_dict
-from mnemic.guard.limits import MINUTE, Quota
+from mnemic.policy.limits import MINUTE, Quota
 from mnemic.types import Kind, Level, Scope, Usage
 from mnemic.types.catalog import CATALOG
 from mnemic_server.access import Operating, Reading, ServiceAdmin, TheService, principal_of
 from mnemic_server.activity import activity
-from mnemic_server.answers import answering
-from mnemic_server.console_answers import ActivityAnswer, SettingsAnswer
+from mnemic_server.console_response_bodies import ActivityAnswer, SettingsAnswer
 from mnemic_server.credentials import Principal
-from mnemic_server.operating_answers import (
+from mnemic_server.operations_response_bodies import (
     KindsAnswer,
     OverviewAnswer,
     PrincipalAnswer,
     QuotasAnswer,
 )
 from mnemic_server.overview import overview_dict
+from mnemic_server.response_bodies import answering
 
 router = APIRouter(prefix="/v1", tags=["operations"])
 

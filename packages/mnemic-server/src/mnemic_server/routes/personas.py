@@ -12,11 +12,11 @@ from mnemic.kinds.persona import PersonaMemory
 from mnemic.runtime.sync_facade import Awaited, awaited
 from mnemic.types import Actor, Origin, Status
 from mnemic_server.access import Reading, TheService, Writing
-from mnemic_server.answers import HistoryAnswer, ReceiptAnswer, answering
-from mnemic_server.evidence import all_shown
-from mnemic_server.kind_shapes import NewTrait
-from mnemic_server.operating_answers import PersonaAnswer, TextAnswer
-from mnemic_server.parsed import Parsed
+from mnemic_server.evidence_filter import all_shown
+from mnemic_server.kind_request_bodies import NewTrait
+from mnemic_server.operations_response_bodies import PersonaAnswer, TextAnswer
+from mnemic_server.parsed_body_route import Parsed
+from mnemic_server.response_bodies import HistoryAnswer, ReceiptAnswer, answering
 
 router = APIRouter(prefix="/v1/persona", tags=["kinds"], route_class=Parsed)
 

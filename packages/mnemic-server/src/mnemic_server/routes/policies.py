@@ -10,21 +10,21 @@ from fastapi import APIRouter, Path, Query, Response
 
 from mnemic.engine.tenancy import guard_of
 from mnemic.errors import MemoryNotFound, VersionConflict
-from mnemic.guard.policy_file import guard_data, read_guard
 from mnemic.maintain.policies import PolicyVersion
+from mnemic.policy.policy_file import guard_data, read_guard
 from mnemic_server.access import Operating, TheService
-from mnemic_server.answers import answering
-from mnemic_server.operating_answers import (
+from mnemic_server.operations_response_bodies import (
     PolicyAnswer,
     PolicyTrialAnswer,
     PolicyVersionAnswer,
     PolicyVersionsAnswer,
 )
-from mnemic_server.parsed import Parsed
+from mnemic_server.parsed_body_route import Parsed
 from mnemic_server.policy_dry_run import tried
 from mnemic_server.problems import Refused
+from mnemic_server.request_bodies import PolicyBack, PolicyWanted
+from mnemic_server.response_bodies import answering
 from mnemic_server.routes.memories import IfMatch, version_of
-from mnemic_server.shapes import PolicyBack, PolicyWanted
 
 router = APIRouter(prefix="/v1/policy", tags=["operations"], route_class=Parsed)
 

@@ -9,7 +9,7 @@ from importlib.resources import files
 
 from fastapi import APIRouter, Request, Response
 
-from mnemic_server.parsed import Parsed
+from mnemic_server.parsed_body_route import Parsed
 from mnemic_server.problems import Refused
 from mnemic_server.service_reason_codes import NOT_FOUND
 from mnemic_server.static_files import StaticFile

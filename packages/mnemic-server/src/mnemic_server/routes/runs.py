@@ -14,11 +14,11 @@ from mnemic.errors import MemoryNotFound, MnemicError
 from mnemic.types import Actor
 from mnemic.types.trace import UseAudit, Watch
 from mnemic_server.access import Reading, Service, TheService, Writing
-from mnemic_server.answers import ReportAnswer, RunMemoriesAnswer, RunPageAnswer, answering
-from mnemic_server.evidence import all_shown, report_shown
-from mnemic_server.parsed import Parsed
+from mnemic_server.evidence_filter import all_shown, report_shown
+from mnemic_server.parsed_body_route import Parsed
+from mnemic_server.request_bodies import IdempotencyKey, Turn
+from mnemic_server.response_bodies import ReportAnswer, RunMemoriesAnswer, RunPageAnswer, answering
 from mnemic_server.run_history import RunRecord, run_of, runs
-from mnemic_server.shapes import IdempotencyKey, Turn
 from mnemic_server.streams import DESCRIBED, EventStream, written
 
 _log = logging.getLogger(__name__)

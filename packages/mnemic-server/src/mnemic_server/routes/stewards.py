@@ -12,9 +12,8 @@ from mnemic.maintain.export import plain
 from mnemic.maintain.review import Waiting
 from mnemic.types import AuditEvent, to_json
 from mnemic_server.access import Deciding, Operating, Reviewing, TheService
-from mnemic_server.answers import ReceiptAnswer, answering
-from mnemic_server.kind_shapes import ConsolidationWanted, ExpiryWanted
-from mnemic_server.operating_answers import (
+from mnemic_server.kind_request_bodies import ConsolidationWanted, ExpiryWanted
+from mnemic_server.operations_response_bodies import (
     AuditPageAnswer,
     AuditReportAnswer,
     ConsolidatedAnswer,
@@ -23,8 +22,9 @@ from mnemic_server.operating_answers import (
     MaintenanceAnswer,
     ReviewPageAnswer,
 )
-from mnemic_server.parsed import Parsed
-from mnemic_server.shapes import Approval, MemoryId
+from mnemic_server.parsed_body_route import Parsed
+from mnemic_server.request_bodies import Approval, MemoryId
+from mnemic_server.response_bodies import ReceiptAnswer, answering
 
 router = APIRouter(prefix="/v1", tags=["stewards"], route_class=Parsed)
 

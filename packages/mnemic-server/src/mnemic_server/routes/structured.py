@@ -16,10 +16,10 @@ from mnemic.kinds.structured import StructuredMemory
 from mnemic.runtime.sync_facade import Awaited, awaited
 from mnemic.types import Actor, Origin
 from mnemic_server.access import Reading, TheService, Writing
-from mnemic_server.answers import MemoriesAnswer, ReceiptsAnswer, answering
-from mnemic_server.kind_answers import DataAnswer, ShapesAnswer
-from mnemic_server.kind_shapes import DataWanted, NewData, StructuredText, TextToExtract
-from mnemic_server.parsed import Parsed
+from mnemic_server.kind_request_bodies import DataWanted, NewData, StructuredText, TextToExtract
+from mnemic_server.kind_response_bodies import DataAnswer, ShapesAnswer
+from mnemic_server.parsed_body_route import Parsed
+from mnemic_server.response_bodies import MemoriesAnswer, ReceiptsAnswer, answering
 
 router = APIRouter(prefix="/v1/structured", tags=["kinds"], route_class=Parsed)
 

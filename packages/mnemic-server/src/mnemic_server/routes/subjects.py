@@ -26,20 +26,20 @@ from mnemic_server.access import (
     require_role,
     require_user,
 )
-from mnemic_server.answers import answering
 from mnemic_server.credentials import Role
-from mnemic_server.evidence import all_shown
-from mnemic_server.kind_answers import SubjectAnswer
-from mnemic_server.operating_answers import (
+from mnemic_server.evidence_filter import all_shown
+from mnemic_server.kind_response_bodies import SubjectAnswer
+from mnemic_server.operations_response_bodies import (
     CarriedOutAnswer,
     ConsentsAnswer,
     ErasureJobAnswer,
     RevocationAnswer,
     VerificationAnswer,
 )
-from mnemic_server.parsed import Parsed
+from mnemic_server.parsed_body_route import Parsed
 from mnemic_server.problems import Refused
-from mnemic_server.shapes import Erasure, MemoryRequested
+from mnemic_server.request_bodies import Erasure, MemoryRequested
+from mnemic_server.response_bodies import answering
 
 router = APIRouter(prefix="/v1", tags=["subjects"], route_class=Parsed)
 

@@ -13,14 +13,14 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query
 
 from mnemic.errors import InvalidInput, MemoryNotFound
-from mnemic.guard.limits import Quota
 from mnemic.maintain.tenants import tenant_data
+from mnemic.policy.limits import Quota
 from mnemic_server.access import AnyService, ServiceAdmin
-from mnemic_server.answers import answering
-from mnemic_server.operating_answers import TenantAnswer, TenantPageAnswer
-from mnemic_server.parsed import Parsed
+from mnemic_server.operations_response_bodies import TenantAnswer, TenantPageAnswer
+from mnemic_server.parsed_body_route import Parsed
+from mnemic_server.request_bodies import QuotasWanted, QuotaWanted, TenantWanted
+from mnemic_server.response_bodies import answering
 from mnemic_server.routes.operations import quotas_used
-from mnemic_server.shapes import QuotasWanted, QuotaWanted, TenantWanted
 
 router = APIRouter(prefix="/v1/tenants", tags=["tenants"], route_class=Parsed)
 

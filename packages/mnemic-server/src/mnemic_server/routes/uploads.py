@@ -15,10 +15,10 @@ from mnemic.entrypoints.cli.file_import import Intake
 from mnemic.errors import InvalidInput
 from mnemic.types import Message
 from mnemic_server.access import Reading, TheService, Writing
-from mnemic_server.answers import answering
-from mnemic_server.console_answers import FormatsAnswer, UploadAnswer
-from mnemic_server.parsed import Parsed
-from mnemic_server.shapes import Name, Strict
+from mnemic_server.console_response_bodies import FormatsAnswer, UploadAnswer
+from mnemic_server.parsed_body_route import Parsed
+from mnemic_server.request_bodies import Name, Strict
+from mnemic_server.response_bodies import answering
 
 router = APIRouter(prefix="/v1/uploads", tags=["imports"], route_class=Parsed)
 

@@ -13,10 +13,10 @@ from mnemic.maintain.consent import subject_token
 from mnemic.types import Actor, Level, Status
 from mnemic.unit_of_work import Mutation, apply
 from mnemic_server.access import Operating, TheService
-from mnemic_server.answers import PageAnswer, answering
-from mnemic_server.operating_answers import UsersAnswer
-from mnemic_server.parsed import Parsed
-from mnemic_server.shapes import Name, Strict
+from mnemic_server.operations_response_bodies import UsersAnswer
+from mnemic_server.parsed_body_route import Parsed
+from mnemic_server.request_bodies import Name, Strict
+from mnemic_server.response_bodies import PageAnswer, answering
 
 router = APIRouter(prefix="/v1", tags=["operations"], route_class=Parsed)
 

@@ -8,12 +8,12 @@ from fastapi import APIRouter, Query
 
 from mnemic.entrypoints.wire import memory_dict, receipt_dict
 from mnemic_server.access import Correcting, Reading, Revealing, TheService
-from mnemic_server.answers import LineageAnswer, ReceiptAnswer, UndoAnswer, answering
 from mnemic_server.credentials import Role
-from mnemic_server.evidence import all_shown, shown
-from mnemic_server.operating_answers import RevealedAnswer, UsesAnswer
-from mnemic_server.parsed import Parsed
-from mnemic_server.shapes import MemoryId, Rollback
+from mnemic_server.evidence_filter import all_shown, shown
+from mnemic_server.operations_response_bodies import RevealedAnswer, UsesAnswer
+from mnemic_server.parsed_body_route import Parsed
+from mnemic_server.request_bodies import MemoryId, Rollback
+from mnemic_server.response_bodies import LineageAnswer, ReceiptAnswer, UndoAnswer, answering
 
 router = APIRouter(prefix="/v1/memories/{memory_id}", tags=["memories"], route_class=Parsed)
 

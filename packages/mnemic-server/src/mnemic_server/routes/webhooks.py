@@ -10,11 +10,11 @@ from fastapi import APIRouter, Path, Query
 from pydantic import Field, StringConstraints
 
 from mnemic_server.access import Operating, TheService, require_role
-from mnemic_server.answers import answering
-from mnemic_server.console_answers import NewWebhookAnswer, WebhookAnswer, WebhooksAnswer
+from mnemic_server.console_response_bodies import NewWebhookAnswer, WebhookAnswer, WebhooksAnswer
 from mnemic_server.credentials import Role
-from mnemic_server.parsed import Parsed
-from mnemic_server.shapes import Strict
+from mnemic_server.parsed_body_route import Parsed
+from mnemic_server.request_bodies import Strict
+from mnemic_server.response_bodies import answering
 from mnemic_server.webhooks import WebhookState, webhook_data
 
 router = APIRouter(prefix="/v1/webhooks", tags=["webhooks"], route_class=Parsed)

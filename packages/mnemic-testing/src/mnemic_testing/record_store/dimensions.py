@@ -13,7 +13,7 @@ from mnemic.errors import InvalidInput, SpaceMismatch
 from mnemic.ports import RecordStore, Transaction
 from mnemic.types import Memory
 from mnemic_testing.embedder import WordEmbedder
-from mnemic_testing.record_store.setting import Setting, everything, ids, memory, remember, scope
+from mnemic_testing.record_store.fixtures import Setting, everything, ids, memory, remember, scope
 
 SAID = ("tea in the harbour", "coffee in the harbour", "tea at home", "a red bicycle")
 

@@ -10,7 +10,17 @@ from mnemic.errors import InvalidInput, MnemicError, SpaceMismatch
 from mnemic.ports import RecordStore
 from mnemic.types import Memory, Status, Vector, VectorSpace
 from mnemic_testing.embedder import WordEmbedder
-from mnemic_testing.record_store.setting import EMBEDDER, Setting, change, day, everything, ids, memory, remember, scope
+from mnemic_testing.record_store.fixtures import (
+    EMBEDDER,
+    Setting,
+    change,
+    day,
+    everything,
+    ids,
+    memory,
+    remember,
+    scope,
+)
 
 WIDER = WordEmbedder(768)
 

@@ -1,0 +1,131 @@
+"""Bodies of requests, and the values of a client's answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+from urllib.parse import quote
+
+from mnemic.maintain.export import from_dict, plain
+from mnemic.maintain.lineage import Use
+from mnemic.policy.expiry_rule import FOREVER, NEVER, ttl_of
+from mnemic.types import Candidate, ContextBlock, Hit, JsonValue, Kind, Memory, Message, Origin, WriteReceipt, to_json
+from mnemic.types.serialisation import Serialisable
+from mnemic.types.values import aware
+from mnemic_client.response_values import hit_of, receipt_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found(Serialisable):
+    """Results of a search, best first, and the lists that failed (`name: reason`). `abstains`: probably nothing about
+    the query is known, by its `relevance` (0 to 1; None where that cannot be told). `plan`: what was looked for.
+    """
+
+    hits: tuple[Hit, ...]
+    errors: Mapping[str, str] = field(default_factory=dict)
+    query: str = field(default="", repr=False)
+    plan: Mapping[str, JsonValue] = field(default_factory=dict, repr=False)
+    relevance: float | None = None
+    abstains: bool = False
+
+    @property
+    def degraded(self) -> bool:
+        """True when a list failed, so that a missing memory does not mean that there is none."""
+        return bool(self.errors)
+
+
+Context = ContextBlock
+"""A block of memories for a model's input: the library's own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportState:
+    """State of an import: how many were taken, and what became of them by outcome."""
+
+    import_id: str
+    taken: int
+    outcomes: Mapping[str, int]
+
+
+def at(memory_id: str) -> str:
+    """Return the address of a memory."""
+    return f"/v1/memories/{quote(memory_id, safe='')}"
+
+
+def proposed(candidate: Candidate) -> dict[str, Any]:
+    """Return a candidate as the body of a request."""
+    names = ("content", "key", "category", "context", "confidence")
+    times = ("occurred_at", "valid_from", "valid_to")
+    fields = {name: getattr(candidate, name) for name in names}
+    fields |= {name: iso(getattr(candidate, name), name) for name in times}
+    return fields | {
+        "kind": candidate.kind.value,
+        "level": str(candidate.level),
+        "data": plain(candidate.data),
+        "ttl": ttl_text(candidate.ttl),
+        "origin": lower(candidate.source.origin),
+        "ref": candidate.source.ref,
+        "speaker": candidate.source.speaker,
+    }
+
+
+LOWER = frozenset({Origin.IMPORT, Origin.AGENT_INFERRED, Origin.TOOL_OUTPUT, Origin.WEB})
+"""Origins below that of the credential's user: the others are what a service takes words for anyway."""
+
+
+def lower(origin: Origin | None) -> str | None:
+    """Return an origin as a request names it: only one that lowers the trust is told."""
+    return origin.value if origin in LOWER else None
+
+
+def ttl_text(ttl: timedelta | str | None) -> str | None:
+    """Return a time to live as a request spells it."""
+    ttl = ttl_of(ttl)
+    text: str | None = None if ttl is None else NEVER if ttl >= FOREVER else to_json(ttl)
+    return text
+
+
+def use(said: Mapping[str, Any]) -> Use:
+    """One thing that was done with a memory."""
+    fields = {name: said[name] for name in ("sequence", "action", "version", "run_id")}
+    return Use(**fields, at=datetime.fromisoformat(said["at"]), actor="me" if said["mine"] else "")
+
+
+def iso(moment: datetime | None, name: str) -> str | None:
+    """Return a time in ISO 8601. Raises InvalidInput (`invalid_input:<name>`) where it names no time zone."""
+    return None if moment is None else aware(moment, name).isoformat()
+
+
+def message_body(message: Message) -> dict[str, Any]:
+    """Return a message as the body of a request."""
+    names = ("role", "content", "message_id", "session", "speaker")
+    fields = {name: getattr(message, name) for name in names}
+    return fields | {"sent_at": iso(message.sent_at, "sent_at"), "origin": lower(message.origin)}
+
+
+def import_state(said: Mapping[str, Any]) -> ImportState:
+    """Return the state of an import."""
+    return ImportState(import_id=said["import_id"], taken=said["taken"], outcomes=said["outcomes"])
+
+
+def memories(said: Sequence[Mapping[str, Any]]) -> Sequence[Memory]:
+    """Memories of an answer."""
+    return [from_dict(one) for one in said]
+
+
+def receipts(said: Mapping[str, Any]) -> Sequence[WriteReceipt]:
+    """Receipts of an answer."""
+    return [receipt_of(one) for one in said["receipts"]]
+
+
+def names(kinds: Sequence[Kind | str] | None) -> list[str] | None:
+    """Return the names of kinds."""
+    return None if kinds is None else [str(kind) for kind in kinds]
+
+
+def found_in(said: Mapping[str, Any]) -> Found:
+    """Return what a search found."""
+    fields = {name: said[name] for name in ("errors", "query", "plan", "relevance", "abstains")}
+    return Found(hits=tuple(hit_of(hit) for hit in said["hits"]), **fields)

@@ -1,0 +1,54 @@
+"""One text through an extractor, as a user's message under the default policy; where a model fails, rules read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from mnemic.extract import Extraction, Extractor
+from mnemic.extract.fallback import FallbackExtractor
+from mnemic.extract.model import ModelExtractor
+from mnemic.extract.rules import RuleExtractor
+from mnemic.policy.budget import Budget
+from mnemic.policy.rules import Policy
+from mnemic.ports import Clock, Completer, Embedder
+from mnemic.providers.minilm import MiniLmEmbedder
+from mnemic.runtime.clock import SystemClock
+from mnemic.types import Deadline, Message
+
+_POLICY = Policy(on_model_failure="rules")
+_BUDGET = Budget()
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Reads texts one by one: by rules, or with a language model by its answers. `longest`: for one text."""
+
+    completer: Completer | None = None
+    longest: timedelta = timedelta(seconds=60)
+    clock: Clock = SystemClock()
+    embedder: Embedder = field(default_factory=MiniLmEmbedder)
+    _extractor: Extractor = field(init=False)
+
+    def __post_init__(self) -> None:
+        asked = self.completer
+        rules = RuleExtractor(self.embedder)
+        made = rules if asked is None else FallbackExtractor(ModelExtractor(asked), rules)
+        object.__setattr__(self, "_extractor", made)
+
+    @property
+    def model(self) -> str | None:
+        """The name of the model; None for rules."""
+        return None if self.completer is None else self.completer.model
+
+    async def read(self, text: str) -> Extraction:
+        """Return what is extracted from `text`. Raises RunStopped where a model's answer breaks the contract."""
+        deadline = Deadline.after(self.longest, self.clock.monotonic)
+        message = Message(role="user", content=text)
+        return await self._extractor.extract(message, policy=_POLICY, budget=_BUDGET, deadline=deadline)
+
+    async def close(self) -> None:
+        """Close the models."""
+        await self.embedder.close()
+        if self.completer is not None:
+            await self.completer.close()

@@ -1,0 +1,41 @@
+"""Work with the owner's rights, for all tenants at once: what an operator asks for, never an actor."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+from mnemic_postgres.database_access import Access
+from mnemic_postgres.failures import DRIVER_ERRORS, typed
+from mnemic_postgres.pool import connect
+
+T = TypeVar("T")
+
+
+class Owner:
+    """One connection that sees every tenant (`mnemic.upkeep`), opened at first use and again after it was lost.
+
+    It belongs to one loop. Nothing else may be done on it while one piece of work runs.
+    """
+
+    def __init__(self, access: Access, search_path: str) -> None:
+        self._access = access
+        self._settings = {"application_name": "mnemic", "search_path": search_path, "mnemic.upkeep": "on"}
+        self._connection: Any = None
+        self._turn = asyncio.Lock()
+
+    async def run(self, work: Callable[[Any], Awaitable[T]]) -> T:
+        """Return the result of `work`, which is given the connection. Raises StoreFailed."""
+        async with self._turn:
+            if self._connection is None or self._connection.is_closed():
+                self._connection = await connect(self._access.owner_dsn, self._access.seconds, self._settings)
+            try:
+                return await work(self._connection)
+            except DRIVER_ERRORS as error:
+                raise typed(error) from None
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        if self._connection is not None:
+            self._connection.terminate()

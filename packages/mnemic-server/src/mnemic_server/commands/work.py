@@ -1,0 +1,140 @@
+"""work: upkeep at intervals, by a separate process."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import click
+
+from mnemic.entrypoints.cli.command_loader import Command
+from mnemic.entrypoints.cli.failures import Exit
+from mnemic.entrypoints.cli.shared_options import Given
+from mnemic.entrypoints.cli.terminal import note
+
+if TYPE_CHECKING:
+    from asyncio import Event
+
+    from mnemic.engine import MemoryEngine
+    from mnemic.engine.tenancy import Tenancy
+    from mnemic.types import Actor
+
+
+@click.command("work", cls=Command)
+@click.option("--every", type=click.IntRange(1), default=3600, show_default=True, help="Seconds between two upkeeps.")
+@click.option("--consolidate", type=click.Choice(["rules", "model"]), help="Consolidate memories, as maintain does.")
+@click.option("--once", is_flag=True, help="Run once and exit.")
+@click.option("--part", metavar="N/M", help="Process only the n-th of m parts of the tenants.")
+@click.pass_obj
+def work_(given: Given, /, *, every: int, consolidate: str | None, once: bool, part: str | None) -> int:
+    r"""Update the projections and run maintenance until stopped (SIGTERM).
+
+    \b
+      mnemic work --every 3600
+
+    Outbox entries of projections (graph, hot set) are delivered at once. Background captures, expiry, purge and the
+    rest of `mnemic maintain` run at the interval of --every: for the tenant of the settings, and for every tenant that
+    was created or that a credential of the service has named, each by its own rules. Any number of workers may run next
+    to any number of services: a tenant that another worker has processed within the interval is skipped. If one pass
+    takes too long, distribute the tenants among workers:
+
+    \b
+      mnemic work --part 1/3
+    """
+    share = _share(part)
+
+    async def work(engine: MemoryEngine, actor: Actor) -> None:
+        import asyncio
+        import signal
+
+        from mnemic.engine.tenancy import Tenancy
+
+        stop, tenancy = asyncio.Event(), Tenancy(engine)
+        for name in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(name, stop.set)
+        while not stop.is_set():
+            await _pass(tenancy, actor, share, consolidate, timedelta(0) if once else timedelta(seconds=every), stop)
+            if once:
+                return
+            try:
+                async with asyncio.timeout(every):
+                    await stop.wait()
+            except TimeoutError:
+                continue
+
+    given.with_engine(work, creates=True, by_settings=True)
+    return Exit.OK
+
+
+def _share(part: str | None) -> tuple[int, int]:
+    """Return the number of a part, from 0, and how many there are."""
+    if part is None:
+        return 0, 1
+    number, _, parts = part.partition("/")
+    if not (number.isdecimal() and parts.isdecimal() and 1 <= int(number) <= int(parts)):
+        raise click.BadParameter("n/m, such as 1/3", param_hint="--part")
+    return int(number) - 1, int(parts)
+
+
+async def _pass(
+    tenancy: Tenancy, actor: Actor, share: tuple[int, int], consolidate: str | None, rest: timedelta, stop: Event
+) -> None:
+    """Look after every tenant of this share whose last upkeep is `rest` ago."""
+    from mnemic.errors import StoreFailed
+    from mnemic.maintain.schedule import claim
+    from mnemic_server.credentials import ApiKeys
+    from mnemic_server.key_tenants import note_tenants
+
+    store, clock = tenancy.engine.store, tenancy.engine.clock
+    try:
+        await note_tenants(ApiKeys(store, clock), clock)
+        async for tenant in _tenants(tenancy, actor.tenant):
+            if stop.is_set():
+                return
+            if zlib.crc32(tenant.encode()) % share[1] == share[0] and await claim(store, clock, tenant, rest):
+                await _upkeep(tenancy, replace(actor, tenant=tenant), consolidate)
+    except StoreFailed as failure:
+        if not rest:
+            raise
+        note(f"upkeep was cut short: {failure.reason}; the other tenants are looked after the next time")
+
+
+async def _tenants(tenancy: Tenancy, own: str) -> AsyncIterator[str]:
+    """Yield the tenants whose memories are looked after, page by page. Raises StoreFailed."""
+    yield own
+    async for one in tenancy.tenants.each():
+        if one.tenant != own:
+            yield one.tenant
+
+
+async def _upkeep(tenancy: Tenancy, actor: Actor, consolidate: str | None) -> None:
+    """One upkeep by the tenant's rules. A store that fails now may do better the next time: the failure is told, and
+    nothing ends.
+    """
+    from mnemic.errors import EmbedderFailed, StoreFailed
+    from mnemic.maintain.consolidate import ConsolidationRules
+
+    drawn = None
+    try:
+        engine = (await tenancy.of(actor.tenant)).engine
+        report = await engine.maintain(actor=actor)
+        if consolidate is not None:
+            drawn = await engine.consolidate(actor=actor, rules=ConsolidationRules(by=consolidate))  # type: ignore[arg-type]
+    except (EmbedderFailed, StoreFailed) as failure:
+        note(f"upkeep of {actor.tenant} failed: {failure.reason}")
+        return
+    expiry = report.expiry
+    done = f"captured {report.captured}, expired {expiry.expired}, purged {expiry.purged}, "
+    done += f"outbox {report.outbox.total}, aged {report.aged}"
+    if report.embedded or report.unembedded:
+        done += f", embedded {report.embedded} and {report.unembedded} still without a vector"
+    note(f"upkeep of {actor.tenant}: {done}")
+    if drawn is not None:
+        made, cost = sum(drawn.made.values()), drawn.cost
+        failed = ", ".join(f"{count} x {why}" for why, count in {**drawn.refused, **drawn.degraded}.items()) or "none"
+        tokens = cost.input_tokens + cost.output_tokens
+        done = f"written {made}, removed {drawn.removed}, failures {failed}, tokens {tokens}"
+        note(f"consolidated for {actor.tenant}: {done}")

@@ -1,0 +1,93 @@
+"""Shapes of what the service answers about webhooks, files to import, days, and its own settings."""
+
+from __future__ import annotations
+
+from mnemic_server.openapi_descriptions import Answer
+
+
+class WebhookAnswer(Answer):
+    """A webhook, and how its deliveries go."""
+
+    webhook_id: str
+    url: str
+    actions: list[str]
+    with_content: bool
+    label: str
+    created_at: str
+    created_by: str
+    failures: int
+    next_at: str | None
+    disabled_at: str | None
+    delivered_at: str | None
+    outcome: str | None
+
+
+class WebhooksAnswer(Answer):
+    """The webhooks of the tenant."""
+
+    webhooks: list[WebhookAnswer]
+
+
+class NewWebhookAnswer(WebhookAnswer):
+    """A webhook with its secret, which is shown this once."""
+
+    secret: str
+
+
+class FormatsAnswer(Answer):
+    """Formats of files that can be imported."""
+
+    formats: list[str]
+
+
+class PlaceFailed(Answer):
+    """A place of a file that could not be used."""
+
+    place: str
+    reason: str
+
+
+class UploadAnswer(Answer):
+    """Result of one part of an imported file."""
+
+    messages: int
+    memories: int
+    recorded: int
+    refreshed: int
+    captured: dict[str, int]
+    blocked: dict[str, int]
+    skipped: dict[str, int]
+    failed: list[PlaceFailed]
+    stopped: str | None
+    dry_run: bool
+
+
+class DayAnswer(Answer):
+    """Activity of one day (UTC)."""
+
+    day: str
+    written: int
+    forgotten: int
+    used: int
+
+
+class ActivityAnswer(Answer):
+    """The last days, oldest first."""
+
+    days: list[DayAnswer]
+    complete: bool
+
+
+class SettingAnswer(Answer):
+    """A setting of the service."""
+
+    name: str
+    value: str | None
+    is_default: bool
+    meaning: str
+
+
+class SettingsAnswer(Answer):
+    """The settings in force."""
+
+    settings: list[SettingAnswer]

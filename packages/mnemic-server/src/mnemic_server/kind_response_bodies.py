@@ -1,0 +1,92 @@
+"""Shapes of what the service answers of the kinds: the conversation in progress, lessons, entities, shapes of data."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import ConfigDict, JsonValue
+
+from mnemic.kinds.compaction import Compaction
+from mnemic.kinds.episodic import Lesson
+from mnemic.types import Message
+from mnemic_server.openapi_descriptions import Answer, shape_of
+from mnemic_server.response_bodies import MemoryAnswer, ReceiptAnswer
+
+LessonAnswer: Any = shape_of(Lesson)
+MessageAnswer: Any = shape_of(Message, "A message of the conversation in progress, as it is kept.")
+CompactionAnswer = shape_of(Compaction)
+
+
+class MessagesAnswer(Answer):
+    """Messages of the conversation in progress."""
+
+    messages: list[MessageAnswer]
+
+
+class KindHitAnswer(Answer):
+    """A hit of any kind; `memory` is null for a message of the conversation in progress."""
+
+    kind: Literal["working", "short_term", "long_term", "persona", "episodic", "entity", "structured"]
+    content: str
+    score: float
+    key: str | None
+    memory: MemoryAnswer | None
+
+
+class RetrievedAnswer(Answer):
+    """Findings across kinds; `errors` names what did not answer."""
+
+    hits: list[KindHitAnswer]
+    errors: dict[str, str]
+
+
+class LessonsAnswer(Answer):
+    """Failures of earlier episodes, and what worked instead."""
+
+    lessons: list[LessonAnswer]
+
+
+class EndedAnswer(Answer):
+    """The receipt of a relation that was ended; null where it was not known to hold."""
+
+    receipt: ReceiptAnswer | None
+
+
+class ExtractedAnswer(Answer):
+    """Entities that a text named."""
+
+    receipts: list[ReceiptAnswer]
+    unresolved: int
+    skipped: list[str]
+
+
+class ShapeAnswer(Answer):
+    """A shape of structured data."""
+
+    name: str
+    identity: list[str]
+    person: str | None = None
+    title: list[str] | None = None
+    modified: str | None = None
+    json_schema: dict[str, JsonValue] | None = None
+
+
+class ShapesAnswer(Answer):
+    """The shapes that are known."""
+
+    shapes: list[ShapeAnswer]
+
+
+class DataAnswer(Answer):
+    """Structured data that a text tells, not stored."""
+
+    data: list[dict[str, JsonValue]]
+
+
+class SubjectAnswer(Answer):
+    """Everything held about a user as one document; docs/subject-export.md names its sections."""
+
+    model_config = ConfigDict(extra="allow")
+
+    format: Literal["mnemic-subject/1"]
+    memories: list[dict[str, JsonValue]]

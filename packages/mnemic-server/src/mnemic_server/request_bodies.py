@@ -1,0 +1,393 @@
+"""Wire formats: requests are strict, answers are what the library's own values say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any, Literal
+
+from fastapi import Header, Path
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    StringConstraints,
+    model_validator,
+)
+
+from mnemic.entrypoints.wire import memory_dict
+from mnemic.errors import InvalidInput
+from mnemic.policy.expiry_rule import ttl_of
+from mnemic.policy.limits import Quota
+from mnemic.policy.strict_json import NotStrictJson, loads
+from mnemic.types import Candidate, Kind, Memory, MemoryRequest, Message, Origin, Source
+from mnemic.types.defaults import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
+
+MAX_BATCH = 500
+MAX_TEXT = 32_768
+
+
+def _aware(moment: datetime) -> datetime:
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
+
+
+Moment = Annotated[datetime, Field(strict=False), AfterValidator(_aware)]
+"""A time; without a zone it is taken as UTC."""
+Zoned = Annotated[AwareDatetime, Field(strict=False)]
+"""A time with its zone: by it days of a calendar are told, and UTC may be in another one."""
+MemoryId = Annotated[str, Path(min_length=1, max_length=128)]
+IdempotencyKey = Annotated[str | None, Header(alias="Idempotency-Key", min_length=1, max_length=128)]
+Text = Annotated[str, StringConstraints(min_length=1, max_length=MAX_TEXT)]
+Name = Annotated[str, StringConstraints(min_length=1, max_length=128)]
+Levels = Literal["user", "workspace", "agent", "session"]
+TimeToLive = Annotated[
+    Annotated[str, StringConstraints(max_length=64)] | None,
+    Field(description="How long it is kept: 12h, 30d, 2w, 10y, ISO 8601 (P30D) or never; the policy may say less."),
+]
+DaysToLive = Annotated[
+    Annotated[int, Field(ge=1, le=36_500)] | None,
+    Field(description="The same in days, for callers of earlier releases.", json_schema_extra={"deprecated": True}),
+]
+Kinds = Literal["long_term", "persona", "episodic", "entity", "structured"]
+
+
+class Strict(BaseModel):
+    """A request: what it does not know, it refuses."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+LowerOrigin = Annotated[
+    Literal["import", "agent_inferred", "tool_output", "web"] | None,
+    Field(description="Where the words come from, if not from the user: it lowers the trust, and never raises it."),
+]
+
+
+class NewMemory(Strict):
+    """One thing to remember."""
+
+    content: Annotated[str, StringConstraints(min_length=1, max_length=8192)]
+    kind: Kinds = "long_term"
+    key: Name | None = None
+    level: Levels = "user"
+    category: Name | None = None
+    context: Annotated[str, StringConstraints(max_length=8192)] = ""
+    data: dict[str, JsonValue] = Field(default_factory=dict, max_length=100)
+    ttl: TimeToLive = None
+    ttl_days: DaysToLive = None
+    confidence: Annotated[float, Field(ge=0, le=1, strict=False)] = 0.8
+    occurred_at: Moment | None = None
+    valid_from: Moment | None = None
+    valid_to: Moment | None = None
+    origin: LowerOrigin = None
+    ref: Name | None = None
+    speaker: Name | None = None
+
+    def candidate(self, session: str | None) -> Candidate:
+        """Return the candidate that the engine is asked to keep; its origin is the channel's, or a lower one that the
+        caller names.
+        """
+        return Candidate(
+            content=self.content,
+            kind=Kind(self.kind),
+            key=self.key,
+            level=self.level,
+            category=self.category,
+            context=self.context,
+            data=self.data,
+            ttl=timedelta(days=self.ttl_days) if self.ttl is None and self.ttl_days is not None else ttl_of(self.ttl),
+            confidence=self.confidence,
+            source=Source(
+                origin=Origin(self.origin or Origin.USER_STATED), ref=self.ref, session=session, speaker=self.speaker
+            ),
+            occurred_at=self.occurred_at,
+            valid_from=self.valid_from,
+            valid_to=self.valid_to,
+        )
+
+
+class NewMemories(Strict):
+    """Things to remember; each gets a receipt, and a bad one stops no other."""
+
+    memories: Annotated[list[NewMemory], Field(min_length=1, max_length=MAX_BATCH)]
+    idempotency_keys: Annotated[list[Name | None], Field(max_length=MAX_BATCH)] | None = None
+
+
+class Said(Strict):
+    """One message of a conversation."""
+
+    role: Literal["user", "assistant", "tool", "participant"] = "user"
+    content: Text
+    message_id: Name | None = None
+    session: Name | None = None
+    speaker: Name | None = None
+    sent_at: Moment | None = None
+    origin: LowerOrigin = None
+
+    def message(self, session: str | None) -> Message:
+        """Return the engine's message. Its origin is at most that of its role: a tool's words are a tool's, whoever
+        sends them.
+        """
+        return Message(
+            role=self.role,
+            content=self.content,
+            message_id=self.message_id,
+            session=self.session or session,
+            speaker=self.speaker,
+            sent_at=self.sent_at,
+            origin=Origin(self.origin or Origin.USER_STATED),
+        )
+
+
+class Captured(Strict):
+    """Something that was said, as `message`; `content` is its name of earlier releases."""
+
+    message: Text | Said | None = None
+    role: Literal["user", "assistant", "tool", "participant"] = "user"
+    content: Text | None = None
+    message_id: Name | None = None
+    session: Name | None = None
+    speaker: Name | None = None
+    sent_at: Moment | None = None
+
+    @model_validator(mode="after")
+    def _one(self) -> Captured:
+        if (self.message is None) == (self.content is None):
+            raise ValueError("either `message` or `content`")
+        return self
+
+    def said(self, session: str | None) -> Message:
+        """Return the engine's message."""
+        if isinstance(self.message, Said):
+            return self.message.message(session)
+        fields = self.model_dump(exclude={"message", "content"}) | {"content": self.message or self.content}
+        return Said.model_validate(fields).message(session)
+
+
+class CapturedMessages(Strict):
+    """Messages of a conversation to learn from, in order."""
+
+    messages: Annotated[list[Said], Field(min_length=1, max_length=50)]
+    idempotency_keys: Annotated[list[Name | None], Field(max_length=50)] | None = None
+
+
+class RememberWanted(Strict):
+    """Messages of a conversation to remember from, or with `infer` false to keep as they are."""
+
+    messages: Annotated[list[Said], Field(min_length=1, max_length=50)]
+    infer: bool = True
+    metadata: Annotated[dict[str, JsonValue], Field(max_length=100)] | None = None
+
+
+class Conversation(Strict):
+    """Messages to keep as they are."""
+
+    messages: Annotated[list[Said], Field(min_length=1, max_length=MAX_BATCH)]
+
+
+class Search(Strict):
+    """Search to make; an empty query lists the newest."""
+
+    query: Annotated[str, StringConstraints(max_length=8192)] = ""
+    top_k: Annotated[int, Field(ge=1, le=100)] = 10
+    levels: Annotated[list[Levels], Field(min_length=1)] | None = None
+    kinds: Annotated[list[Kinds], Field(min_length=1)] | None = None
+    categories: Annotated[list[Name], Field(min_length=1, max_length=50)] | None = None
+    keys: Annotated[list[Name], Field(min_length=1, max_length=50)] | None = None
+    where: dict[str, JsonValue] | None = None
+    happened_from: Moment | None = None
+    happened_to: Moment | None = None
+    as_of: Moment | None = None
+    known_at: Moment | None = None
+    asked_at: Zoned | None = None
+    min_score: Annotated[float, Field(ge=0, le=1, strict=False)] = 0.0
+    max_tokens: Annotated[int, Field(ge=1, le=100_000)] | None = None
+    preference_bias: bool = False
+
+    def arguments(self) -> dict[str, Any]:
+        """As the engine's search takes them."""
+        return self.model_dump(exclude={"query"})
+
+
+def filter_of(text: str | None) -> dict[str, Any] | None:
+    """Return the filter that a parameter of an address spells. Raises InvalidInput (`where`)."""
+    if text is None:
+        return None
+    try:
+        data = loads(text)
+    except NotStrictJson as error:
+        raise InvalidInput("where", hint=f"not JSON: {error}") from None
+    if not isinstance(data, dict):
+        raise InvalidInput("where", hint="expected a JSON object")
+    return data
+
+
+class ContextWanted(Strict):
+    """Question that a model is about to be asked, and how much room there is."""
+
+    query: Text
+    top_k: Annotated[int, Field(ge=1, le=100)] = DEFAULT_MAX_ENTRIES
+    max_tokens: Annotated[int, Field(ge=16, le=100_000)] = DEFAULT_MAX_TOKENS
+
+
+class Turn(Strict):
+    """One turn: something said, something asked, or both."""
+
+    message: Text | Said | None = None
+    goal: Text | None = None
+    context: dict[str, JsonValue] = Field(default_factory=dict, max_length=100)
+
+    def said(self, session: str | None) -> str | Message | None:
+        """Return the message as the engine takes it."""
+        return self.message.message(session) if isinstance(self.message, Said) else self.message
+
+
+Cleared = Annotated[str, StringConstraints(max_length=128)]
+"""A name, or nothing to take one away."""
+
+
+class Correction(Strict):
+    """Text and fields that a memory should have instead; what is null or left out stays. An empty `key`, `category` or
+    `context` takes it away.
+    """
+
+    content: Annotated[str, StringConstraints(min_length=1, max_length=8192)] | None = None
+    key: Cleared | None = None
+    category: Cleared | None = None
+    data: Annotated[dict[str, JsonValue], Field(max_length=100)] | None = None
+    context: Annotated[str, StringConstraints(max_length=8192)] | None = None
+    ttl: TimeToLive = None
+    confidence: Annotated[float, Field(ge=0, le=1, strict=False)] | None = None
+    occurred_at: Moment | None = None
+    valid_from: Moment | None = None
+    valid_to: Moment | None = None
+    expected_version: Annotated[int, Field(ge=1, le=2**31)] | None = None
+    origin: LowerOrigin = None
+
+    def changes(self) -> dict[str, Any]:
+        """As the engine's update takes them."""
+        return self.model_dump(exclude={"expected_version", "origin"})
+
+
+class ForgetWanted(Strict):
+    """Memories to delete: those that meet all that is given, at least one bound."""
+
+    kinds: Annotated[list[Kinds], Field(min_length=1)] | None = None
+    categories: Annotated[list[Name], Field(min_length=1, max_length=50)] | None = None
+    keys: Annotated[list[Name], Field(min_length=1, max_length=50)] | None = None
+    where: dict[str, JsonValue] | None = None
+    limit: Annotated[int, Field(ge=1, le=1000)] = 1000
+    dry_run: bool = False
+
+
+class Rollback(Strict):
+    """The version whose words a memory is to say again."""
+
+    version: Annotated[int, Field(ge=1, le=2**31)]
+
+
+class ImportPart(Strict):
+    """A part of an import: `at` is the number of its first memory, counted from 0."""
+
+    at: Annotated[int, Field(ge=0, le=2**53)]
+    memories: Annotated[list[NewMemory], Field(min_length=1, max_length=MAX_BATCH)]
+
+
+class PolicyWanted(Strict):
+    """A policy, as a policy file in JSON says it."""
+
+    policy: dict[str, JsonValue]
+
+
+class PolicyBack(Strict):
+    """The version of the policy that is to hold again; 0: that of the settings."""
+
+    version: Annotated[int, Field(ge=0, le=2**31)]
+
+
+class Approval(Strict):
+    """Approval of a waiting memory: as it is, saying something else, or in the place of others."""
+
+    content: Annotated[str, StringConstraints(min_length=1, max_length=8192)] | None = None
+    merge_with: Annotated[list[Name], Field(max_length=20)] = []
+    expected_version: Annotated[int, Field(ge=1, le=2**31)] | None = None
+
+
+class Erasure(Strict):
+    """User whose memories are erased; without a name oneself."""
+
+    subject: Name | None = None
+    block: bool = False
+
+
+class MemoryRequested(Strict):
+    """A request about memory, as `asked` of a report has it, that its user has confirmed."""
+
+    kind: Literal["forget", "forget_all", "wrong", "show"]
+    subject: Annotated[str, StringConstraints(max_length=200)] = ""
+    memory_ids: Annotated[list[Name], Field(max_length=1000)] = []
+
+    def request(self) -> MemoryRequest:
+        """Return the request as the engine takes it."""
+        return MemoryRequest(kind=self.kind, subject=self.subject, memory_ids=tuple(self.memory_ids))
+
+
+class KeyWanted(Strict):
+    """A new API key."""
+
+    roles: Annotated[list[Literal["reader", "writer", "reviewer", "subject", "operator", "admin"]], Field(min_length=1)]
+    tenant: Name | None = None
+    user: Name | None = None
+    agent: Name = "default"
+    label: Annotated[str, StringConstraints(max_length=200)] = ""
+    ttl_hours: Annotated[int, Field(ge=0, le=87_600, description="0: it never expires.")] = 8760
+
+
+class QuotaWanted(Strict):
+    """Limits of what a tenant, or each of its users, may hold: of one kind, or of all together. At least one limit."""
+
+    per: Literal["tenant", "user"] = "tenant"
+    kind: Kinds | None = None
+    rows: Annotated[int, Field(ge=1, le=2**53)] | None = None
+    bytes: Annotated[int, Field(ge=1, le=2**53)] | None = None
+    writes_a_minute: Annotated[int, Field(ge=1, le=2**53)] | None = None
+    soft: Annotated[float, Field(gt=0, le=1, strict=False)] = 0.8
+
+    def quota(self) -> Quota:
+        """Return the quota that the engine keeps to. Raises InvalidConfig (`quota`) for one that limits nothing."""
+        return Quota(**self.model_dump() | {"kind": None if self.kind is None else Kind(self.kind)})
+
+
+Quotas = Annotated[list[QuotaWanted], Field(max_length=50)]
+
+
+class TenantWanted(Strict):
+    """A new tenant. Without `quotas` those of the service's settings hold."""
+
+    tenant: Name
+    label: Annotated[str, StringConstraints(max_length=200)] = ""
+    quotas: Quotas | None = None
+
+
+class QuotasWanted(Strict):
+    """Limits of a tenant in the place of the service's settings; null: the settings again."""
+
+    quotas: Quotas | None
+
+
+class TokenWanted(Strict):
+    """A token for a user of the application that asks."""
+
+    user: Name
+    session: Name | None = None
+    roles: Annotated[list[Literal["reader", "writer", "subject"]], Field(min_length=1)] = ["reader", "writer"]
+    ttl_seconds: Annotated[int, Field(ge=1, le=86_400)] = 3600
+
+
+def page_dict(memories: Sequence[Memory], limit: int) -> dict[str, Any]:
+    """Return a page and the cursor of the next; None where this was the last."""
+    full = len(memories) == limit
+    return {"memories": [memory_dict(one) for one in memories], "next": memories[-1].memory_id if full else None}

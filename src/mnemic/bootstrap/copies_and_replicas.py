@@ -1,0 +1,70 @@
+"""Additional targets in a store's URL: copies (a search index, a log of episodes) and a replica."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
+
+from mnemic.bootstrap.plugin_backends import backend
+from mnemic.errors import InvalidConfig
+
+if TYPE_CHECKING:
+    from mnemic.ports.projections import Projection
+
+PARAMETER = "copy"
+REPLICA = "replica"
+
+
+def copies_of(location: str) -> tuple[str, ...]:
+    """Return the addresses that `location` names as `?copy=...&copy=...`."""
+    return _named(location, PARAMETER)
+
+
+def replica_of(location: str) -> str | None:
+    """Return the address that `location` names as `?replica=...`. Raises InvalidConfig (`invalid_config:replica`)."""
+    found = _named(location, REPLICA)
+    if len(found) > 1:
+        raise InvalidConfig(REPLICA, hint="name one replica; its address may name several hosts")
+    return found[0] if found else None
+
+
+def plain(location: str) -> str:
+    """Return `location` as the store itself understands it, without the additional targets."""
+    if not any(_named(location, name) for name in (PARAMETER, REPLICA)):
+        return location
+    parts = urlsplit(location)
+    query = parse_qsl(parts.query, keep_blank_values=True)
+    kept = [(name, value) for name, value in query if name not in (PARAMETER, REPLICA)]
+    return urlunsplit(parts._replace(query=urlencode(kept)))
+
+
+def _named(location: str, parameter: str) -> tuple[str, ...]:
+    query = urlsplit(location).query if "://" in location else ""
+    return tuple(value for name, value in parse_qsl(query) if name == parameter)
+
+
+def build_copies(location: str, *, dimension: int, sealed: bool) -> list[Projection]:
+    """Build the consumers of the copies that `location` names: `jsonl:///folder` a log of episodes, `azure-search://` a
+    search index for vectors of `dimension`, another scheme a plug-in.
+
+    Raises InvalidConfig (`invalid_config:copy`), also if the store is sealed: a copy would contain the sealed data in
+    plain text.
+    """
+    urls = copies_of(location)
+    if urls and sealed:
+        raise InvalidConfig(PARAMETER, hint="a copy would hold in plain what the store seals")
+    return [_copy(url, dimension) for url in urls]
+
+
+def _copy(url: str, dimension: int) -> Projection:
+    parts = urlsplit(url)
+    if parts.scheme == "jsonl" and not parts.netloc and parts.path.strip("/"):
+        from mnemic.stores.episode_log import EpisodeLog
+
+        return EpisodeLog(unquote(parts.path))
+    build = backend("copies", url)
+    if build is None:
+        hint = "use jsonl:///folder, azure-search://:KEY@SERVICE.search.windows.net/INDEX or a plug-in's"
+        raise InvalidConfig(PARAMETER, hint=hint)
+    copy: Projection = build(url, dimension=dimension)
+    return copy

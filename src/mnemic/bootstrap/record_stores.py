@@ -1,0 +1,99 @@
+"""Addresses to record stores."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+from urllib.parse import unquote, urlsplit
+
+from mnemic.errors import InvalidConfig
+
+if TYPE_CHECKING:
+    from mnemic.ports import Keyring, RecordStore
+
+RESERVED_BYTES = 4 * 1024 * 1024
+"""Disk space reserved next to the file, so that an erasure works on a full disk too: its batches need less."""
+_POSTGRES = ("postgresql://", "postgres://")
+
+
+def build_store(location: str, *, durability: str, keyring: Keyring | None = None, seals: bool = False) -> RecordStore:
+    """Return the record store at `location`: a path, `sqlite:///path`, `postgresql://...`, a URL with a plug-in's
+    scheme, or `memory:` for one that ends with the process. A `keyring` decrypts sealed data, and encrypts new data if
+    it `seals`. Raises InvalidConfig.
+    """
+    if seals and keyring is None:
+        raise InvalidConfig("seal", hint="sealing needs the master key: name its file in MNEMIC_KEY_FILE")
+    settled: Literal["durable", "fast"] = "fast" if durability == "fast" else "durable"
+    if location == "memory:":
+        from mnemic.stores.inprocess import InProcessStore
+
+        return InProcessStore()
+    if (store := _served(location, settled, keyring, seals)) is not None:
+        return store
+    from mnemic.stores.sqlite import SqliteStore
+
+    path = sqlite_path(location)
+    return SqliteStore(path, durability=settled, reserved_bytes=RESERVED_BYTES, keyring=keyring, seals=seals)
+
+
+def _served(location: str, durability: str, keyring: Keyring | None, seals: bool) -> RecordStore | None:
+    """Return the store of another package at this address; None for a path, and for a URL that is ours."""
+    if "://" not in location:
+        return None
+    from mnemic.bootstrap.copies_and_replicas import plain
+    from mnemic.bootstrap.plugin_backends import backend
+
+    build = backend("stores", location)
+    if build is None:
+        return None
+    options = {} if postgres_dsn(location) is None else {"replica_dsn": _replica_dsn(location)}
+    store: RecordStore = build(plain(location), durability=durability, keyring=keyring, seals=seals, **options)
+    return store
+
+
+def store_file(location: str) -> Path | None:
+    """Return the file that `location` names, or None where it names no file. Raises InvalidConfig."""
+    elsewhere = location == "memory:" or postgres_dsn(location) is not None or is_offered_store(location)
+    return None if elsewhere else sqlite_path(location)
+
+
+_OWN = ("sqlite", "postgresql", "postgres")
+
+
+def is_offered_store(location: str) -> bool:
+    """Return True if the scheme of `location` belongs to an installed package that is not part of this repository."""
+    if "://" not in location:
+        return False
+    from mnemic.plugins import is_offered, scheme_of
+
+    scheme = scheme_of(location)
+    return scheme is not None and scheme not in _OWN and is_offered("stores", scheme)
+
+
+def sqlite_path(location: str) -> Path:
+    """Return the file that `location` names. Raises InvalidConfig (`invalid_config:store`) for other schemes."""
+    if "://" not in location:
+        return Path(location)
+    parts = urlsplit(location)
+    if parts.scheme != "sqlite" or parts.netloc or not parts.path.strip("/"):
+        raise InvalidConfig("store", hint="use a path, sqlite:///path, postgresql://..., memory: or a plug-in's")
+    return Path(unquote(parts.path.removeprefix("/")))
+
+
+def postgres_dsn(location: str) -> str | None:
+    """Return the address of the PostgreSQL database that `location` names, for a store; None for others."""
+    if not location.startswith(_POSTGRES):
+        return None
+    from mnemic.bootstrap.copies_and_replicas import plain
+
+    return plain(location)
+
+
+def _replica_dsn(location: str) -> str | None:
+    from mnemic.bootstrap.copies_and_replicas import replica_of
+
+    named = replica_of(location)
+    found = None if named is None else postgres_dsn(named)
+    if found is None and named is not None:
+        raise InvalidConfig("replica", hint="a replica is a PostgreSQL server: use postgresql://...")
+    return found

@@ -1,0 +1,198 @@
+"""Dispatch of requests: the only way in which a request changes memory.
+
+Every request takes the same steps, in this order:
+
+1. contract: the handler checks the request's shape and returns the statements that the request makes (`Handler.check`)
+2. policy: keys, scopes, kinds, values and lengths of these statements
+3. grant: what the runtime currently allows
+4. limits: erasure and retention, consent, quotas
+5. prepare, one transaction, publish (`Handler.carry_out`): no side effect before the transaction, which checks the
+   limits once more
+
+Concerns that cut across verbs are middleware: functions around these steps, in a list. Entity extraction on write is
+one, and so are the watchers that feed a service's metrics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from mnemic.errors import RunStopped
+from mnemic.policy.budget import Budget
+from mnemic.policy.candidate_check import check_candidate
+from mnemic.policy.grant import Grant, denial
+from mnemic.policy.limits import LimitCheck, Limits
+from mnemic.policy.rules import Policy
+from mnemic.requests import Request
+from mnemic.types import Actor, Candidate, Deadline, Scope, WriteReceipt
+from mnemic.write.commit import blocked_receipt
+from mnemic.write.limiter import Limiter
+
+if TYPE_CHECKING:
+    from mnemic.types import SearchResult
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """Rules that a request is judged by."""
+
+    policy: Policy = field(default_factory=Policy)
+    grant: Grant = field(default_factory=Grant)
+    budget: Budget = field(default_factory=Budget)
+    limits: Limits = field(default_factory=Limits)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "policy", self.policy.within(self.limits.longest))
+
+    def scopes(self, actor: Actor) -> tuple[Scope, ...]:
+        """Return the actor's scopes at every granted level that the actor has an owner for."""
+        return actor.scopes(self.grant.reached_by(actor))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """A statement that will be stored once the request has been carried out.
+
+    `subject` is the user whose consent and quotas apply; `adds` is False if no memory is added; `within_grant` is False
+    if the embedding program vouches for the level (a reviewer of the whole tenant). `lenient`: a breach of policy
+    blocks the statement with its reason instead of ending the request.
+    """
+
+    candidate: Candidate
+    subject: Actor
+    adds: bool = True
+    within_grant: bool = True
+    lenient: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passed:
+    """A proposal as policy spells it, and the reason why it is blocked, or None. `warnings`: limits nearly used up."""
+
+    candidate: Candidate
+    reason: str | None = None
+    warnings: tuple[str, ...] = ()
+
+    def receipt(self) -> WriteReceipt:
+        """Return the receipt of a proposal that is blocked."""
+        return blocked_receipt(self.candidate, self.reason or "blocked")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """A request on its way: on whose behalf, by which rules, until when. `engine` is the engine that was asked."""
+
+    request: Any
+    actor: Actor
+    rules: Rules
+    engine: Any = None
+    deadline: Deadline | None = None
+
+    @property
+    def scopes(self) -> tuple[Scope, ...]:
+        """The scopes that the request reaches."""
+        return self.rules.scopes(self.actor)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """The answer to many writes: a receipt for each, in order, and the places of those that the guard denied."""
+
+    receipts: list[WriteReceipt]
+    denied: frozenset[int] = frozenset()
+
+
+class Handler(Protocol):
+    """Handler of one kind of request. Only the dispatcher calls these methods, `check` first."""
+
+    async def check(self, call: Call) -> Sequence[Proposal]:
+        """Return the statements that the request makes. Raises the error in its shape, or MemoryNotFound."""
+
+    async def carry_out(self, call: Call, passed: Sequence[Passed]) -> Any:
+        """Prepare, commit one transaction, publish; the answer. A blocked proposal is not written."""
+
+
+Proceed = Callable[[Call], Awaitable[Any]]
+
+
+class Middleware(Protocol):
+    """Wraps the handling of every request: it awaits `proceed`, once at most, and may look at the answer."""
+
+    async def __call__(self, call: Call, *, proceed: Proceed) -> Any:
+        """Return the answer to the request."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Watchers:
+    """Callbacks after each write and each search, for counting. They neither wait nor raise. As a middleware they hear
+    of every receipt; a search, which is not dispatched, is reported separately.
+    """
+
+    on_write: Callable[[WriteReceipt], None] | None = None
+    on_search: Callable[[SearchResult], None] | None = None
+
+    async def __call__(self, call: Call, *, proceed: Proceed) -> Any:
+        """Return the answer to the request, once its receipts are reported."""
+        answer = await proceed(call)
+        if self.on_write is not None:
+            for receipt in answer.receipts if isinstance(answer, Written) else [answer]:
+                if isinstance(receipt, WriteReceipt):
+                    self.on_write(receipt)
+        return answer
+
+    def searched(self, result: SearchResult) -> SearchResult:
+        """Report a search; returns its result."""
+        if self.on_search is not None:
+            self.on_search(result)
+        return result
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dispatcher:
+    """Handles every request that can change memory; see the module."""
+
+    limiter: Limiter
+    handlers: Mapping[type[Request[Any]], Handler]
+    middleware: Sequence[Middleware] = ()
+
+    async def handle(self, call: Call, proceed: Proceed | None = None) -> Any:
+        """Return the answer to the request, produced by the steps, or by `proceed` in their place, through the
+        middleware, the first one outermost. Raises InvalidInput, the breaches of policy (RunStopped), and the errors of
+        the engine's method; after an error nothing has been stored.
+        """
+        proceed = proceed or self._steps
+        for one in reversed(self.middleware):
+            proceed = partial(one, proceed=proceed)
+        return await proceed(call)
+
+    async def _steps(self, call: Call) -> Any:
+        handler = self.handlers[type(call.request)]
+        proposals = await handler.check(call)
+        passed = await self._passed(call, proposals) if proposals else []
+        return await handler.carry_out(call, passed)
+
+    async def _passed(self, call: Call, proposals: Sequence[Proposal]) -> list[Passed]:
+        """Policy, grant and limits, in this order, for each proposal."""
+        checks: dict[str, LimitCheck] = {}
+        passed = []
+        for one in proposals:
+            try:
+                candidate = check_candidate(one.candidate, call.rules.policy, call.rules.budget)
+            except RunStopped as breach:
+                if not one.lenient:
+                    raise
+                passed.append(Passed(candidate=one.candidate, reason=breach.reason))
+                continue
+            if one.subject.user not in checks:
+                checks[one.subject.user] = await self.limiter.check(one.subject, call.rules.limits)
+            check = checks[one.subject.user]
+            reason = denial(candidate, call.rules.grant, level=one.within_grant)
+            reason = reason or (check(candidate) if one.adds else check.unless_counted(candidate))
+            warnings = () if reason or not call.rules.limits.quotas else check.warnings(candidate)
+            passed.append(Passed(candidate=candidate, reason=reason, warnings=warnings))
+        return passed

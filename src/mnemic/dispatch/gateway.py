@@ -1,0 +1,193 @@
+"""The gateway of a turn: candidates and intents that a model or a rule proposed, within policy, grant and limits.
+
+Writes are dispatched as requests (`mnemic.dispatch`); a retrieval's levels become the actor's own scopes here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+from mnemic.dispatch import Call, Dispatcher, Rules, Watchers, Written
+from mnemic.dispatch.handlers.add import AddingMany, item_key
+from mnemic.errors import InvalidIntent
+from mnemic.inject.tokens import TokenCount, estimated_tokens
+from mnemic.policy.budget import Budget
+from mnemic.policy.grant import Grant, admit_intent
+from mnemic.policy.limits import Limits
+from mnemic.policy.rules import Policy
+from mnemic.ports import Clock
+from mnemic.requests import AddMany
+from mnemic.retrieve.bias import Bias, checked_pinned
+from mnemic.retrieve.search import Searcher
+from mnemic.types import Actor, Blocked, Candidate, Deadline, Intent, Outcome, SearchResult, Where, WriteReceipt
+from mnemic.write.limiter import Limiter, consents
+from mnemic.write.pipeline import MemoryWritePipeline
+
+PREFERENCE = "preference"
+"""Category in which the extractors store likes and dislikes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GatewayWrite:
+    """Result of a batch: a receipt for each candidate that passed, an entry for each that the runtime blocked."""
+
+    receipts: tuple[WriteReceipt, ...] = ()
+    blocked: tuple[Blocked, ...] = ()
+
+    @property
+    def failed(self) -> tuple[WriteReceipt, ...]:
+        """Those that passed the gate and yet could not be stored."""
+        return tuple(receipt for receipt in self.receipts if receipt.outcome is Outcome.BLOCKED)
+
+    def keys(self, *, refreshed: bool) -> list[str | None]:
+        """Return the keys that were rewritten, or those that were only refreshed."""
+        return [receipt.key for receipt in self.receipts if receipt.stored and receipt.was_duplicate is refreshed]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryGateway:
+    """Write and retrieve what the runtime's grant currently allows."""
+
+    pipeline: MemoryWritePipeline
+    searcher: Searcher
+    clock: Clock
+    policy: Policy = field(default_factory=Policy)
+    grant: Grant = field(default_factory=Grant)
+    budget: Budget = field(default_factory=Budget)
+    limits: Limits = field(default_factory=Limits)
+    watchers: Watchers = field(default_factory=Watchers)
+    dispatcher: Dispatcher | None = None
+    token_count: TokenCount = estimated_tokens
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "policy", self.policy.within(self.limits.longest))
+
+    @property
+    def rules(self) -> Rules:
+        """Rules that requests are judged by."""
+        return Rules(policy=self.policy, grant=self.grant, budget=self.budget, limits=self.limits)
+
+    @property
+    def limiter(self) -> Limiter:
+        """Consent, quotas and retention."""
+        return Limiter(store=self.searcher.store, clock=self.clock, pipeline=self.pipeline)
+
+    async def hidden_keys(self, actor: Actor) -> frozenset[str]:
+        """Return the keys the actor has not consented to, as of now: nothing under them is found."""
+        token = await self.limiter.token(actor)
+        return (await consents(self.searcher.store, token, actor.tenant)).hidden(self.policy, self.limits)
+
+    async def write(
+        self,
+        candidates: Sequence[Candidate],
+        *,
+        actor: Actor,
+        idempotency_key: str | None = None,
+        deadline: Deadline | None = None,
+        engine: Any = None,
+    ) -> GatewayWrite:
+        """Store the candidates that the grant allows. A bad candidate does not stop the others; its receipt has the
+        reason.
+
+        With an `idempotency_key` a second delivery of the same candidates changes nothing. Raises BudgetSpent
+        (`max_capture_items`) before anything is written.
+        """
+        request = AddMany(
+            candidates=tuple(candidates),
+            idempotency_keys=tuple(item_key(idempotency_key, candidate) for candidate in candidates),
+            captured=True,
+        )
+        call = Call(request=request, actor=actor, rules=self.rules, deadline=deadline, engine=engine)
+        written: Written = await (self.dispatcher or self._own_dispatcher()).handle(call)
+        return GatewayWrite(
+            receipts=tuple(one for place, one in enumerate(written.receipts) if place not in written.denied),
+            blocked=tuple(
+                Blocked(key=one.key, reason=one.reason or "", level=one.level)
+                for place, one in enumerate(written.receipts)
+                if place in written.denied
+            ),
+        )
+
+    def _own_dispatcher(self) -> Dispatcher:
+        """Return a dispatcher for captures alone, of a gateway that was built without an engine."""
+        adding = AddingMany(self.pipeline, self.limiter)
+        return Dispatcher(limiter=self.limiter, handlers={AddMany: adding}, middleware=(self.watchers,))
+
+    async def write_captured(
+        self,
+        candidates: Sequence[Candidate],
+        *,
+        actor: Actor,
+        idempotency_key: str | None = None,
+        deadline: Deadline | None = None,
+    ) -> GatewayWrite:
+        """Write in portions of `max_capture_items`. That budget bounds the proposals of a model, not the size of a
+        user's message.
+        """
+        done = GatewayWrite()
+        portion = self.budget.max_capture_items
+        for start in range(0, max(1, len(candidates)), portion):
+            part = candidates[start : start + portion]
+            more = await self.write(part, actor=actor, idempotency_key=idempotency_key, deadline=deadline)
+            done = GatewayWrite(receipts=(*done.receipts, *more.receipts), blocked=(*done.blocked, *more.blocked))
+        return done
+
+    async def retrieve(
+        self, intent: Intent, *, actor: Actor, preference_bias: bool = False, deadline: Deadline | None = None
+    ) -> SearchResult:
+        """Return the results of the intent, within the grant. Raises ScopeDenied, InvalidIntent, or MnemicError if all
+        lists fail.
+        """
+        if any(len(text) > self.budget.max_query_chars for text in (intent.query, *intent.parts)):
+            raise InvalidIntent("query_too_long")
+        if not 1 <= intent.top_k <= self.budget.max_retrieve_top_k:
+            raise InvalidIntent("top_k")
+        granted = admit_intent(intent, self.grant, actor)
+        result = await self.searcher.search(
+            await self.pipeline.redacted(granted.query, tenant=actor.tenant),
+            self.where(granted, actor),
+            top_k=granted.top_k,
+            parts=[await self.pipeline.redacted(part, tenant=actor.tenant) for part in granted.parts],
+            bias=self.bias(preference_bias),
+            min_score=granted.min_score,
+            known_at=granted.known_at,
+            asked_at=self.clock.now(),
+            deadline=deadline,
+            hidden=partial(self.hidden_keys, actor),
+            data=granted.where,
+        )
+        return self.watchers.searched(result)
+
+    def where(self, intent: Intent, actor: Actor) -> Where:
+        """Return the filter of an admitted intent: the actor's own scopes at its levels, live memories only."""
+        return Where(
+            scopes=actor.scopes(intent.levels or ()),
+            kinds=frozenset(intent.kinds) if intent.kinds is not None else None,
+            categories=frozenset(intent.categories) if intent.categories is not None else None,
+            keys=frozenset(intent.keys) if intent.keys is not None else None,
+            happened_from=intent.happened_from,
+            happened_to=intent.happened_to,
+            as_of=intent.as_of,
+            live_at=self.clock.now(),
+        )
+
+    def bias(self, preference_bias: bool) -> Bias:
+        """Return the policy's preference keys if the bias is requested, and the pinned memories of every answer."""
+        rules = (self.policy.keys or {}).values()
+        return Bias(
+            keys=frozenset(rule.key for rule in rules if rule.preference) if preference_bias else frozenset(),
+            bonus=self.policy.preference_bias,
+            standing_keys=frozenset(rule.key for rule in rules if rule.standing),
+            standing_kinds=self.policy.standing_kinds,
+            standing_categories=self.policy.standing_categories,
+        )
+
+    def beside(self, preference_bias: bool, standing: int) -> Bias:
+        """Return the bias, with up to `standing` pinned memories and preferences in addition to the best hits, most
+        relevant first. Raises InvalidInput (`standing`).
+        """
+        bias, most = self.bias(preference_bias), checked_pinned(standing)
+        return replace(bias, standing_categories=bias.standing_categories | {PREFERENCE}, beside=most)

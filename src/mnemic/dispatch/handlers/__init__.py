@@ -1,0 +1,51 @@
+"""Handlers of the requests that change memory, one class for each request; only `mnemic.dispatch` calls them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from mnemic import requests
+from mnemic.dispatch import Handler
+from mnemic.dispatch.handlers.add import Adding, AddingMany
+from mnemic.policy.redaction import RedactionRules
+from mnemic.write.limiter import Limiter
+from mnemic.write.pipeline import MemoryWritePipeline
+
+if TYPE_CHECKING:
+    from mnemic.ports import SessionStore
+    from mnemic.write.tokenisation import Vault
+
+
+class Handlers(dict[type[requests.Request[Any]], Handler]):
+    """Return the handlers by request. All but adding are loaded with the first request that needs them."""
+
+    def __init__(
+        self,
+        *,
+        pipeline: MemoryWritePipeline,
+        limiter: Limiter,
+        sessions: SessionStore | None,
+        vault: Vault | None,
+        redaction: RedactionRules,
+        forgotten: Callable[[], None],
+    ) -> None:
+        super().__init__()
+        self[requests.Add] = Adding(pipeline, limiter)
+        self[requests.AddMany] = AddingMany(pipeline, limiter)
+        self._parts = pipeline, limiter
+        self._stores, self._redaction, self._forgotten = (sessions, vault), redaction, forgotten
+        self._complete = False
+
+    def __missing__(self, request: type[requests.Request[Any]]) -> Handler:
+        """Return the handler of any request other than `Add`. Raises KeyError for a request that is not
+        dispatched.
+        """
+        if self._complete:
+            raise KeyError(request)
+        from mnemic.dispatch.handlers.table import stating, stewarding
+
+        self.update(stating(*self._parts))
+        self.update(stewarding(*self._parts, *self._stores, redaction=self._redaction, forgotten=self._forgotten))
+        self._complete = True
+        return self[request]

@@ -1,0 +1,87 @@
+"""Requests that bring a statement: add, and many at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from mnemic.dispatch import Call, Passed, Proposal, Written
+from mnemic.errors import BudgetSpent, InvalidInput
+from mnemic.types import Actor, Candidate, WriteReceipt, lowered
+from mnemic.write.fingerprint import item_key
+from mnemic.write.limiter import Limiter
+from mnemic.write.pipeline import MemoryWritePipeline
+
+__all__ = ["Adding", "AddingMany", "from_channel", "item_key"]
+
+
+def from_channel(candidate: Candidate, actor: Actor) -> Candidate:
+    """Return the candidate with the origin that the actor's channel gives at most; a caller may name a lower one."""
+    if not isinstance(candidate, Candidate):
+        raise InvalidInput("candidate")
+    origin = lowered(actor.channel, candidate.source.origin)
+    if origin is candidate.source.origin:
+        return candidate
+    return replace(candidate, source=replace(candidate.source, origin=origin))
+
+
+@dataclass(frozen=True, slots=True)
+class Adding:
+    """Handles `Add`."""
+
+    pipeline: MemoryWritePipeline
+    limiter: Limiter
+
+    async def check(self, call: Call) -> Sequence[Proposal]:
+        """Return the candidate, with the origin of the channel."""
+        return [Proposal(candidate=from_channel(call.request.candidate, call.actor), subject=call.actor)]
+
+    async def carry_out(self, call: Call, passed: Sequence[Passed]) -> WriteReceipt:
+        """Return the receipt of the write."""
+        (one,) = passed
+        if one.reason is not None:
+            return one.receipt()
+        receipt = await self.pipeline.write(
+            one.candidate,
+            actor=call.actor,
+            policy=call.rules.policy,
+            idempotency_key=call.request.idempotency_key,
+            deadline=call.deadline,
+            gate=await self.limiter.gate(call.actor, call.rules.limits),
+        )
+        return replace(receipt, warnings=one.warnings) if one.warnings else receipt
+
+
+@dataclass(frozen=True, slots=True)
+class AddingMany:
+    """Handles `AddMany`."""
+
+    pipeline: MemoryWritePipeline
+    limiter: Limiter
+
+    async def check(self, call: Call) -> Sequence[Proposal]:
+        """Return the candidates. Raises BudgetSpent (`max_capture_items`) for more than a turn may find."""
+        request = call.request
+        if request.captured and len(request.candidates) > call.rules.budget.max_capture_items:
+            raise BudgetSpent("max_capture_items")
+        if request.idempotency_keys is not None and len(request.idempotency_keys) != len(request.candidates):
+            raise InvalidInput("idempotency_keys", hint="one per candidate")
+        return [
+            Proposal(candidate=from_channel(candidate, call.actor), subject=call.actor, lenient=True)
+            for candidate in request.candidates
+        ]
+
+    async def carry_out(self, call: Call, passed: Sequence[Passed]) -> Written:
+        """Return a receipt for each, in order."""
+        from mnemic.dispatch.handlers.messages import as_consented
+        from mnemic.dispatch.handlers.quota_batches import write_in_portions
+
+        passed = await as_consented(passed, call, self.limiter)
+        keys = call.request.idempotency_keys or [None] * len(passed)
+        allowed = {place: one for place, one in enumerate(passed) if one.reason is None}
+        given = [(one.candidate, keys[place]) for place, one in allowed.items()]
+        written = await write_in_portions(given, call, self.pipeline, self.limiter)
+        receipts = [one.receipt() for one in passed]
+        for (place, one), receipt in zip(allowed.items(), written, strict=True):
+            receipts[place] = replace(receipt, warnings=one.warnings) if one.warnings else receipt
+        return Written(receipts=receipts, denied=frozenset(range(len(passed))) - allowed.keys())

@@ -1,0 +1,156 @@
+"""Requests without a statement: forget, consent, erase, expire, data keys, revealed values.
+
+They add nothing to memory, so they propose nothing for policy, grant and limits to check.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mnemic.dispatch import Call, Passed, Proposal
+from mnemic.dispatch.handlers.review import reach
+from mnemic.errors import MemoryNotFound, NotSupported
+from mnemic.maintain import consent, erase, expiry_job, reveal, rotate
+from mnemic.maintain.erasure_receipt import ErasureReceipt
+from mnemic.maintain.expiry_job import ExpiryReport, ExpiryRules
+from mnemic.maintain.forget import forget, require_person
+from mnemic.maintain.reveal import Revealed
+from mnemic.maintain.rotate import Rotation
+from mnemic.policy.redaction import RedactionRules
+from mnemic.ports import SessionStore
+from mnemic.types import Status
+from mnemic.write.limiter import Limiter
+from mnemic.write.pipeline import MemoryWritePipeline
+from mnemic.write.tokenisation import Vault
+
+
+class Stewarding:
+    """A request that adds no statement."""
+
+    async def check(self, call: Call) -> Sequence[Proposal]:
+        """Nothing to judge."""
+        return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Forgetting(Stewarding):
+    """Handles `Forget`."""
+
+    pipeline: MemoryWritePipeline
+    limiter: Limiter
+
+    async def carry_out(self, call: Call, passed: Sequence[Passed]) -> None:
+        """Delete the memory. Raises MemoryNotFound, WriteBlocked (`lower_trust`)."""
+        store, clock = self.limiter.store, self.limiter.clock
+        await forget(store, clock, call.request.memory_id, actor=call.actor, scopes=call.scopes)
+        await self.pipeline.publisher.catch_up()
+
+
+@dataclass(frozen=True, slots=True)
+class Consenting(Stewarding):
+    """Handles `Consent`."""
+
+    limiter: Limiter
+
+    async def carry_out(self, call: Call, passed: Sequence[Passed]) -> str:
+        """Return the canonical key that was decided about. Raises InvalidInput, WriteBlocked (`lower_trust`)."""
+        request, actor = call.request, call.actor
+        require_person(actor)
+        return await consent.decide(
+            self.limiter.store,
+            self.limiter.clock,
+            request.key,
+            granted=request.granted,
+            user=actor.user,
+            actor=actor,
+            policy=call.rules.policy,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Erasing(Stewarding):
+    """Handles `Erase` and `EraseKey`. `forgotten` is called after an erasure, so that caches of names are dropped."""
+
+    pipeline: MemoryWritePipeline
+    limiter: Limiter
+    sessions: SessionStore | None
+    reveal: Vault | None
+    forgotten: Callable[[], None]
+
+    async def carry_out(self, call: Call, passed: Sequence[Passed]) -> ErasureReceipt:
+        """Return the receipt of the erasure. Raises WriteBlocked (`lower_trust`)."""
+        require_person(call.actor)
+        given: dict[str, Any] = {"actor": call.actor, "feeds": self.pipeline.publisher.feeds}
+        store, clock, request = self.limiter.store, self.limiter.clock, call.request
+        if hasattr(request, "key"):
+            return await erase.erase_key(store, clock, request.key, user=call.actor.user, **given)
+        keyring = None if self.vault is None else self.vault.keyring
+        receipt = await erase.erase(
+            store, clock, request.subject, block=request.block, sessions=self.sessions, keyring=keyring, **given
+        )
+        self.forgotten()
+        return receipt
+
+
+@dataclass(frozen=True, slots=True)
+class Expiring(Stewarding):
+    """Handles `Expire`."""
+
+    pipeline: MemoryWritePipeline
+    limiter: Limiter
+
+    async def carry_out(self, call: Call, passed: Sequence[Passed]) -> ExpiryReport:
+        """Return the numbers of marked, purged and restored memories."""
+        request, defaults = call.request, ExpiryRules(hard_kinds=call.rules.limits.hard_kinds)
+        rules = ExpiryRules(
+            grace=defaults.grace if request.grace is None else request.grace,
+            apart=defaults.apart if request.apart is None else request.apart,
+            hard_kinds=defaults.hard_kinds if request.hard_kinds is None else request.hard_kinds,
+        )
+        store, clock = self.limiter.store, self.limiter.clock
+        report = await expiry_job.expire(store, clock, actor=call.actor, rules=rules, dry_run=request.dry_run)
+        if not request.dry_run:
+            await self.pipeline.publisher.catch_up()
+        return report
+
+
+@dataclass(frozen=True, slots=True)
+class RotatingKeys(Stewarding):
+    """Handles `RotateDataKeys`."""
+
+    limiter: Limiter
+    reveal: Vault | None
+
+    async def carry_out(self, call: Call, passed: Sequence[Passed]) -> Rotation:
+        """Return the number of subjects that have another key. Raises NotSupported (`rotate`) without a key file."""
+        if self.vault is None:
+            raise NotSupported("rotate", hint="nothing is sealed without a key file")
+        store, clock, request = self.limiter.store, self.limiter.clock, call.request
+        return await rotate.rotate_data_keys(
+            store, clock, self.vault, actor=call.actor, subject=request.subject, keep_old=request.keep_old
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Revealing(Stewarding):
+    """Handles `Reveal`, which changes nothing but the audit log."""
+
+    limiter: Limiter
+    reveal: Vault | None
+    redaction: RedactionRules
+
+    async def carry_out(self, call: Call, passed: Sequence[Passed]) -> Revealed:
+        """Return the values. Raises MemoryNotFound, RevealDenied, NotSupported, KeyFailed."""
+        store, request, actor = self.limiter.store, call.request, call.actor
+        scopes = reach(call)
+        if scopes is None:
+            held = await store.held(actor.tenant, statuses=list(Status), memory_ids=[request.memory_id])
+            memory = held[0] if held else None
+        else:
+            memory = await store.get(request.memory_id, scopes=scopes)
+        if memory is None:
+            raise MemoryNotFound()
+        clock = self.limiter.clock
+        return await reveal.reveal(store, clock, self.vault, self.redaction, memory, actor=actor, role=request.role)

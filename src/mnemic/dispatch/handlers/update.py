@@ -1,0 +1,94 @@
+"""Handlers of requests that make a statement about existing memories: derived memories, corrections."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from mnemic.dispatch import Call, Passed, Proposal
+from mnemic.dispatch.handlers.add import from_channel
+from mnemic.errors import MemoryNotFound
+from mnemic.maintain import derived_memories
+from mnemic.ports import Reads
+from mnemic.reason_codes import SOURCES_GONE
+from mnemic.types import Actor, Candidate, Level, Memory, Scope, Status, WriteReceipt, lowered
+from mnemic.unit_of_work import apply
+from mnemic.write.limiter import Limiter
+from mnemic.write.pipeline import MemoryWritePipeline
+from mnemic.write.revise import changes_of, revision_of
+
+
+def owner_of(scope: Scope, actor: Actor) -> Actor:
+    """Return the person whose consent and quotas count in `scope`: its owner at the user's level, else the actor."""
+    if scope.level is not Level.USER or scope.owner == actor.user:
+        return actor
+    return Actor(tenant=actor.tenant, user=scope.owner, agent=actor.agent)
+
+
+@dataclass(frozen=True, slots=True)
+class Deriving:
+    """Handles `Derive`."""
+
+    pipeline: MemoryWritePipeline
+    limiter: Limiter
+
+    async def check(self, call: Call) -> Sequence[Proposal]:
+        """Return the statement derived from the sources."""
+        candidate = from_channel(call.request.candidate, call.actor)
+        return [Proposal(candidate=candidate, subject=call.actor, lenient=True)]
+
+    async def carry_out(self, call: Call, passed: Sequence[Passed]) -> WriteReceipt:
+        """Return the receipt; `blocked` with `sources_gone` where a source is no longer there when it is committed."""
+        (one,) = passed
+        if one.reason is not None:
+            return one.receipt()
+        actor, sources = call.actor, call.request.sources
+        gate, scope = await self.limiter.gate(actor, call.rules.limits), actor.scope(one.candidate.level)
+        await apply(self.limiter.store, derived_memories.noted(actor.tenant))
+
+        async def still(tx: Reads, candidate: Candidate) -> str | None:
+            reason = await gate(tx, candidate)
+            return reason or (None if await derived_memories.present(tx, scope, sources) else SOURCES_GONE)
+
+        return await self.pipeline.write(one.candidate, actor=actor, policy=call.rules.policy, gate=still)
+
+
+@dataclass(frozen=True, slots=True)
+class Updating:
+    """Handles `Update`."""
+
+    pipeline: MemoryWritePipeline
+    limiter: Limiter
+
+    async def check(self, call: Call) -> Sequence[Proposal]:
+        """Return the corrected statement. Raises MemoryNotFound if the memory does not exist or is not active."""
+        known, request = await self._known(call), call.request
+        origin = lowered(call.actor.channel, request.origin or call.actor.channel)
+        content = known.content if request.content is None else request.content
+        candidate = replace(revision_of(known, content, origin, call.actor), **changes_of(request))
+        # It adds no memory; only the writes of a minute and the bytes are counted, inside the transaction.
+        return [Proposal(candidate=candidate, subject=owner_of(known.scope, call.actor))]
+
+    async def _known(self, call: Call) -> Memory:
+        known = await self.limiter.store.get(call.request.memory_id, scopes=call.scopes)
+        if known is None or known.status is not Status.ACTIVE:
+            raise MemoryNotFound
+        return known
+
+    async def carry_out(self, call: Call, passed: Sequence[Passed]) -> WriteReceipt:
+        """Return the receipt of the correction."""
+        (one,), request = passed, call.request
+        if one.reason is not None:
+            return one.receipt()
+        return await self.pipeline.revise(
+            request.memory_id,
+            one.candidate.content,
+            actor=call.actor,
+            scopes=call.scopes,
+            policy=call.rules.policy,
+            changes={name: getattr(one.candidate, name) for name in changes_of(request)},
+            expected_version=request.expected_version,
+            origin=one.candidate.source.origin,
+            deadline=call.deadline,
+            gate=await self.limiter.gate(call.actor, call.rules.limits),
+        )

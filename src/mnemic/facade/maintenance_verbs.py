@@ -1,0 +1,148 @@
+"""The kinds, corrections and upkeep of one user's memory, for callers who wait and for callers who await."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from mnemic.engine import MemoryEngine
+from mnemic.kinds.all_kinds import SevenKinds
+from mnemic.runtime.sync_facade import Face, M, verb
+from mnemic.types import Actor, Kind, WriteReceipt
+
+if TYPE_CHECKING:
+    from mnemic.kinds.entity import EntityMemory
+    from mnemic.kinds.episodic import EpisodicMemory
+    from mnemic.kinds.long_term import LongTermMemory
+    from mnemic.kinds.persona import PersonaMemory
+    from mnemic.kinds.short_term import ShortTermMemory
+    from mnemic.kinds.structured import StructuredMemory
+    from mnemic.kinds.working import WorkingMemory
+    from mnemic.maintain.consolidate import Consolidated, ConsolidationRules
+    from mnemic.maintain.expiry_job import ExpiryReport, ExpiryRules
+    from mnemic.maintain.health import Health
+    from mnemic.maintain.reports import MaintenanceReport
+    from mnemic.types import Forgotten
+
+
+class KindsAndUpkeep(Face[M]):
+    """The seven kinds, each loaded on first use, the verbs that correct and forget, and the maintenance jobs."""
+
+    engine: MemoryEngine
+    actor: Actor
+    _kinds: SevenKinds[M]
+
+    @property
+    def working(self) -> WorkingMemory:
+        """Scratch values of one task, in this process."""
+        return self._kinds.working
+
+    @property
+    def short_term(self) -> ShortTermMemory[M]:
+        """The messages of the session."""
+        return self._kinds.short_term
+
+    @property
+    def long_term(self) -> LongTermMemory[M]:
+        """Facts and preferences."""
+        return self._kinds.long_term
+
+    @property
+    def persona(self) -> PersonaMemory[M]:
+        """Memory of who the agent is."""
+        return self._kinds.persona
+
+    @property
+    def episodic(self) -> EpisodicMemory[M]:
+        """Memory of the agent's actions and their outcomes."""
+        return self._kinds.episodic
+
+    @property
+    def entity(self) -> EntityMemory[M]:
+        """Memory of the people and things that the user speaks of."""
+        return self._kinds.entity
+
+    @property
+    def structured(self) -> StructuredMemory[M]:
+        """Data of a known shape."""
+        return self._kinds.structured
+
+    @verb
+    async def update(
+        self,
+        memory_id: str,
+        content: str | None = None,
+        *,
+        key: str | None = None,
+        category: str | None = None,
+        data: Mapping[str, Any] | None = None,
+        context: str | None = None,
+        ttl: timedelta | str | None = None,
+        confidence: float | None = None,
+        occurred_at: datetime | None = None,
+        valid_from: datetime | None = None,
+        valid_to: datetime | None = None,
+        expected_version: int | None = None,
+    ) -> WriteReceipt:
+        """Correct a memory; its old version stays in the history. Omitted fields stay unchanged; an empty `key`,
+        `category` or `context` removes it; `ttl` counts from now. Raises MemoryNotFound, VersionConflict.
+        """
+        return await self.engine.update(
+            memory_id,
+            content,
+            actor=self.actor,
+            key=key,
+            category=category,
+            data=data,
+            context=context,
+            ttl=ttl,
+            confidence=confidence,
+            occurred_at=occurred_at,
+            valid_from=valid_from,
+            valid_to=valid_to,
+            expected_version=expected_version,
+        )
+
+    @verb
+    async def forget(self, memory_id: str) -> None:
+        """Delete a memory with all its versions. Raises MemoryNotFound."""
+        await self.engine.forget(memory_id, actor=self.actor)
+
+    @verb
+    async def forget_matching(
+        self,
+        *,
+        kinds: Sequence[Kind | str] | None = None,
+        categories: Sequence[str] | None = None,
+        keys: Sequence[str] | None = None,
+        where: Mapping[str, Any] | None = None,
+        limit: int = 1000,
+        dry_run: bool = False,
+    ) -> Forgotten:
+        """Delete the active memories that meet a filter, the newest `limit` of them; `dry_run` only says which. Raises
+        InvalidInput (`filter:empty`) without a filter: `privacy.erase` deletes everything.
+        """
+        return await self.engine.forget_matching(
+            actor=self.actor, kinds=kinds, categories=categories, keys=keys, where=where, limit=limit, dry_run=dry_run
+        )
+
+    @verb
+    async def maintain(self, *, whole: bool = False, dry_run: bool = False) -> MaintenanceReport:
+        """Do every job of upkeep, one after the other; see `MemoryEngine.maintain`."""
+        return await self.engine.maintain(actor=self.actor, whole=whole, dry_run=dry_run)
+
+    @verb
+    async def expire(self, *, rules: ExpiryRules | None = None, dry_run: bool = False) -> ExpiryReport:
+        """Mark expired memories and purge those marked a grace period ago; see `MemoryEngine.expire`."""
+        return await self.engine.expire(actor=self.actor, rules=rules, dry_run=dry_run)
+
+    @verb
+    async def consolidate(self, *, rules: ConsolidationRules | None = None, dry_run: bool = False) -> Consolidated:
+        """Consolidate memories into summaries, profiles and reflections; see `MemoryEngine.consolidate`."""
+        return await self.engine.consolidate(actor=self.actor, rules=rules, dry_run=dry_run)
+
+    @verb
+    async def doctor(self, *, limit: int = 2000) -> Health:
+        """Return the findings in the tenant's memories that need a person; see `MemoryEngine.doctor`."""
+        return await self.engine.doctor(actor=self.actor, limit=limit)

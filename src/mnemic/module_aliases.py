@@ -1,0 +1,280 @@
+"""Old import names of what moved within the package or became a package beside it; each is an alias for one release.
+
+It is loaded when a module `mnemic.<name>` is imported that the package does not have (`mnemic._OldNames`).
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from importlib.abc import Loader
+else:
+    Loader = object
+
+MOVED = {
+    "mnemic.administration_verbs": "mnemic.engine.administration_verbs",
+    "mnemic.background_capture": "mnemic.engine.background_capture",
+    "mnemic.bootstrap.backends": "mnemic.bootstrap.plugin_backends",
+    "mnemic.bootstrap.copies": "mnemic.bootstrap.copies_and_replicas",
+    "mnemic.bootstrap.documents": "mnemic.bootstrap.document_stores",
+    "mnemic.bootstrap.graphs": "mnemic.bootstrap.graph_stores",
+    "mnemic.bootstrap.sessions": "mnemic.bootstrap.session_stores",
+    "mnemic.bootstrap.stores": "mnemic.bootstrap.record_stores",
+    "mnemic.catalog": "mnemic.types.catalog",
+    "mnemic.changing": "mnemic.engine.implied_changes",
+    "mnemic.circuit_breaker": "mnemic.runtime.circuit_breaker",
+    "mnemic.clock": "mnemic.runtime.clock",
+    "mnemic.compare.frame": "mnemic.compare.statement_frame",
+    "mnemic.compare.sorts": "mnemic.compare.exclusive_values",
+    "mnemic.conditions": "mnemic.types.conditions",
+    "mnemic.config.declarations": "mnemic.config.parsing",
+    "mnemic.config_fields": "mnemic.config.parsing",
+    "mnemic.conversations.importer": "mnemic.conversations.importer_interface",
+    "mnemic.conversations.packed": "mnemic.conversations.multi_file_exports",
+    "mnemic.conversations.times": "mnemic.conversations.timestamps",
+    "mnemic.door": "mnemic.dispatch",
+    "mnemic.door.handlers.portions": "mnemic.dispatch.handlers.quota_batches",
+    "mnemic.door.handlers.recording": "mnemic.dispatch.handlers.messages",
+    "mnemic.door.handlers.reviewing": "mnemic.dispatch.handlers.review",
+    "mnemic.door.handlers.revising": "mnemic.dispatch.handlers.update",
+    "mnemic.door.handlers.stewarding": "mnemic.dispatch.handlers.administration",
+    "mnemic.door.handlers.writing": "mnemic.dispatch.handlers.add",
+    "mnemic.engine.carrying_out": "mnemic.engine.confirmed_requests",
+    "mnemic.engine.changing": "mnemic.engine.implied_changes",
+    "mnemic.engine.maintaining": "mnemic.engine.maintenance_run",
+    "mnemic.engine.proposing": "mnemic.engine.extraction",
+    "mnemic.engine.remembering": "mnemic.engine.message_forms",
+    "mnemic.entity_noticing": "mnemic.kinds.entity_noticing",
+    "mnemic.entrypoints.cli.backing": "mnemic.entrypoints.cli.backup_commands",
+    "mnemic.entrypoints.cli.beginning": "mnemic.entrypoints.cli.init_command",
+    "mnemic.entrypoints.cli.chatting": "mnemic.entrypoints.cli.chat_command",
+    "mnemic.entrypoints.cli.frame": "mnemic.entrypoints.cli.command_loader",
+    "mnemic.entrypoints.cli.given": "mnemic.entrypoints.cli.shared_options",
+    "mnemic.entrypoints.cli.importing": "mnemic.entrypoints.cli.file_import",
+    "mnemic.entrypoints.cli.looking": "mnemic.entrypoints.cli.inspection_commands",
+    "mnemic.entrypoints.cli.moving": "mnemic.entrypoints.cli.export_import",
+    "mnemic.entrypoints.cli.reading": "mnemic.entrypoints.cli.read_commands",
+    "mnemic.entrypoints.cli.revealing": "mnemic.entrypoints.cli.reveal_command",
+    "mnemic.entrypoints.cli.stewarding": "mnemic.entrypoints.cli.administration_commands",
+    "mnemic.entrypoints.cli.turn": "mnemic.entrypoints.cli.run_command",
+    "mnemic.entrypoints.cli.writing": "mnemic.entrypoints.cli.write_commands",
+    "mnemic.extract.around": "mnemic.extract.message_context",
+    "mnemic.extract.company": "mnemic.extract.social_remarks",
+    "mnemic.extract.dangling": "mnemic.extract.unresolved_references",
+    "mnemic.extract.entities.asking": "mnemic.extract.entities.relation_questions",
+    "mnemic.extract.heads": "mnemic.extract.pasted_headers",
+    "mnemic.extract.known": "mnemic.extract.known_context",
+    "mnemic.extract.passing": "mnemic.extract.temporary_states",
+    "mnemic.extract.pasted": "mnemic.extract.pasted_text",
+    "mnemic.extract.structured.moments": "mnemic.extract.structured.iso_times",
+    "mnemic.extract.structured.persons": "mnemic.extract.structured.person_names",
+    "mnemic.extract.tables.others": "mnemic.extract.tables.other_languages",
+    "mnemic.extract.typed": "mnemic.extract.typed_facts",
+    "mnemic.extract.when": "mnemic.extract.relative_times",
+    "mnemic.extras": "mnemic.plugins.extras",
+    "mnemic.facade.upkeep_verbs": "mnemic.facade.maintenance_verbs",
+    "mnemic.forked": "mnemic.runtime.fork_check",
+    "mnemic.gateway": "mnemic.dispatch.gateway",
+    "mnemic.governance": "mnemic.facade.governance",
+    "mnemic.guard": "mnemic.policy",
+    "mnemic.guard.candidate": "mnemic.policy.candidate_check",
+    "mnemic.guard.contract": "mnemic.policy.proposal_check",
+    "mnemic.guard.echo": "mnemic.policy.refused_text",
+    "mnemic.guard.execution": "mnemic.policy.grant",
+    "mnemic.guard.expiry": "mnemic.policy.expiry_rule",
+    "mnemic.guard.intent": "mnemic.policy.intent_check",
+    "mnemic.guard.parts": "mnemic.policy.policy_bundle",
+    "mnemic.guard.policy": "mnemic.policy.rules",
+    "mnemic.handlers": "mnemic.dispatch.handlers",
+    "mnemic.identity": "mnemic.types.identity",
+    "mnemic.inject.carry": "mnemic.inject.reinsert_blocks",
+    "mnemic.inject.fold": "mnemic.inject.insert_text",
+    "mnemic.kinds.entity_names": "mnemic.graph.entity_names",
+    "mnemic.kinds.entity_resolution": "mnemic.graph.entity_resolution",
+    "mnemic.kinds.graph_search": "mnemic.graph.search",
+    "mnemic.kinds.optional_backend": "mnemic.retrieve.optional_backend",
+    "mnemic.kinds.search_service": "mnemic.retrieve.search_service",
+    "mnemic.kinds.seven": "mnemic.kinds.all_kinds",
+    "mnemic.kinds.walks": "mnemic.graph.walks",
+    "mnemic.maintain.derived": "mnemic.maintain.derived_memories",
+    "mnemic.maintain.graph": "mnemic.maintain.graph_projection",
+    "mnemic.maintain.move": "mnemic.maintain.store_migration",
+    "mnemic.maintain.project": "mnemic.maintain.outbox_worker",
+    "mnemic.maintain.trail": "mnemic.maintain.audited_changes",
+    "mnemic.maintain.upkeep_times": "mnemic.maintain.schedule",
+    "mnemic.maintain.vault": "mnemic.maintain.reveal",
+    "mnemic.maintenance_verbs": "mnemic.engine.maintenance_verbs",
+    "mnemic.manager": "mnemic.facade.manager",
+    "mnemic.message_requests": "mnemic.engine.message_requests",
+    "mnemic.portal": "mnemic.runtime.portal",
+    "mnemic.ports.offers": "mnemic.ports.optional_capabilities",
+    "mnemic.ports.rows": "mnemic.ports.row_store",
+    "mnemic.proposing": "mnemic.engine.extraction",
+    "mnemic.read_verbs": "mnemic.engine.read_verbs",
+    "mnemic.reasons": "mnemic.reason_codes",
+    "mnemic.recall": "mnemic.engine.recall",
+    "mnemic.remembering": "mnemic.engine.message_forms",
+    "mnemic.requests.changing": "mnemic.requests.writes",
+    "mnemic.requests.reading": "mnemic.requests.reads",
+    "mnemic.requests.stewarding": "mnemic.requests.administration",
+    "mnemic.retrieve.addressed": "mnemic.retrieve.nicknames",
+    "mnemic.retrieve.asked_keys": "mnemic.retrieve.key_questions",
+    "mnemic.retrieve.background": "mnemic.retrieve.background_similarity",
+    "mnemic.retrieve.dependence": "mnemic.retrieve.preference_relevance",
+    "mnemic.retrieve.filtered": "mnemic.retrieve.data_filter",
+    "mnemic.retrieve.fuse": "mnemic.retrieve.fusion",
+    "mnemic.retrieve.instances": "mnemic.retrieve.category_members",
+    "mnemic.retrieve.lists": "mnemic.retrieve.candidate_lists",
+    "mnemic.retrieve.named": "mnemic.retrieve.named_memories",
+    "mnemic.retrieve.outdated": "mnemic.retrieve.later_statements",
+    "mnemic.retrieve.past": "mnemic.retrieve.past_questions",
+    "mnemic.retrieve.plan": "mnemic.retrieve.intent_planning",
+    "mnemic.retrieve.state": "mnemic.retrieve.live_memories",
+    "mnemic.retrieve.why": "mnemic.retrieve.explanation",
+    "mnemic.runtime.forked": "mnemic.runtime.fork_check",
+    "mnemic.stores.atomic": "mnemic.stores.sync_transactions",
+    "mnemic.stores.layered.sides": "mnemic.stores.layered.auxiliary_records",
+    "mnemic.stores.layered.trail": "mnemic.stores.layered.audit_and_outbox",
+    "mnemic.stores.layered.walking": "mnemic.stores.layered.tenant_scans",
+    "mnemic.stores.matching": "mnemic.stores.document_order",
+    "mnemic.stores.parts": "mnemic.stores.atomic_files",
+    "mnemic.stores.recalled": "mnemic.stores.neighbour_cache",
+    "mnemic.stores.relational.upkeep": "mnemic.stores.relational.maintenance",
+    "mnemic.stores.session": "mnemic.stores.in_process_sessions",
+    "mnemic.stores.sqlite.asking": "mnemic.stores.sqlite.shared_statements",
+    "mnemic.stores.sqlite.carve": "mnemic.stores.sqlite.record_carving",
+    "mnemic.stores.sqlite.changed": "mnemic.stores.sqlite.scope_changes",
+    "mnemic.stores.sqlite.file": "mnemic.stores.sqlite.database_file",
+    "mnemic.stores.sqlite.names": "mnemic.stores.sqlite.link_check",
+    "mnemic.stores.sqlite.near": "mnemic.stores.sqlite.nearest_neighbours",
+    "mnemic.stores.sqlite.opened": "mnemic.stores.sqlite.open_file",
+    "mnemic.stores.sqlite.room": "mnemic.stores.sqlite.disk_space",
+    "mnemic.stores.sqlite.upkeep": "mnemic.stores.sqlite.maintenance",
+    "mnemic.stores.steps": "mnemic.stores.async_transactions",
+    "mnemic.stores.walks": "mnemic.stores.graph_walks",
+    "mnemic.sync_facade": "mnemic.runtime.sync_facade",
+    "mnemic.tenancy": "mnemic.engine.tenancy",
+    "mnemic.text.spelled": "mnemic.text.spelled_names",
+    "mnemic.trace": "mnemic.types.trace",
+    "mnemic.turn": "mnemic.engine.turn",
+    "mnemic.types.asking": "mnemic.types.message_requests",
+    "mnemic.types.changed": "mnemic.types.scope_changes",
+    "mnemic.types.forms": "mnemic.types.json_forms",
+    "mnemic.types.reading": "mnemic.types.store_reads",
+    "mnemic.types.recalling": "mnemic.types.recall_limits",
+    "mnemic.types.searching": "mnemic.types.search",
+    "mnemic.types.words": "mnemic.types.enums",
+    "mnemic.types.writing": "mnemic.types.writes",
+    "mnemic.upkeep_verbs": "mnemic.facade.maintenance_verbs",
+    "mnemic.verbs": "mnemic.facade.verbs",
+    "mnemic.write.outbox_upkeep": "mnemic.write.outbox_maintenance",
+    "mnemic.write.remaining": "mnemic.write.split_statement",
+    "mnemic.write.scaled": "mnemic.write.calibrated_neighbours",
+    "mnemic.write.settle": "mnemic.write.decision",
+    "mnemic.write.unembedded": "mnemic.write.missing_vectors",
+    "mnemic.write.vault": "mnemic.write.tokenisation",
+    "mnemic.write.wording": "mnemic.write.word_lists",
+    "mnemic.write.words": "mnemic.write.content_words",
+    "mnemic.client": "mnemic_client",
+    "mnemic.compat": "mnemic_agents.compat",
+    "mnemic.conversations.beam": "mnemic_eval.importers.beam",
+    "mnemic.conversations.chatgpt": "mnemic_importers.chatgpt",
+    "mnemic.conversations.claude": "mnemic_importers.claude",
+    "mnemic.conversations.entries": "mnemic_importers.entries",
+    "mnemic.conversations.foreign_memory": "mnemic_importers.foreign_memory",
+    "mnemic.conversations.gemini": "mnemic_importers.gemini",
+    "mnemic.conversations.graphiti": "mnemic_importers.graphiti",
+    "mnemic.conversations.langmem": "mnemic_importers.langmem",
+    "mnemic.conversations.letta": "mnemic_importers.letta",
+    "mnemic.conversations.locomo": "mnemic_eval.importers.locomo",
+    "mnemic.conversations.longmemeval": "mnemic_eval.importers.longmemeval",
+    "mnemic.conversations.markdown": "mnemic_importers.markdown",
+    "mnemic.conversations.mem0": "mnemic_importers.mem0",
+    "mnemic.conversations.realtalk": "mnemic_eval.importers.realtalk",
+    "mnemic.conversations.sharegpt": "mnemic_importers.sharegpt",
+    "mnemic.conversations.slack": "mnemic_importers.slack",
+    "mnemic.conversations.telegram": "mnemic_importers.telegram",
+    "mnemic.conversations.whatsapp": "mnemic_importers.whatsapp",
+    "mnemic.entrypoints.rest": "mnemic_server",
+    "mnemic.evaluate": "mnemic_eval",
+    "mnemic.extract.travel": "mnemic_travel",
+    "mnemic.integrations": "mnemic_agents",
+    "mnemic.keys": "mnemic_keys",
+    "mnemic.steps": "mnemic_agents.steps",
+    "mnemic.maintain.policy_dry_run": "mnemic_server.policy_dry_run",
+    "mnemic.maintain.run_history": "mnemic_server.run_history",
+    "mnemic.stores.azure_search": "mnemic_azure",
+    "mnemic.stores.neo4j": "mnemic_neo4j",
+    "mnemic.stores.postgres": "mnemic_postgres",
+    "mnemic.stores.redis": "mnemic_redis",
+    "mnemic.stores.sqlite.baseline": "mnemic_eval.commit_floor",
+    "mnemic.testing": "mnemic_testing",
+    "mnemic.text.special": "mnemic_agents.steps.special",
+    "mnemic_server.commands.serving": "mnemic_server.commands.serve",
+    "mnemic_server.commands.working": "mnemic_server.commands.work",
+}
+"""The new name of each module that has an old one."""
+
+_EXTRAS = {"mnemic_importers": "import"}
+"""The extra of a package, where it is not called as the package."""
+
+FOR_GOOD = frozenset({"mnemic.compat"})
+"""Names that stay, without a warning."""
+
+
+class _Modules(Loader):
+    """Finder of `<old>.<name>` that returns the module `<new>.<name>` itself, so that no class exists twice."""
+
+    def __init__(self, old: str, new: str) -> None:
+        self.old, self.new = old, new
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if not fullname.startswith(f"{self.old}."):
+            return None
+        # A module that was renamed within its package as well has an entry of its own.
+        return spec_of(fullname) or ModuleSpec(fullname, self)
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        # The import system writes the spec of the alias into the module; `exec_module` takes it out again.
+        module = import_module(self.new + spec.name.removeprefix(self.old))
+        self.spec = module.__spec__
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__spec__ = self.spec
+
+
+def spec_of(name: str) -> ModuleSpec | None:
+    """Return the spec of the module that has the old name `name`; None where it is no old name."""
+    return ModuleSpec(name, alias(name, MOVED[name])) if name in MOVED else None
+
+
+def alias(old: str, new: str) -> _Modules:
+    """Make `old` and its modules names of `new`, and return their finder. Raises MissingExtra
+    (`missing_extra:<name>`) where the distribution of `new` is not installed.
+    """
+    package = new.partition(".")[0]
+    try:
+        import_module(new)
+    except ModuleNotFoundError as missing:
+        if missing.name not in (new, package):
+            raise
+        errors = import_module("mnemic.errors")
+        distribution = package.replace("_", "-")
+        extra = _EXTRAS.get(package, distribution.removeprefix("mnemic-"))
+        raise errors.MissingExtra(extra, hint=f"pip install {distribution}") from missing
+    if old not in FOR_GOOD:
+        of = "" if package in ("mnemic", old.partition(".")[0]) else f", of the package {package.replace('_', '-')}"
+        warnings.warn(f"{old} has become {new}{of}", DeprecationWarning, stacklevel=3)
+    finder = _Modules(old, new)
+    sys.meta_path.insert(0, finder)
+    return finder

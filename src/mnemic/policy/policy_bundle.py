@@ -1,0 +1,23 @@
+"""All that guards one engine, together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from mnemic.policy.budget import Budget
+from mnemic.policy.grant import Grant
+from mnemic.policy.limits import Limits
+from mnemic.policy.redaction import RedactionRules
+from mnemic.policy.rules import EntityReading, Policy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuardFile:
+    """The parts of one policy file. `entities` None: ordinary texts are not read for entities."""
+
+    policy: Policy
+    grant: Grant
+    budget: Budget
+    limits: Limits = field(default_factory=Limits)
+    redaction: RedactionRules = field(default_factory=RedactionRules)
+    entities: EntityReading | None = None

@@ -1,0 +1,343 @@
+"""A policy, a grant and a budget read from one TOML or JSON file.
+
+    levels = ["user", "workspace"]
+    on_violation = "stop"
+
+    [keys.language]
+    allowed_values = ["english", "spanish"]
+    preference = true
+
+    [keys.declared_tier]
+    sensitive = true
+
+    [grant]                       # what the runtime allows; without it: every key that is not sensitive, level "user"
+    trust = ["declared_tier"]
+
+    [budget]
+    max_seconds = 25
+
+    [limits]                      # consent, quotas, retention; without it: consent is implied, nothing else is limited
+    consent = "required"
+
+    [[limits.quotas]]
+    per = "user"
+    rows = 10_000
+
+    [limits.retention.episodic]
+    longest_days = 90
+    hard = true
+
+    [redaction]                   # without it: whatever is found is replaced for good
+    reveal = ["privacy_officer"]  # the roles that may see what a tokenised value was
+    names = ["PERSON"]            # look for names too; needs mnemic[ner]
+    regions = ["DE", "AT"]        # countries whose telephone numbers lack a country code
+
+    [redaction.entities]
+    EMAIL = "tokenise"            # or redact, block, allow
+
+    [entities]                    # without it: entities are kept where they are asked for, not noticed in every text
+    read = "rules"                # or names (needs mnemic[ner]), or model
+
+Only this module of the guard imports pydantic, so that nothing else pays for it.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import fields
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from mnemic.errors import InvalidConfig
+from mnemic.policy import strict_json
+from mnemic.policy.budget import Budget
+from mnemic.policy.grant import Grant
+from mnemic.policy.limits import Limits, OnFull, Per, Quota, Retention
+from mnemic.policy.policy_bundle import GuardFile
+from mnemic.policy.redaction import RedactionRules
+from mnemic.policy.rules import EntityReading, Expiry, KeyRule, OnChange, OnModelFailure, OnRefuted, OnViolation, Policy
+from mnemic.types import Kind, Level
+
+MAX_FILE_BYTES = 1024 * 1024
+MAX_RETENTION_DAYS = 36_500
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, hide_input_in_errors=True)
+
+
+class _Key(_Strict):
+    on_change: OnChange = "supersede"
+    allowed_values: list[str] | None = None
+    sensitive: bool = False
+    standing: bool = False
+    preference: bool = False
+    verifier: str | None = None
+    ttl_days: int | None = None
+    expiry: Expiry = "sliding"
+
+    def rule(self, key: str) -> KeyRule:
+        settings = self.model_dump()
+        values = settings.pop("allowed_values")
+        return KeyRule(key, allowed_values=None if values is None else frozenset(values), **settings)
+
+
+class _Grant(_Strict):
+    keys: list[str] | None = None
+    trust: list[str] = []
+    levels: list[str] = [Level.USER.value]
+
+
+class _Budget(_Strict):
+    max_capture_items: int | None = None
+    max_retrieve_top_k: int | None = None
+    max_query_chars: int | None = None
+    max_answer_chars: int | None = None
+    max_value_chars: int | None = None
+    max_seconds: int | float | None = None
+
+
+class _Quota(_Strict):
+    per: Per = "user"
+    kind: str | None = None
+    rows: int | None = None
+    bytes: int | None = None
+    writes_a_minute: int | None = None
+    soft: float | int = 0.8
+    on_full: OnFull = "refuse"
+
+
+class _Retention(_Strict):
+    longest_days: float | int | None = None
+    hard: bool = False
+
+
+class _Limits(_Strict):
+    consent: Literal["implied", "required"] = "implied"
+    consent_keys: list[str] = []
+    quotas: list[_Quota] = []
+    retention: dict[str, _Retention] = {}
+    review_longest_days: float | int | None = None
+
+
+class _Redaction(_Strict):
+    entities: dict[str, str] = {}
+    reveal: list[str] = []
+    names: list[str] = []
+    regions: list[str] = []
+
+    def rules(self) -> RedactionRules:
+        return RedactionRules(
+            actions=self.entities,
+            reveal=frozenset(self.reveal),
+            names=frozenset(self.names),
+            regions=tuple(self.regions),
+        )
+
+
+class _Entities(_Strict):
+    read: EntityReading | None = None
+
+
+class _File(_Strict):
+    keys: dict[str, _Key] | None = None
+    levels: list[str] | None = None
+    kinds: list[str] | None = None
+    on_violation: OnViolation = "stop"
+    preference_bias: float | int | None = None
+    standing_kinds: list[str] = []
+    standing_categories: list[str] | None = None
+    open_keys: bool = False
+    keyless: bool | None = None
+    default_ttl_days: int | None = None
+    fixed_kinds: list[str] = []
+    judged: bool = False
+    on_model_failure: OnModelFailure = "stop"
+    on_refuted: OnRefuted = "report"
+    sensitive_words: list[str] = []
+    keep_messages: bool = True
+    grant: _Grant = _Grant()
+    budget: _Budget = _Budget()
+    limits: _Limits = _Limits()
+    redaction: _Redaction = _Redaction()
+    entities: _Entities = _Entities()
+
+
+def load_guard(path: str | Path) -> GuardFile:
+    """Policy, grant and budget of the file at `path` (`.toml` or `.json`).
+
+    Raises InvalidConfig: `policy_file` (absent, unreadable, too large, neither TOML nor JSON), else the field's own
+    reason.
+    """
+    return read_guard(_read(Path(path)))
+
+
+def read_guard(data: object) -> GuardFile:
+    """Return the policy, grant and budget of such a file. Raises InvalidConfig with the field's own reason."""
+    try:
+        file = _File.model_validate(data)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise InvalidConfig("policy:" + ".".join(str(part) for part in first["loc"]), hint=first["msg"]) from None
+    policy = _policy(file)
+    return GuardFile(
+        policy=policy,
+        grant=_grant(file.grant, policy),
+        budget=Budget(**_given(file.budget)),
+        limits=_limits(file.limits),
+        redaction=file.redaction.rules(),
+        entities=file.entities.read,
+    )
+
+
+def load_policy(path: str | Path) -> Policy:
+    """Return the policy of the file at `path`. Raises InvalidConfig as `load_guard` does."""
+    return load_guard(path).policy
+
+
+def _policy(file: _File) -> Policy:
+    settings: dict[str, Any] = {
+        "levels": None if file.levels is None else frozenset(file.levels),
+        "kinds": None if file.kinds is None else _kinds(file.kinds, "kinds"),
+        "preference_bias": file.preference_bias,
+        "standing_categories": None if file.standing_categories is None else frozenset(file.standing_categories),
+    }
+    return Policy(
+        keys=None if file.keys is None else {key: entry.rule(key) for key, entry in file.keys.items()},
+        on_violation=file.on_violation,
+        standing_kinds=_kinds(file.standing_kinds, "standing_kinds"),
+        fixed_kinds=_kinds(file.fixed_kinds, "fixed_kinds"),
+        judged=file.judged,
+        on_model_failure=file.on_model_failure,
+        on_refuted=file.on_refuted,
+        sensitive_words=frozenset(file.sensitive_words),
+        keep_messages=file.keep_messages,
+        open_keys=file.open_keys,
+        keyless=file.keyless,
+        default_ttl_days=file.default_ttl_days,
+        **{name: value for name, value in settings.items() if value is not None},
+    )
+
+
+def _grant(grant: _Grant, policy: Policy) -> Grant:
+    granted = Grant.of(policy, trust=grant.trust, levels=grant.levels)
+    if grant.keys is None:
+        return granted
+    return Grant(
+        keys=frozenset(grant.keys), levels=granted.levels, denied_keys=granted.denied_keys, keyless=granted.keyless
+    )
+
+
+def _limits(limits: _Limits) -> Limits:
+    quotas = []
+    for quota in limits.quotas:
+        kind = None if quota.kind is None else next(iter(_kinds([quota.kind], "limits.quotas")))
+        quotas.append(Quota(**quota.model_dump() | {"kind": kind}))
+    retention = {
+        kind: _retention(rule) for name, rule in limits.retention.items() for kind in _kinds([name], "limits.retention")
+    }
+    return Limits(
+        consent=limits.consent,
+        consent_keys=frozenset(limits.consent_keys),
+        quotas=tuple(quotas),
+        retention=retention,
+        review_longest=_days(limits.review_longest_days, "limits.review_longest_days"),
+    )
+
+
+def _retention(rule: _Retention) -> Retention:
+    return Retention(longest=_days(rule.longest_days, "limits.retention"), hard=rule.hard)
+
+
+def _days(days: float | None, name: str) -> timedelta | None:
+    if days is not None and not 0 < days <= MAX_RETENTION_DAYS:  # also false for NaN
+        raise InvalidConfig(name, hint=f"days are more than 0 and at most {MAX_RETENTION_DAYS}")
+    return None if days is None else timedelta(days=days)
+
+
+def _given(settings: BaseModel) -> dict[str, Any]:
+    return {name: value for name, value in settings.model_dump().items() if value is not None}
+
+
+def _kinds(names: list[str], field: str) -> frozenset[Kind]:
+    try:
+        return frozenset(Kind(name) for name in names)
+    except ValueError:
+        raise InvalidConfig(field, hint="one or more of " + ", ".join(Kind)) from None
+
+
+def _read(path: Path) -> object:
+    try:
+        if path.stat().st_size > MAX_FILE_BYTES:
+            raise InvalidConfig("policy_file", hint=f"larger than {MAX_FILE_BYTES} bytes")
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise InvalidConfig("policy_file", hint=f"cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError:
+        raise InvalidConfig("policy_file", hint="not UTF-8") from None
+    try:
+        return strict_json.loads(text, max_bytes=MAX_FILE_BYTES) if path.suffix == ".json" else tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidConfig("policy_file", hint=f"not TOML: {error}") from None
+    except strict_json.NotStrictJson as error:
+        raise InvalidConfig("policy_file", hint=f"not JSON: {error}") from None
+
+
+def guard_data(guard: GuardFile) -> dict[str, Any]:
+    """Return the content of a policy file that reads as `guard`, as JSON data: `read_guard` gives it back."""
+    policy, limits = guard.policy, guard.limits
+    return {
+        "keys": None if policy.keys is None else {key: _rule_data(rule) for key, rule in sorted(policy.keys.items())},
+        "levels": sorted(policy.levels),
+        "kinds": sorted(policy.kinds),
+        "on_violation": policy.on_violation,
+        "preference_bias": policy.preference_bias,
+        "standing_kinds": sorted(policy.standing_kinds),
+        "standing_categories": sorted(policy.standing_categories),
+        "open_keys": policy.open_keys,
+        "keyless": policy.keyless,
+        "default_ttl_days": policy.default_ttl_days,
+        "fixed_kinds": sorted(policy.fixed_kinds),
+        "judged": policy.judged,
+        "on_model_failure": policy.on_model_failure,
+        "on_refuted": policy.on_refuted,
+        "sensitive_words": sorted(policy.sensitive_words),
+        "keep_messages": policy.keep_messages,
+        "grant": _grant_data(guard.grant, policy),
+        "budget": {limit.name: getattr(guard.budget, limit.name) for limit in fields(guard.budget)},
+        "limits": {
+            "consent": limits.consent,
+            "consent_keys": sorted(limits.consent_keys),
+            "quotas": [{name: getattr(quota, name) for name in _Quota.model_fields} for quota in limits.quotas],
+            "retention": {
+                kind: {"longest_days": _in_days(rule.longest), "hard": rule.hard}
+                for kind, rule in sorted(limits.retention.items())
+            },
+            "review_longest_days": _in_days(limits.review_longest),
+        },
+        "redaction": {
+            "entities": dict(guard.redaction.actions),
+            "reveal": sorted(guard.redaction.reveal),
+            "names": sorted(guard.redaction.names),
+            "regions": list(guard.redaction.regions),
+        },
+        "entities": {"read": guard.entities},
+    }
+
+
+def _rule_data(rule: KeyRule) -> dict[str, Any]:
+    shown = {name: getattr(rule, name) for name in _Key.model_fields}
+    return shown | {"allowed_values": None if rule.allowed_values is None else sorted(rule.allowed_values)}
+
+
+def _grant_data(grant: Grant, policy: Policy) -> dict[str, Any]:
+    trusted = sorted(policy.sensitive_keys - grant.denied_keys)
+    keys = None if grant.keys == Grant.of(policy, trust=trusted).keys else sorted(grant.keys or ())
+    return {"keys": keys, "trust": trusted, "levels": sorted(grant.levels)}
+
+
+def _in_days(duration: timedelta | None) -> float | None:
+    return None if duration is None else duration / timedelta(days=1)

@@ -1,0 +1,221 @@
+"""Policy boundary: proposals of a model, a rule or a caller are checked here before any other module sees them.
+
+Every function takes arbitrary values and raises only the errors it names; a reason never contains rejected content.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from mnemic.errors import (
+    InvalidCandidates,
+    InvalidInput,
+    ModelEmpty,
+    ModelInvalidJson,
+    ModelInvalidSchema,
+    RunStopped,
+)
+from mnemic.policy import strict_json
+from mnemic.policy.budget import Budget
+from mnemic.policy.candidate_check import (
+    MAX_CONTENT_CHARS,
+    check_candidate,
+    confidence_of,
+    free_text,
+    key_of,
+    level_of,
+    number_of,
+    ttl_within,
+    value_of,
+)
+from mnemic.policy.rules import Policy
+from mnemic.reason_codes import DUPLICATE
+from mnemic.text.normalise import canonical_key, canonical_value, clean_content
+from mnemic.types import Candidate, Level, Skipped, Source
+
+__all__ = [
+    "CAPTURE_CATEGORIES",
+    "DEFAULT_CONFIDENCE",
+    "LONGEST_MODEL_TTL",
+    "MAX_CONTENT_CHARS",
+    "Answer",
+    "Checked",
+    "check_answer",
+    "check_candidate",
+    "check_candidates",
+    "drop_duplicates",
+    "items_of",
+    "parse_json",
+]
+
+LONGEST_MODEL_TTL = timedelta(days=365)
+"""The longest time that a model may wish for. A program may wish for 36,500 days, or for no end."""
+DEFAULT_CONFIDENCE = 0.8
+CAPTURE_CATEGORIES = frozenset({"preference", "instruction", "identity", "relation", "event", "fact"})
+"""Categories that a model may give a statement. Any other is dropped."""
+_NO_DAY_COUNT = 10**6
+"""Beyond every time that may be wished for: a number of days is cut to this before it meets `timedelta`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """The candidates that keep the contract, and those left out with the reason (`on_violation="skip"`, duplicates)."""
+
+    candidates: tuple[Candidate, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """An answer, and the keys of the memories it says it used, each once."""
+
+    answer: str = field(repr=False)
+    used_memory_keys: tuple[str, ...] = ()
+
+
+def parse_json(text: object) -> object:
+    """Return the value of strict JSON `text` (`mnemic.policy.strict_json`), which one Markdown fence may enclose.
+
+    Raises ModelEmpty for blank text, ModelInvalidJson for anything else that is not strict JSON.
+    """
+    if isinstance(text, str) and not text.strip():
+        raise ModelEmpty
+    try:
+        return strict_json.loads(_unfenced(text) if isinstance(text, str) else text)
+    except strict_json.NotStrictJson as error:
+        raise ModelInvalidJson(hint=str(error)) from None
+
+
+def _unfenced(text: str) -> str:
+    """`text` without a Markdown fence around all of it."""
+    stripped = text.strip()
+    head, line_end, rest = stripped.partition("\n")
+    fenced = line_end and head.strip().lower() in ("```", "```json") and rest.endswith("```")
+    return rest.removesuffix("```") if fenced else text
+
+
+def check_candidates(raw: object, policy: Policy, budget: Budget) -> Checked:
+    """Return the candidates in a model's `{"items": [{"key", "value", ...}]}`, an item with `category`, `scope`,
+    `ttl_days`, `confidence` and `quote` where it has them; a `key` of null is a statement without a key, where policy
+    allows it.
+
+    Other names are ignored. The length of the list is checked before any item. A breach raises InvalidCandidates,
+    KeyNotAllowed or ScopeNotAllowed; under `on_violation="skip"` the item is skipped with that reason instead, and so
+    are the items beyond `max_capture_items` (one entry for all of them). Only a payload that is no object, or has no
+    list of items, raises in both cases. Of two items with the same key, level and value the first is kept.
+    """
+    items = items_of(raw)
+    skipped: list[Skipped] = []
+    if len(items) > budget.max_capture_items:
+        if policy.on_violation == "stop":
+            raise InvalidCandidates("too_many_items")
+        skipped.append(Skipped(reason=InvalidCandidates("too_many_items").reason))
+        items = items[: budget.max_capture_items]
+    kept: list[Candidate] = []
+    for item in items:
+        try:
+            kept.append(_candidate(item, policy, budget))
+        except RunStopped as breach:
+            if policy.on_violation == "stop":
+                raise
+            skipped.append(Skipped(reason=breach.reason, key=_key_to_name(item)))
+    distinct, doubles = drop_duplicates(kept)
+    return Checked(candidates=distinct, skipped=(*skipped, *doubles))
+
+
+def drop_duplicates(candidates: Iterable[Candidate]) -> tuple[tuple[Candidate, ...], tuple[Skipped, ...]]:
+    """Return the first of each key, level, kind and value (compared without case), and a `duplicate` entry for each
+    other one.
+    """
+    kept: dict[tuple[str | None, str, str, str], Candidate] = {}
+    doubles = []
+    for candidate in candidates:
+        identity = (candidate.key, candidate.level, candidate.kind, canonical_value(candidate.content))
+        if kept.setdefault(identity, candidate) is not candidate:
+            doubles.append(Skipped(reason=DUPLICATE, key=candidate.key, span=candidate.source.span))
+    return tuple(kept.values()), tuple(doubles)
+
+
+def check_answer(raw: object) -> Answer:
+    """Return the answer in a model's `{"answer", "used_memory_keys"}`. Whether it cites rightly is the audit's
+    question, not this one's.
+
+    Raises ModelInvalidSchema (`llm_invalid_schema`) for another shape, ModelEmpty (`llm_empty`) for a blank answer.
+    """
+    if not isinstance(raw, Mapping):
+        raise ModelInvalidSchema(hint="not an object")
+    answer, keys = raw.get("answer"), raw.get("used_memory_keys")
+    if not isinstance(answer, str):
+        raise ModelInvalidSchema(hint="answer is not text")
+    if not isinstance(keys, list | tuple) or not all(isinstance(key, str) for key in keys):
+        raise ModelInvalidSchema(hint="used_memory_keys is not a list of texts")
+    try:
+        text = clean_content(answer)
+        names = [clean_content(key) for key in keys]
+    except InvalidInput:
+        raise ModelInvalidSchema(hint="not valid text") from None
+    if not text:
+        raise ModelEmpty
+    return Answer(answer=text, used_memory_keys=tuple(dict.fromkeys(name for name in names if name)))
+
+
+def items_of(raw: object) -> Sequence[object]:
+    """Return the items of a model's answer. Raises InvalidCandidates (`not_object`, `items`)."""
+    if not isinstance(raw, Mapping):
+        raise InvalidCandidates("not_object")
+    items = raw.get("items")
+    if not isinstance(items, list | tuple):
+        raise InvalidCandidates("items")
+    return items
+
+
+def _candidate(item: object, policy: Policy, budget: Budget) -> Candidate:
+    if not isinstance(item, Mapping):
+        raise InvalidCandidates("item")
+    if "key" not in item or "value" not in item:
+        raise InvalidCandidates("missing_keys")
+    keyless = item["key"] is None and policy.allows_keyless
+    key = None if keyless else key_of(item["key"], policy)
+    value = free_text(item["value"]) if key is None else value_of(item["value"], key, policy, budget)
+    level = level_of(item.get("scope", Level.USER.value), policy)
+    ttl, clamped_ttl = ttl_within(_days(item.get("ttl_days")), LONGEST_MODEL_TTL)
+    confidence, clamped_confidence = confidence_of(item.get("confidence", DEFAULT_CONFIDENCE))
+    category = item.get("category")
+    return Candidate(
+        content=value,
+        key=key,
+        level=level,
+        category=category if isinstance(category, str) and category in CAPTURE_CATEGORIES else None,
+        ttl=ttl,
+        confidence=confidence,
+        source=Source(quote=_quote(item.get("quote"))),
+        clamped=clamped_ttl + clamped_confidence,
+    )
+
+
+def _key_to_name(item: object) -> str | None:
+    """Return the key of a skipped item for the report, where it is fit to be shown."""
+    try:
+        return canonical_key(item["key"])  # type: ignore[index]
+    except (InvalidInput, LookupError, TypeError):
+        return None
+
+
+def _quote(raw: object) -> str | None:
+    if raw is None:
+        return None
+    if not isinstance(raw, str) or len(raw) > MAX_CONTENT_CHARS or any("\ud800" <= c <= "\udfff" for c in raw):
+        raise InvalidCandidates("quote")
+    return raw.strip() or None
+
+
+def _days(raw: object) -> timedelta | None:
+    """Return a number of days as a duration, None for none; numbers beyond any calendar are capped first, so that
+    nothing overflows.
+    """
+    if raw is None:
+        return None
+    days = number_of(raw, "ttl_days")
+    return timedelta(days=max(-_NO_DAY_COUNT + 1, min(_NO_DAY_COUNT - 1, days)))

@@ -1,0 +1,79 @@
+"""The ranked lists a search is made of: one small function a list, all of one shape.
+
+Each takes a snapshot of the store, the filter and the question, and gives its best memories with a score in its own
+unit. One that fails is named in the result and the others still count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+
+from mnemic.ports import Snapshot
+from mnemic.retrieve.background_similarity import SAMPLE, background_of, standing_out
+from mnemic.retrieve.question import Question
+from mnemic.types import Scored, Vector, VectorSpace, Where
+from mnemic.types.cosines import read
+
+RECENT_DEPTH = 20
+
+RankedList = Callable[[Snapshot, Where, Question], Awaitable[Sequence[Scored]]]
+
+
+async def by_vector(moment: Snapshot, where: Where, question: Question) -> Sequence[Scored]:
+    """Rank by cosine between the query's and the memory's embedding; a model other than the default one is read on its
+    own scale and against the scope's background.
+    """
+    vector, space = question.vector, question.space
+    if vector is None:
+        return ()
+    found = await moment.nearest(where, vector, limit=question.depth, space=space)
+    if space is None or not space.scale:
+        return found
+    found = _read(space, found)
+    others = found if len(found) < question.depth else await _newest(moment, where, vector, space)
+    return standing_out(found, background_of([one.score for one in others]))
+
+
+async def _newest(moment: Snapshot, where: Where, vector: Vector, space: VectorSpace) -> list[Scored]:
+    """Return cosines of the newest memories, near or not."""
+    newest = frozenset(one.memory_id for one in await moment.recent(where, limit=SAMPLE))
+    return _read(space, await moment.nearest(replace(where, memory_ids=newest), vector, limit=SAMPLE, space=space))
+
+
+def _read(space: VectorSpace, found: Sequence[Scored]) -> list[Scored]:
+    return [Scored(one.memory_id, read(space, one.score)) for one in found]
+
+
+async def by_keyword(moment: Snapshot, where: Where, question: Question) -> Sequence[Scored]:
+    """By BM25 over the memory's words and those of its context."""
+    return await moment.match(where, question.keywords, limit=question.depth)
+
+
+async def by_key(moment: Snapshot, where: Where, question: Question) -> Sequence[Scored]:
+    """Memories whose key the query spells out ("update channel" finds `update_channel`), each with score 1."""
+    keys = question.keys if where.keys is None else question.keys & where.keys
+    if not keys:
+        return ()
+    found = await moment.recent(replace(where, keys=keys), limit=question.depth)
+    return [Scored(entry.memory_id, 1.0) for entry in found]
+
+
+async def by_recency(moment: Snapshot, where: Where, question: Question) -> Sequence[Scored]:
+    """By when it happened, newest first; only few, as it weighs little."""
+    return await moment.recent(where, limit=min(RECENT_DEPTH, question.depth))
+
+
+EARLY_LISTS: Mapping[str, RankedList] = MappingProxyType({"keyword": by_keyword, "key": by_key, "recency": by_recency})
+"""Lists that need no vector: they are made while the query is embedded."""
+
+LATE_LISTS: Mapping[str, RankedList] = MappingProxyType({"vector": by_vector})
+
+STANDING_LISTS: Mapping[str, RankedList] = MappingProxyType(
+    {"vector": by_vector, "keyword": by_keyword, "recency": by_recency}
+)
+"""Lists that say which standing memories come first; the newest are among them in any case."""
+
+PART_LISTS: Mapping[str, RankedList] = MappingProxyType({"vector": by_vector, "keyword": by_keyword})
+"""Lists that are also made for each part of a question about several things."""

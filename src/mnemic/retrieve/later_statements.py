@@ -1,0 +1,160 @@
+"""Of two statements that disagree, the later one first.
+
+Messages are kept as they were said, so what was said in March stays found after it was taken back in May; and
+statements may live side by side that nobody compared. Among the best of a search, what a later statement of the same
+person takes the place of is put after it, and says so: the later one gets the place before the earlier one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from functools import lru_cache
+from types import MappingProxyType
+
+import numpy as np
+
+from mnemic.compare import LEAST_COSINE
+from mnemic.compare.change import frame_of, judge
+from mnemic.compare.statement_frame import Frame
+from mnemic.compare.vocabulary import plain
+from mnemic.retrieve.bias import STANDING
+from mnemic.retrieve.diversity import Entry
+from mnemic.types import Kind, Memory, VectorSpace
+from mnemic.types.cosines import read
+
+COMPARED = 24
+"""Number of the best hits that are compared with each other."""
+FEWER = 4
+"""Of what a question found, so many count as one of what a statement is near: nothing is closed by their order."""
+GENERATIONS = 4
+"""Changes of a statement, one after the other, that are followed back from the latest."""
+LEAST_PART = 0.25
+"""Share of a message that a statement must make up so that the whole of it counts as outdated."""
+LONGEST, LONGEST_REQUEST = 300, 160
+"""Characters of what is compared. A longer message says many things, mostly asks for help with them, and nine in ten
+of the changes that were read in such were none (docs/benchmarks/retrieval.md).
+"""
+_REQUEST = re.compile(r"\?|\b(?:can|could|would) you\b|\bhelp me\b", re.IGNORECASE)
+NO_MEMORIES: Mapping[str, Memory] = MappingProxyType({})
+_KINDS = frozenset({Kind.LONG_TERM, Kind.EPISODIC})
+_STEP = 1e-6
+
+
+def outdated(
+    memories: Sequence[Memory], closed: Mapping[str, Memory] = NO_MEMORIES, space: VectorSpace | None = None
+) -> dict[str, str]:
+    """For each of the memories that a later one takes the place of, the memory_id of that: of several the latest.
+
+    `closed`: what they superseded, directly or through others, by memory_id. A message that says nothing else than one
+    of these is as outdated. `space`: that of their vectors.
+    """
+    ordered = sorted((one for one in memories if _compared(one)), key=_moment)
+    if len(ordered) < 2 or len({len(one.vector or b"") for one in ordered}) > 1:
+        return {}
+    vectors = np.array([np.frombuffer(one.vector or b"", dtype=np.float32) for one in ordered])
+    cosines = vectors @ vectors.T
+    found: dict[str, str] = {}
+    for later in range(1, len(ordered)):
+        new = frame_of(ordered[later])
+        if new.silent and not ordered[later].supersedes:
+            continue
+        for earlier in range(later):
+            cosine = float(cosines[earlier, later])
+            if space is not None and space.scale:
+                cosine = read(space, cosine)
+            if _is_source_of_closed(ordered[earlier], ordered[later], closed):
+                found[ordered[earlier].memory_id] = ordered[later].memory_id
+                continue
+            if cosine < LEAST_COSINE or not _comparable(ordered[earlier], ordered[later]):
+                continue
+            if _takes_place(frame_of(ordered[earlier]), new, round(cosine, 6), len(ordered) // FEWER + 1):
+                found[ordered[earlier].memory_id] = ordered[later].memory_id
+    return found
+
+
+@lru_cache(maxsize=16384)
+def _takes_place(old: Frame, new: Frame, cosine: float, among: int) -> bool:
+    """Return True if the later of two statements takes the place of the other; searches meet the same two again and
+    again. The cosine is rounded: a product of matrices adds up in an order that depends on their size.
+    """
+    return judge(old, new, cosine, among=among) is not None
+
+
+def latest_first(
+    entries: Sequence[Entry],
+    memories: Mapping[str, Memory],
+    closed: Mapping[str, Memory] = NO_MEMORIES,
+    space: VectorSpace | None = None,
+) -> tuple[list[Entry], Mapping[str, str]]:
+    """`entries`, best first, with what is outdated after what took its place, and what is outdated by what."""
+    compared = [memories[one] for one, _, reason in entries[:COMPARED] if reason != STANDING and one in memories]
+    found = outdated(compared, closed, space)
+    if not found:
+        return list(entries), found
+    scores = {memory_id: score for memory_id, score, _ in entries}
+    for one in sorted(compared, key=_moment):
+        later = found.get(one.memory_id)
+        if later is not None and scores[later] <= scores[one.memory_id]:
+            scores[later] = scores[one.memory_id] + _STEP
+    changed = [(memory_id, scores[memory_id], reason) for memory_id, _, reason in entries]
+    return sorted(changed, key=lambda entry: (entry[2] == STANDING, entry[1]), reverse=True), found
+
+
+def _compared(memory: Memory) -> bool:
+    if memory.kind not in _KINDS or memory.vector is None:
+        return False
+    said = memory.content
+    return len(said) <= LONGEST_REQUEST or (len(said) <= LONGEST and not _REQUEST.search(said))
+
+
+def _is_source_of_closed(earlier: Memory, later: Memory, closed: Mapping[str, Memory]) -> bool:
+    """Return True if `earlier` is the message that told what `later` has taken the place of."""
+    if earlier.kind is not Kind.EPISODIC or _moment(earlier) >= _moment(later) or earlier.scope != later.scope:
+        return False
+    said = plain(earlier.content)
+    olds = _before(later, closed)
+    return any(
+        old.source.session == earlier.source.session and _is_most_of(plain(old.source.quote or old.content), said)
+        for old in olds
+    )
+
+
+def _before(later: Memory, closed: Mapping[str, Memory]) -> list[Memory]:
+    """Return what a memory has superseded, and what that had."""
+    found: dict[str, Memory] = {}
+    waiting = list(later.supersedes)
+    while waiting:
+        one = closed.get(waiting.pop())
+        if one is not None and one.memory_id not in found:
+            found[one.memory_id] = one
+            waiting += one.supersedes
+    return list(found.values())
+
+
+def _is_most_of(part: str, said: str) -> bool:
+    part = part.strip(" .,;:!?")
+    return bool(part) and part in said and len(part) >= LEAST_PART * len(said)
+
+
+def _comparable(earlier: Memory, later: Memory) -> bool:
+    """Return True if the one may take the place of the other: the same person said both, with as much trust, at two
+    times.
+    """
+    return (
+        _moment(earlier) < _moment(later)
+        and earlier.scope == later.scope
+        and earlier.author == later.author
+        and later.trust >= earlier.trust
+        and _speaker(later) not in ("assistant", "tool")
+        and _speaker(earlier) in (_speaker(later), "assistant", "tool")
+    )
+
+
+def _speaker(memory: Memory) -> str:
+    return memory.source.speaker or "user"
+
+
+def _moment(memory: Memory) -> tuple[datetime, str]:
+    return memory.happened_at, memory.memory_id

@@ -1,0 +1,252 @@
+"""Resources of an open store: the writing connection with its one thread, the readers, and the search indexes."""
+
+from __future__ import annotations
+
+import random
+import secrets
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import apsw
+
+from mnemic.errors import StoreUnavailable
+from mnemic.stores.codec import checked_secret, cosines, text_check
+from mnemic.stores.sealing import Sealer
+from mnemic.stores.sqlite.database_file import BUSY_SECONDS, BusyHandler, claim_space, connect, is_frozen, prepare
+from mnemic.stores.sqlite.failures import immediate, suspected
+from mnemic.stores.sqlite.nearest_neighbours import Found, best, near
+from mnemic.stores.sqlite.reserved_space import ReservedSpace
+from mnemic.stores.sqlite.rows import Rows, Terms, fetch
+from mnemic.stores.sqlite.threads import Fresh, Groups, Readers, Work, reading
+from mnemic.stores.sqlite.transaction import SqliteTransaction
+from mnemic.stores.sync_transactions import run_through
+from mnemic.types import Scope, Status, Vector, VectorSpace
+
+if TYPE_CHECKING:
+    from mnemic.stores.sqlite.disk_space import Room
+    from mnemic.stores.sqlite.indexes import ScopeIndexes
+    from mnemic.text.bm25 import Bm25
+
+T = TypeVar("T")
+
+_SECRET = "SELECT secret, checksum FROM tenant WHERE tenant = ?"  # noqa: S105
+_SCRUB_SECONDS = 0.2
+
+
+class OpenFile:
+    """Open state of one file. Writes run on the `writer` thread, `close` on any thread once nothing else runs."""
+
+    def __init__(
+        self,
+        path: Path,
+        space: VectorSpace | None,
+        *,
+        durability: str,
+        bm25: Bm25 | None,
+        index_bytes: int,
+        readers: int,
+        vfs: str | None,
+        reserved: ReservedSpace,
+        sealer: Sealer,
+    ) -> None:
+        self.busy = BusyHandler()
+        self.writing = prepare(path, durability=durability, busy=self.busy, vfs=vfs)
+        with ExitStack() as undo:
+            undo.callback(self.writing.close)
+            self.space = claim_space(self.writing, space)
+            ((salt,),) = fetch(self.writing, "SELECT value FROM meta WHERE name = 'term_salt'")
+            # State committed before the transaction: under the write lock nobody can add to it.
+            self._committed = connect(path, durability=durability, vfs=vfs)
+            undo.callback(self._committed.close)
+            self.readers = Readers(lambda: connect(path, durability=durability, vfs=vfs), threads=readers)
+            undo.pop_all()
+        self.rows = Rows(Terms(salt), sealer)
+        self._bm25, self._index_bytes = bm25, index_bytes
+        self._indexes: ScopeIndexes | None = None
+        self._making = threading.Lock()
+        self.writer = ThreadPoolExecutor(1, thread_name_prefix="mnemic-write")
+        self.groups = Groups(self, self.writer)
+        self._changes_before = 0
+        self._unscrubbed = self._removing = False
+        self._path = path
+        self._identity = _identity(path)
+        self._reserved = reserved
+        if not is_frozen(path):
+            reserved.load()
+
+    def alone(self, work: Work) -> Any:
+        """Run `work` to its end on this thread, and commit. On a full disk the log is emptied into the file, for which
+        the reserved space lends room; work that removes may use that space itself.
+        """
+        self.check_identity()
+        self._removing = False
+        try:
+            return self._commit(work)
+        except apsw.FullError:
+            return self._room(removing=self._removing).again(lambda: self._commit(work))
+
+    def _room(self, *, removing: bool = False) -> Room:
+        from mnemic.stores.sqlite.disk_space import Room
+
+        return Room(self.writing, self._path, self._reserved, removing)
+
+    def _commit(self, work: Work) -> Any:
+        """Return the result of `work` in a committed transaction; data that it removed is no longer readable."""
+        with immediate(self.writing):
+            self._changes_before = self.writing.total_changes()
+            result, removed = self._through(work, {})
+        self.scrub(removed=removed)
+        return result
+
+    def check_identity(self) -> None:
+        """Raise StoreUnavailable (`replaced`) if the path no longer names the open file: writes would be lost."""
+        if _identity(self._path) != self._identity:
+            raise StoreUnavailable("replaced", hint="the file was deleted or replaced while it was open: open it again")
+
+    def member(self, work: Work, fresh: Fresh) -> tuple[Any, bool]:
+        """Run `work` to its end inside the transaction that a group has open."""
+        if not fresh:
+            self.check_identity()
+            self._changes_before = self.writing.total_changes()
+        with suspected(self.writing):
+            return self._through(work, fresh)
+
+    def _through(self, work: Work, fresh: Fresh) -> tuple[Any, bool]:
+        nearest = partial(self._nearest, fresh)
+        transaction = SqliteTransaction(self.writing, rows=self.rows, dimension=self.space.dimension, nearest=nearest)
+        try:
+            result = run_through(work, transaction)
+        finally:
+            transaction.end()
+            self._removing = transaction.removed
+        fresh.update(transaction.changed)
+        return result, transaction.removed
+
+    def tidy(self, *, whole: bool) -> int:
+        """Empty the log into the file, and with `whole` rewrite the file; return the bytes freed. Checksums and planner
+        statistics that do not fit on a full disk are left to the next run.
+        """
+        from mnemic.stores.sqlite.damage import fill_checks
+
+        before = self._size()
+        with suppress(apsw.FullError):
+            fill_checks(self.writing)
+        if whole:
+            self._room().done(lambda: _in_turn(lambda: self.writing.execute("VACUUM")))
+        with suppress(apsw.FullError):
+            self.writing.pragma("optimize")
+        _in_turn(lambda: self.writing.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE))
+        self._unscrubbed = False
+        return max(0, before - self._size())
+
+    def _size(self) -> int:
+        from mnemic.stores.sqlite.maintenance import files_of
+
+        return sum(file.stat().st_size for file in files_of(self._path))
+
+    def secret(self, tenant: str, given: bytes | None = None) -> bytes:
+        """Return the tenant's secret, made (or taken as `given`) and synced to the disk where it has none."""
+        known = fetch(self.writing, _SECRET, (tenant,))
+        if not known:
+            with self._synced(), immediate(self.writing):
+                made = given or secrets.token_bytes(32)
+                made_row = (tenant, made, text_check(tenant, made))
+                fetch(self.writing, "INSERT OR IGNORE INTO tenant VALUES (?, ?, ?)", made_row)
+                known = fetch(self.writing, _SECRET, (tenant,))
+        return checked_secret(tenant, *known[0])
+
+    @contextmanager
+    def _synced(self) -> Iterator[None]:
+        before = self.writing.pragma("synchronous")
+        self.writing.pragma("synchronous", "FULL")
+        try:
+            yield
+        finally:
+            self.writing.pragma("synchronous", before)
+
+    def indexes(self) -> ScopeIndexes:
+        """Return the search indexes, made with the first search."""
+        with self._making:
+            if self._indexes is None:
+                from mnemic.stores.sqlite.indexes import ScopeIndexes
+
+                self._indexes = ScopeIndexes(
+                    rows=self.rows, dimension=self.space.dimension, bm25=self._bm25, budget=self._index_bytes
+                )
+            return self._indexes
+
+    def _nearest(self, fresh: Fresh, scope: Scope, vector: Vector, limit: int, at_least: float) -> Found:
+        # Before its first change the writing connection sees the committed state, and has the pages at hand that any
+        # other connection would have to read again after every commit.
+        unchanged = self.writing.total_changes() == self._changes_before
+        connection = self.writing if unchanged else self._committed
+        with nullcontext() if unchanged else reading(connection):
+            # What members of the group inserted is not committed, so it takes no place among what is.
+            moved = sum([memory is None or memory.version > 1 for memory in fresh.values()])
+            found = near(connection, self.rows, self.indexes, scope, vector, limit=limit + moved, at_least=at_least)
+        if not fresh:
+            return found
+        changed = [
+            memory
+            for memory in fresh.values()
+            if memory is not None and memory.scope == scope and memory.status is Status.ACTIVE and memory.vector
+        ]
+        if not changed and not moved:
+            return found
+        scores = cosines([memory.vector or b"" for memory in changed], vector)
+        standing = [pair for pair in found if (scope.tenant, pair[0].memory_id) not in fresh]
+        close = [pair for pair in zip(changed, scores, strict=True) if pair[1] >= at_least]
+        return best([*standing, *close], limit)
+
+    def scrub(self, *, removed: bool) -> None:
+        """After a commit that `removed` something, empty the log, which still contains it; keep reserved space."""
+        self._unscrubbed = self._unscrubbed or removed
+        if self._unscrubbed:
+            self.busy.wait(_SCRUB_SECONDS)
+            try:
+                self.writing.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            except apsw.Error:
+                pass
+            else:
+                self._unscrubbed = False
+        if removed:
+            self._reserved.load()
+
+    def close(self) -> None:
+        """Finish the running work, then release the file."""
+        self.writer.shutdown(wait=True)
+        self.readers.close()
+        self._committed.close()
+        self.scrub(removed=False)
+        self.writing.close()
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Identify the file that has the name; None where none has."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _in_turn(work: Callable[[], object]) -> None:
+    """Run `work` exclusively among callers of this function. SQLite does not queue them: VACUUM asks for the lock only
+    halfway, and a second concurrent checkpoint fails at once. Raises apsw.BusyError, apsw.LockedError after
+    `BUSY_SECONDS`.
+    """
+    until = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            work()
+            return
+        except (apsw.BusyError, apsw.LockedError):
+            if time.monotonic() > until:
+                raise
+            time.sleep(random.uniform(0.01, 0.1))  # noqa: S311

@@ -1,0 +1,147 @@
+"""Values of searching as a caller sees it: the query, the results, and the reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from datetime import date, datetime
+from typing import NamedTuple
+
+from mnemic.types.enums import Kind
+from mnemic.types.memory import Memory
+from mnemic.types.serialisation import Serialisable
+from mnemic.types.store_reads import Where
+from mnemic.types.values import JsonValue, frozen
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Intent(Serialisable):
+    """Parameters of a search. `levels` None means the levels that the runtime grants; `top_k` counts memories.
+
+    `as_of` selects what was true at that time, `known_at` what was believed at that time; both together, what was
+    believed then about that time. `parts` are the questions that `query` consists of, each also searched separately; if
+    empty, rules split the query. `where` filters by the data of memories (`mnemic.types.conditions`).
+    """
+
+    query: str = field(repr=False)
+    parts: tuple[str, ...] = field(default=(), repr=False)
+    top_k: int = 4
+    levels: tuple[str, ...] | None = None
+    kinds: tuple[Kind, ...] | None = None
+    categories: tuple[str, ...] | None = None
+    keys: tuple[str, ...] | None = None
+    happened_from: datetime | None = None
+    happened_to: datetime | None = None
+    as_of: datetime | None = None
+    known_at: datetime | None = None
+    min_score: float = 0.0
+    where: Mapping[str, JsonValue] | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.where is not None:
+            object.__setattr__(self, "where", frozen(self.where))
+
+
+class Rank(NamedTuple):
+    """Place of a hit in one list: `position` counts from 1, `score` is in that list's own unit."""
+
+    position: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit(Serialisable):
+    """A memory found by a search, its fused score in 0..1, its rank in each list and signal, and the reason why it is
+    included.
+
+    `outdated_by` is the memory_id of a later statement of the same person that replaces this one, among the hits or
+    near them. `reason` is `relevance`, `preference_bias` or `standing` (pinned). `score` orders the hits of one search.
+    `relevance` (0..1) is the probability that the memory is about the query and is comparable between searches and
+    scopes; None if it is unknown. `why` is one sentence for people.
+    """
+
+    memory: Memory
+    score: float
+    ranks: Mapping[str, Rank] = field(default_factory=dict)
+    reason: str = "relevance"
+    outdated_by: str | None = None
+    relevance: float | None = None
+    why: str = field(default="", repr=False)
+
+    @property
+    def standing(self) -> bool:
+        """True if policy put it here, whatever it is about."""
+        return self.reason == "standing"
+
+
+ABSTAINS_BELOW = 0.2
+"""Threshold of `relevance`: few answerable questions score below it, most unanswerable ones do
+(docs/benchmarks/retrieval.md).
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchPlan(Serialisable):
+    """Record of what a search actually did. `queries` are the query and the parts it was split into. `levels` to
+    `known_at` bound the search; None means unbounded. Memories told from `told_from` to `told_to`, or said by one of
+    `speakers`, are boosted but never required; the same applies to memories `before`, `after` or `during` the event in
+    the memory `anchor`, by which the query expresses its time. `nodes` are the graph entities that the query refers to,
+    `reached` the number of neighbouring ones. `lists` are the lists that answered. `where` is the filter on data.
+    """
+
+    queries: tuple[str, ...] = field(default=(), repr=False)
+    top_k: int = 0
+    levels: tuple[str, ...] = ()
+    kinds: tuple[str, ...] | None = None
+    categories: tuple[str, ...] | None = None
+    keys: tuple[str, ...] | None = None
+    happened_from: datetime | None = None
+    happened_to: datetime | None = None
+    as_of: datetime | None = None
+    known_at: datetime | None = None
+    named: bool = False
+    told_from: date | None = None
+    told_to: date | None = None
+    anchor: str | None = None
+    anchor_at: datetime | None = None
+    anchor_side: str | None = None
+    speakers: tuple[str, ...] = field(default=(), repr=False)
+    nodes: tuple[str, ...] = field(default=(), repr=False)
+    reached: int = 0
+    lists: tuple[str, ...] = ()
+    where: Mapping[str, JsonValue] | None = field(default=None, repr=False)
+
+    def as_dict(self) -> dict[str, JsonValue]:
+        """Return the plan as JSON data."""
+        plan: dict[str, JsonValue] = {}
+        for part in fields(self):
+            value = getattr(self, part.name)
+            if isinstance(value, tuple):
+                plan[part.name] = list(value)
+            else:
+                plan[part.name] = value.isoformat() if isinstance(value, date) else value
+        return plan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchResult(Serialisable):
+    """The hits, best first; the lists that failed (`name: reason`); the filter that was applied; and the plan of the
+    search. `relevance` (0..1) is the probability that anything about the query is known; None if it is unknown.
+    """
+
+    hits: tuple[Hit, ...]
+    errors: Mapping[str, str] = field(default_factory=dict)
+    where: Where
+    query: str = field(default="", repr=False)
+    plan: SearchPlan = SearchPlan()
+    relevance: float | None = None
+
+    @property
+    def degraded(self) -> bool:
+        """True if a list failed, so that an absent memory may exist after all."""
+        return bool(self.errors)
+
+    @property
+    def abstains(self) -> bool:
+        """True if probably nothing about the query is known: the hits are merely the nearest memories."""
+        return self.relevance is not None and self.relevance < ABSTAINS_BELOW

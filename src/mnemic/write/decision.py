@@ -1,0 +1,156 @@
+"""Effects of a draft on memories that are near it, that its key names, or that say the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mnemic.ports import Reads
+from mnemic.reason_codes import ALREADY_SUPERSEDED, CONTRADICTION, NEAR_DUPLICATE
+from mnemic.types import Memory, Outcome, Status
+from mnemic.write.conflict import by_key, contradicted, pending
+from mnemic.write.draft import Decision, Draft, StepTimer
+from mnemic.write.lookup import Found, live, nearest, peers_of
+from mnemic.write.merge import Near, merge, refresh
+from mnemic.write.split_statement import with_rests
+from mnemic.write.supersede import Changed, also, changed, named, own, superseding
+
+MAX_LINEAGE = 64
+"""Maximum number of originals that one memory may represent. A statement beyond that is stored separately, so that
+merging cannot snowball.
+"""
+
+
+async def decide(
+    tx: Reads, draft: Draft, near_by: Found | None, memory_ids: tuple[str, str], timer: StepTimer
+) -> Decision:
+    """Return the decision about a draft that has neighbours or a rule of its key. `near_by` are its neighbours, if
+    known.
+    """
+    return await with_rests(tx, draft, await _decided(tx, draft, near_by, memory_ids, timer))
+
+
+async def _decided(
+    tx: Reads, draft: Draft, near_by: Found | None, memory_ids: tuple[str, str], timer: StepTimer
+) -> Decision:
+    memory_id = memory_ids[0]
+    peers = await peers_of(tx, draft)
+    decision = await _by_rules(tx, draft, peers, memory_id)
+    if decision is not None and decision.outcome is Outcome.SUPERSEDED:
+        around = await _around(tx, draft, near_by)
+        decision = also(decision, draft, [*await _named(tx, draft, around), *changed(draft, around, {})])
+    if decision is not None:
+        timer.note("conflict", decision.reason or str(decision.outcome))
+        timer.note("merge", "skipped")
+        return decision
+    around = await _around(tx, draft, near_by)
+    near = _near(draft, around, peers)
+    named = await _named(tx, draft, around)
+    decision, found = _compared(draft, around, near, named, memory_id)
+    timer.note("conflict", found)
+    if decision is None and found == "none":
+        decision = await _merged(tx, draft, near, memory_ids)
+        timer.note("merge", str(decision.outcome) if decision else "none")
+    else:
+        timer.note("merge", "skipped")
+    return decision or Decision(outcome=Outcome.CREATED, memory=draft.memory(memory_id))
+
+
+def _compared(
+    draft: Draft, around: Sequence[Near], near: Sequence[Near], named: Changed, memory_id: str
+) -> tuple[Decision | None, str]:
+    """Decide which memories the draft contradicts or replaces, with a note for the receipt. Statements that words show
+    to be opposites are never merged; one whose frame shows another subject is stored separately.
+    """
+    opposed = contradicted(draft, near)
+    foreign = [(memory, how) for memory, how in opposed if not own(memory, draft)]
+    if foreign:
+        reason = f"{CONTRADICTION}:{foreign[0][1]}"
+        return pending(draft, [memory for memory, _ in foreign], memory_id, reason), reason
+    seen = {one.memory.memory_id for one in around}
+    by_peers = [one for one in near if one.memory.memory_id not in seen]
+    found = changed(draft, [*around, *by_peers], {memory.memory_id: how for memory, how in opposed})
+    known = {memory.memory_id for memory, _ in named}
+    found = [*named, *(one for one in found if one[0].memory_id not in known)]
+    if found:
+        decision = superseding(draft, found, memory_id)
+        return decision, decision.reason or str(decision.outcome)
+    return None, "kept_apart" if opposed else "none"
+
+
+async def _named(tx: Reads, draft: Draft, around: Sequence[Near]) -> Changed:
+    """Return the memories that the candidate claims to replace, if they are live, the same person's, not later than the
+    candidate, and about the same thing.
+    """
+    cosines = {one.memory.memory_id: one.cosine for one in around}
+    found = [await tx.get(memory_id, scopes=[draft.scope]) for memory_id in draft.candidate.replaces]
+    active = [
+        memory for memory in found if memory is not None and memory.status is Status.ACTIVE and live(memory, draft)
+    ]
+    return named(draft, [Near(memory, cosines.get(memory.memory_id, 0.0)) for memory in active])
+
+
+async def _by_rules(tx: Reads, draft: Draft, peers: Sequence[Memory], memory_id: str) -> Decision | None:
+    """Decide by kind, origin and key, before any text is compared."""
+    if draft.review_reason is not None:
+        return pending(draft, peers if _single(draft) else (), memory_id, draft.review_reason)
+    if draft.spec.append_only:
+        return Decision(outcome=Outcome.CREATED, memory=draft.memory(memory_id))
+    decision = by_key(draft, peers, memory_id)
+    if decision is not None and decision.reason == ALREADY_SUPERSEDED:
+        again = await _in_lineage(tx, draft, peers)
+        return refresh(again, draft, reason=ALREADY_SUPERSEDED) if again else decision
+    return decision
+
+
+async def _merged(tx: Reads, draft: Draft, near: Sequence[Near], memory_ids: tuple[str, str]) -> Decision | None:
+    decision = merge(draft, near, *memory_ids)
+    if decision is None or decision.outcome is not Outcome.MERGED:
+        return decision
+    # Heard again, a statement that was merged before is not merged a second time.
+    again = await _in_lineage(tx, draft, [one.memory for one in near])
+    if again is not None:
+        return refresh(again, draft, reason=NEAR_DUPLICATE)
+    merged = sum([len(await _lineage(tx, draft, memory)) for memory in decision.replaced])
+    return decision if merged < MAX_LINEAGE else None
+
+
+async def _in_lineage(tx: Reads, draft: Draft, memories: Sequence[Memory]) -> Memory | None:
+    """Return the memory of `memories` that superseded one with the draft's fingerprint."""
+    for memory in memories:
+        if any(older.fingerprint == draft.fingerprint for older in await _lineage(tx, draft, memory)):
+            return memory
+    return None
+
+
+async def _lineage(tx: Reads, draft: Draft, memory: Memory) -> list[Memory]:
+    """Return the memories that `memory` superseded, and those that these had superseded, the nearest first, up to
+    `MAX_LINEAGE`.
+    """
+    found: list[Memory] = []
+    waiting = list(memory.supersedes)
+    while waiting and len(found) < MAX_LINEAGE:
+        older = await tx.get(waiting.pop(0), scopes=[draft.scope])
+        if older is not None:
+            found.append(older)
+            waiting += older.supersedes
+    return found
+
+
+async def _around(tx: Reads, draft: Draft, near_by: Found | None) -> list[Near]:
+    """Live memories of the draft's kind that are near it by cosine, under whatever key."""
+    found = await nearest(tx, draft) if near_by is None else near_by
+    return [Near(memory, cosine) for memory, cosine in found]
+
+
+def _near(draft: Draft, around: Sequence[Near], peers: Sequence[Memory]) -> list[Near]:
+    """Those of the draft's key, which may contradict it or be merged with it; under a key all of that key."""
+    chosen = {one.memory.memory_id: one for one in around if one.memory.key == draft.candidate.key}
+    for memory in peers:
+        if memory.memory_id not in chosen:
+            chosen[memory.memory_id] = Near(memory, 0.0)
+    return list(chosen.values())
+
+
+def _single(draft: Draft) -> bool:
+    key = draft.candidate.key
+    return key is not None and draft.policy.rule(key).on_change != "accumulate"

@@ -1,0 +1,84 @@
+"""Other facts of a statement that a later one takes the place of: they go on, in a memory of their own.
+
+"I moved to Porto" closes "I live in Lisbon with my dog Rex", and "My dog Rex" is kept beside it. Such a
+memory names in its data the statement it is the rest of, so that it ends where that one comes back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from mnemic.compare.change import framed, judge
+from mnemic.compare.parts import rest
+from mnemic.compare.statement_frame import Frame
+from mnemic.ports import Reads
+from mnemic.types import REST_OF, Candidate, Kind, Memory, Outcome, Source, Status
+from mnemic.types.identity import new_id
+from mnemic.write.draft import Decision, Draft, RestsUnembedded
+from mnemic.write.fingerprint import fingerprint_of
+
+NEAR_ENOUGH = 0.5
+"""The cosine at which a part is judged: it has no vector of its own, and is of a statement that has been found near."""
+
+
+async def with_rests(tx: Reads, draft: Draft, decision: Decision) -> Decision:
+    """Return the decision with what goes on of the statements that it closes. Raises RestsUnembedded where their
+    vectors have not been asked for; of what has none then, the vector of the whole serves.
+    """
+    if decision.outcome is not Outcome.SUPERSEDED:
+        return decision
+    kept: dict[str, Memory] = {}
+    for memory in decision.replaced:
+        made = _rest_of(draft, memory)
+        if made is not None and await tx.find_fingerprint(draft.scope, made.fingerprint) is None:
+            kept.setdefault(made.fingerprint, made)
+    if kept and draft.rest_vectors is None and draft.vector is not None:
+        raise RestsUnembedded([made.content for made in kept.values()])
+    return replace(decision, kept=(*decision.kept, *kept.values())) if kept else decision
+
+
+def _rest_of(draft: Draft, memory: Memory) -> Memory | None:
+    """Return what goes on of a closed statement; None of a value under a key, of an instruction, and of what a
+    proposer named as a whole (a few words that correct it, and have it as their context, are about one part).
+    """
+    if memory.key is not None or memory.kind is not Kind.LONG_TERM or memory.status is not Status.SUPERSEDED:
+        return None
+    candidate = draft.candidate
+    named = memory.memory_id in candidate.replaces and candidate.context != memory.content
+    if named or memory.category == "instruction":
+        return None
+    new = framed(candidate.content, candidate.key, candidate.source.quote)
+    ended = not new.cues.isdisjoint({"end", "weak_end"})
+    text = rest(memory.content, new, lambda part: _probability(part, new), ended=ended)
+    if not text or text == memory.content:
+        return None
+    same = Candidate(content=text, source=memory.source)
+    return draft.memory(
+        new_id(draft.now),
+        content=text,
+        key=None,
+        category=memory.category,
+        context="",
+        data={**memory.data, REST_OF: memory.memory_id},
+        confidence=memory.confidence,
+        trust=memory.trust,
+        source=_source(memory.source),
+        fingerprint=fingerprint_of(draft.secret, draft.scope, same),
+        vector=(draft.rest_vectors or {}).get(text, memory.vector),
+        agent=memory.agent,
+        author=memory.author,
+        occurred_at=memory.occurred_at,
+        valid_from=draft.starts_at,
+        valid_to=None,
+        expires_at=memory.expires_at,
+    )
+
+
+def _probability(part: Frame, new: Frame) -> float:
+    change = judge(part, new, NEAR_ENOUGH)
+    return 0.0 if change is None else change.probability
+
+
+def _source(source: Source) -> Source:
+    """Return the source of a rest: its words are not in one piece in the message."""
+    return replace(source, quote=None, span=None)

@@ -1,0 +1,60 @@
+"""Questions for a set find the instances, which never say of what kind they are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mnemic.engine import MemoryEngine
+from mnemic.retrieve.category_members import instances_of
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.types import Actor
+from mnemic_testing.embedder import WordEmbedder
+
+ANA = Actor(user="ana")
+
+
+@pytest.mark.parametrize(
+    ("query", "instance"),
+    [
+        ("Which sports do I do?", "tennis"),
+        ("What musical instruments does Jo play?", "violin"),
+        ("What kinds of pets have we had?", "hamster"),
+        ("How many countries have I visited?", "norway"),
+        ("In which cities did we stay?", "lisbon"),
+        ("Do I have any allergies?", "peanuts"),
+        ("Tell me all hobbies that Tom has", "photography"),
+    ],
+)
+def test_the_kind_that_a_question_asks_for_has_instances(query: str, instance: str) -> None:
+    assert instance in instances_of(query).split()
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "Where do I play tennis?",
+        "What did I eat?",
+        "What did the doctor say about my pets?",
+        "Which of them is older?",
+        "Which event happened first, the purchase of the kettle or the party?",
+        "",
+        "what " * 5_000,
+    ],
+)
+def test_other_questions_ask_for_no_kind(query: str) -> None:
+    assert instances_of(query) == ""
+
+
+async def test_which_sports_finds_the_sports(tmp_path: Path) -> None:
+    sports = ("On Sundays I play tennis.", "I joined a rowing crew in May.", "I have a ticket for the swimming hall.")
+    told = [*sports, *(f"Chapter {number} was long." for number in range(40))]
+    async with MemoryEngine(store=SqliteStore(tmp_path / "m.db"), embedder=WordEmbedder()) as engine:
+        for text in told:
+            await engine.add(text, actor=ANA)
+        found = await engine.search("Which sports do I do?", actor=ANA, top_k=3)
+    assert set(sports) <= {hit.memory.content for hit in found.hits}
+    first = next(hit for hit in found.hits if "tennis" in hit.memory.content)
+    assert "instances" in first.ranks
+    assert "names an instance of what is asked for" in first.why

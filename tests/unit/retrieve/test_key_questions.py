@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+import pytest
+
+from mnemic.engine import MemoryEngine
+from mnemic.providers.minilm import MiniLmEmbedder
+from mnemic.retrieve.key_questions import asked_keys
+from mnemic.stores.inprocess import InProcessStore
+from mnemic.types import Actor
+
+ANA = Actor(user="ana")
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("Where do I live?", "home_city"),
+        ("wo wohne ich?", "home_city"),
+        ("Where do I work?", "employer"),
+        ("What do I do for a living?", "job"),
+        ("How old am I?", "age"),
+        ("¿Cuántos años tengo?", "age"),
+        ("When was I born?", "birthday"),
+        ("Wie heiße ich?", "name"),
+    ],
+)
+def test_a_question_asks_for_a_key(text: str, key: str) -> None:
+    assert asked_keys(text) == {key}
+
+
+@pytest.mark.parametrize("text", ["Where does Ben live?", "What do I do about the mould?", "Who am I meeting today?"])
+def test_other_questions_ask_for_none(text: str) -> None:
+    assert asked_keys(text) == frozenset()
+
+
+async def test_what_is_known_under_the_key_is_no_reason_to_abstain() -> None:
+    async with MemoryEngine(store=InProcessStore(), embedder=MiniLmEmbedder()) as engine:
+        for text in ("I like tea.", "My dog is Rex.", "I prefer trains.", "I play chess on Sundays."):
+            await engine.add(text, actor=ANA)
+        unknown = await engine.search("Where do I live?", actor=ANA)
+        assert unknown.abstains
+        await engine.add("Oslo", key="home_city", actor=ANA)
+        known = await engine.search("Where do I live?", actor=ANA)
+        assert known.hits[0].memory.key == "home_city"
+        assert not known.abstains

@@ -1,0 +1,137 @@
+"""Of two statements that disagree, the later one first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from mnemic.inject.entry import Entry
+from mnemic.providers.minilm import MiniLmEmbedder
+from mnemic.retrieve.bias import RELEVANCE, STANDING
+from mnemic.retrieve.later_statements import LONGEST, LONGEST_REQUEST, latest_first, outdated
+from mnemic.types import Actor, Hit, Kind, Memory, Source, Trust
+from mnemic_testing.record_store.fixtures import START, memory
+
+SAID = ("My office is in Turin.", "The office moved from Turin to Genoa.", "I play the flute.")
+
+
+@pytest.fixture
+async def told() -> Sequence[Memory]:
+    vectors = await MiniLmEmbedder().embed(SAID)
+    return [
+        memory(text, at=START + timedelta(days=day), vector=vector)
+        for day, (text, vector) in enumerate(zip(SAID, vectors, strict=True))
+    ]
+
+
+async def test_the_later_one_outdates_the_earlier(told: Sequence[Memory]) -> None:
+    first, second, third = told
+    assert outdated([third, first, second]) == {first.memory_id: second.memory_id}
+
+
+async def test_the_later_one_takes_its_place(told: Sequence[Memory]) -> None:
+    first, second, third = (one.memory_id for one in told)
+    entries = [(first, 0.5, RELEVANCE), (third, 0.4, RELEVANCE), (second, 0.1, RELEVANCE)]
+    moved, passed = latest_first(entries, {one.memory_id: one for one in told})
+    assert ([entry[0] for entry in moved], passed) == ([second, first, third], {first: second})
+    entries = [(second, 0.5, RELEVANCE), (first, 0.5, RELEVANCE)]
+    moved, _ = latest_first(entries, {one.memory_id: one for one in told})
+    assert [entry[0] for entry in moved] == [second, first]
+
+
+async def test_what_stands_stays(told: Sequence[Memory]) -> None:
+    first, second, _ = (one.memory_id for one in told)
+    entries = [(first, 0.5, STANDING), (second, 0.1, RELEVANCE)]
+    assert latest_first(entries, {one.memory_id: one for one in told}) == (entries, {})
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"trust": Trust.LOW},
+        {"author": "ben"},
+        {"source": Source(speaker="Ben")},
+        {"source": Source(speaker="assistant")},
+        {"kind": Kind.ENTITY},
+        {"vector": None},
+    ],
+)
+async def test_nobody_elses_word_outdates_it(told: Sequence[Memory], changes: dict[str, object]) -> None:
+    first, second, _ = told
+    assert outdated([first, replace(second, **changes)]) == {}  # type: ignore[arg-type]
+
+
+async def test_what_the_assistant_said_is_outdated_by_the_user(told: Sequence[Memory]) -> None:
+    first, second, _ = told
+    said = replace(first, source=Source(speaker="assistant"))
+    assert outdated([said, second]) == {said.memory_id: second.memory_id}
+
+
+async def test_a_model_is_shown_when_it_was_said(told: Sequence[Memory]) -> None:
+    hit = Hit(memory=told[0], score=0.5, outdated_by="later")
+    assert (
+        Entry.of(hit, "memory", reader=Actor(user="ada")).content == f"My office is in Turin. (as of {START:%Y-%m-%d})"
+    )
+
+
+async def test_the_message_that_told_what_was_closed_is_outdated_with_it(told: Sequence[Memory]) -> None:
+    first, _, third = told
+    message = replace(first, memory_id="message", kind=Kind.EPISODIC, content="Hi! My office is in Turin. Any tips?")
+    closing = replace(third, supersedes=(first.memory_id,))
+    closed = {first.memory_id: first}
+    assert outdated([message, closing], closed) == {"message": closing.memory_id}
+    assert outdated([message, third], closed) == {}
+    elsewhere = replace(message, source=Source(session="another"))
+    assert outdated([elsewhere, closing], closed) == {}
+    long = replace(message, content=message.content + " And so on, and so forth." * 9)
+    assert outdated([long, closing], closed) == {}
+    later = replace(message, occurred_at=START + timedelta(days=9))
+    assert outdated([later, closing], closed) == {}
+
+
+async def test_what_a_tool_said_may_be_outdated_by_the_user(told: Sequence[Memory]) -> None:
+    first, second, _ = told
+    tool = replace(first, source=Source(speaker="tool"))
+    assert outdated([tool, second]) == {tool.memory_id: second.memory_id}
+    assert outdated([first, replace(second, source=Source(speaker="tool"))]) == {}
+
+
+def long(text: str, length: int) -> str:
+    """Return a message that says `text`, and then nothing that matters, of `length` characters."""
+    return text + " " + "." * (length - len(text) - 1)
+
+
+@pytest.mark.parametrize(
+    ("said", "compared"),
+    [
+        (long(SAID[1], LONGEST), True),
+        (long(SAID[1], LONGEST + 1), False),
+        (long(SAID[1], LONGEST_REQUEST + 1), True),
+        (long("Can you help? " + SAID[1], LONGEST_REQUEST), True),
+        (long("Is it far? " + SAID[1], LONGEST_REQUEST + 1), False),
+        (long("Could you look it up. " + SAID[1], LONGEST_REQUEST + 1), False),
+        (long("HELP ME with the address. " + SAID[1], LONGEST_REQUEST + 1), False),
+    ],
+)
+@pytest.mark.parametrize("later", [True, False], ids=["later", "earlier"])
+async def test_long_messages_and_less_long_requests_are_not_compared(
+    told: Sequence[Memory], monkeypatch: pytest.MonkeyPatch, said: str, compared: bool, later: bool
+) -> None:
+    monkeypatch.setattr("mnemic.retrieve.later_statements.judge", lambda *_, **__: object())
+    first, second, _ = told
+    first, second = (first, replace(second, content=said)) if later else (replace(first, content=said), second)
+    assert (LONGEST, LONGEST_REQUEST) == (300, 160)
+    assert outdated([first, second]) == ({first.memory_id: second.memory_id} if compared else {})
+
+
+async def test_what_was_changed_more_than_once_is_outdated_by_the_latest(told: Sequence[Memory]) -> None:
+    first, second, third = told
+    message = replace(first, memory_id="message", kind=Kind.EPISODIC, content="my office is in Turin")
+    between = replace(second, memory_id="between", supersedes=(first.memory_id,))
+    latest = replace(third, supersedes=("between",))
+    assert outdated([message, latest], {"between": between, first.memory_id: first}) == {"message": latest.memory_id}
+    turning = {"between": between, first.memory_id: replace(first, supersedes=("between",))}
+    assert outdated([message, latest], turning) == {"message": latest.memory_id}

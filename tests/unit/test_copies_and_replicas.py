@@ -1,0 +1,73 @@
+"""Copies that an address names beside the store."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from mnemic.bootstrap import build_engine
+from mnemic.bootstrap.copies_and_replicas import build_copies, copies_of, plain
+from mnemic.config import Settings
+from mnemic.entrypoints.cli import cli
+from mnemic.errors import InvalidConfig
+from mnemic.stores.episode_log import EpisodeLog
+from mnemic.types import Actor
+from mnemic_azure import AzureSearchIndex
+from tests.azure_search import KEY, AzureSearchServer
+from tests.processes import running
+
+ANA = Actor(user="ana")
+STORE = "postgresql://ana@host/db?sslmode=require"
+
+
+def test_an_address_names_them_and_the_store_does_not_see_them() -> None:
+    both = STORE + "&copy=jsonl:///var/log/episodes&copy=azure-search://:a%2Bb@s.search.windows.net/i"
+    assert copies_of(both) == ("jsonl:///var/log/episodes", "azure-search://:a+b@s.search.windows.net/i")
+    assert plain(both) == STORE
+    for bare in (STORE, "memory:", "mnemic.db", "a?copy=b.db"):
+        assert copies_of(bare) == ()
+        assert plain(bare) == bare
+
+
+async def test_each_scheme_has_its_copy(tmp_path: Path) -> None:
+    location = f"sqlite:///m.db?copy=jsonl://{tmp_path}/log&copy=azure-search://:key@s.search.windows.net/i"
+    log, index = build_copies(location, dimension=384, sealed=False)
+    assert isinstance(log, EpisodeLog)
+    assert isinstance(index, AzureSearchIndex)
+    assert [log.name, index.name] == ["episode_log", "search_index"]
+    await index.close()
+
+
+@pytest.mark.parametrize("url", ["jsonl://", "jsonl://host/folder", "ftp://host/folder", "azure-search://:k@host"])
+def test_what_is_no_copy_is_refused(url: str) -> None:
+    with pytest.raises(InvalidConfig):
+        build_copies(f"sqlite:///m.db?copy={url}", dimension=384, sealed=False)
+
+
+def test_what_is_sealed_is_not_copied_in_plain() -> None:
+    with pytest.raises(InvalidConfig, match="copy"):
+        build_copies("sqlite:///m.db?copy=jsonl:///log", dimension=384, sealed=True)
+
+
+async def test_an_engine_feeds_its_copies(tmp_path: Path) -> None:
+    async with build_engine(Settings(store=f"sqlite:///{tmp_path}/m.db?copy=jsonl://{tmp_path}/log")) as engine:
+        receipt = await engine.add("We went to the harbour.", actor=ANA, kind="episodic")
+    (line,) = (tmp_path / "log" / "episodes-000001.jsonl").read_text().splitlines()
+    assert json.loads(line)["memory_id"] == receipt.memory_id
+
+
+def test_a_command_makes_the_index_and_fills_it(tmp_path: Path) -> None:
+    file = f"sqlite:///{tmp_path}/m.db"
+    runner = CliRunner()
+    with running(AzureSearchServer()) as service:
+        assert runner.invoke(cli, ["add", "--store", file, "--user", "ana", "I like tea"]).exit_code == 0
+        copied = f"{file}?copy=" + service.endpoint.replace("http://", f"azure-search://:{KEY}@") + "/memories"
+        told = runner.invoke(cli, ["maintain", "--store", copied, "--rebuild", "search_index", "--json"])
+        assert json.loads(told.stdout)["memories"] == 1
+        assert list(service.indexes) == ["memories"]
+        assert [document["content"] for document in service.documents.values()] == ["I like tea"]
+        refused = runner.invoke(cli, ["maintain", "--store", copied, "--rebuild", "nothing"])
+        assert refused.exit_code == 3

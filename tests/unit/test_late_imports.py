@@ -1,0 +1,85 @@
+"""What is loaded when it is first used: the names are there, and what is none is refused."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from mnemic import bootstrap, requests
+from mnemic.dispatch.handlers.add import Adding
+from mnemic.engine import MemoryEngine, administration_verbs
+from mnemic.maintain import reports
+from mnemic.stores.inprocess import InProcessStore
+from mnemic_testing.embedder import WordEmbedder
+
+HEAVY = (
+    "mnemic.dispatch.gateway",
+    "mnemic.engine.turn",
+    "mnemic.extract.rules",
+    "mnemic.retrieve.search",
+    "mnemic_redact.pii_kinds",
+)
+
+
+def engine() -> MemoryEngine:
+    return MemoryEngine(store=InProcessStore(), embedder=WordEmbedder())
+
+
+def test_names_of_a_package_are_loaded_when_they_are_asked_for() -> None:
+    assert bootstrap.load_profile.__module__ == "mnemic.bootstrap.profiles"
+    assert administration_verbs.AuditReport is reports.AuditReport
+
+
+@pytest.mark.parametrize("module", [bootstrap, administration_verbs], ids=lambda module: module.__name__)
+def test_another_name_is_no_attribute(module: object) -> None:
+    with pytest.raises(AttributeError, match="no_such_name"):
+        module.no_such_name  # type: ignore[attr-defined]  # noqa: B018
+
+
+def test_the_first_request_that_does_not_add_brings_all_handlers() -> None:
+    handlers = engine().dispatcher.handlers
+    assert {type(one) for one in handlers.values()} >= {Adding}
+    assert requests.Forget not in handlers
+
+    assert handlers[requests.Forget] is handlers[requests.Forget]
+    assert {requests.Record, requests.Update, requests.Approve, requests.Erase, requests.Expire} <= set(handlers)
+
+
+def test_what_is_not_dispatched_has_no_handler() -> None:
+    handlers = engine().dispatcher.handlers
+    for _ in range(2):  # the second time everything is loaded
+        with pytest.raises(KeyError):
+            handlers[requests.Search]
+
+
+def test_views_of_an_engine_share_what_searches() -> None:
+    base = engine()
+    rules = base.rules
+    view = base.under(policy=rules.policy, grant=rules.grant, budget=rules.budget, limits=rules.limits)
+
+    assert view.searcher is base.searcher
+    assert view.gateway.searcher is base.gateway.searcher
+
+
+def test_what_has_a_deadline_is_loaded_before() -> None:
+    script = (
+        "import sys; from mnemic.engine import MemoryEngine; from mnemic.stores.inprocess import InProcessStore;"
+        "from mnemic_testing.embedder import WordEmbedder;"
+        "MemoryEngine(store=InProcessStore(), embedder=WordEmbedder()).load();"
+        "print([name for name in ('mnemic.engine.recall', 'mnemic.retrieve.search') if name not in sys.modules])"
+    )
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
+    assert run.stdout.strip() == "[]"
+
+
+def test_an_engine_is_built_without_what_reads_and_turns_need() -> None:
+    script = (
+        "import sys; from mnemic.engine import MemoryEngine; from mnemic.stores.inprocess import InProcessStore;"
+        "from mnemic_testing.embedder import WordEmbedder;"
+        "MemoryEngine(store=InProcessStore(), embedder=WordEmbedder());"
+        f"print([name for name in {HEAVY!r} if name in sys.modules])"
+    )
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
+    assert run.stdout.strip() == "[]"

@@ -1,0 +1,97 @@
+"""Old import names: aliases of what became a package, the same modules and classes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib import import_module
+from importlib.metadata import metadata
+
+import pytest
+
+from mnemic.errors import MissingExtra
+from mnemic.module_aliases import MOVED, alias
+
+TRIED = """
+import warnings
+with warnings.catch_warnings(record=True) as noticed:
+    warnings.simplefilter("always")
+    from {old}.{module} import {name} as by_old_name
+    import {old}.{module} as old_module
+from {new}.{module} import {name}
+import {new}.{module} as module
+assert by_old_name is {name}
+assert old_module is module
+assert module.__spec__.name == "{new}.{module}", module.__spec__
+assert [str(one.message) for one in noticed] == ["{old} has become {new}{of}"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "package", "module", "name"),
+    [
+        ("mnemic.testing", "mnemic_testing", "mnemic-testing", "clock", "ManualClock"),
+        ("mnemic.testing", "mnemic_testing", "mnemic-testing", "record_store", "RecordStoreContract"),
+        ("mnemic.keys", "mnemic_keys", "mnemic-keys", "folder", "KeyFolder"),
+        ("mnemic.client", "mnemic_client", "mnemic-client", "opening", "connect"),
+        ("mnemic.evaluate", "mnemic_eval", "mnemic-eval", "metrics", "percentiles"),
+        ("mnemic.integrations", "mnemic_agents", "mnemic-agents", "turns", "TurnMemory"),
+        ("mnemic.entrypoints.rest", "mnemic_server", "mnemic-server", "credentials", "ApiKeys"),
+        ("mnemic.stores.azure_search", "mnemic_azure", "mnemic-azure", "index", "AzureSearchIndex"),
+        ("mnemic.stores.neo4j", "mnemic_neo4j", "mnemic-neo4j", "graph", "Neo4jGraph"),
+        ("mnemic.stores.postgres", "mnemic_postgres", "mnemic-postgres", "store", "PostgresStore"),
+        ("mnemic.stores.redis", "mnemic_redis", "mnemic-redis", "connection", "RedisLink"),
+        ("mnemic.steps", "mnemic_agents.steps", "mnemic-agents", "state", "TurnRules"),
+        ("mnemic.handlers", "mnemic.dispatch.handlers", "mnemic", "add", "Adding"),
+        ("mnemic.extract.travel", "mnemic_travel", "mnemic-travel", "reservation_reader", "reservations"),
+    ],
+)
+def test_an_old_name_is_the_same_module(old: str, new: str, package: str, module: str, name: str) -> None:
+    of = f", of the package {package}" if package != "mnemic" else ""
+    program = TRIED.format(old=old, new=new, of=of, module=module, name=name)
+
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+
+    assert run.returncode == 0, run.stderr
+
+
+@pytest.mark.parametrize("old", sorted(MOVED))
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_every_old_name_is_found(old: str) -> None:
+    assert import_module(old) is import_module(MOVED[old])
+
+
+def test_a_module_that_moved_within_the_package_says_where_it_is() -> None:
+    program = "import warnings; warnings.simplefilter('error'); from mnemic.identity import new_id"
+
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+
+    assert "mnemic.identity has become mnemic.types.identity" in run.stderr
+    assert 'File "<string>", line 1' in run.stderr
+
+
+def test_the_extra_of_a_missing_package_is_one_that_exists(monkeypatch: pytest.MonkeyPatch) -> None:
+    extras = set(metadata("mnemic").get_all("Provides-Extra") or ())
+    for package in {new.partition(".")[0] for new in MOVED.values()} - {"mnemic"}:
+        monkeypatch.setitem(sys.modules, package, None)
+        with pytest.raises(MissingExtra) as raised:
+            alias(f"mnemic.{package}", package)
+        assert raised.value.reason.removeprefix("missing_extra:") in extras
+
+
+def test_a_package_that_is_not_installed_is_named() -> None:
+    with pytest.raises(MissingExtra, match="pip install mnemic-absent") as raised:
+        alias("mnemic.absent", "mnemic_absent")
+    assert raised.value.reason == "missing_extra:absent"
+
+
+def test_a_failure_inside_the_package_is_no_missing_package(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path_factory.mktemp("package")
+    (folder / "mnemic_broken.py").write_text("import a_package_that_is_not_there\n")
+    monkeypatch.syspath_prepend(str(folder))
+
+    with pytest.raises(ModuleNotFoundError, match="a_package_that_is_not_there") as raised:
+        alias("mnemic.broken", "mnemic_broken")
+    assert not isinstance(raised.value, MissingExtra)

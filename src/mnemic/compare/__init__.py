@@ -1,6 +1,6 @@
-"""Same, opposite or superseding: what a statement is to what is known."""
+"""Relation of a new statement to a known one: same, opposite or superseding."""
 
 from __future__ import annotations
 
 LEAST_COSINE = 0.12
-"""Statements further apart are never compared: the vectors say that they have nothing in common."""
+"""Cosine below which two statements are not compared: their vectors share too little meaning."""

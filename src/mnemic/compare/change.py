@@ -1,9 +1,8 @@
-"""Judgement on whether a later statement takes the place of an earlier one.
+"""Classifier: does a later statement supersede an earlier one?
 
-A logistic model over what the frames of the two and the cosine of their texts show (`mnemic.compare.features`), with
-its weights in `data/weights.json`; `mnemic_eval.changes` learns them from generated sentences. Rules decide before
-it where they are certain: a question, a quotation and something unreal change nothing, and the same words again are no
-change.
+A logistic model over features of the two frames and the cosine of their texts (`mnemic.compare.features`), with its
+weights in `data/weights.json`; `mnemic_eval.changes` trains them on generated sentences. Rules run first where they are
+certain: questions, quotations and hypothetical statements change nothing, and neither does a repetition.
 """
 
 from __future__ import annotations
@@ -44,19 +43,21 @@ UNTURNED_COSINE = 0.3
 NAMED_COSINE = 0.2
 """The same where a language model has named the earlier statement."""
 CERTAIN = 0.5
-"""The probability from which a statement takes the place of another."""
+"""Probability from which a statement supersedes another."""
 OPPOSED = 0.25
-"""The same where words say that the two contradict each other, and few are near: in a long chat words often do."""
+"""The same if words contradict each other and few neighbours are compared: in a long chat words often contradict."""
 LONG, SHARED = 12, 0.15
-"""Words of content from which on a statement is a paragraph, and the least share of them that two paragraphs about one
-thing have in common.
+"""Number of content words that makes a statement a paragraph, and the smallest share of words that two paragraphs on
+one topic have in common.
 """
 MOST_CORRECTING = 12
-"""Words of a statement that says nothing but that something was wrong, and what is right."""
+"""Length in words of a statement that does nothing but correct another."""
 FEW = 6
-"""Of so many none is like a statement by chance."""
+"""Number of neighbours up to which resemblance by chance is ignored."""
 CROWD, CROWDED = 1.5, 4
-"""Addition, in log odds, to what is asked among more, and how many more are many: in a long chat much is alike."""
+"""Addition to the threshold in log odds: `CROWD * ln(1 + excess / CROWDED)` for `excess` neighbours beyond `FEW`. In a
+long chat many statements resemble each other.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,15 +69,16 @@ class Change:
 
 
 def judge(old: Frame, new: Frame, cosine: float, *, among: int = 1, opposed: bool = False) -> Change | None:
-    """Judge what `new`, said later by the same speaker, does to `old`; None if it lets it be.
+    """Judge the effect of `new`, a later statement of the same speaker, on `old`; None if `old` remains valid.
 
-    `among`: how many statements near `new` it is compared with; of many, one is easily like it by chance, so more is
-    asked. `opposed`: words say that the two contradict each other; then less is.
+    `among` is the number of neighbours that `new` is compared with: with more of them a chance resemblance is likelier,
+    so the threshold rises. `opposed`: the words of the two contradict each other, so the threshold falls.
     """
     if (new.silent and not opposed) or new.plain in old.plain:  # nothing can come of it, or a part of the same again
         return None
     if _strangers(old, new) or new.bygone:
         return None
+    # A contradiction in words counts only if both statements apply to the same occasion.
     if flips(old, new) or recounted(old, new):
         return Change("changed", 1.0)
     if revalued(old, new, cosine) or outgrown(old, new, cosine):
@@ -93,8 +95,9 @@ def judge(old: Frame, new: Frame, cosine: float, *, among: int = 1, opposed: boo
 
 
 def _strangers(old: Frame, new: Frame) -> bool:
-    """Return True for two paragraphs that have hardly a word of content in common. Each has some word that turns, ends
-    or denies something, and a model of one language finds them alike: neither says that one is about the other.
+    """Return True for two paragraphs with hardly a content word in common. Almost any paragraph contains a word of
+    change, ending or denial, and a monolingual embedder finds paragraphs in another language alike, so neither is
+    evidence.
     """
     fewest = min(len(old.stems), len(new.stems))
     return fewest >= LONG and len(old.stems & new.stems) < SHARED * fewest
@@ -106,15 +109,15 @@ def _corrects(old: Frame, new: Frame) -> bool:
 
 
 def _how(new: Frame) -> str:
-    """Return the word for what a statement that changes another does to it, by its cues."""
+    """Return the kind of change, by the cues of the newer statement."""
     if new.cues & {"correct", "weak_correct"}:
         return "corrected"
     return "ended" if new.cues & {"end", "weak_end"} else "changed"
 
 
 def bears(old: Frame, new: Frame, cosine: float) -> bool:
-    """Return True if `new` may be about what `old` says, provided that somebody who has read both says so: no rule
-    tells them apart, and they share a word, an attribute, or enough of their meaning.
+    """Return True if `new` may concern `old`, given that a model that has read both says so: no rule rules it out, and
+    they share a word, an attribute or enough meaning.
     """
     if old.plain == new.plain or apart(old, new):
         return False

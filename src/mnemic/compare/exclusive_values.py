@@ -39,7 +39,7 @@ def compound_of_a_sort(old: Frame, new: Frame) -> bool:
 
 
 def one_more_child(old: Frame, new: Frame) -> bool:
-    """Return True if `new` tells the birth of one child more than `old` counts: "two kids", "our third was born"."""
+    """Return True if `new` reports the birth of one more child than `old` counts: "two kids", "our third was born"."""
     if len(old.numbers) != 1 or _CHILDREN.isdisjoint(old.tokens) or not new.bears_child or _of_others(new):
         return False
     (count,) = old.numbers
@@ -48,7 +48,7 @@ def one_more_child(old: Frame, new: Frame) -> bool:
 
 
 def _of_others(frame: Frame) -> bool:
-    """Return True if it is not the speaker's own people whose child it tells of: "my sister's third was born"."""
+    """Return True if the child belongs to somebody other than the speaker: "my sister's third was born"."""
     children = {stem(word) for word in (*_CHILDREN, *_BORN)}
     return bool(frame.relations - children) or (frame.subject.startswith("other:") and not frame.own)
 

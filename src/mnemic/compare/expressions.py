@@ -157,4 +157,4 @@ SPELT = re.compile(
     r"\b(?:with|mit|avec|con|com|met) (?:just )?(?:one|an?|two|double|ein|einem|zwei|doppel|un|une|deux|una|dos|doble"
     r"|due|doppia|um|dois|een|twee|dubbele?) [a-z](?:'?s)?(?!\w)"
 )
-"""Tells of how many of a letter a word is spelled with."""
+"""Return how many of each letter a word contains."""

@@ -19,13 +19,13 @@ REGIMES = (
     "vegan", "vegetari", "vegetal", "pescatari", "omnivor", "carnivor", "veggie", "meat", "fleisch", "viande", "carne",
     "vlees",
 )  # fmt: skip
-"""Beginnings of the words for diets of which a person has one."""
+"""Stems of diets, of which a person follows one at a time."""
 LONGEST_CORRECTION = 12
 """Words of a statement that may take back another with which it shares none, by a faint word alone."""
 FEW_OTHERS = 2
-"""Words of content besides those that are shared, of two that say little else than another value."""
+"""Number of unshared content words up to which two statements differ in little but a value."""
 REVALUED_COSINE, OUTGROWN_COSINE = 0.25, 0.4
-"""From here on a statement with the words for a thing is about that thing, or about what was counted."""
+"""Cosines from which a statement that mentions a thing concerns it, or concerns the number of things counted."""
 
 NAMES = (
     "cosine", "cosine_cue", "shared", "shared_1", "shared_2", "echo", "same_frame", "contained",
@@ -38,7 +38,7 @@ NAMES = (
 
 
 def features(old: Frame, new: Frame, cosine: float) -> list[float]:
-    """One number for each of `NAMES`: what `new`, said later, is to `old`."""
+    """Return one number for each of `NAMES`, describing `new` (the later statement) relative to `old`."""
     shared = old.stems & new.stems
     figures = [
         *_of_words(old, new, shared, cosine),
@@ -70,7 +70,7 @@ def _of_words(old: Frame, new: Frame, shared: frozenset[str], cosine: float) -> 
 
 
 def _of_cues(old: Frame, new: Frame, shared: frozenset[str]) -> list[float]:
-    """Measure how the later one bears on what was said before: `end` to `short_correct`."""
+    """Measure how the later statement refers to the earlier one: `end` to `short_correct`."""
     cues, strong = new.cues, _strong(new)
     return [
         "end" in cues,
@@ -116,7 +116,7 @@ def _of_values(old: Frame, new: Frame, shared: frozenset[str]) -> list[float]:
 
 
 def denied(old: Frame, new: Frame) -> bool:
-    """Return True if `new` says of something that `old` tells that it is not so: "Savona, not Genoa"."""
+    """Return True if `new` denies something that `old` states: "Savona, not Genoa"."""
     return not new.denied.isdisjoint(old.stems) and bool(new.stems - old.stems)
 
 
@@ -139,7 +139,7 @@ def near_spelling(one: str, other: str) -> bool:
 
 
 def flips(old: Frame, new: Frame) -> bool:
-    """Return True if one of the two says that the same person likes what the other says they do not."""
+    """Return True if one statement says that a person likes something and the other that the same person does not."""
     liked, disliked = old.feeling, new.feeling
     return (
         bool(liked[0] and disliked[0] and liked[1])
@@ -168,8 +168,8 @@ def recounted(old: Frame, new: Frame) -> bool:
 
 
 def outgrown(old: Frame, new: Frame, cosine: float) -> bool:
-    """Return True if `new` tells that what `old` counts is one more ("a third nephew was born") or how many there are
-    now in all ("so five altogether").
+    """Return True if `new` adds one to the number in `old` ("a third nephew was born") or gives the new total ("so five
+    altogether").
     """
     if one_more_child(old, new) and not (apart(old, new) or old.subject.startswith("other:")):
         return True
@@ -218,10 +218,10 @@ def _resorted(old: Frame, new: Frame, cosine: float) -> bool:
 
 
 def revalues(old: Frame, new: Frame) -> bool:
-    """Return True if the two say something of one thing that cannot both be so: another value of an attribute, of what
-    has a theme, of a number or a day; another name; the same denied; or little else besides what they share.
+    """Return True if both statements cannot be true of one thing: they give an attribute, topic, number or date
+    different values, use another name, deny the same thing, or share nearly all of their words.
 
-    Two that only share their topic ("I love ceramics", "Took my nephews to a ceramics class") are let be.
+    Statements that only share a topic ("I love ceramics", "Took my nephews to a ceramics class") are compatible.
     """
     if denied(old, new) or alike(old, new) or takes_back(old, new) or new_value(old, new):
         return True
@@ -241,8 +241,8 @@ def revalues(old: Frame, new: Frame) -> bool:
 
 
 def indifferent(old: Frame, new: Frame) -> bool:
-    """Return True if `new` changes nothing whatever its words: it advises the listener, where `old` is about the
-    speaker; or both tell what the same person likes.
+    """Return True if `new` changes nothing whatever its words are: it gives the listener advice and `old` is about the
+    speaker, or both state what the same person likes.
     """
     if denied(old, new) or new.attributes & old.attributes or old.negated != new.negated:
         return False
@@ -261,12 +261,14 @@ def new_value(old: Frame, new: Frame) -> bool:
 
 
 def _avoids(frame: Frame) -> bool:
-    """Return True if it says what somebody does not eat."""
+    """Return True if the statement excludes a food."""
     return frame.negated or any(word.startswith(("intoleran", "allerg", "free", "unvertrag")) for word in frame.tokens)
 
 
 def _regimes(frame: Frame) -> frozenset[str]:
-    """Return the diets that it names of which a person has one: who can't have dairy may like almond milk."""
+    """Return the exclusive diets that the statement names. Who avoids dairy may like almond milk, so
+    "dairy" is none.
+    """
     return frozenset(word for word in frame.tokens if word.startswith(REGIMES))
 
 
@@ -323,8 +325,8 @@ def _disjoint(mine: frozenset[Any], theirs: frozenset[Any]) -> bool:
 
 
 def _two_of_a_sort(old: Frame, new: Frame) -> bool:
-    """Return True if what the two speak of differs in its member of a class. A correction, and what names the other
-    member as well, may speak of one thing.
+    """Return True if the statements name different members of one class. A correction, and a statement that names both
+    members, may still concern the same thing.
     """
     return "correct" not in new.cues and any(
         mine and new.head[name] and not mine & (new.head[name] | new.slots(name)) for name, mine in old.head.items()
@@ -332,7 +334,7 @@ def _two_of_a_sort(old: Frame, new: Frame) -> bool:
 
 
 def _on_other_occasions(old: Frame, new: Frame) -> bool:
-    """Return True if each holds for another sort of one occasion: "on day flights", "on night flights"."""
+    """Return True if each statement applies to another kind of one occasion: "on day flights", "on night flights"."""
     if new.cues & {"change", "correct", "end"}:
         return False
     mine, theirs = dict(old.conditions), dict(new.conditions)
@@ -348,9 +350,9 @@ def at_other_times(old: Frame, new: Frame) -> bool:
 
 
 def moved(old: Frame, new: Frame) -> bool:
-    """Return True if anything in `new` bears on `old`: a word that says that something has changed; or a faint one, or
-    none, and the two share what they are about, or an attribute. What only says more, or less, of the same bears on
-    nothing; nor does the same of another thing ("locker 12 is mine", "locker 13 is mine").
+    """Return True if something in `new` concerns `old`: a strong word of change, or a weak one (or none) together with
+    a shared topic or attribute. A statement that only intensifies or weakens the same does not, and neither does one
+    about another thing ("locker 12 is mine", "locker 13 is mine").
     """
     shared = old.stems & new.stems
     if denied(old, new) or alike(old, new):

@@ -14,9 +14,9 @@ _RUN = re.compile(r"\w+")
 _LITERAL = re.compile(r"[a-z]+(?:[ '-][a-z]+)*")
 _WORD_ENDS = re.compile(r"[ '-]")
 _DIGIT = "0"
-"""Stands for every word that begins with a digit."""
+"""Placeholder for every word that begins with a digit."""
 _ANYWHERE = ""
-"""Stands for every word: nothing is known of such an expression."""
+"""Placeholder for every word, for expressions without a literal word."""
 
 
 class Mark(NamedTuple):
@@ -62,7 +62,7 @@ class Lexicon:
 
 
 def mark_of_phrase(phrase: str) -> Mark:
-    """Return the longest word that every text has which holds a phrase of words and stars (`give* up`, `* not`)."""
+    """Return the longest word that every match of a phrase with wildcards contains (`give* up`, `* not`)."""
     marks = [Mark(run, whole=not word.endswith(f"{run}*")) for word in phrase.split(" ") for run in _RUN.findall(word)]
     return max(marks, key=lambda mark: len(mark.letters), default=Mark(_ANYWHERE))
 
@@ -111,7 +111,7 @@ def _closing(part: str) -> int:
 
 
 def _alternatives(pattern: str) -> list[str]:
-    """Return the parts of `pattern` between the bars that stand in no brackets."""
+    """Return the alternatives of `pattern`: its parts between bars outside brackets."""
     parts, depth, start = [], 0, 0
     for place, letter in enumerate(pattern):
         depth += (letter in "([") - (letter in ")]")

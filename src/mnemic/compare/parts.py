@@ -1,8 +1,7 @@
-"""Parts of a statement that tell something of their own, and those of them that a later statement leaves as they were.
+"""Parts of a statement, and which of them remain true after a later statement.
 
-"I live in Lisbon with my dog Rex" and "I moved to Porto": the home has changed, the dog has not. A statement is cut
-where a list, a clause or a companion begins, in seven languages; a part is let be if nothing in the later statement is
-about it.
+"I live in Lisbon with my dog Rex" and "I moved to Porto": the home has changed, the dog has not. A statement is split
+at a list, a clause or a companion, in seven languages; a part remains if nothing in the later statement concerns it.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from mnemic.compare.statement_frame import Frame, stem
 from mnemic.compare.vocabulary import MEMBERS, person_words, plain, word_classes
 
 LONGEST = 400
-"""Characters of a statement that is taken apart; a longer one is closed as a whole."""
+"""Maximum length in characters of a statement that is split; a longer one is closed as a whole."""
 _MINE = (
     r"(?:my|our|mein\w{0,2}|unser\w{0,2}|mon|ma|mes|notre|nos|mi|mis|nuestr[oa]s?|(?:(?:il|la|i|le|o|a|os|as) )?"
     r"(?:mi[oae]|miei|nostr[oaie]|meus?|minhas?|noss[oa]s?)|mijn|onze|ons)"
@@ -72,7 +71,7 @@ _ORDERS = re.compile(
     r"(?i)(?:please|always|never|from now on|bitte|immer|nie|niemals|ab jetzt|s'il (?:te|vous) pla[iî]t|toujours|jamais"
     r"|désormais|por favor|siempre|nunca|per favore|sempre|mai|altijd|nooit|alsjeblieft|voortaan)\b(?! \w+(?:ed|ing)\b)"
 )
-"""Openings of a statement that asks for something for good; one part of it means nothing without the other."""
+"""Openings of a standing request, whose parts depend on each other and are never separated."""
 _PREPOSITION = re.compile(
     r"(?i)(?:in|at|on|to|for|from|by|near|into|of|an|am|auf|bei|beim|für|zu|zum|zur|nach|von|aus|um|à|au|aux|chez|dans|en|de|du"
     r"|pour|sur|a|al|para|por|del|da|dal|di|nel|nella|per|su|em|no|na|ao|op|naar|van|voor|bij|te)\s+"
@@ -88,11 +87,11 @@ SHORT_SUBJECT = 3
 """Words before "and I" that are but the other half of the subject."""
 _HIS = re.compile(rf"(?i)(?:{_OTHERS}\b|j')")
 _CALLED_DOES = re.compile(rf"{_INTRODUCED.pattern}\s(?!(?:in|at|on|for|from|to|and|with|of|who)\b)[a-z]+")
-"""Somebody by relation and name, and a verb: "my manager Lea joins"."""
+"""Matches a person by relation and name with a verb: "my manager Lea joins"."""
 _DENIES = re.compile(r"(?i)(?:no|not|never|kein\w*|nie|pas|jamais|nunca|sin|non|mai|niente|não|sem|geen|niet)\b")
 _POINTS = re.compile(r"(?i)\b(?:there|it|them|that|this|dort|allí|daar)\b")
 _GENERIC = frozenset(map(stem, "live work use love like prefer have need want go get know".split()))
-"""Stems of verbs that by themselves say nothing of what is lived, used or liked."""
+"""Stems of verbs that do not say by themselves what the speaker lives in, uses or likes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +104,7 @@ class _Piece:
 
     @property
     def whole(self) -> bool:
-        """True if it has a subject of its own."""
+        """True if the part has its own subject."""
         words = plain(self.text).split(" ", 4)
         people = person_words()
         return (
@@ -120,16 +119,16 @@ class _Piece:
 
 @dataclass(frozen=True)
 class _Read:
-    """A piece, the beginning that it shares with the one it belongs to, and what it says."""
+    """A part, the opening that it shares with the part it belongs to, and its words."""
 
     piece: _Piece
     lead: str
     who: str
     verb: bool
     preposition: str = ""
-    """The one behind the verb, where nothing but a name or a thing follows it: "I work at Siemens"."""
+    """The preposition after the verb, if only a name or a thing follows it: "I work at Siemens"."""
     beside: str = ""
-    """The word for "with" that it stands behind, as a second companion."""
+    """The word for "with" before a second companion."""
 
     @cached_property
     def frame(self) -> Frame:
@@ -137,13 +136,13 @@ class _Read:
 
     @property
     def alone(self) -> Frame:
-        """The frame of it as a sentence; without the verb of what it stands beside, which is about something else."""
+        """The frame of the part as a sentence, without the verb of its neighbour, which concerns something else."""
         beside = self.piece.how == "with" or self.beside or _RELATES.match(self.piece.text)
         return self.frame if beside or not self.verb else Frame(self.sentence)
 
     @cached_property
     def sentence(self) -> str:
-        """Its text as a sentence of its own."""
+        """The part as a sentence."""
         piece = self.piece
         if piece.whole or not self.lead or _DENIES.match(piece.text):
             return piece.text
@@ -157,7 +156,7 @@ class _Read:
 
     @property
     def bare(self) -> bool:
-        """True if it is but a name or a thing: one more of what stands before it."""
+        """True if the part is only a name or a thing that continues the list before it."""
         text = self.piece.text
         opens = _OPENING.match(text) or _PREPOSITION.match(text) or PRESENT.match(plain(text)) or _DENIES.match(text)
         return not (opens or self.piece.whole or self.verbal)
@@ -173,10 +172,10 @@ class _Read:
 
 
 def rest(text: str, new: Frame, judged: Callable[[Frame], float], *, ended: bool = False) -> str:
-    """Return what of `text` goes on being so after `new`, which closes it, as sentences; empty if nothing does.
+    """Return the parts of `text` that remain true after `new`, which closes it, as sentences; empty if none do.
 
-    `judged`: the probability that `new` closes one part alone, by its frame. `ended`: `new` says that something
-    is over, so what only went with it is over, too.
+    `judged` gives the probability that `new` closes one part, by its frame. `ended`: `new` says that something is over,
+    so what merely accompanied it is over as well.
     """
     if len(text) > LONGEST or "(" in text or _ORDERS.match(text):
         return ""
@@ -194,7 +193,7 @@ def rest(text: str, new: Frame, judged: Callable[[Frame], float], *, ended: bool
 
 @lru_cache(maxsize=4096)
 def separate(text: str) -> tuple[str, ...]:
-    """Return the parts of a statement, each as a sentence; of one that tells one thing, nothing."""
+    """Return the parts of a statement as sentences; empty if it states one thing."""
     parts = _read(text) if len(text) <= LONGEST else []
     return tuple(one.alone.text for one in parts if _says(one)) if len(parts) > 1 else ()
 
@@ -230,9 +229,7 @@ def _pieces(text: str) -> list[_Piece]:
 
 
 def _within(head: str, after: str, kind: str) -> bool:
-    """Return True if what follows is one more of the last things in `head`, which tells more than one thing of them:
-    "to the gym on Tuesdays" and "Thursdays".
-    """
+    """Return True if the following words continue the last list in `head`: "to the gym on Tuesdays" and "Thursdays"."""
     lead, who, verb = _lead(head)
     if not verb or kind not in ("and", "comma"):
         return False
@@ -241,14 +238,14 @@ def _within(head: str, after: str, kind: str) -> bool:
 
 
 def _behind_verb(head: str, lead: str) -> tuple[str, bool]:
-    """Return the preposition behind the verb of a sentence, and whether one name or thing is all that follows it."""
+    """Return the preposition after the verb of a sentence, and whether only one name or thing follows it."""
     behind = head[len(lead) :].strip()
     found = _PREPOSITION.match(behind)
     return ("", False) if found is None else (found[0], len(behind[found.end() :].split()) <= SHORT_ITEM)
 
 
 def _begins(text: str, cut: re.Match[str], kind: str) -> bool:
-    """Return True if a part of its own begins after `cut`."""
+    """Return True if an independent part begins after `cut`."""
     if kind in ("stop", "with"):
         return True
     if kind == "and" and _SELF.match(text, cut.end()) and len(text[: cut.start()].split()) <= SHORT_SUBJECT:
@@ -302,7 +299,7 @@ def _same_frame(frame: Frame, new: Frame) -> bool:
 
 
 def _shares(one: _Read, parts: Sequence[_Read], new: Frame) -> bool:
-    """Return True if a part and `new` share a word besides the subject and the verb of the whole."""
+    """Return True if a part and `new` share a word other than the subject and the verb of the whole statement."""
     frame = one.frame
     common = set(_GENERIC) | set(map(stem, person_words()["relations"]))
     if one.piece.whole and any(not other.piece.whole and other.lead == one.lead for other in parts):
@@ -323,7 +320,7 @@ def _may_be_about(frame: Frame, new: Frame) -> bool:
 
 
 def _kept(parts: Sequence[_Read], touched: Sequence[bool], new: Frame) -> list[bool]:
-    """Return for each part whether it goes on: it is let be, says something, and leans on nothing that does not."""
+    """Return for each part whether it remains: unaffected, with content, and independent of every part that ends."""
     kept: list[bool] = []
     for place, (one, hit) in enumerate(zip(parts, touched, strict=True)):
         leans = (_LEANS.match(one.piece.text) or _POINTS.search(one.piece.text)) is not None
@@ -340,8 +337,8 @@ def _kept(parts: Sequence[_Read], touched: Sequence[bool], new: Frame) -> list[b
 
 
 def _is_reason(parts: Sequence[_Read], touched: Sequence[bool], place: int) -> bool:
-    """Return True if a part is the last clause of its sentence, after nothing but a comma and what is over: most tell
-    why ("answer in French, I need the practice").
+    """Return True if a part is the last clause of its sentence, follows a comma and a part that ends, and so most
+    likely gives its reason ("answer in French, I need the practice").
     """
     piece = parts[place].piece
     last = place + 1 == len(parts) or parts[place + 1].piece.how == "stop"
@@ -373,8 +370,8 @@ def _as_sentence(text: str) -> str:
 
 
 def _introduced(text: str, new: Frame, ended: bool) -> str:
-    """Return who somebody is to the speaker, where `new` only calls them by their name: "My sister Ana". A relative
-    stays one; a dog that died does not stay a dog of theirs.
+    """Return the relation of a person to the speaker if `new` only uses the name: "My sister Ana". A relative stays
+    one; a dog that died does not stay the speaker's dog.
     """
     found = _INTRODUCED.search(text)
     if found is None or stem(plain(found["name"])) not in new.stems:

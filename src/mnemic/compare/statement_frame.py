@@ -1,7 +1,7 @@
-"""The frame of a statement: whom it is about, what of them, and how it bears on what was said before.
+"""Frame of a statement: its subject, its attributes and values, and its reference to earlier statements.
 
-Built from lists of expressions (`data/*.json`) in seven languages, without knowing the language. What the lists do not
-know is left to the vectors: a frame is one side of `mnemic.compare.change`, never the whole of it.
+Built from lists of expressions (`data/*.json`) in seven languages, without detecting the language. Expressions that the
+lists lack are left to the vectors: a frame is one input of `mnemic.compare.change`, never the only one.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ SHORTEST_REAL = 3
 SHORTEST_NAMING, SHORTEST_NAME, LONG_NUMBER = 4, 3, 4
 """Words of a sentence that may be but a name ("Keely, not Kelly"); letters of a name, digits of a number."""
 PRONOUN_WITHIN = 3
-"""A pronoun among so many first words is the subject; later ones lean on what the sentence names."""
+"""Position up to which a pronoun is the subject; later pronouns refer to a name in the sentence."""
 _OCCASIONS = frozenset({"day", "morning", "week", "weekend"})  # no content elsewhere; here they tell a sort
 _VALUED = frozenset({"diet", "smoking", "alcohol", "relationship", "phone", "seat"})  # their expressions are values
 
@@ -87,7 +87,7 @@ def stem(word: str) -> str:
 
 @dataclass(frozen=True)
 class Frame:
-    """One text, taken apart as far as somebody asks."""
+    """Lazily parsed text: each property is computed when it is first read."""
 
     text: str
 
@@ -105,7 +105,7 @@ class Frame:
 
     @cached_property
     def tokens(self) -> tuple[str, ...]:
-        """The words and numbers of what it states, in order."""
+        """Words and numbers that the text states, in order."""
         return tuple(TOKEN.findall(NUMBERED.sub(r"\1 ", self.plain)))
 
     @cached_property
@@ -149,8 +149,8 @@ class Frame:
 
     @cached_property
     def counted(self) -> frozenset[str]:
-        """The stems of the words after its numbers: what it counts or the unit it measures in. A figure after a word of
-        content is more likely a name ("parcel 24 goes ..."), and then nothing is counted.
+        """Stems of the words after its numbers: the counted thing or the unit. After a content word a number is more
+        likely part of a name ("parcel 24 goes ..."), and nothing is counted.
         """
         words = word_classes()
         triples = zip(("", *self.tokens), self.tokens, (*self.tokens[1:], ""), strict=False)
@@ -161,7 +161,7 @@ class Frame:
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """The stems of what is written like a name: with a capital that does not begin a sentence."""
+        """Stems of names: capitalised words that do not begin a sentence."""
         found = set()
         for part in self.said:
             words = re.findall(r"[^\W_]+(?:['’-][^\W_]+)*", part)
@@ -171,7 +171,7 @@ class Frame:
 
     @cached_property
     def denied(self) -> frozenset[str]:
-        """The stems of what it says is not so, or is replaced ("Savona, not Genoa", "tea instead of coffee")."""
+        """Stems of what the text denies or replaces ("Savona, not Genoa", "tea instead of coffee")."""
         matches = [*DENIED.findall(self.plain), *ALLOWED.findall(self.plain)]
         return frozenset(stem(word) for word in matches if word not in word_classes()["empty"])
 
@@ -213,7 +213,7 @@ class Frame:
 
     @cached_property
     def theme(self) -> frozenset[str]:
-        """The stems of what it says something is, where it says so of one thing ("the budget is 20k")."""
+        """Stems of the value that the text gives one thing ("the budget is 20k")."""
         found = IS.match(self.plain)
         if found is None:
             return frozenset()
@@ -232,7 +232,7 @@ class Frame:
 
     @cached_property
     def cues(self) -> frozenset[str]:
-        """Signs of bearing on what was said before: `end`, `change`, `correct`, `add`, `passing`, `past`, `again`."""
+        """References to earlier statements: `end`, `change`, `correct`, `add`, `passing`, `past`, `again`."""
         result = NOT_MEANT.sub(" ", NOT_ENDED.sub(" ", self.plain))
         lasting = SINCE_NOW.sub(" ", result)
         if self.event:  # something that happened this month need not end with it
@@ -259,13 +259,13 @@ class Frame:
 
     @cached_property
     def bears_child(self) -> bool:
-        """True if it tells of a birth."""
+        """True if the text reports a birth."""
         return BORN.search(self.plain) is not None
 
     @cached_property
     def silent(self) -> bool:
-        """True if it takes the place of nothing, whatever that says, unless the two contradict each other: it has no
-        cue for a change, denies nothing, gives nothing a value, counts nothing, tells no feeling and no birth.
+        """True if the text supersedes nothing unless it contradicts something: it has no cue for a change, denies
+        nothing, assigns no value, counts nothing, and reports neither a feeling nor a birth.
         """
         cued = self.turns or "takes_back" in self.cues
         valued = (
@@ -275,7 +275,7 @@ class Frame:
 
     @cached_property
     def event(self) -> bool:
-        """True if it tells of something that happened once rather than of how things are."""
+        """True if the text reports a single event rather than a state."""
         said = self.plain
         if DUTCH.search(said):  # "met" and "was" are words of other kinds there, and participles end otherwise
             return False
@@ -283,12 +283,12 @@ class Frame:
 
     @cached_property
     def bygone(self) -> bool:
-        """True if it says of itself that it tells an old story: "before I met Petra I was engaged"."""
+        """True if the text announces an old story: "before I met Petra I was engaged"."""
         return self.event and BYGONE.search(self.plain) is not None
 
     @cached_property
     def conditions(self) -> frozenset[tuple[str, str]]:
-        """The occasions to which it is bound, each as noun and what tells it from others: "on night flights"."""
+        """Occasions that the text is limited to, each as a noun and its qualifier: "on night flights"."""
         skipped = word_classes()["numbers"].keys() | (word_classes()["empty"] - _OCCASIONS)
         found = CONDITION.findall(self.plain)
         return frozenset((stem(noun), stem(which)) for which, noun in found if not {which, noun} & skipped)
@@ -300,17 +300,17 @@ class Frame:
 
     @cached_property
     def attributes(self) -> frozenset[str]:
-        """The attributes it gives a value, or whose change it tells."""
+        """Attributes to which the text assigns a value or a change."""
         return attribute_words().found(self.plain)
 
     def valued(self, name: str) -> frozenset[str] | None:
-        """Return the words by which it tells an attribute, where they are its value ("vegan"), or None."""
+        """Return the words that state an attribute if they are its value ("vegan"), or None."""
         result = attribute_words().expressions[name]
         return frozenset(m[0] for m in result.finditer(self.plain)) if name in _VALUED else None
 
     @cached_property
     def sorts(self) -> dict[str, frozenset[int]]:
-        """The members of the sorts of values that it names, by sort; no sort of which it names none."""
+        """Members of exclusive value classes that the text names, by class; classes without a member are left out."""
         words, numbered = value_sorts()
         result = ((name, words.expressions[name].findall(self.plain)) for name in words.likely(self.plain))
         return {name: frozenset(map(numbered[name].__getitem__, found)) for name, found in result if found}
@@ -330,7 +330,7 @@ class Frame:
 
     @cached_property
     def relations(self) -> frozenset[str]:
-        """Words for persons by what they are to the speaker, wherever they stand in it."""
+        """Words for people by their relation to the speaker, anywhere in the text."""
         return frozenset(
             stem(token.removesuffix("'s"))
             for token in self.tokens
@@ -356,8 +356,8 @@ def stated_until(text: str) -> int:
 
 
 def _stated(sentence: str) -> str:
-    """Return what a sentence states, before it asks something; nothing if all of it asks. A wish for a change put as a
-    question states it.
+    """Return what a sentence states before it asks something; empty if all of it asks. A wish for a change in the form
+    of a question is a statement.
     """
     if not sentence.endswith("?") or ORDERS.search(sentence):
         return sentence
@@ -366,7 +366,7 @@ def _stated(sentence: str) -> str:
 
 
 def _real(sentence: str) -> str:
-    """Return what a sentence says before it begins to wish or to suppose; nothing if it begins with that."""
+    """Return what a sentence states before it turns to a wish or a hypothesis; empty if it begins with one."""
     said_plainly = plain(GERMAN_PAST.sub("ward", sentence))
     if JEST.search(said_plainly):
         return ""

@@ -14,7 +14,7 @@ from mnemic.compare.lexicon import Lexicon, mark_of_phrase, marks_of_pattern
 
 SLOTS = ("weekdays", "dayparts", "seasons", "months")
 MEMBERS = ("sides", "directions", *SLOTS)
-"""Classes of words that tell apart things of one sort: a north and a south entrance, Monday's and Tuesday's class."""
+"""Classes of words that distinguish similar things: a north and a south entrance, Monday's and Tuesday's class."""
 
 LEAST_ENGLISH = 2
 """Words without content, of English, that a sentence in it has at least."""
@@ -58,7 +58,7 @@ def _lexicon(phrases: Mapping[str, Iterable[str]]) -> Lexicon:
 
 @lru_cache(maxsize=1)
 def cue_words() -> Lexicon:
-    """Return the expressions of each sign of bearing on what was said before."""
+    """Return the expressions of each reference to an earlier statement."""
     return _lexicon({kind: [p for words in by.values() for p in words] for kind, by in _data("cues").items()})
 
 
@@ -87,7 +87,7 @@ def feeling_words() -> Mapping[str, re.Pattern[str]]:
 
 @lru_cache(maxsize=1)
 def attribute_words() -> Lexicon:
-    """Return the expressions that tell an attribute or a change of it, by its name."""
+    """Return the expressions that state an attribute or its change, by the name of the attribute."""
     number = "|".join(sorted({r"\d{1,3}", *word_classes()["numbers"]}))
     words = {name: "|".join(words).replace("NUMBER", f"(?:{number})") for name, words in _data("attributes").items()}
     marks = {name: list(marks_of_pattern(pattern)) for name, pattern in words.items()}
@@ -120,7 +120,7 @@ def foreign_in_english(tokens: Iterable[str]) -> frozenset[str]:
 
 @lru_cache(maxsize=1)
 def value_sorts() -> tuple[Lexicon, Mapping[str, Mapping[str, int]]]:
-    """Return, for each sort of value of which a thing has one at a time, its expressions, and which say the same."""
+    """Return the expressions of each exclusive value class, and which of them are synonyms."""
     sorts = {
         name: {plain(phrase): number for number, group in enumerate(groups) for phrase in group}
         for name, groups in _data("words")["values"].items()
@@ -130,5 +130,5 @@ def value_sorts() -> tuple[Lexicon, Mapping[str, Mapping[str, int]]]:
 
 @lru_cache(maxsize=1)
 def person_words() -> Mapping[str, frozenset[str]]:
-    """Return the words for persons, by what they are."""
+    """Return the words for people, by relation."""
     return {name: frozenset(map(plain, words)) for name, words in _data("people").items()}

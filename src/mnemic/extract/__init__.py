@@ -18,13 +18,13 @@ from mnemic.types import Candidate, Cost, Deadline, Message, Origin, Skipped
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extraction:
-    """Candidates that a message gives to remember, and what was left out (`Skipped.reason`).
+    """Candidates found in a message, and the spans left out with their reasons (`Skipped.reason`).
 
-    Reasons: `transient` a request or passing state, `hypothetical`, `quoted` somebody else's words or text that is only
-    shown, `sarcasm`, `joke`, `opinion` of the moment, `third_party` gossip, `not_durable` small talk, `not_understood`
-    it may last, but what it says is not clear, `origin` not the user's own message, `key_not_in_policy`, `unsupported`
-    by the user's words, `duplicate`, `too_long`, `max_capture_items`, or the reason of a policy that skips; the span
-    shows the words. `cost`: what a model took to read it. `degraded`: why rules read it in the place of a model.
+    Reasons: `transient` a request or passing state, `hypothetical`, `quoted` another person's words or displayed text,
+    `sarcasm`, `joke`, `opinion` of the moment, `third_party` gossip, `not_durable` small talk, `not_understood`
+    possibly durable but unclear, `origin` not the user's own message, `key_not_in_policy`, `unsupported` by the user's
+    words, `duplicate`, `too_long`, `max_capture_items`, or the reason of a policy that skips. `cost` is what a model
+    charged for reading it. `degraded` gives the reason why rules read it instead of a model.
     """
 
     candidates: tuple[Candidate, ...] = ()
@@ -51,7 +51,7 @@ class WindowExtractor(Extractor, Protocol):
     async def extract_window(
         self, messages: Sequence[Message], *, policy: Policy, budget: Budget, deadline: Deadline
     ) -> list[Extraction | MnemicError]:
-        """One for each message, in order: what it gives, or why its run must stop."""
+        """Return the extraction of each message, in order, or the error that stops its run."""
 
 
 USER_ROLES = frozenset({"user", "human"})

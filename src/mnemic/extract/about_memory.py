@@ -1,7 +1,7 @@
-"""Requests about memory in what a user says: "forget what I told you about the flat", "what do you know about me?".
+"""Requests about memory in a user's message: "forget what I told you about the flat", "what do you know about me?".
 
-Recognised in seven languages where a sentence is nothing else than such a request, so that nothing is taken for one
-that only speaks of forgetting.
+Recognised in seven languages, and only if a whole sentence is such a request, so that a mention of forgetting is not
+taken for one.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def _pattern(polite: str, wordings: Sequence[str]) -> Pattern:
 
 
 class Asked(NamedTuple):
-    """A request about memory: what for, about what (empty: about the user, or what was said last), and its place."""
+    """Request about memory: its kind, its topic (empty: the user, or the last statement), and its place."""
 
     kind: MemoryRequestKind
     subject: str
@@ -55,7 +55,7 @@ class Asked(NamedTuple):
 
 
 def asked_of_memory(text: str) -> Iterator[Asked]:
-    """Yield the requests about memory in a message of the user's, in order; none in what is only shown."""
+    """Yield the requests about memory in a user's message, in order; requests in displayed text are ignored."""
     shown = None
     for start, end in sentences(text):
         found = _asked(straight(text[start:end])) if end - start <= LONGEST else None

@@ -39,13 +39,13 @@ _BREAK = Pattern(
 
 
 _ASKING = Pattern(r"(?:what|which|where|when|who|how|why)\b", re.IGNORECASE)
-"""Words that begin a clause where something is asked; elsewhere they go on with what they stand behind."""
+"""Words that begin a clause in a question; in other sentences they continue the clause before them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """One clause: its text, where it stands, the sentence it is part of and where that begins, its place in that
-    sentence (from 0), and whether it asks: it is the last clause of a sentence that ends in a question mark.
+    """Clause: its text and position, its sentence and the position of that, its index in the sentence (from 0), and
+    whether it is a question (the last clause of a sentence that ends in a question mark).
     """
 
     text: str

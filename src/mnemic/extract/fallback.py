@@ -1,4 +1,6 @@
-"""A model reads; where it fails and policy says so (`on_model_failure = "rules"`), rules read, and that is told."""
+"""Extraction by a model with a fallback to rules, if policy allows it (`on_model_failure = "rules"`); the result
+reports the fallback.
+"""
 
 from __future__ import annotations
 

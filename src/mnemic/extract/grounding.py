@@ -1,8 +1,8 @@
-"""No memory without words that support it: find the user's words behind a candidate.
+"""Grounding: find the user's words that support a candidate, and reject a candidate without any.
 
-A candidate is grounded by its quote, found in the message, or by its value, whose words all stand in the message. The
-comparison forgives case, accents, white space, typographic quotes and endings ("aisle seats" for "aisle seat"),
-nothing more. What cannot be shown to the user as their own words is not remembered.
+A candidate is grounded by its quote, found in the message, or by its value, all of whose words occur in the message.
+The comparison ignores case, accents, white space, typographic quotes and endings ("aisle seats" for "aisle seat"),
+nothing else. A candidate that cannot be shown to the user in their own words is not stored.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from mnemic.types import Candidate, Message
 
 MAX_QUOTE_CHARS = 1_000
 SHORTEST_QUOTE_WORDS = 3
-"""A quote that does not hold the value itself has at least so many words; "I am" supports nothing."""
+"""Minimum length in words of a quote that does not contain the value; "I am" supports nothing."""
 _SHORTEST_STEM = 4
 _LONGEST_ENDING = 3
 
@@ -67,7 +67,7 @@ class Folded:
         return None
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """Return the original's characters behind the folded ones from `start` to `end`."""
+        """Return the original characters that correspond to the folded ones from `start` to `end`."""
         return self.places[start], self.places[end - 1] + 1
 
     def _whole(self, start: int, end: int) -> bool:
@@ -99,7 +99,7 @@ def _quoted(candidate: Candidate, folded: Folded) -> tuple[int, int] | None:
 
 
 def _valued(candidate: Candidate, folded: Folded) -> tuple[int, int] | None:
-    """Return the clauses that hold the value: as it stands, or all its words within them."""
+    """Return the clauses that contain the value, literally or by all of its words."""
     found = folded.find(candidate.content)
     if found is None:
         found = _scattered(candidate.content, folded)

@@ -1,4 +1,4 @@
-"""Wordings of what somebody likes, always, never or gladly does, or wants in general: preferences told as habits."""
+"""Wordings of likes, habits and general wishes: preferences that are stated as habits."""
 
 from __future__ import annotations
 
@@ -40,4 +40,4 @@ _WANTS = (
     r"|me\b|him\b|her\b|my (?:order|money|ticket)|more\b|one\b|directions\b|information\b|details\b|\d)\w"
 )
 HABIT = Pattern(rf"(?i)\A\W{{0,3}}(?:please note that )?(?:{_LIKES}|{_ALWAYS}|{_IS}|{_WANTS})")
-"""Tells what its speaker likes, always does or wants in general, without the words of a preference ("I prefer")."""
+"""Matches a like, a habit or a general wish of the speaker without the words of a preference ("I prefer")."""

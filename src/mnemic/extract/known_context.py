@@ -11,7 +11,7 @@ from mnemic.ports import Embedder, RecordStore
 from mnemic.types import Deadline, Kind, Memory, Message, Where
 
 RECENT = 8
-"""Of `MAX_KNOWN`, those that were told last: a message often concerns the one before it."""
+"""Number of the most recent memories among `MAX_KNOWN`: a message often concerns the one before it."""
 EMBEDDED_CHARS = 2_000
 TURNS_BEFORE = 4
 _LOOKED_AT = 24
@@ -21,9 +21,9 @@ _LOOKED_AT = 24
 async def around_of(
     store: RecordStore, embedder: Embedder, messages: Sequence[Message], where: Where, *, deadline: Deadline
 ) -> Around:
-    """Find what may concern `messages`, of the long-term memories and the recorded messages that `where` accepts.
+    """Find the long-term memories and recorded messages that `where` accepts and that may concern `messages`.
 
-    Where the embedder fails it is what was told last. Raises StoreFailed.
+    Falls back to the most recent ones if the embedder fails. Raises StoreFailed.
     """
     lasting = replace(where, kinds=frozenset({Kind.LONG_TERM}))
     found = {memory.memory_id: memory for memory in await store.newest(lasting, limit=RECENT)}

@@ -43,12 +43,12 @@ class Around:
 
 
 ALONE = Around()
-"""A message of which nothing else is known."""
+"""Context of a message without known memories."""
 
 
 @runtime_checkable
 class InformedExtractor(Protocol):
-    """Reads messages beside what is known already; `reads_known` marks it."""
+    """Protocol of an extractor that reads messages together with known memories; `reads_known` marks it."""
 
     reads_known: bool
 

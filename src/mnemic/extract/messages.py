@@ -13,10 +13,12 @@ from mnemic.types import PASTED, Candidate, Kind, Message, Origin, Source
 
 MESSAGE_CATEGORY = "message"
 _INJECTED = re.compile(r'<memory fence="([^"\n]{1,64})">\n(?:.*\n)*?fence \1\n</memory>\n*')
-"""A block that an injection puts into a call (`mnemic.inject.render`). What was recalled is not said again."""
+"""Matches a block that an injection adds to a call (`mnemic.inject.render`). Recalled text is not extracted again."""
 
 SHORT_WORDS = 60
-"""A message of more words stands for itself; shorter ones are found by what they answer, too."""
+"""Length in words from which a message is found by its own words; a shorter one is also found by the message it
+answers.
+"""
 
 _PERSONS = frozenset({Origin.USER_STATED, Origin.OPERATOR, Origin.IMPORT})
 _PASSING = frozenset({TRANSIENT, NOT_DURABLE})
@@ -36,20 +38,21 @@ _READ = _PASSING | {
 
 
 def is_recorded(skipped: Collection[str], *, stored: bool) -> bool:
-    """Return True if a message is recorded beside what was captured of it, so that what the rules miss is found.
+    """Return True if a message is recorded in addition to its captured candidates, so that statements missed by the
+    rules can still be found.
 
-    Not where it only asks or passes the time, shows somebody else's words, or says something that policy leaves out.
-    `skipped`: the reasons of its extraction; `stored`: something of it was stored.
+    False if it only asks or chats, shows another person's words, or contains something that policy leaves out.
+    `skipped` are the reasons of its extraction; `stored`: a candidate of it was stored.
     """
     reasons = frozenset(skipped)
     return reasons <= _READ and (stored or not reasons <= _PASSING)
 
 
 def message_candidates(messages: Sequence[Message]) -> list[Candidate]:
-    """One candidate per message, in order; the context is the message before it.
+    """Return one candidate per message, in order; its context is the message before it.
 
-    Messages without text give none, and summaries neither: what was derived was not said. What was injected into a
-    message is no part of it. A message's context never reaches over the end of its session.
+    Messages without text and summaries give none: derived text was not said by anybody. Injected blocks are removed.
+    Context never crosses the end of a session.
     """
     candidates = []
     previous: Message | None = None

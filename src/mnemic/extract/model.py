@@ -1,6 +1,6 @@
-"""Extraction by a language model. It only proposes: contract, policy and the user's own words decide.
+"""Extraction by a language model. The model only proposes: the proposal check, policy and the user's own words decide.
 
-One message a call, or a window of turns: several messages of one conversation, each read with what was said around it.
+One message a call, or a window of turns: several messages of one conversation, each with the turns around it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from mnemic.types import Candidate, Cost, Deadline, Message, Skipped
 
 MAX_MESSAGE_CHARS = 32_768
 WINDOW_CHARS = 16_000
-"""Characters of one call; a longer message has a call of its own."""
+"""Maximum number of characters in one call; a longer message has a separate call."""
 TURNS_BEFORE = 2
 """Turns of the window before that are shown, and not read again."""
 MAX_CONTEXT_CHARS = 600
@@ -42,8 +42,8 @@ class ModelExtractor:
     reads_known = True
 
     def __init__(self, completer: Completer, *, wishes: str = "", categories: Sequence[str] = ()) -> None:
-        """Ask `completer`. `wishes`: what the operator wants kept or left out, in a few sentences; `categories`: what a
-        statement may be instead of the usual ones.
+        """Extractor that asks `completer`. `wishes` describe in a few sentences what the operator wants kept or left
+        out; `categories` replace the usual categories of statements.
         """
         self._completer = metered(completer)
         self._wishes, self._categories = wishes.strip(), tuple(canonical_key(one) for one in categories)
@@ -94,10 +94,11 @@ class ModelExtractor:
         around: Around = ALONE,
     ) -> list[Read]:
         """Return the grounded candidates of each of `messages`, in order, in as few calls as their length allows; see
-        `WindowExtractor`. A call that fails stops the runs of its own messages. The cost of a call stands with its
+        `WindowExtractor`. A failed call stops the runs of its own messages. The cost of a call is reported with its
         first message.
 
-        Turns that are not the user's own are shown, cut, so that an answer is understood; nothing is taken from them.
+        Turns of other speakers are shown in shortened form so that answers are understood; nothing is extracted from
+        them.
         """
         texts = [_shown(message) for message in messages]
         read: list[Read] = [
@@ -189,7 +190,7 @@ def _shown(message: Message) -> str | InvalidInput:
 
 
 def _by_turn(raw: object, places: Mapping[int, int]) -> tuple[dict[int, list[Any]], int]:
-    """Return the items of each message, by its place, and how many name none of them. Raises ModelInvalidSchema."""
+    """Return the items of each message by its index, and the number of items without one. Raises ModelInvalidSchema."""
     turns = raw.get("items") if isinstance(raw, Mapping) else None
     if not isinstance(turns, list):
         raise ModelInvalidSchema(hint="items is not a list")

@@ -1,8 +1,8 @@
-"""The operations that a model proposes, each held to the words of the message.
+"""Operations that a model proposes, each checked against the words of the message.
 
-`add` brings something, `update` takes the place of a known memory, `end` says that one holds no longer. A proposal is
-inferred by an agent, unless its content is the user's own sentence, or the tables read the same key and value in it:
-then it has the message's own origin.
+`add` adds a statement, `update` replaces a known memory, `end` closes one that is no longer true. The origin of a
+proposal is `agent_inferred`, unless its content is the user's own sentence or the tables read the same key and value in
+it: then it has the message's own origin.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from mnemic.types.catalog import TRUST
 
 INSTRUCTION = "instruction"
 FEW_STEMS = 2
-"""Words of content of a statement that says of what it speaks only beside another."""
+"""Number of content words below which a statement is understood only next to another."""
 MAX_BESIDE = 400
 LASTING_FROM = 0.5
-"""The classifier's share from which a sentence is an instruction for good, whatever a model calls it."""
+"""Probability from which the classifier makes a sentence a standing instruction, whatever the model calls it."""
 
 CONFIDENCE_CEILING: Mapping[Trust, float] = MappingProxyType({Trust.HIGH: 0.95, Trust.MEDIUM: 0.8, Trust.LOW: 0.5})
 """The most that a model's own number may claim, by the trust of the message's channel: a model that says 1.0 has still
@@ -162,7 +162,7 @@ def _under_right_key(candidate: Candidate, policy: Policy) -> Candidate:
 
 
 def _from_channel(candidate: Candidate, message: Message) -> Candidate:
-    """Return the candidate with origin and confidence as the message's channel gives them, whatever the model said."""
+    """Return the candidate with the origin and confidence of the message's channel, whatever the model claims."""
     ceiling = CONFIDENCE_CEILING[TRUST[message.origin]]
     too_sure = candidate.confidence > ceiling
     lowered = replace(
@@ -176,7 +176,7 @@ def _from_channel(candidate: Candidate, message: Message) -> Candidate:
 
 
 def _in_own_words(candidate: Candidate, message: Message) -> Candidate:
-    """Return a statement as the user said it: the clauses that its quote touches."""
+    """Return a statement in the user's words: the clauses that its quote overlaps."""
     span = candidate.source.span
     assert span is not None
     start, end = clause_around(message.content, *span)
@@ -197,7 +197,9 @@ def _trusted(candidate: Candidate, reading: Reading) -> Candidate:
 
 
 def _is_users_reading(candidate: Candidate, policy: Policy) -> bool:
-    """Return True if the content is the user's own sentence, or what the tables read in it under the same key."""
+    """Return True if the content is the user's own sentence, or the value that the tables read in it under the same
+    key.
+    """
     quote = candidate.source.quote or ""
     if candidate.key is None:
         whole = Folded(quote).text.strip(" .,;:!") == Folded(candidate.content).text.strip(" .,;:!")

@@ -18,7 +18,7 @@ _HEAD = Pattern(r"\W{0,3}(?:[^\n:]{0,160}[.!?] )?(?P<head>[^\n]{1,160}?)\s?[:：
 _DASHED = Pattern(r"\W{0,3}(?:[^\n:]{0,160}[.!?] )?(?P<head>[^\n]{1,160}?)\s(?:--?|[–—])(?P<rest>\s[^\n]*|$)")
 """The start of a line up to its first dash between spaces."""
 PROSE = 4
-"""Words beside a head that are a text; fewer are the value of a field."""
+"""Number of words after a header that makes a text; fewer are the value of a field."""
 
 _VERB = (
     r"(?:wrote|writes|says|said|told (?:me|us)|replied|posted|answered|schrieb|schreibt|sagte?|antwortete|a écrit|"
@@ -61,7 +61,7 @@ _FOUND = pattern(
     r"^(?:trouvé|lu|copié) (?:ceci )?(?:sur|dans|de) [^.!?:]{1,40}$|"
     r"^(?:encontrado|leído|copiado|visto|trovato|letto|copiato) (?:esto )?(?:en|de|su|in|da) [^.!?:]{1,40}$"
 )
-"""A head that tells where the text after it was found."""
+"""Matches a header that names the source of the text after it."""
 _TRANSLATED = pattern(
     r"^\W{0,3}(?:(?:please|pls|can you|could you|bitte) )?"
     r"(?:translate|übersetze?|traduis|traduce|traduci|traduz|vertaal)"
@@ -69,7 +69,7 @@ _TRANSLATED = pattern(
     r"em|vers|naar)(?: (?:the|el|het))?\s?(?:l')?\w{4,20}(?: (?:please|for me|bitte))?\s*"
     r"(?P<end>$|[.;,]\s|\s[-–—]{1,2}\s)"
 )
-"""An order to translate what comes after it, whatever stands between the two."""
+"""Matches a request to translate the following text, whatever is between the two."""
 _CHAPTER = pattern(
     r"^\W{0,3}(?:chapter|kapitel|chapitre|capítulo|capitolo|hoofdstuk|prologue|prolog|epilogue)\s?"
     r"(?:\d{1,3}|[ivxl]{1,6}|one|two|three|four|five)?\s?(?:[.:–—-](?:\s|$)|$)"
@@ -102,7 +102,9 @@ _STAMPED_HEAD = pattern(
 )
 """The line above a message: "Max Huber  10:11 AM", "Max, [12.03.24 10:11]"; or above a subtitle."""
 _STAMPED_NAME = pattern(rf"^{_NAME},? {_TIME}\s*$")
-"""A name and a time alone, which is an entry of a diary as well: a head only above a message, and beside another."""
+"""Matches a line of name and time, which may also be a diary entry: a header only above a message and next to another
+header.
+"""
 _DAY_NAME = pattern(
     r"^\W{0,3}(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun|to|yester)(?:day)?\b|"
     r"^(?:montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag|heute|lundi|mardi|mercredi|jeudi|vendredi|samedi|"
@@ -131,7 +133,7 @@ class _Line:
 
 
 def headed(text: str) -> list[Span]:
-    """Return the places of `text` that are others' by what they begin with."""
+    """Return the spans of `text` that are written by others, judged by their headers."""
     straightened = straight(text)
     lines = list(_lines(straightened))
     of_heads = [*_from_a_head_on(lines, straightened), *_mail(lines, straightened)]
@@ -181,9 +183,7 @@ def _others_from(line: _Line, *, follows: bool) -> int | None:
 
 
 def _is_announced(line: _Line, *, follows: bool) -> bool:
-    """Return True if a text comes after this line, or after its dash or colon, that it tells the place or the writer
-    of.
-    """
+    """Return True if a text whose place or author this line names follows it, or its dash or colon."""
     if follows and _FOUND.search(line.text.strip()):
         return True
     for head in (_HEAD.match(line.text), _DASHED.match(line.text)):
@@ -211,7 +211,7 @@ def _mail(lines: Sequence[_Line], text: str) -> list[Span]:
 
 
 def _is_said(head: str) -> bool:
-    """Return True if `head` says that somebody else said or wrote what follows."""
+    """Return True if `head` says that another person said or wrote the following text."""
     return bool(_SAYS.search(head)) and not _I_SAY.search(head)
 
 
@@ -221,9 +221,7 @@ def _is_sources(head: str) -> bool:
 
 
 def _chats(lines: Sequence[_Line]) -> Iterator[Span]:
-    """Find the messages of chats: what is between the first and the last stamp of a paragraph, and what a head of a
-    message is above.
-    """
+    """Find chat messages: between the first and the last timestamp of a paragraph, and below a message header."""
     first: int | None = None
     headed = False
     end = 0
@@ -252,7 +250,7 @@ def _named_heads(lines: Sequence[_Line]) -> set[int]:
 
 
 def _minutes(lines: Sequence[_Line]) -> Iterator[Span]:
-    """Find lists of what people said: a heading that is not the user's, and below it an item with a speaker's label."""
+    """Find lists of quotations: a heading that is not the user's, and below it an item with a speaker's label."""
     heading: _Line | None = None
     last: _Line | None = None
     spoken = False
@@ -269,7 +267,7 @@ def _minutes(lines: Sequence[_Line]) -> Iterator[Span]:
 
 
 def _is_heading(text: str) -> bool:
-    """Return True if a line may be a heading that somebody else gave a list."""
+    """Return True if a line may be a heading that another person gave a list."""
     words = text.split()
     own = _OWN.search(text) or _MINE.search(text)
     return 0 < len(words) <= HEADING and not text.rstrip().endswith((".", "!", "?")) and not own
@@ -290,7 +288,7 @@ def _dialogue(lines: Sequence[_Line]) -> list[Span]:
 
 
 def _continued(lines: Sequence[_Line]) -> Iterator[Span]:
-    """Find the lines that go on with the sentence of a quoted line (`> ...`), as Markdown reads them."""
+    """Find the lines that continue the sentence of a quoted line (`> ...`), by the rules of Markdown."""
     open_from: int | None = None
     for line in lines:
         words = line.text.strip()

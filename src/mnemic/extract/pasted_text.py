@@ -1,6 +1,6 @@
-"""Text that the user shows and does not say: pasted pages, mails, chats, code, drafts to work on, roles to play.
+"""Text that the user shows instead of saying: pasted pages, mails, chats, code, drafts, roles to play.
 
-Such text is data. It gives no fact about the user and no instruction, whatever it says.
+Such text is data. It provides no fact about the user and no instruction, whatever it says.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ AMENDS_A_RECORD = pattern(
     r"\b(?:correct|fix|amend|edit) (?:the|my|our|his|her|their|this|that)\b[^.!?\n:]{0,40}?\b(?:entry|record|contact|"
     r"profile|number|address|name|surname|spelling|price|date|birthday|budget|figure|amount|e-?mail address)\b"
 )
-"""An order to mend what is noted: what follows is the right value, and no text to work on."""
+"""Matches a request to correct a memory: the following text is the correct value, not a text to work on."""
 _ABOUT_TEXT = pattern(
     r"(?:^|[.!?\n>”»\"]\s?|-- )(?:is (?:this|that|the|it)|are (?:these|those)|does (?:this|that|the)|"
     r"what does (?:this|it)|"
@@ -131,11 +131,11 @@ _FICTION = pattern(
     r"(?:stell dir vor|tu so|spiel)\b|(?:imagine|fais comme|joue)[sz]? (?:que|si)\b|(?:imagina|finge|haz como) que\b|"
     r"(?:immagina|fingi) (?:che|di)\b)"
 )
-"""A role to play or a text to invent: what is said of "I" and "you" after it is part of that."""
+"""Matches a role to play or a text to invent: "I" and "you" in the text after it are part of the fiction."""
 
 
 def data_spans(text: str) -> list[Span]:
-    """Return the places of `text` that are shown and not said, in order, none within another."""
+    """Return the spans of `text` that are shown, in order and without nesting."""
     spans = [span for one in _FENCED for span in _all(one, text)]
     spans += _tagged(text)
     spans += _code(text)
@@ -170,8 +170,8 @@ def _all(one: Pattern, text: str) -> Iterator[Span]:
 
 
 def _tagged(text: str) -> Iterator[Span]:
-    """Find what is between two tags. The closing one is looked for as it is: an expression that tries it at each
-    character after each tag takes quadratic time in many tags.
+    """Find the text between two tags. The closing tag is searched for literally: an expression that tries every
+    character after every tag takes quadratic time in many tags.
     """
     lowered, end = text.translate(_LOWERED), 0
     for found in _OPENED.finditer(text):
@@ -187,7 +187,7 @@ def _tagged(text: str) -> Iterator[Span]:
 
 
 def _code(text: str) -> list[Span]:
-    """Lines of code and objects; one such line alone may be a turn of speech, but not beside others of its kind."""
+    """Find lines of code and objects; a single such line may be a figure of speech, several are not."""
     lines = list(_all(_CODE_LINE, text))
     found = lines if len(lines) > 1 else []
     return found + list(_all(_OBJECT, text))
@@ -209,9 +209,7 @@ def _announced(text: str) -> list[Span]:
 
 
 def _worked_on(text: str, marked: list[Span]) -> list[Span]:
-    """Return the text that an order to work on it means: what stands in quotes or behind its colon, or else all the
-    rest.
-    """
+    """Return the text that a request to work on it means: the quoted part, the part after the colon, or the rest."""
     order = _ORDER_ON_TEXT.search(text)
     about = _ABOUT_TEXT.search(text)
     if (order is None and about is None) or (order is not None and AMENDS_A_RECORD.search(text)):

@@ -1,4 +1,4 @@
-"""Wordings by which a statement says that it is a preference or holds for a kind of occasion, and goes on about it."""
+"""Wordings that introduce a preference or limit it to an occasion, and those that continue one."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ OCCASION = Pattern(
     r"|(?:ich|wir) (?:suche|versuche|plane|arbeite|möchte|brauche)|je (?:cherche|prépare|travaille|voudrais)|j'essaie"
     r"|(?:estoy|sto|estou) \w+ndo|busco|intento|quiero|cerco|vorrei|procuro|quero|ik (?:zoek|probeer|wil|ben)\b)"
 )
-"""Begins as one tells what one is busy with."""
+"""Matches the beginning of a report of a current activity."""
 CONTINUES = Pattern(
     r"(?i)\A\W{0,3}(?:(?:but|and) )?"
     r"(?:[a-z]{2,}ing|not|rather|instead|over|than|especially|because|since|as|for|with|without)\b"
 )
-"""Goes on about what was said before it, without a subject."""
+"""Matches a continuation of the previous statement that has no subject."""
 DOES = Pattern(r"(?i)\b(?:love|like|enjoy|adore|hate|prefer|dislike)s? (?:\w+ )?\w{2,}ing\b")
 DOES_TOO = Pattern(r"(?i)\A\W{0,3}(?:(?:and|or|but) )?(?:just |then |also |even )?\w{2,}ing\b")
-"""Names a further thing that somebody likes to do: "I love putting on music, pouring a glass of wine"."""
+"""Matches a further activity in a list of likes: "I love putting on music, pouring a glass of wine"."""

@@ -1,8 +1,8 @@
-"""Times that a statement tells relative to its message: "since last March", "two weeks ago", "until Friday".
+"""Times that a statement gives relative to its message: "since last March", "two weeks ago", "until Friday".
 
-Only what `mnemic.text.times` reads as one exact day is taken, by the day the message was sent: "next Friday", said on a
-Wednesday, may be this week's or the next one's, and "last week" is no day. They are left alone, and so is a statement
-that names two days.
+Only an expression that `mnemic.text.times` resolves to exactly one day, given the day of the message, is used. "Next
+Friday", said on a Wednesday, may be this week's or next week's, and "last week" is not a day: such expressions are
+ignored, and so is a statement with two days.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _WEEKDAY, _MONTH = "|".join(WEEKDAYS), "|".join(MONTHS[1:])
 
 
 class Times(NamedTuple):
-    """Times that a statement tells of; None for a time that it does not tell or leaves open."""
+    """Times that a statement gives; None for a time that it does not give or leaves ambiguous."""
 
     valid_from: datetime | None = None
     valid_to: datetime | None = None
@@ -29,8 +29,8 @@ class Times(NamedTuple):
 
 
 def timed(candidate: Candidate, text: str, said_at: datetime | None) -> Candidate:
-    """`candidate` with the times that `text`, the words it was taken from, tells. Those it has already stay; under a
-    key the time of the message stays that of the telling.
+    """Return `candidate` with the times that `text`, its source, gives. Times that it already has are kept; for a keyed
+    value the time of the message remains the time of the statement.
     """
     if said_at is None:
         return candidate
@@ -44,10 +44,10 @@ def timed(candidate: Candidate, text: str, said_at: datetime | None) -> Candidat
 
 
 def times_in(text: str, said_at: datetime) -> Times:
-    """Return the times of `text`, said at `said_at`.
+    """Return the times of `text`, written at `said_at`.
 
-    "Since" and its like give `valid_from`, if that is not in the future; "until" a day gives `valid_to`, the end of
-    that day, if it is not in the past. A day by itself gives `occurred_at`. What lies out of the calendar is no time.
+    "Since" and its synonyms set `valid_from`, unless that is in the future; "until" sets `valid_to` to the end of the
+    day, unless that is in the past. A plain day sets `occurred_at`. A date outside the calendar is ignored.
     """
     bounds = list(_BOUND.finditer(text))
     if len(bounds) > 1:
@@ -96,7 +96,7 @@ _BOUND = Pattern(
 
 
 def _start(point: str, today: date) -> date | None:
-    """Return the first day of what "since" names: the latest one of that name that has begun."""
+    """Return the first day of the period that "since" names: the latest one of that name that has begun."""
     low = " ".join(point.lower().replace(",", "").split())
     words = low.split()
     if re.fullmatch(r"\d{4}", low):

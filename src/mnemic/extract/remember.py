@@ -1,7 +1,7 @@
-"""Requests to remember: "Remember that ...", "Don't forget: ...", and their kin in seven languages.
+"""Requests to remember: "Remember that ...", "Don't forget: ...", and their equivalents in seven languages.
 
-What somebody asks to be remembered is remembered, whatever a classifier thinks of it; only what says nothing ("remember
-this one"), asks ("remember when ...?") or is an errand ("remember to buy milk") is not.
+A statement that somebody asks to be remembered is stored whatever the classifier says. A request without content
+("remember this one"), a question ("remember when ...?") and an errand ("remember to buy milk") are not.
 """
 
 from __future__ import annotations
@@ -89,10 +89,9 @@ _AFTERWARDS = pattern(
 
 
 def asked_to_remember(sentence: str) -> tuple[int, bool] | None:
-    """Find, in a sentence that asks to remember something, the place at which this begins; tell whether the request is
-    beyond doubt.
+    """Find the beginning of the statement in a sentence that asks to remember it, and whether the request is certain.
 
-    None where nothing is asked to be remembered, or nothing is said ("remember this one").
+    None if nothing is requested, or the request has no content ("remember this one").
     """
     opening = _OPENING.search(sentence)
     if opening is None:
@@ -105,7 +104,7 @@ def asked_to_remember(sentence: str) -> tuple[int, bool] | None:
 
 
 def is_asked_afterwards(sentence: str) -> bool:
-    """Return True if a sentence ends in a request to remember what it said ("..., so keep that in mind")."""
+    """Return True if a sentence ends in a request to remember it ("..., so keep that in mind")."""
     return bool(_AFTERWARDS.search(sentence))
 
 

@@ -1,12 +1,12 @@
-"""Extraction without a language model: what a user's own words state, each statement whole.
+"""Extraction without a language model: the statements of the user's own words, each whole.
 
-A message is cut into sentences and clauses. What the user only shows (pasted text, quotations, roles to play) is
-blanked out first. Rules leave out questions, requests, guesses and other people's words, and always keep what the
-user asks to be remembered; a small classifier decides about the rest (`classify`). Tables then look for typed facts,
-which go under their key with the statement as context; a statement that says more than its values is kept whole, too.
+A message is split into sentences and clauses. Displayed text (pasted text, quotations, roles to play) is blanked out
+first. Rules leave out questions, requests, guesses and other people's words, and always keep statements that the user
+asks to remember; a small classifier decides on the rest (`classify`). Tables then look for typed facts, which are
+stored under their key with the statement as context; a statement that says more than its values is also stored whole.
 
-The patterns have bounded repetitions and run over clauses of at most 400 characters, so the cost grows with the
-length of the message and not faster.
+The patterns have bounded repetitions and run over clauses of at most 400 characters, so the cost is linear in the
+length of the message.
 """
 
 from __future__ import annotations
@@ -48,7 +48,8 @@ MAX_CLAUSE_CHARS = 400
 MAX_SKIPPED = 20
 """Reasons reported for one message; a long text is not answered with a longer report."""
 MAX_STATEMENTS = 60
-"""Kept of one message. The budget's `max_capture_items` bounds what a model proposes, not what the user says."""
+"""Maximum number of candidates of one message. The budget's `max_capture_items` limits a model, not the user's words.
+"""
 MAX_EMBEDDED = 96
 """Pieces of one message whose vectors are asked for; those after them are judged by their words alone."""
 SHORTEST_CONTENT_WORDS = 3
@@ -56,7 +57,7 @@ SHORTEST_UNTRAINED_CHARS = 5
 LONGEST_TITLE, LONG_IN_TITLES = 6, 4
 """Words of a title ("The Name of the Wind"), and letters of those words in it that have a capital."""
 _GAP = 8
-"""Two clauses that stand so close (a comma, an "and") are reported as one."""
+"""Separators between two clauses that are reported as one span: a comma, an "and"."""
 _OPENING = Pattern(
     r"^(?:(?:please|also|and|so|well|oh|hey|hi|hello|by the way|btw|ok|okay|just|fyi|por favor|y|además)\b[,:]?\s+)+",
     re.IGNORECASE,
@@ -76,7 +77,7 @@ _UNTRAINED = Pattern("[\u0900-\u097f\u0400-\u04ff\u3040-\u30ff\u3400-\u4dbf\u4e0
 _HAN = Pattern("[\u3400-\u4dbf\u4e00-\u9fff]")
 _MARKER = "\ufffc"
 _LABELS: Mapping[str, str] = MappingProxyType({"decision": "event", "commitment": "event"})
-"""The label of what the tables of plain statements call otherwise."""
+"""Labels that replace those of the tables of plain statements."""
 
 
 class RuleExtractor:
@@ -196,7 +197,7 @@ def _sentences(text: str, found: _Findings) -> list[Sentence]:
 
 
 def _mark_social(sentences: Sequence[Sentence]) -> None:
-    """Mark what is said beside praise and good wishes."""
+    """Mark the statements next to praise and good wishes."""
     if any(is_company(clause.text) for sentence in sentences for clause in sentence.clauses):
         for sentence in sentences:
             for piece in (sentence.whole, *sentence.pieces):
@@ -302,7 +303,7 @@ class _Findings:
             self.leave_out(breach.reason, span, key)
 
     def extraction(self) -> Extraction:
-        """Return the result: doubles dropped, what is beyond the most of one message named."""
+        """Return the result without duplicates, and name the candidates beyond the maximum of one message."""
         kept, doubles = drop_duplicates(self.candidates)
         over = tuple(
             Skipped(reason=MAX_CAPTURE_ITEMS, key=candidate.key, span=candidate.source.span)
@@ -312,9 +313,9 @@ class _Findings:
 
 
 def _readable(text: str) -> str:
-    """`text`, character for character, with straight apostrophes and without what is not the user speaking.
+    """Return `text`, character for character, with straight apostrophes and without the words of others.
 
-    Injected memory, pasted text and longer quotations are blanked out; a marker shows where one stood.
+    Injected memories, pasted text and longer quotations are blanked out; a marker takes the place of each.
     """
     shown = [match.span() for match in _INJECTED.finditer(text)] + data_spans(text)
     shown += [match.span() for match in _QUOTATION.finditer(text) if _is_speech(match[0])]
@@ -326,14 +327,14 @@ def _readable(text: str) -> str:
 
 
 def _is_speech(quotation: str) -> bool:
-    """Return True if what stands in quotation marks is somebody's words, and not a short word or a title."""
+    """Return True if a quoted span is another person's words rather than a short word or a title."""
     words = [word for word in quotation.strip("\"'“”«»„ ").split() if len(word) >= LONG_IN_TITLES]
     titled = len(quotation.split()) <= LONGEST_TITLE and all(word[0].isupper() for word in words)
     return len(quotation.split()) > SHORTEST_CONTENT_WORDS and not titled
 
 
 def _sentence(text: str) -> str:
-    """Return the words as a sentence of their own: without opening words, with a capital and a full stop."""
+    """Return the words as a sentence: without opening words, capitalised, with a full stop."""
     content = _OPENING.sub("", text.replace(_MARKER, "").strip()).strip(" ,;:-–—")
     if not content:
         return ""

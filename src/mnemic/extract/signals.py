@@ -22,7 +22,7 @@ STANDING = pattern(
     r"de ahora en adelante|a partir de ahora|siempre|nunca|recuerda|ten en cuenta|en adelante|por defecto|"
     r"en (?:el )?futuro))\b"
 )
-"""Words that say: this holds from now on."""
+"""Words that make a statement valid from now on."""
 
 WISH = pattern(
     r"\b(?:prefer|prefers|like|love|favou?r|favou?rite|preferred|enjoy|usual|usually|always|remember|"
@@ -145,7 +145,7 @@ _ANSWER = pattern(
     r"^\W{0,3}(?:since|because|until) (?:[\w'-]+ ){1,6}[\w'-]+\W*$|"
     r"^\W{0,3}(?-i:[A-Z][a-z]+(?:, [A-Z][a-z]+)*,? and [A-Z][a-z]+)\W*$"
 )
-"""As a whole sentence: answers a question in fewer words than tell what was asked ("Since I was nine")."""
+"""Matches a whole sentence that answers a question in fewer words than the question asks about ("Since I was nine")."""
 _PASSING = pattern(
     r"\bi(?:'m| am|'ve been| have been| feel)(?: (?:so|very|really|a bit|quite|just))? (?:hungry|tired|bored|"
     r"thirsty|sleepy|"
@@ -157,21 +157,19 @@ _PASSING = pattern(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mood:
-    """Mood of a sentence: it says that it is true from now on, it is irony or a guess, and the place in it at which
-    somebody else's words begin.
-    """
+    """Mood of a sentence: valid from now on, ironic, a guess; and the position at which others' words begin."""
 
     standing: bool
     reason: str | None
     quoted_from: int | None = None
 
     def quotes(self, clause: Clause) -> bool:
-        """Return True if somebody else's words begin in this clause or before it."""
+        """Return True if another person's words begin in this clause or before it."""
         return self.quoted_from is not None and self.quoted_from < clause.end - clause.sentence_start
 
 
 def mood_of(sentence: str) -> Mood:
-    """Return the mood of a sentence, told from its first 400 characters."""
+    """Return the mood of a sentence, judged by its first 400 characters."""
     text = sentence[:MAX_SENTENCE_CHARS]
     standing = bool(STANDING.search(text))
     reason = None
@@ -198,7 +196,7 @@ _STAGE = re.compile(r"\A\W{0,3}\[[^\]\n]*\s[^\]\n]*\]?\W*\Z")
 
 
 def is_called_out(text: str) -> bool:
-    """Return True if a clause only calls somebody by name, agrees or greets, or is a caption in square brackets."""
+    """Return True if a clause only addresses somebody by name, agrees or greets, or is a caption in square brackets."""
     return bool(_CALLED_OUT.search(text) or _STAGE.search(text))
 
 
@@ -246,13 +244,15 @@ def left_out(clause: Clause, mood: Mood) -> str | None:
 
 
 def _is_own_conclusion(clause: Clause) -> bool:
-    """Return True if a clause is what the speaker makes of a report: "the doctor said no coffee, so I'm on tea now"."""
+    """Return True if a clause is the speaker's conclusion from a report: "the doctor said no coffee, so I'm on tea
+    now".
+    """
     before = clause.sentence[: clause.start - clause.sentence_start]
     return bool(_SO.search(before)) and bool(_SPEAKER.search(clause.text))
 
 
 def _is_of_the_moment(text: str) -> bool:
-    """Return True if a clause asks for something to be done now, or tells how things are on that day."""
+    """Return True if a clause asks for an immediate action or describes the state of a single day."""
     if _REQUEST.search(text) or _ORDER.search(text) or _PLEASE.search(text):
         return True
     if _PASSING.search(text) or is_passing_state(text):

@@ -1,4 +1,4 @@
-"""Messages of which nothing can be kept, told before a language model is asked."""
+"""Filter for messages without anything to store, applied before a language model is asked."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from mnemic.extract.classify.classifier import weights
 from mnemic.extract.clauses import sentences
 
 WORTH_FROM = 0.15
-"""The classifier's share from which a sentence may be worth keeping: below it lie two thirds of labelled small talk,
-and one of 219 messages with something to keep."""
+"""Probability below which the classifier rules a sentence out. Two thirds of labelled small talk is below it, and one
+of 219 messages with something to store.
+"""
 _SENTENCES = 64
 _CHARS = 400
 

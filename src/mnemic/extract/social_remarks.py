@@ -1,8 +1,8 @@
-"""Clauses that only keep somebody company: they cheer, comfort or advise the listener, show a picture, speak of the
-talk itself, say what is true for everybody, or name nothing at all.
+"""Social remarks: clauses that cheer, comfort or advise the listener, show a picture, comment on the conversation,
+state general truths, or name nothing.
 
-Each rule asks whom or what a clause is about; none asks for its topic. What tells something of the speaker, or names
-somebody or a number, does more than keep company.
+Each rule looks at whom or what a clause is about; none looks at its topic. A clause that states something about the
+speaker, or contains a name or a number, is not a mere remark.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _CHEER = pattern(
     r"(?:no|don't) worr\w+|no doubts?|thanks for|i (?:totally |completely |fully )?(?:agree|get it|get how)|"
     r"(?:totally|couldn't) agree|trust me)\b"
 )
-"""Praise, comfort and good wishes to whoever is spoken to."""
+"""Matches praise, comfort and good wishes to the listener."""
 _LISTENER = pattern(
     r"^\W{0,3}(?:(?:because|'cause|since|when|as|remember|i know|i bet|i hope|i think|i guess|i'm sure|i can see|i "
     r"can tell)[, ] ?)?"
@@ -93,7 +93,7 @@ _CHEERS_ON = pattern(
     r"happen|a "
     r"difference))|have (?:fun|a (?:great|good|nice|lovely|blast)))\b"
 )
-"""Encouragement: what the other is told to do for their own good."""
+"""Matches encouragement: advice to the listener for their own good."""
 _PRAISES = (
     r"(?:(?:so|really|very|such|pretty|truly|super|quite|both|always|an|a|the|all|is|one of the|how|more|even|"
     r"definitely) ){0,4}"
@@ -110,7 +110,7 @@ _FEELING = re.compile(
     r"(?i)\A\W*(?:oof|ugh|ouch|yikes|jeez|dang|damn|omg|wow|woah|whoa|woohoo|aw+)\b[\s,!.–-]+(?=\S)(?P<rest>.*)",
     re.DOTALL,
 )
-"""A cry, and what it is about."""
+"""Matches an exclamation and its object."""
 _TELLS = pattern(
     r"\b(?:is|are|was|were|has|have|had|will|'s|'re|got|gone|can|can't|won't|didn't|doesn't|don't|no|not|\w{2,}ed)\b"
 )
@@ -159,7 +159,7 @@ SHORTEST = 3
 
 
 def is_company(text: str) -> bool:
-    """Return True if a clause only keeps somebody company."""
+    """Return True if a clause is only a social remark."""
     said = straight(text)
     cry = _FEELING.match(said)
     if cry and not (OWN.search(cry["rest"]) or NAMED.search(said) or _TELLS.search(cry["rest"])):
@@ -179,7 +179,7 @@ def is_company(text: str) -> bool:
 
 
 def _is_to_the_listener(said: str) -> bool:
-    """Return True if the clause is about or for the listener, and tells nothing of the speaker besides."""
+    """Return True if the clause is about or for the listener and states nothing about the speaker."""
     attitude = _ATTITUDE.search(said)
     if attitude is not None:
         return _ME.search(said[attitude.end() :]) is None
@@ -193,9 +193,7 @@ def _is_to_the_listener(said: str) -> bool:
 
 
 def _is_general(said: str) -> bool:
-    """Return True if a clause without a first person and without a name praises, or says what is true for "
-    "everybody.
-    """
+    """Return True if a clause without a first person and without a name praises or states a general truth."""
     if NAMED.search(said):
         return False
     return bool(_MAXIM.search(said) or _SAYING.search(said) or (_EXCLAIMS.search(said) and _PRAISE.search(said)))

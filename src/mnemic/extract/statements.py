@@ -1,7 +1,8 @@
-"""A message as statements: which parts of it are worth keeping, each whole, and why the others are not.
+"""Message as statements: the parts worth storing, each whole, and the reasons for leaving out the others.
 
-Rules decide where they are certain (questions, other people's words, requests to remember); a classifier decides the
-rest. A part of a sentence is kept with what it leans on: "Emma is my manager, she hates surprises" is one statement.
+Rules decide where they are certain (questions, other people's words, requests to remember); a classifier decides on the
+rest. A part of a sentence is kept together with the part it depends on: "Emma is my manager, she hates surprises" is
+one statement.
 """
 
 from __future__ import annotations
@@ -22,23 +23,25 @@ from mnemic.reason_codes import HYPOTHETICAL, JOKE, NOT_DURABLE, NOT_UNDERSTOOD,
 from mnemic.text.pattern import Pattern
 
 KEEP_FROM = 0.7
-"""The least share of what is worth keeping, of a statement that nobody asked to remember. Of statements of a long chat
-between two people 68 in 100 of those from 0.6 on were of some use, 76 of those from 0.7 on and 81 of those from 0.76
-on, when this was chosen; more is lost of what should be kept, the higher it is."""
+"""Probability from which a statement is stored that nobody asked to remember. In long chats between two people, 68 of
+100 statements from 0.6, 76 from 0.7 and 81 from 0.76 were useful when this was chosen; a higher threshold loses more of
+those.
+"""
 NAMED_FROM = 0.6
-"""The same of a statement with a name or a number in it: what has neither is more often talk."""
+"""The same for a statement with a name or a number: one without either is more often small talk."""
 URGENT_FROM = 0.6
-"""The same where a loss does harm: what concerns somebody's safety, and how the assistant is to behave."""
+"""The same where a loss does harm: statements about safety, and about how the assistant should behave."""
 SAFETY_FROM = 0.15
-"""The share of safety from which a statement may concern it, whatever else it is."""
+"""Probability of `safety` from which a statement may concern it, whatever else it is."""
 SAID_FROM = 0.3
 """The same where the wording itself says that it is a preference or an instruction that lasts: "I prefer X", "always do
 X when I ask". It says so even inside a question about something else."""
 WANTED_FROM = 0.6
 """The same of such a one that a rule reads as a request: "I want everything in X"."""
 SOCIAL_FROM = 0.78
-"""The same in a message that also keeps somebody company: praise and good wishes to the listener make it a talk between
-people, most of which is forgotten, and not one with an assistant."""
+"""The same in a message that also contains praise or good wishes to the listener: that makes it a conversation between
+people, most of which is forgotten, rather than one with an assistant.
+"""
 ALOOF_FROM = 0.9
 """The same there where a statement does not speak of its speaker."""
 PART_FROM = 0.8
@@ -50,7 +53,9 @@ ORDERED_FROM = 0.96
 """The same where a rule reads a request: "keep answers short" is one and lasts."""
 ASKED_FROM = 0.3
 UNSURE_FROM = 0.35
-"""Below it a statement is left out for what it is; from here to `KEEP_FROM` it was not understood."""
+"""Probability below which a statement is left out by its label; between this and `KEEP_FROM` it counts as not
+understood.
+"""
 SHORTEST_LEANT_ON = 3
 """Words of a sentence that the next may lean on."""
 LONGEST_LEANT_ON = 36
@@ -80,7 +85,7 @@ _NARRATES = Pattern(
     r"(?!.{0,120}\b(?:you|your|yours|du|dir|dein\w*|sie|ihnen|tu|te|toi|vous|usted|tú|ti|voi|você|je|jij|jou|answers?"
     r"|repl\w+|respon\w+)\b)"
 )
-"""Tells what its speaker is, does or will do, and asks nothing of the listener."""
+"""Matches a clause in which the speaker states what they are, do or will do, without a request to the listener."""
 _LETTER = Pattern(r"[^\W\d_]")
 _REMINDS = Pattern(
     r"(?i)\A\W{0,3}(?:and |but |so |do you |hey,? )?remember (?!to\b|please\b)(?!.*\b(?:ok(?:ay)?|please|pls)\W*\Z)"
@@ -100,9 +105,9 @@ _COMMA = Pattern(r",\s+|\s[–—-]{1,2}\s|\s\(|\)\s|:\s+")
 
 @dataclass(slots=True)
 class Piece:
-    """A part of a sentence: its place, what is said against it (`ruled`: by the rules, `certain`: beyond doubt),
-    whether it was asked to be remembered (`hinted`: perhaps), whether its message keeps somebody company besides
-    (`social`), and what the classifier thinks of it.
+    """Part of a sentence: its span, the objection to it (`ruled`: by the rules, `certain`: beyond doubt), whether the
+    user asked to remember it (`hinted`: perhaps), whether its message also has social remarks (`social`), and the
+    classifier's probabilities.
     """
 
     start: int
@@ -171,7 +176,7 @@ def pieces_of(sentence: Sequence[Clause], text: str, mood: Mood) -> list[Piece]:
 
 
 def _is_one_of_two_aims(clause: Clause) -> bool:
-    """Return True if a clause goes on with what is said to be good: "it's vital to rest and remember life's beauty"."""
+    """Return True if a clause continues general advice: "it's vital to rest and remember life's beauty"."""
     return _AIMS.search(clause.sentence[: clause.start - clause.sentence_start]) is not None
 
 
@@ -187,9 +192,9 @@ def _cut(clause: Clause) -> list[tuple[int, int]]:
 
 
 def decided(pieces: list[Piece], whole: Piece, before: Piece | None) -> Iterator[Statement | Piece]:
-    """Yield what is kept of a sentence, as statements, and the parts that are not, each with its `reason`.
+    """Yield the statements of a sentence, and its parts that are left out, each with its `reason`.
 
-    `before` is the last part of the sentence before, on which the first may lean.
+    `before` is the last part of the previous sentence, which the first part may depend on.
     """
     asked_afterwards = is_asked_afterwards(whole.text)
     if whole.asked and all(_is_a_saying(piece) or piece.text.count(" ") == 0 for piece in pieces):
@@ -213,8 +218,8 @@ def decided(pieces: list[Piece], whole: Piece, before: Piece | None) -> Iterator
 
 
 def anchored(before: Piece | None, pieces: Sequence[Piece], text: str) -> Piece:
-    """Return what the next sentence may lean on: the last of the `pieces` of this one, with the sentence before where
-    this one leans on that itself.
+    """Return the context of the next sentence: the last of the `pieces` of this one, with the previous sentence if this
+    one depends on it.
     """
     last = pieces[-1]
     if before is None or not leans(pieces[0].text):
@@ -224,7 +229,7 @@ def anchored(before: Piece | None, pieces: Sequence[Piece], text: str) -> Piece:
 
 
 def _is_a_saying(piece: Piece) -> bool:
-    """Return True if what a talk between people asks to remember is true for everybody: "Remember, it takes time!"."""
+    """Return True if a request to remember between people concerns a general truth: "Remember, it takes time!"."""
     said = _said(piece)
     if OWN.search(said) or NAMED.search(said):
         return False
@@ -264,7 +269,7 @@ def _runs(pieces: list[Piece], before: Piece | None) -> Iterator[Statement | Pie
 
 
 def _kept(run: list[Piece], judged: list[Piece], before: Piece | None) -> Iterator[Statement | Piece]:
-    """Yield a run as a statement; its parts, as not understood, where it hangs on something that is not said."""
+    """Yield a run of parts as one statement, or its parts as not understood if it refers to something unknown."""
     alone = before is None or len(before.text.split()) < SHORTEST_LEANT_ON or is_company(before.text)
     if alone and _hangs(run[0], judged):
         for piece in run:
@@ -282,8 +287,8 @@ def _hangs(piece: Piece, run: Sequence[Piece]) -> bool:
 
 
 def _belongs(before: Piece, piece: Piece) -> bool:
-    """Return True if a part that is not kept by itself is kept with the next: what that leans on, or the occasion of a
-    preference ("I'm looking for a place to write, and I prefer the library").
+    """Return True if a part that is not kept on its own is kept with the next: as its antecedent, or as the occasion of
+    a preference ("I'm looking for a place to write, and I prefer the library").
     """
     if LEANING.search(piece.text) and before.reason in (NOT_UNDERSTOOD, NOT_DURABLE):
         return True
@@ -293,7 +298,7 @@ def _belongs(before: Piece, piece: Piece) -> bool:
 
 
 def _goes_on(kept: Piece, piece: Piece) -> bool:
-    """Return True if a part that is not kept by itself ends the preference before it: "but keeping my own notes"."""
+    """Return True if a part that is not kept on its own ends the preference before it: "but keeping my own notes"."""
     if DOES.search(kept.text) and DOES_TOO.match(piece.text) and not piece.certain:
         return True
     unsure = piece.reason in (NOT_UNDERSTOOD, NOT_DURABLE) and not piece.ruled
@@ -321,7 +326,7 @@ def _settle(piece: Piece, asked_afterwards: bool) -> None:
 
 
 def _least(piece: Piece, opinion: Opinion) -> float:
-    """Return the least share of what is worth keeping from which a statement is kept that nobody asked to remember."""
+    """Return the probability from which a statement is stored that nobody asked to remember."""
     if PREFERS.match(piece.text) or LASTS.match(piece.text) or (not piece.social and HABIT.match(piece.text)):
         return SAID_FROM
     if opinion.words_alone:
@@ -334,7 +339,7 @@ def _least(piece: Piece, opinion: Opinion) -> float:
 
 
 def is_order(text: str, opinion: Opinion) -> bool:
-    """Return True if a statement looks like an instruction for good, and does not tell what its speaker does."""
+    """Return True if a statement looks like a standing instruction and does not describe what its speaker does."""
     return opinion.kept_as == "instruction" and _NARRATES.match(text) is None
 
 
@@ -359,8 +364,8 @@ _CATEGORIES = tuple(label for label in KEPT if label not in ("safety", "change")
 
 
 def _category(opinions: Sequence[Opinion], texts: Sequence[str]) -> str:
-    """Return the category of a statement: what concerns somebody's safety is a constraint, a change of a fact is a
-    fact; an instruction for requests and a preference are what their words in one of the `texts` say.
+    """Return the category of a statement: a statement about safety is a constraint, a changed fact is a fact; standing
+    instructions and preferences are recognised by the words of one of the `texts`.
     """
     if any(LASTS.match(text) and WHEN_ASKED.search(text) for text in texts):
         return "instruction"

@@ -1,7 +1,7 @@
-"""States of a day and jokes that say so: what is over tomorrow, and what was not meant.
+"""States of a single day, and jokes marked as such: statements that are over tomorrow or were not meant.
 
-Both are told by certain wordings in seven languages. What returns ("I often have headaches") or depends on something
-("I can't sleep on planes") is no state of a day.
+Both are recognised by certain wordings in seven languages. A recurring state ("I often have headaches") and a
+conditional one ("I can't sleep on planes") are not states of a day.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ _ONLY_JEST = 4
 
 
 def is_passing_state(text: str) -> bool:
-    """Return True if a clause tells how the speaker, or somebody of theirs, is on that day alone."""
+    """Return True if a clause describes how the speaker or a relative of theirs feels on that day only."""
     found = _SLEEPLESS.search(text) or _ILL.search(text) or _FEELS.search(text)
     return found is not None and _RETURNS.search(text) is None
 

@@ -1,4 +1,4 @@
-"""Typed facts: what a clause says under a key, by the tables of patterns."""
+"""Typed facts: the values that a clause gives for keys, by the tables of patterns."""
 
 from __future__ import annotations
 
@@ -56,9 +56,9 @@ _LIGHT = frozenset(
 
 
 def typed_facts(text: str, standing: bool, policy: Policy) -> Iterator[tuple[Rule, str, str]]:
-    """Yield the typed facts of a clause as (rule, key, value), one per key (several where the key holds several).
+    """Yield the typed facts of a clause as (rule, key, value), one per key (several if the key has several values).
 
-    Under a policy that takes statements without a key, a value that holds under a condition is left to the statement.
+    If policy accepts statements without a key, a value that depends on a condition is left to the whole statement.
     """
     whole, text = text, _REJECTED_ALTERNATIVE.sub("", text) or text
     if policy.allows_keyless and _CONDITION.search(whole):

@@ -1,8 +1,8 @@
-"""Statements that hang on something which is not said: a pronoun without a noun, a thing that only both know, a phrase
+"""Statements that refer to something unknown: a pronoun without a noun, an object known only to the speakers, a phrase
 without a verb.
 
-Alone they tell nobody anything: "I named her Tilly", "This trilogy is one of my favourites", "Garlic, lemon and herbs".
-Each rule asks for the shape of a sentence; none for its topic.
+On their own they mean nothing: "I named her Tilly", "This trilogy is one of my favourites", "Garlic, lemon and herbs".
+Each rule looks at the form of a sentence; none looks at its topic.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ LEANING = pattern(
     r"(?:ihm|ihnen) (?:gefällt|gefallen|schmeckt|fehlt|geht)|(?:lui|leur) (?:plaît|plaisent|manque)|"
     r"er|sie|ihr|ihre|il|elle|ils|elles|él|ella|ellos|lui|lei|ele|ela|hij|zij|ze|hun|same|both|one|the other)\b"
 )
-"""Begins with a word that leans on what was said before."""
+"""Matches a beginning that refers to the text before it."""
 _OPENS = r"^\W{0,3}(?:(?:and|but|so|yeah|yes|yep|well|oh|also|plus|then|actually|now|finally),? ){0,3}"
 _ENDS = (
     r"(?=\W*$|[,.!;]| (?:in|at|on|for|to|when|while|because|since|as|with|from|after|before|by|last|this|next|a|an|"
@@ -41,7 +41,7 @@ _OF_OTHERS = pattern(
     rf"{_OPENS}(?:he|she|they|it|his|her|their|its|he's|she's|they're|it's|they've|he was|sie (?:ist|sind|hat|haben)|er"
     r"|elle|elles|ils|él|ella|ellos|lei|ele|ela|hij|zij)\b"
 )
-"""About somebody who was named before, if at all."""
+"""Matches a statement about somebody who was at most named before."""
 _THING = pattern(rf"{_OPENS}(?:it|it's)\b")
 _OWN_ACT = pattern(r"\b(?:i|i'm|i've|i'd|i'll|my|mine|we|we're|we've|our|ours)\b")
 """Words for the speaker but as the one to whom something is done: "It takes me back" is about nothing that is named."""
@@ -59,9 +59,9 @@ _IS_SHOWN = pattern(
     r"last|dream)|one of (?:my|the)|our (?:favou?rite|first)|a (?:pic|photo|picture|shot))\b"
 )
 _LIST = pattern(r"^\W{0,3}(?:\w+(?: \w+)?, ){1,5}(?:\w+(?: \w+)? )?(?:and |or )\w+(?: \w+)?\W*$")
-"""Nothing but things in a row: it answers what nobody sees."""
+"""Matches a bare list of things: the answer to a question that is not visible."""
 _INTRODUCED = pattern(rf"{_OPENS}(?:this|that)(?:'s| is) (?-i:[A-Z])[\w'-]+(?:\W*$| – | - |, (?:he|she|they|our)\b)")
-"""Shows somebody by name: "This is Pepper"."""
+"""Matches an introduction by name: "This is Pepper"."""
 _FRAGMENT = pattern(
     rf"{_OPENS}(?:as an? [\w -]{{3,40}}|all (?:from|for|in|with) [\w' -]{{3,40}}|"
     r"especially (?:when|if|with) .{3,160}|besides (?:that|this)[\w' ,-]{0,40}|"
@@ -76,12 +76,14 @@ def is_of_a_person(text: str) -> bool:
 
 
 def leans(text: str) -> bool:
-    """Return True if a statement begins with, or is about, something that only what was said before it names."""
+    """Return True if a statement begins with, or is about, something that only the text before it names."""
     return bool(LEANING.search(text) or _OBJECT.search(text))
 
 
 def hangs(text: str) -> bool:
-    """Return True if a statement, told alone, leaves open what it is about: no name and no number in it says so."""
+    """Return True if a statement on its own leaves open what it is about: it contains no name and no number that says
+    so.
+    """
     if _INTRODUCED.search(text) or _FRAGMENT.search(text) or _LIST.search(text) or _RECIPE.search(text):
         return True
     if _THING.search(text):

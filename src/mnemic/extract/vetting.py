@@ -1,9 +1,9 @@
-"""Check of a model's proposals against what the user's words say: the value must follow from the quote, and the rules
-of clauses can veto it.
+"""Check of a model's proposals against the user's words: the value must follow from the quote, and the rules for
+clauses can veto it.
 
-A quote shows only that words were said. It supports a value whose words stand in it, or that the tables read of it
-under the same key. A question, a guess, somebody else's words, a passing request, a denial, what is over and what is
-said of somebody else support nothing that is claimed of the user.
+A quote shows only that words were said. It supports a value whose words it contains, or that the tables read in it
+under the same key. A question, a guess, another person's words, a passing request, a denial, a past state and a
+statement about somebody else support no claim about the user.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from mnemic.types import Candidate, Message
 LASTS_FROM = 0.5
 """The classifier's share from which an order is read as one that lasts."""
 CHANGES_FROM = 0.2
-"""The same where the order is said to change something that is known."""
+"""The same if the instruction is proposed as a change of a known memory."""
 _DENIAL = pattern(
     r"\b(?:not|no|never|nobody|none|nothing|neither|nor|without|\w+n't|dont|cant|isnt|stopped|quit|gave up|hate|"
     r"dislike|avoid|nicht|"
@@ -62,7 +62,7 @@ _OTHERS = pattern(
     r"doesn't|ist|hat|wohnt|arbeitet|mag|est|a|habite|aime|es|tiene|vive|trabaja|è|ha|abita|lavora|é|tem|mora|"
     r"woont|werkt|heeft)\b"
 )
-"""A clause about somebody other than the user."""
+"""Matches a clause about somebody other than the user."""
 _QUESTIONED = pattern(
     r"^\W{0,3}(?:am i|do i|did i|is my|are my|was i|have i|can i|should i|what|which|where|when|who|why|how)\b"
 )
@@ -135,7 +135,7 @@ def _read(quote: str, key: str | None, policy: Policy) -> set[str]:
 
 
 def _is_left_behind(candidate: Candidate, text: str) -> bool:
-    """Return True if the clause names the value as what was before, or gives the first place to another."""
+    """Return True if the clause names the value as a former one, or prefers another."""
     found = Folded(text).find(candidate.content)
     if candidate.key is None or found is None or _SAYS_OVER.search(candidate.key):
         return False
@@ -159,8 +159,8 @@ def _against(clause: Clause, candidate: Candidate) -> str | None:
 
 
 def _is_said_all_the_same(clause: Clause, reason: str, candidate: Candidate) -> bool:
-    """Return True if the user states the quoted words although a rule gives `reason` against their clause: they come
-    before what is asked, beside what somebody told, or are an order that lasts or changes what is known.
+    """Return True if the user states the quoted words although a rule objects to their clause with `reason`: they come
+    before the question, next to another person's report, or are an instruction that lasts or changes a known memory.
     """
     span = candidate.source.span
     assert span is not None
@@ -189,8 +189,8 @@ def _is_before_a_question(clause: Clause, span: tuple[int, int]) -> bool:
 
 
 def said_until(text: str, end: int) -> int:
-    """Return the place in a clause at which the statement ends whose quote ends at `end`: before what is asked after
-    it, or with all.
+    """Return the position at which the statement whose quote ends at `end` ends in its clause: before a following
+    question, or at the end of the clause.
     """
     if not text.rstrip().endswith(("?", "？")):
         return len(text)
@@ -201,9 +201,9 @@ def said_until(text: str, end: int) -> int:
 
 
 def _is_beside_a_report(clause: Clause, span: tuple[int, int]) -> bool:
-    """Return True if the span contains what the user makes of a report ("the doctor told me to stop, so I'm on tea
-    now") or says before it ("no lifting for two weeks, the doctor says"), or it is the user who said nothing of the
-    kind.
+    """Return True if the span contains the user's conclusion from a report ("the doctor told me to stop, so I'm on tea
+    now"), says it before the report ("no lifting for two weeks, the doctor says"), or if the user is the one who denied
+    having said it.
     """
     sentence = clause.sentence
     reported = _REPORT.search(sentence)

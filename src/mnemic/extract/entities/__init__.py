@@ -1,7 +1,7 @@
-"""Persons and things that a message names, and their relations to each other.
+"""People and things that a message names, and the relations between them.
 
-By rules (`rules`) or by a language model (`model`). Both keep to what stands in the user's own words; neither knows
-what is remembered already: that "Ana" is the Ana of last week is decided where it is remembered (`mnemic.kinds`).
+By rules (`rules`) or by a language model (`model`). Both use only the user's own words; neither knows existing
+memories: `mnemic.kinds` decides whether "Ana" is the Ana of last week.
 """
 
 from __future__ import annotations
@@ -13,17 +13,15 @@ from typing import Protocol
 from mnemic.types import Deadline, Message, Skipped
 
 ME = "\ufdd0me"
-"""Stands for the user: a noncharacter in front, so that nobody is called that."""
+"""Placeholder for the user. It begins with a noncharacter, so that no name equals it."""
 
 ROLE = "\ufdd0role:"
-"""Followed by a relation: whoever stands in it to the user ("my sister", who was not named this time)."""
+"""Prefix of a relation, for a person without a name ("my sister")."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Named:
-    """Something that was named: what it is as far as that was said (`thing` otherwise), its other names, and the place
-    of the words that say so.
-    """
+    """Entity that was named: its kind if stated (else `thing`), its other names, and the span of the words."""
 
     name: str = field(repr=False)
     label: str = "thing"
@@ -33,9 +31,9 @@ class Named:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatedRelation:
-    """A relation that was told. `source` and `target` are names, `ME`, or `ROLE` with a relation.
+    """Stated relation. `source` and `target` are names, `ME`, or `ROLE` followed by a relation.
 
-    `since` is when it began, if that was said; `ended` says that it holds no more; `span` is where it was said.
+    `since` is its start, if stated; `ended` means that it is over; `span` is the place of the supporting words.
     """
 
     source: str = field(repr=False)
@@ -48,8 +46,8 @@ class StatedRelation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntityReading:
-    """Names and relations of a message, and what was left out (`Skipped.reason`): `origin` not the user's own words,
-    `transient`, `hypothetical`, `quoted`, `sarcasm`, `unsupported` by the user's words, `too_long`.
+    """Entities and relations of a message, and the spans left out (`Skipped.reason`): `origin` not the user's own
+    words, `transient`, `hypothetical`, `quoted`, `sarcasm`, `unsupported` by the user's words, `too_long`.
     """
 
     named: tuple[Named, ...] = ()
@@ -61,7 +59,7 @@ class EntityReader(Protocol):
     """Reads entities and relations from one message."""
 
     async def read(self, message: Message, *, deadline: Deadline) -> EntityReading:
-        """Read what the message names and tells; both ends of a relation are named, `ME`, or a `ROLE`.
+        """Return the entities and relations of the message; both ends of a relation are named, `ME`, or a `ROLE`.
 
-        Raises ModelFailed in its kinds, and InvalidInput for a message that is not valid text.
+        Raises ModelFailed and its subclasses, and InvalidInput for a message that is not valid text.
         """

@@ -1,4 +1,4 @@
-"""Names in a text, each replaced by a mark, so that a rule can say "NAME works at NAME" whatever the names are."""
+"""Names in a text, each replaced by a marker, so that one rule "NAME works at NAME" matches every name."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SENTENCE_WORDS = frozenset(
 
 @dataclass(slots=True)
 class Marked:
-    """A text with `⟦n⟧` where names stand, and the names by number; 0 is the user."""
+    """Text with `⟦n⟧` in place of names, and the names by number; 0 is the user."""
 
     text: str = field(repr=False)
     names: list[str] = field(default_factory=lambda: [ME], repr=False)
@@ -42,8 +42,8 @@ class Marked:
 
 
 def mark_names(text: str, into: Marked) -> str:
-    """`text` with its names marked. A name is a run of words with capitals; words that begin a sentence, or only join
-    names, do not make one by themselves.
+    """Return `text` with its names marked. A name is a run of capitalised words; words that begin a sentence or join
+    names are not names on their own.
     """
     words = [(match[0], *match.span()) for match in _WORD.finditer(text.replace("⟦", "(").replace("⟧", ")"))]
     pieces: list[str] = []
@@ -63,7 +63,7 @@ def mark_names(text: str, into: Marked) -> str:
 
 
 def _name_end(words: list[tuple[str, int, int]], first: int, text: str) -> int:
-    """Behind the last word of the name that begins at `first`; `first` where none does."""
+    """Return the position after the last word of the name that begins at `first`; `first` if none begins there."""
     if not _is_proper(words[first][0]):
         return first
     end = at = first + 1

@@ -62,7 +62,7 @@ SCHEMA: Mapping[str, JsonValue] = {
 
 
 class ModelEntityReader:
-    """Asks a model, and keeps the names that stand in the message and the relations between them."""
+    """Entity reader by a language model: keeps names that occur in the message, and relations between them."""
 
     def __init__(self, completer: Completer) -> None:
         self._completer = completer
@@ -108,7 +108,7 @@ def _items(raw: object, name: str) -> list[Mapping[str, Any]]:
 
 
 def _named(item: Mapping[str, Any], text: Folded) -> Named | None:
-    """Return the entity, if its name stands in the message; other names count if they do too."""
+    """Return the entity if its name occurs in the message, with those of its other names that do as well."""
     name, label, aliases = item.get("name"), item.get("label"), item.get("aliases")
     span = text.find(name) if isinstance(name, str) else None
     if span is None or not isinstance(name, str):

@@ -1,4 +1,4 @@
-"""Entities by rules and by a model that only finds names: it knows more of them, and what they are."""
+"""Entities by rules and by a named-entity model, which finds more names and their kinds but no relations."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ LABELS_OF: Mapping[str, str] = MappingProxyType(
 
 
 class NamesEntityReader:
-    """`RuleEntityReader`, with the names that `find` sees besides and what it takes names for where rules cannot say.
+    """`RuleEntityReader` extended by the names that `find` detects, and by their kinds where rules give none.
 
-    `find` runs in a thread. Rules decide what is told at all: a name in a sentence that is asked, supposed or quoted is
-    left out, and relations come from rules alone.
+    `find` runs in a thread. Rules alone decide whether a sentence states anything: a name in a question, a hypothesis
+    or a quotation is left out. Relations come from rules only.
     """
 
     def __init__(self, find: Callable[[str], FoundNames]) -> None:
@@ -61,7 +61,7 @@ def _left_out(place: int, skipped: Sequence[Skipped]) -> bool:
 
 
 def _joined(by_rules: Sequence[Named], found: Sequence[Named]) -> list[Named]:
-    """Every name once. What rules say a thing is stands; what they only call a thing is what it was found to be."""
+    """Return every name once. A kind given by a rule takes precedence over one given by the model."""
     new = {core(one.name, one.label): one for one in reversed(found)}
     known = {core(name, THING) for one in by_rules for name in (one.name, *one.aliases)}
     known |= {core(name, one.label) for one in by_rules for name in (one.name, *one.aliases)}

@@ -17,7 +17,7 @@ _THE = r"(?:the\s|el\s|la\s)?"
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """One way to tell a relation. `ended`: it says that it holds no more."""
+    """Wording of a relation. `ended`: the wording says that the relation is over."""
 
     relation: str
     pattern: Pattern
@@ -26,7 +26,7 @@ class Phrase:
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """Words beside a name that say what it is."""
+    """Words next to a name that give its kind."""
 
     label: str
     pattern: Pattern

@@ -84,8 +84,8 @@ _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 
 @dataclass(frozen=True, slots=True)
 class AskedRelations:
-    """Relations in a question. `mine`: those in which somebody is meant who has this relation to the user ("my sister",
-    "where I work"); `words`: the terms of the question, for relations that have no words in the tables here.
+    """Relations in a question. `mine` are the relations of a person meant by their relation to the user ("my sister",
+    "where I work"); `words` are the terms of the question, for relations without an entry in these tables.
     """
 
     said: frozenset[str]
@@ -101,8 +101,8 @@ class AskedRelations:
 
 
 def read_asked(question: str) -> AskedRelations:
-    """Return the relations that `question` says. Of what is the user's own only the first relation behind the word
-    counts: "my friend's boss" is no boss of the user's.
+    """Return the relations that `question` mentions. After a possessive only the first relation counts: "my friend's
+    boss" is not the user's boss.
     """
     words = _WORD.findall(folded(question))
     meant = [RELATION_WORDS.get(word, frozenset()) for word in words]

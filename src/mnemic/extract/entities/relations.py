@@ -1,4 +1,4 @@
-"""The relations that are read from texts: between what, how many at a time, and how they are said."""
+"""Relations that are read from texts: their ends, their cardinality, and their wordings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PERSON, ORGANISATION, PLACE, ANIMAL, RESTAURANT, THING = (
 )
 USER = "user"
 SAME_AS = "same_as"
-"""From another name of somebody to the one they go by: what was told of either was told of one."""
+"""Relation from another name to the usual name of the same entity: facts of either name belong to one entity."""
 
 LABELS = frozenset({PERSON, ORGANISATION, PLACE, ANIMAL, RESTAURANT, THING, "event", "product", "topic"})
 """The types of an entity. `thing`: the text gives none."""
@@ -72,7 +72,7 @@ KIN = frozenset(rule.relation for rule in _RULES if rule.says.startswith("{targe
 
 
 def rule_of(relation: str) -> RelationRule:
-    """Return the rule of a relation; one that is not known holds between things, and as often as it is said."""
+    """Return the rule of a relation; an unknown relation connects things and has no limit on its number."""
     words = relation.replace("_", " ")
     default = RelationRule(relation=relation, says=f"{{source}} {words} {{target}}.", source=THING, target=THING)
     return RELATIONS.get(relation, default)

@@ -24,7 +24,7 @@ from mnemic.types import Deadline, Message, Skipped
 MAX_MESSAGE_CHARS = 32_768
 MAX_SENTENCE_CHARS = 600
 MAX_NAMES = 64
-"""Names read from one message; what comes after them is not read."""
+"""Maximum number of names read from one message; later ones are ignored."""
 
 _MARK = Pattern(r"⟦(\d+)⟧")
 _KIN = "|".join(sorted(KIN_WORDS, key=len, reverse=True))
@@ -65,7 +65,7 @@ class RuleEntityReader:
 
 @dataclass(slots=True)
 class _Page:
-    """State of reading one message: what has been read so far."""
+    """State while one message is read."""
 
     marked: Marked = field(default_factory=lambda: Marked(""))
     labels: dict[str, str] = field(default_factory=dict)
@@ -77,7 +77,7 @@ class _Page:
     spans: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     def read(self, sentence: str, span: tuple[int, int]) -> None:
-        """One sentence. What is asked, supposed, reported or meant otherwise tells nothing."""
+        """Read one sentence. Questions, hypotheses, reports and irony state nothing."""
         mood = mood_of(sentence)
         reason = "too_long" if len(sentence) > MAX_SENTENCE_CHARS else mood.reason
         if reason is None and mood.quoted_from is not None:
@@ -102,7 +102,7 @@ class _Page:
         self._turn_to(text)
 
     def _turn_to(self, text: str) -> None:
-        """Whoever a sentence begins with is meant by the next sentence's "she" or "he", if that is a person."""
+        """Remember the person a sentence begins with as the antecedent of "she" or "he" in the next sentence."""
         first = _MARK.search(text)
         if first is not None and self.marked.names[int(first[1])] != ME:
             name = self.marked.names[int(first[1])]

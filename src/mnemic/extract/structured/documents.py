@@ -27,9 +27,9 @@ class DocumentReader(Protocol):
         """The shapes that it reads, by name."""
 
     def read(self, text: str, *, sent_on: date) -> list[dict[str, Any]]:
-        """Return the data in `text` (plain, HTML, a mail, a calendar), each with the name of its shape as `@type`;
-        nothing that the text does not say. `sent_on` is the day that relative dates count from. Called beside the event
-        loop, from several threads.
+        """Return the data in `text` (plain, HTML, a mail, a calendar), each item with the name of its shape as `@type`,
+        and nothing that the text does not contain. `sent_on` is the day that relative dates refer to. Called from
+        several threads, never on the event loop.
         """
 
 

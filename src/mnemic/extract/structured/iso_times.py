@@ -19,7 +19,7 @@ class Comparable(NamedTuple):
 
 
 def comparable(text: object, *, local: bool = False) -> Comparable:
-    """`text` to be compared; with `local` its offset is left out. What is no time is compared as it stands."""
+    """Return `text` in a comparable form; with `local` without its offset. A text that is not a time is unchanged."""
     try:
         moment = datetime.fromisoformat(str(text).strip().upper())
         if moment.tzinfo is None or local:

@@ -1,7 +1,7 @@
-"""Two versions of one thing into one.
+"""Merge of two versions of one item.
 
-What the later version says prevails, what it leaves out stays. Three things are no change: a name that is spelt more
-poorly (shorter, in capitals, without its accents), a link where there was the thing itself, and an empty value.
+Values of the later version take precedence; values it leaves out are kept. Three differences are not changes: a poorer
+spelling of a name (shorter, in capitals, without accents), a link in place of the item itself, and an empty value.
 """
 
 from __future__ import annotations

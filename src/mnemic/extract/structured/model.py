@@ -24,10 +24,10 @@ _NUMBER = re.compile(r"\d+")
 async def fields_by_model(
     completer: Completer, text: str, shape: Shape, *, sent_on: date | None, deadline: Deadline
 ) -> list[dict[str, Any]]:
-    """Return what the model finds of this shape in `text`, without every value that the text does not contain.
+    """Return the data of this shape that the model finds in `text`, without any value that the text does not contain.
 
-    A text must stand in `text` as whole words, a date or time must consist of numbers that do (but for a year that was
-    left open). What then breaks the schema is left out. Raises ModelFailed in its kinds, InvalidInput (`text`).
+    A text must occur in `text` as whole words; a date or time must consist of numbers that do (a year may be omitted).
+    Values that then break the schema are removed. Raises ModelFailed and its subclasses, InvalidInput (`text`).
     """
     if len(text) > MAX_TEXT_CHARS:
         raise InvalidInput("text:too_long", hint=f"at most {MAX_TEXT_CHARS} characters")
@@ -52,7 +52,7 @@ class _Held:
         self._numbers = {int(number) for number in _NUMBER.findall(text)}
 
     def only(self, value: Any, schema: Schema, path: tuple[str, ...]) -> Any:
-        """`value` without the leaves that the text does not hold; None where nothing is left."""
+        """Return `value` without the leaves that the text does not contain; None if nothing is left."""
         if isinstance(value, Mapping):
             inner = {str(name): self.only(one, schema, (*path, str(name))) for name, one in value.items()}
             return {name: one for name, one in inner.items() if one is not None} or None
@@ -70,7 +70,7 @@ class _Held:
         return self._folded.find(str(value)) is not None
 
     def _holds_time(self, value: str) -> bool:
-        """Day, hour and minute stand in the text; on a twelve-hour clock the hour may be another by twelve."""
+        """Return True if day, hour and minute occur in the text; on a twelve-hour clock the hour may differ by 12."""
         match = re.match(r"(?:\d{4}-\d\d-(\d\d))?[T ]?(?:(\d\d):(\d\d))?", value)
         day, hour, minute = (
             (None if part is None else int(part)) for part in (match.groups() if match else (None,) * 3)

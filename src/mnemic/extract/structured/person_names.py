@@ -13,10 +13,10 @@ _WORD = re.compile(r"\w+")
 
 
 def may_be_one(one: Any, other: Any) -> bool:
-    """Return True unless the two name different people: every word of the shorter name is one of the longer.
+    """Return False if the two name different people: every word of the shorter name must occur in the longer one.
 
     A name is a text, or an object with `name` or with `givenName` and `familyName`. Letter case, accents, order and
-    titles do not count. Where one of them has no name nothing tells them apart.
+    titles are ignored. If one of them has no name, the two are compatible.
     """
     short, long = sorted((person_words(one), person_words(other)), key=len)
     return all(any(_alike(word, another) for another in long) for word in short)

@@ -118,7 +118,7 @@ _Validator = extend(
         }
     ),
 )
-"""The draft's validator for data as memories hold it: frozen lists and mappings, and finite numbers."""
+"""Return the draft's validator for data as memories store it: frozen lists and mappings, and finite numbers."""
 
 
 def _is_moment(text: str) -> bool:

@@ -30,7 +30,7 @@ def _as_given(data: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def field_at(data: object, path: Sequence[str]) -> Any:
-    """Return the value at `path` in JSON data, None where there is none."""
+    """Return the value at `path` in JSON data; None if there is none."""
     for name in path:
         if not isinstance(data, Mapping):
             return None
@@ -42,10 +42,10 @@ def field_at(data: object, path: Sequence[str]) -> Any:
 class Shape:
     """Shape of data called `name`.
 
-    `identity` are the fields (dotted paths) that tell one thing from another; without any, every `put` is a new one.
-    The first of them must be there. `person` is the field that names whom it is for: two that name different people are
-    two things. `title` are the fields that its one-line content is made of, `normalise` brings
-    data into the form that is stored, before it is checked. Raises InvalidConfig for a schema that cannot be used.
+    `identity` are the fields (dotted paths) that identify an item; without any, every `put` creates a new one. The
+    first of them is required. `person` is the field that names whom the item is for: items that name different people
+    are different. `title` are the fields of its one-line content. `normalise` brings data into the stored form before
+    validation. Raises InvalidConfig for a schema that cannot be used.
     """
 
     name: str
@@ -65,17 +65,16 @@ class Shape:
         return stored
 
     def key(self, data: Mapping[str, Any]) -> str | None:
-        """Return the key under which it is kept: a hash of what is known of its identity; None where the first part of
-        that is not.
-        """
+        """Return the key of the item: a hash of the known part of its identity; None without the first field of it."""
         values = [self._identifier(data, path) for path in self.identity]
         # Without a name the key is that of a shape without `person`.
         values += person_words(self._named(data))
         return self._key(values) if values and values[0] is not None else None
 
     def keys(self, data: Mapping[str, Any]) -> list[str] | None:
-        """Every key under which the same thing may be kept, also by somebody who knew less of its identity; None where
-        `data` leaves a part of that open, so that others may have known more, and where names of people are a part.
+        """Return every key under which the same item may be stored, including those of writers who knew less of its
+        identity; None if `data` leaves a part of the identity open, so that others may have known more, and people's
+        names are a part.
         """
         if self.person is not None:
             return None
@@ -101,7 +100,9 @@ class Shape:
         )
 
     def same_facets(self, data: Mapping[str, Any]) -> Sequence[frozenset[str]]:
-        """Return the facets of which all that is the same as `data` has one: nothing where that cannot be said."""
+        """Return the facets of which every version of the same item as `data` has one; empty if that cannot be
+        determined.
+        """
         path = self.identity[0].split(".")
         value = field_at(data, path)
         if isinstance(value, bool) or not isinstance(value, int | float | str):
@@ -132,7 +133,7 @@ class Shape:
     # -- words ---------------------------------------------------------------------------------------------------------
 
     def content(self, data: Mapping[str, Any]) -> str:
-        """Return what a person reads in a list: the name and the title's fields."""
+        """Return the text for lists: the name and the title's fields."""
         said = [str(value) for path in self.title if (value := field_at(data, path.split("."))) is not None]
         return " ".join([self.name, *said])[:MAX_TITLE_CHARS].strip()
 
@@ -143,7 +144,7 @@ class Shape:
     # -- queries -------------------------------------------------------------------------------------------------------
 
     def conditions(self, where: Mapping[str, Any]) -> tuple[Condition, ...]:
-        """`where` checked: each name (dotted for a field within a field) must stand in the schema.
+        """Return `where`, checked: each name (dotted for nested fields) must exist in the schema.
 
         Raises InvalidInput (`invalid_input:field:<name>`, `:operator`).
         """
@@ -160,7 +161,7 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """One field and what is wanted of it; see `mnemic.types.conditions`. Times are compared as times."""
+    """Check one field and its condition; see `mnemic.types.conditions`. Times are compared as times."""
 
     path: tuple[str, ...]
     wanted: Any = field(repr=False)
@@ -180,9 +181,7 @@ class Condition:
         return accepts({"field": value}, {"field": wanted})
 
     def facets(self) -> frozenset[str] | None:
-        """Return the facets of which whatever meets this has one; None where they would be too many, or cannot be
-        said.
-        """
+        """Return the facets of which every match has one; None if they would be too many or cannot be determined."""
         path, wanted = ".".join(self.path), self.wanted
         if isinstance(wanted, Mapping) and "$eq" in wanted:
             wanted = wanted["$eq"]
@@ -206,8 +205,8 @@ def _number(value: object) -> list[float]:
 
 
 def _days(wanted: Any) -> tuple[list[str], bool] | None:
-    """Every day on which a time that is as wanted may lie, and whether these are days in UTC; None where they are too
-    many, or cannot be said.
+    """Return every day on which a matching time may lie, and whether these are days in UTC; None if they are too many
+    or cannot be determined.
     """
     if isinstance(wanted, Mapping):
         low = next((wanted[name] for name in ("$gt", "$gte") if name in wanted), None)

@@ -14,7 +14,7 @@ _APOSTROPHES = str.maketrans({"’": "'", "‘": "'"})
 
 
 def pattern(text: str, *, case: bool = False) -> Pattern:
-    """Return a pattern in which a space stands for a run of white space; case is ignored unless `case`."""
+    """Return a pattern in which a space matches any run of white space; case is ignored unless `case`."""
     return Pattern(text.replace(" ", r"\s{1,3}"), 0 if case else re.IGNORECASE)
 
 
@@ -36,12 +36,12 @@ def lower(value: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """One way of saying something worth keeping.
+    """Wording of a statement worth storing.
 
-    `pattern` finds it in a clause; its group `v` is the value, which `spell` normalises (None: not this after all).
-    With a `key` the value is stored under it; without one the whole clause is, under `category`. `many`: the key
-    holds several values, so it is used only where the policy lets them accumulate. `standing`: only with a word that
-    says it holds from now on. `wish`: only in a clause that states a preference, and not in its negation.
+    `pattern` finds it in a clause; its group `v` is the value, which `spell` normalises (None rejects the match). With
+    a `key` the value is stored under that key; without one the whole clause is stored under `category`. `many`: the key
+    has several values, so the rule applies only if the policy accumulates them. `standing`: only with a word that makes
+    the statement valid from now on. `wish`: only in a clause that states a preference, and not in its negation.
     """
 
     pattern: Pattern

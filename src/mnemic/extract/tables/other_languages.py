@@ -1,7 +1,7 @@
-"""The plainest statements of eight more languages: what was decided, promised, preferred and thought.
+"""Plain statements in eight more languages: decisions, promises, preferences and opinions.
 
-German, French, Italian, Portuguese, Russian, Chinese, Hindi and Korean, and what `spanish` leaves open of these. A
-statement is kept in the user's words, under a category; typed facts and keys are read in English and Spanish only.
+German, French, Italian, Portuguese, Russian, Chinese, Hindi and Korean, and the Spanish ones that `spanish` lacks. A
+statement is stored in the user's words, under a category; typed facts and keys are read in English and Spanish only.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ def _words(*spaced: str, joined: tuple[str, ...]) -> Pattern:
 
 
 def _own(verbs: str) -> str:
-    """Return a Chinese verb that "I" or "we" stand before, or nobody: not "you like" or "she decided"."""
+    """Return a pattern of a Chinese verb after "I" or "we" or without a subject: not "you like" or "she decided"."""
     return rf"(?:我[^你您他她它，。；]{{0,20}}?|(?:^|[，。；])[^你您他她它，。；]{{0,40}}?)(?:{verbs})"
 
 
@@ -95,7 +95,7 @@ REPORTED = _words(
         r"[라다]고 (?:말했|하더|합니다|했다|한다)|그(?:녀|들)?[는은이가] .{2,120}?고 (?:생각|본다|봐)",
     ),
 )
-"""Somebody else's words and thoughts."""
+"""Matches another person's words and thoughts."""
 
 LEANING = pattern(r"(?:^|\s)(?:이에|이를|그것[이을은]?|같은 (?:방식|방법|이유)[을으]?로?|이렇게|그렇게)(?:\s|$)")
-"""A statement in Korean that is about what the one before it said, and says little by itself."""
+"""Matches a Korean statement about the statement before it, which means little on its own."""

@@ -10,7 +10,7 @@ from mnemic.extract.tables import lower, tidy
 
 
 def _table(**forms: str) -> Mapping[str, str]:
-    """`{spoken: stored}` from `stored="spoken|spoken"`; underscores stand for spaces."""
+    """Return `{spoken: stored}` from `stored="spoken|spoken"`; underscores represent spaces."""
     pairs = {name.replace("_", " "): name.replace("_", " ") for name in forms}
     for stored, spoken in forms.items():
         pairs |= {form: stored.replace("_", " ") for form in spoken.split("|") if form}
@@ -115,9 +115,7 @@ _NO_NAME = frozenset(
 
 
 def name(value: str) -> str | None:
-    """Return a person's name: one to four words, each with a capital or all without, and none of them an everyday
-    word.
-    """
+    """Return a person's name: one to four words, all capitalised or none, and no everyday word among them."""
     words = tidy(value).split()
     if not 1 <= len(words) <= 4 or words[0].lower() in _NO_NAME:
         return None

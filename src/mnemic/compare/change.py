@@ -74,21 +74,27 @@ def judge(old: Frame, new: Frame, cosine: float, *, among: int = 1, opposed: boo
     `among` is the number of neighbours that `new` is compared with: with more of them a chance resemblance is likelier,
     so the threshold rises. `opposed`: the words of the two contradict each other, so the threshold falls.
     """
+    # The cheap exclusions come first: most of the 24 to 32 neighbours of a statement are ruled out before any feature
+    # is computed (ADR 0099).
     if (new.silent and not opposed) or new.plain in old.plain:  # nothing can come of it, or a part of the same again
         return None
     if _strangers(old, new) or new.bygone:
         return None
     # A contradiction in words counts only if both statements apply to the same occasion.
+    # Rules that are certain by themselves: a like turned into a dislike, another number of the same things.
     if flips(old, new) or recounted(old, new):
         return Change("changed", 1.0)
     if revalued(old, new, cosine) or outgrown(old, new, cosine):
         return Change(_how(new), 1.0)
     opposed = (opposed and not at_other_times(old, new)) or (cosine >= UNTURNED_COSINE and _corrects(old, new))
+    # The model decides everything else; `mnemic_eval.changes` trains it on these features.
     probability = likelihood(old, new, cosine, opposed=opposed)
     if opposed and probability and old.stems == new.stems:
         probability = 1.0  # the same words but for what contradicts: certain, however many others are near
     if probability < required(among, OPPOSED if opposed and among <= FEW else CERTAIN):
         return None
+    # A high probability alone is not enough: without a strong word of change or another value, two statements on one
+    # topic usually hold side by side.
     if not opposed and (indifferent(old, new) or not (new.cues & STRONG or revalues(old, new))):
         return None
     return Change(_how(new), probability)

@@ -133,6 +133,7 @@ def near_spelling(one: str, other: str) -> bool:
     if one == other or one.isdigit() != other.isdigit() or abs(len(one) - len(other)) > 1:
         return False
     if one.isdigit():
+        # A misprint changes a few digits of a number. With half of them different it is another number.
         unlike = sum(a != b for a, b in zip(one, other, strict=False))
         return len(one) == len(other) and unlike <= max(1, len(one) // 2 - 1)
     return one[0] == other[0] and SequenceMatcher(None, one, other, autojunk=False).ratio() >= ALIKE_FROM
@@ -158,10 +159,13 @@ def recounted(old: Frame, new: Frame) -> bool:
     if len(old.numbers) != 1 or len(new.numbers) != 1 or old.numbers == new.numbers or old.event:
         return False
     mine, theirs = old.unnumbered, new.unnumbered
+    # The counted thing must be shared and not be all that is shared: "48 members" and "85 members" need one more common
+    # word.
     if not old.counted or old.counted != new.counted or not old.counted < mine & theirs:
         return False
     if new.cues & {"add", "passing", "past"} or any(old.slots(name) != new.slots(name) for name in MEMBERS):
         return False
+    # Another person's number is not a new count of the same thing.
     if apart(old, new) or _other(old, new) or _from_other(old, new) or _new_name(old, new):
         return False
     return mine <= theirs or theirs <= mine
@@ -179,6 +183,7 @@ def outgrown(old: Frame, new: Frame, cosine: float) -> bool:
     if new.totals and shared and not new.totals <= old.numbers:
         return not apart(old, new)
     (count,) = old.numbers
+    # "Third" counts one more than "two" only if the statement reports a change, or if both are about the speaker's own.
     signalled = bool(new.cues & {"weak_change", "change"}) or new.subject == old.subject == "self"
     more = signalled and bool(old.counted & new.unnumbered)
     return more and count.isdigit() and new.ordinals == {str(int(count) + 1)} and not apart(old, new)
@@ -199,17 +204,21 @@ def revalued(old: Frame, new: Frame, cosine: float) -> bool:
     days = any(old.slots(name) and new.slots(name) - old.slots(name) for name in SLOTS)
     if "change" in new.cues and old.names - old.theme and new.names - old.names - old.theme:
         return True
+    # With more than two numbers it is not clear which of them the new one replaces.
     return days or (0 < len(old.numbers) <= 2 and 0 < len(new.numbers) <= 2 and bool(new.numbers - old.numbers))
 
 
 def _resorted(old: Frame, new: Frame, cosine: float) -> bool:
     """Return True if `new` says that something has changed, and names another value of a sort than `old`."""
+    # Without a word of change two values may both be true; with a word of addition, pause or past they are.
     if not new.cues & {"change", "weak_change", "correct"} or new.cues & {"add", "passing", "past"}:
         return False
     if old.event or old.negated != new.negated or apart(old, new):
         return False
     if _other(old, new) or _from_other(old, new) or old.subject.startswith("other:"):
         return False
+    # Two values of one class share few words ("quotes in USD", "in EUR"), and their vectors are far apart at about
+    # 0.25: one further shared word, or a little similarity, is all that can be asked (ADR 0076).
     if another_of_a_sort(old, new):
         return len(old.stems & new.stems) > 1 or (bool(old.stems & new.stems) and cosine >= REVALUED_COSINE)
     if "change" not in new.cues or cosine < OUTGROWN_COSINE or _new_name(old, new):
@@ -227,10 +236,12 @@ def revalues(old: Frame, new: Frame) -> bool:
         return True
     shared, days = old.stems & new.stems, any(old.slots(one) and new.slots(one) - old.slots(one) for one in SLOTS)
     if not shared:
+        # A statement this short may consist of the new date alone ("Now 9 to 19 September").
         return days and len(new.tokens) <= SHORT
     named = bool(old.names and new.names - old.stems) and not new.event
     if days or named or (old.numbers and new.numbers - old.numbers):
         return True
+    # The later statement repeats all of the earlier one and adds to it: nothing is replaced.
     if old.stems <= new.stems and old.negated == new.negated:
         return False
     if old.theme and old.theme <= new.stems:
@@ -254,6 +265,7 @@ def indifferent(old: Frame, new: Frame) -> bool:
 def new_value(old: Frame, new: Frame) -> bool:
     """Return True if the two share an attribute and do not give it the same value in the same words."""
     same = old.attributes & new.attributes
+    # "No nuts" and "lactose-free" are both diets and both true; only regimes such as "vegan" exclude each other.
     if {"diet"} == same and _avoids(old) and _avoids(new) and not new.cues & {"end", "weak_end", "change"}:
         same = same if _regimes(old) and _regimes(new) else frozenset()
     pairs = [(old.valued(name), new.valued(name)) for name in same]
@@ -313,6 +325,8 @@ def apart(old: Frame, new: Frame) -> bool:
     """
     if _disjoint(old.slots("sides"), new.slots("sides")) or _two_of_a_sort(old, new) or _on_other_occasions(old, new):
         return True
+    # Ordinals tell things apart ("the first and the second child") unless they are the values themselves ("first
+    # class").
     ranked = old.sort("classes") and new.sort("classes")
     if _disjoint(old.ordinals, new.ordinals) and not ranked and not AMENDS.match(new.plain):
         return True
@@ -346,6 +360,7 @@ def at_other_times(old: Frame, new: Frame) -> bool:
     "I work on weekdays", "I don't work on weekends".
     """
     times = [(old.slots(name), new.slots(name)) for name in SLOTS]
+    # A word of change overrides this: "I used to work on weekdays, now on weekends" is one schedule.
     return not new.turns and any(mine and theirs and not mine & theirs for mine, theirs in times)
 
 
@@ -361,6 +376,7 @@ def moved(old: Frame, new: Frame) -> bool:
         return bool(shared) or not old.event
     if new.addresses or old.addresses or old.event:
         return False
+    # One statement contains all words of the other, so it only intensifies or repeats it.
     if shared in (old.stems, new.stems) and not (new.turns and old.negated != new.negated):
         return False
     if old.attributes & new.attributes or (new.turns and shared):

@@ -167,6 +167,7 @@ class _Read:
         text = self.piece.text
         if _OPENING.match(text):
             return False
+        # German nouns are capitalised, so a lower-case word after "und" that is no preposition is most likely a verb.
         german = plain(self.who) in ("ich", "wir") and text[0].islower() and _PLACED.match(text) is None
         return german or _is_verb(plain(text).split(" ", 1)[0]) or _ACTS.match(text) is not None
 
@@ -177,12 +178,14 @@ def rest(text: str, new: Frame, judged: Callable[[Frame], float], *, ended: bool
     `judged` gives the probability that `new` closes one part, by its frame. `ended`: `new` says that something is over,
     so what merely accompanied it is over as well.
     """
+    # A bracket can belong to any part before it, so such a statement is closed as a whole.
     if len(text) > LONGEST or "(" in text or _ORDERS.match(text):
         return ""
     parts = _read(text)
     if len(parts) < 2:
         return _introduced(text, new, ended)
     touched = _touched(parts, new, judged)
+    # Nothing points at one part rather than another: the whole statement is closed, as if it had not been split.
     if not any(touched):
         return ""
     kept = _kept(parts, touched, new)
@@ -220,6 +223,7 @@ def _pieces(text: str) -> list[_Piece]:
     start, how = 0, "stop"
     for cut in cuts.finditer(text):
         kind = cut.lastgroup or "stop"
+        # A list inside a clause ("on Mondays and Thursdays") is cut like a list of clauses, so each cut is checked.
         if not _begins(text, cut, kind) or _within(text[start : cut.start()], text[cut.end() :], kind):
             continue
         found.append(_Piece(text[start : cut.start()].strip(), start, cut.start(), how))
@@ -287,6 +291,8 @@ def _lead(text: str) -> tuple[str, str, bool]:
 def _touched(parts: Sequence[_Read], new: Frame, judged: Callable[[Frame], float]) -> list[bool]:
     """Return for each part whether `new` is about it: certainly, or else possibly."""
     closing = [judged(one.alone) if _says(one) else 0.0 for one in parts]
+    # Half of the highest probability: parts of one statement are compared with each other, not with a fixed threshold,
+    # because the whole is known to be closed.
     least = max(closing) / 2
     certain = [_same_frame(one.frame, new) or 0 < least <= p for one, p in zip(parts, closing, strict=True)]
     if any(certain):
@@ -301,6 +307,7 @@ def _same_frame(frame: Frame, new: Frame) -> bool:
 def _shares(one: _Read, parts: Sequence[_Read], new: Frame) -> bool:
     """Return True if a part and `new` share a word other than the subject and the verb of the whole statement."""
     frame = one.frame
+    # The subject and the verb are common to all parts and would touch every one of them.
     common = set(_GENERIC) | set(map(stem, person_words()["relations"]))
     if one.piece.whole and any(not other.piece.whole and other.lead == one.lead for other in parts):
         common |= Frame(one.lead).stems
@@ -323,9 +330,11 @@ def _kept(parts: Sequence[_Read], touched: Sequence[bool], new: Frame) -> list[b
     """Return for each part whether it remains: unaffected, with content, and independent of every part that ends."""
     kept: list[bool] = []
     for place, (one, hit) in enumerate(zip(parts, touched, strict=True)):
+        # A part that points back ("and she sits in Denver") is true only as long as the part it points to.
         leans = (_LEANS.match(one.piece.text) or _POINTS.search(one.piece.text)) is not None
         stays = not hit and bool(one.frame.stems - new.stems - _GENERIC) and not (one.piece.whole and one.frame.event)
         stays = stays and (bool(one.lead) or one.frame.own or place > 0) and not _is_reason(parts, touched, place)
+        # A sentence without a subject of the speaker's continues the one before it.
         if one.piece.how == "stop" and place and not one.frame.own:
             stays = stays and kept[place - 1]
         if stays and leans:
@@ -352,6 +361,7 @@ def _sentences(text: str, parts: Sequence[_Read], kept: Sequence[bool]) -> str:
     for place, (one, stays) in enumerate(zip(parts, kept, strict=True)):
         if not stays:
             continue
+        # Neighbouring parts that remain keep the words between them, so that the user's own wording is preserved.
         if last == place - 1 and one.piece.how != "stop" and not one.beside:
             made[-1] += text[parts[last].piece.end : one.piece.start] + one.piece.text
         elif one.piece.how == "with" or one.beside:

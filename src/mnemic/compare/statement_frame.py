@@ -202,7 +202,7 @@ class Frame:
     def feeling(self) -> tuple[str, frozenset[str]]:
         """The sign of a like or dislike (`likes`, `dislikes` or nothing), and the stems of its object."""
         kinds = feeling_words()
-        for kind in ("dislikes", "likes"):
+        for kind in ("dislikes", "likes"):  # in this order: "don't like" contains "like"
             if len(found := kinds[kind].findall(self.plain)) == 1:
                 rest = kinds[kind].sub(" ", self.plain, count=1)
                 empty = word_classes()["empty"]

@@ -155,6 +155,7 @@ class Mutation:
         memory = self.insert or self.replace
         if memory is None or memory.status is Status.ACTIVE:
             return None if memory is None else OutboxEntry.of(memory)
+        # A projection contains active memories only, so a memory that was never active has nothing to remove there.
         was_shown = self.was is Status.ACTIVE if self.was is not None else self.replace is not None
         return OutboxEntry.of(memory) if was_shown and memory.status is not Status.PENDING_REVIEW else None
 
@@ -173,6 +174,8 @@ class Unit:
     async def apply(self, mutation: Mutation) -> bool:
         """Write the mutation; False, writing nothing, if a memory to remove is gone. Raises VersionConflict."""
         tx = self._tx
+        # The memory comes first: a lost race for its version raises here, before anything else of the mutation is
+        # written.
         if mutation.insert is not None:
             await tx.insert(mutation.insert)
         elif mutation.replace is not None:
@@ -181,12 +184,17 @@ class Unit:
             mutation.remove.memory_id, scope=mutation.remove.scope
         ):
             return False
+        # Marks belong to the same transaction. A job that has recorded its progress has also done the work, and the
+        # reverse.
         for name, value in mutation.marks.items():
             await tx.put_mark(mutation.marks_of or mutation.tenant, name, value)
+        # The receipt is kept with the change that it reports: a retry after a crash finds either both or neither.
         if (answered := mutation.answered) is not None:
             await tx.remember_request(mutation.tenant, answered.key, answered.digest, answered.receipt, answered.at)
         if (event := mutation.event()) is not None:
             await tx.append_audit(event)
+        # Collected for the projections, which are informed after the commit; what they miss then, they fetch from the
+        # outbox.
         if (entry := mutation.entry()) is not None:
             await tx.enqueue(entry)
             self.changes.append(Change(entry=entry, memory=None if mutation.remove else mutation.memory))

@@ -17,10 +17,13 @@ from mnemic.stores.sqlite.failures import Migration, check_schema, immediate, mi
 from mnemic.stores.sqlite.rows import present
 from mnemic.types import VectorSpace
 
+# Written into the file's header, so that `file` and other programs recognise it.
 APPLICATION_ID = 0x6D6E656D  # "mnem"
 BUSY_SECONDS = 30.0
+# About 8 MB at 4 KiB a page. A larger log means fewer checkpoints, each of which syncs the file, but slower reads.
 _CHECKPOINT_PAGES = 2000
 _MAGIC = b"SQLite format 3\0"
+# First bytes of a rollback journal: https://sqlite.org/fileformat2.html#the_rollback_journal
 _JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
 
 
@@ -37,6 +40,7 @@ class BusyHandler:
 
     def wait(self, seconds: float) -> None:
         """From now on, wait no longer than `seconds`."""
+        # Monotonic, because a clock that is set back would make it wait for hours.
         self._until = time.monotonic() + min(seconds, BUSY_SECONDS)
 
     def __call__(self, attempt: int) -> bool:
@@ -45,6 +49,8 @@ class BusyHandler:
         left = self._until - time.monotonic()
         if left <= 0:
             return False
+        # Pauses grow up to 16 ms: short enough for a free lock to be noticed, random so that waiters do not wake
+        # together.
         time.sleep(min(left, random.uniform(0.0002, 0.004) * min(attempt + 1, 4)))  # noqa: S311
         return True
 
@@ -67,7 +73,9 @@ def connect(path: Path, *, durability: str, busy: BusyHandler | None = None, vfs
         connection.set_busy_handler(busy or BusyHandler(renews=True))
         connection.pragma("synchronous", "FULL" if durability == "durable" else "NORMAL")
         connection.pragma("foreign_keys", True)
+        # Deleted content is overwritten with zeros, so that an erasure leaves nothing in free pages.
         connection.pragma("secure_delete", True)
+        # A crafted file could otherwise call SQL functions from its views and triggers when it is opened.
         connection.pragma("trusted_schema", False)
         connection.wal_autocheckpoint(_CHECKPOINT_PAGES)
         # Plans do not depend on parameter values: else SQLite would replan a statement for each new value.
@@ -113,6 +121,7 @@ def _prepare(path: Path, durability: str, busy: BusyHandler, vfs: str | None) ->
     interrupted = _is_interrupted(path)
     if not interrupted and path.exists() and path.stat().st_size:
         _check_magic(path)
+        # A read-only probe first: opening a foreign database for writing would already create its log next to it.
         probe = connect(path, durability=durability, vfs=vfs)
         try:
             recognise(probe)
@@ -130,6 +139,7 @@ def _prepare(path: Path, durability: str, busy: BusyHandler, vfs: str | None) ->
                 path.chmod(0o600)
         if interrupted:
             recognise(connection)
+        # Readers do not block the writer, and a commit needs one sync instead of two.
         connection.pragma("journal_mode", "wal")
         migrate(connection, migrations())
     except BaseException:

@@ -33,9 +33,11 @@ class Room:
 
     def again(self, work: Callable[[], T]) -> T:
         """Do `work` again, which the disk had no room for. Raises apsw.FullError where no room can be made."""
+        # First choice: a checkpoint frees the log without touching the reserve.
         if self._emptied():
             with suppress(apsw.FullError):
                 return work()
+        # An erasure may use up the reserve for good: it frees space itself, and it must not fail on a full disk.
         if self.removing:
             self.reserved.drop()
             return work()
@@ -45,10 +47,12 @@ class Room:
         """Lend the reserved space to the log. New data goes into free pages of the file, or into the space that the
         emptied log has left.
         """
+        # The reserve would not be enough for the log, so it is kept for an erasure.
         if self._growth() > self.reserved.size or not self.reserved.drop():
             raise apsw.FullError
         emptied = self._emptied()
         lent = self._bytes("freelist_count") >= self.reserved.size
+        # The file took the space: the reserve is filled again as far as the disk allows.
         if not lent:
             self.reserved.load()
         if not (lent or emptied):

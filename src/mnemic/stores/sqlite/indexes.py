@@ -63,10 +63,12 @@ class ScopeIndexes:
         """
         slot = self._cache.slot(place.scope_id)
         with slot.lock:
+            # The scope counts its changes, so an index that has seen as many is current without reading a row.
             if slot.index.seen < place.changes:
                 self._refresh(connection, place, slot)
             yield slot.index
             size = slot.index.nbytes
+        # Outside the slot's lock: weighing may evict other indexes and takes their locks.
         self._cache.weigh(place.scope_id, size)
 
     def read(self, connection: apsw.Connection, row_ids: Sequence[int]) -> list[Vector | None]:
@@ -79,6 +81,7 @@ class ScopeIndexes:
         return [vector if vector and len(vector) == self._vector_bytes else None for vector in opened]
 
     def _refresh(self, connection: apsw.Connection, place: Place, slot: Slot) -> None:
+        # Too many removed rows: rebuilding is cheaper than carrying them along.
         if slot.index.wasteful:
             slot.index = self._cache.empty()
         seen = slot.index.seen
@@ -86,6 +89,7 @@ class ScopeIndexes:
         for page in [fetch(connection, _CHANGED, known)] if seen else _pages(connection, place.scope_id):
             entries = (self._rows.entry(connection, row, self._vector_bytes) for row in page)
             slot.index.put(cast("list[Entry]", [entry for entry in entries if entry is not None]))
+        # Removed rows leave no trace in the table, so the rows that remain are listed instead.
         if seen < place.removed_at:
             rows = connection.execute(_ROWS, {"scope_id": place.scope_id})
             slot.index.keep(np.fromiter((row_id for (row_id,) in rows), np.int64))

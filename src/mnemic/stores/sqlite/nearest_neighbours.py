@@ -46,6 +46,8 @@ def near(
     found_at = find_place(connection, scope)
     if found_at is None:
         return []
+    # Loading an index costs more than reading 128 rows, and a process that only writes would never use it again (ADR
+    # 0040).
     if found_at.changes > FEW:
         return best(_indexed(connection, rows, indexes(), scope, found_at, vector, limit, at_least), limit)
     scores = _compared(rows, fetch(connection, _VECTORS, {"scope_id": found_at.scope_id}), vector, limit, at_least)
@@ -67,9 +69,11 @@ def _compared(
     vectors: dict[str, Vector] = {}
     for row_id, memory_id, status, kept, check, cues in stored:
         if status == Status.ACTIVE and kept is not None:
+            # Rows of older schemas have no checksum (None) until the next `tidy`.
             if check not in (None, blob_check(kept)):
                 rows.noted.note(row_id)
                 continue
+            # Empty cues mark a sealed row.
             opened = kept if cues else rows.sealer.vector(memory_id, kept)
             if opened is not None and len(opened) == len(vector):
                 vectors[memory_id] = opened

@@ -65,11 +65,15 @@ class OpenFile:
             self._committed = connect(path, durability=durability, vfs=vfs)
             undo.callback(self._committed.close)
             self.readers = Readers(lambda: connect(path, durability=durability, vfs=vfs), threads=readers)
+            # From here on `close` is responsible for the connections.
             undo.pop_all()
         self.rows = Rows(Terms(salt), sealer)
         self._bm25, self._index_bytes = bm25, index_bytes
         self._indexes: ScopeIndexes | None = None
+        # Readers on several threads may make the first search at the same moment.
         self._making = threading.Lock()
+        # One thread for all writes: SQLite has one writer per file, and a queue in the process is cheaper than lock
+        # retries.
         self.writer = ThreadPoolExecutor(1, thread_name_prefix="mnemic-write")
         self.groups = Groups(self, self.writer)
         self._changes_before = 0
@@ -114,6 +118,7 @@ class OpenFile:
         if not fresh:
             self.check_identity()
             self._changes_before = self.writing.total_changes()
+        # A damaged page may yield a number in place of a text: such an error is examined before it is raised.
         with suspected(self.writing):
             return self._through(work, fresh)
 
@@ -123,6 +128,7 @@ class OpenFile:
         try:
             result = run_through(work, transaction)
         finally:
+            # A handler that kept the transaction object must not write into the next one.
             transaction.end()
             self._removing = transaction.removed
         fresh.update(transaction.changed)
@@ -157,12 +163,15 @@ class OpenFile:
             with self._synced(), immediate(self.writing):
                 made = given or secrets.token_bytes(32)
                 made_row = (tenant, made, text_check(tenant, made))
+                # Another process may have been faster; the row that exists counts, so it is read again.
                 fetch(self.writing, "INSERT OR IGNORE INTO tenant VALUES (?, ?, ?)", made_row)
                 known = fetch(self.writing, _SECRET, (tenant,))
         return checked_secret(tenant, *known[0])
 
     @contextmanager
     def _synced(self) -> Iterator[None]:
+        # The secret is the key of the tenant's consent tokens, receipts and markers. With `durability="fast"` a power
+        # cut could otherwise lose it although data that depends on it is already on the disk.
         before = self.writing.pragma("synchronous")
         self.writing.pragma("synchronous", "FULL")
         try:
@@ -208,6 +217,8 @@ class OpenFile:
         """After a commit that `removed` something, empty the log, which still contains it; keep reserved space."""
         self._unscrubbed = self._unscrubbed or removed
         if self._unscrubbed:
+            # Best effort: a reader may hold the log open. The next commit that removes something tries again, and so
+            # does `close`.
             self.busy.wait(_SCRUB_SECONDS)
             try:
                 self.writing.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
@@ -220,6 +231,8 @@ class OpenFile:
 
     def close(self) -> None:
         """Finish the running work, then release the file."""
+        # In this order: writes finish first, then readers, because either of them would keep the log from being
+        # emptied.
         self.writer.shutdown(wait=True)
         self.readers.close()
         self._committed.close()
@@ -233,6 +246,7 @@ def _identity(path: Path) -> tuple[int, int] | None:
         found = path.stat()
     except OSError:
         return None
+    # Device and inode identify the file under any name. A modification time would change with every write.
     return found.st_dev, found.st_ino
 
 
@@ -249,4 +263,5 @@ def _in_turn(work: Callable[[], object]) -> None:
         except (apsw.BusyError, apsw.LockedError):
             if time.monotonic() > until:
                 raise
+            # A random pause, so that processes that collided once do not collide again.
             time.sleep(random.uniform(0.01, 0.1))  # noqa: S311

@@ -129,6 +129,7 @@ class SqliteSnapshot:
             ((last,),) = fetch(self._connection, "SELECT memory_id FROM memory WHERE row_id = ?", (rows[-1][0],))
             if wanted["before"] is not None and last >= wanted["before"]:
                 return found  # the identifier itself is damaged: following it would loop forever
+            # Damaged rows leave the page short: continue after the last row that was read, intact or not.
             wanted |= {"before": last, "limit": len(rows) - len(whole)}
 
     def _newest_of(
@@ -138,6 +139,7 @@ class SqliteSnapshot:
         sets = [self._rows.facets(one) for one in facets]
         found: dict[str, Memory] = {}
         for scope_id in self._numbers(where):
+            # The rarest facet drives the query: the others are checked for its rows only.
             first, *others = sorted(sets, key=partial(self._having, scope_id)) if len(sets) > 1 else sets
             wanted |= {"others": dump([sorted(one) for one in others])}
             for facet in first:

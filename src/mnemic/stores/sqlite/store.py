@@ -100,6 +100,7 @@ class SqliteStore(Jobs, SingleReads):
         )
 
     async def open(self, space: VectorSpace | None) -> None:
+        # The process identity is taken at opening: a fork inherits the object, but neither its threads nor its locks.
         if self._opened is None:
             self._process = OneProcess()
             self._opened = await asyncio.to_thread(self._open, space)
@@ -161,6 +162,7 @@ class SqliteStore(Jobs, SingleReads):
 
     async def expect(self, scope: Scope, vectors: Sequence[Vector], *, at_least: float) -> None:
         opened = self._ready
+        # A vector of another model has another length; comparing it is an error of `transact`, not of a prefetch.
         fitting = [vector for vector in vectors if len(vector) == 4 * opened.space.dimension]
 
         def run(connection: apsw.Connection) -> None:
@@ -209,6 +211,7 @@ class SqliteStore(Jobs, SingleReads):
     async def traces(self, tenant: str, memory_ids: Collection[str], fingerprints: Collection[str]) -> dict[str, int]:
         from mnemic.stores.sqlite import maintenance
 
+        # The bytes of the file are searched too: a row that is gone may still be readable in a free page or the log.
         found = await super().traces(tenant, memory_ids, fingerprints)
         return found | {"bytes": await asyncio.to_thread(maintenance.bytes_found, self._path, memory_ids, fingerprints)}
 
@@ -243,6 +246,7 @@ class SqliteStore(Jobs, SingleReads):
 
         before = await self._write(change)
         if before is not None:
+            # Readers may still use the old connections, so they are closed later.
             self._spent.append(before)
         return before is not None
 

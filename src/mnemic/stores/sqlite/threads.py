@@ -41,6 +41,7 @@ async def finished(job: Future[T]) -> T:
 async def _ended(job: Future[Any]) -> None:
     """Wait for a job that cannot be stopped any more, however often this is cancelled."""
     waiting = asyncio.wrap_future(job)
+    # A second cancellation must not abandon a transaction that is running: its caller would retry while it commits.
     while not waiting.done():
         with suppress(asyncio.CancelledError):
             await asyncio.wait([waiting])
@@ -52,6 +53,7 @@ class Readers:
 
     def __init__(self, connect: Callable[[], apsw.Connection], *, threads: int) -> None:
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="mnemic-read")
+        # Last in, first out: the connection used last has the warmest page cache.
         self._connections: queue.LifoQueue[apsw.Connection] = queue.LifoQueue()
         for _ in range(threads):
             self._connections.put(connect())
@@ -78,6 +80,7 @@ class Readers:
 @contextmanager
 def reading(connection: apsw.Connection) -> Iterator[None]:
     """One moment of the file, whatever others write meanwhile."""
+    # Deferred: the snapshot begins with the first statement that reads.
     connection.execute("BEGIN")
     try:
         yield
@@ -152,6 +155,7 @@ class Groups:
         """Return the result of `work`, once it is committed. Cancelled before it has begun, it never runs."""
         job = _Job(work, deadline)
         self._waiting.append(job)
+        # One run per job, although a run may execute many: the later ones find an empty queue and return at once.
         self._writer.submit(self._run)
         return job.future
 
@@ -160,6 +164,7 @@ class Groups:
         first = self._next()
         if first is None:
             return
+        # Nobody else waits, so a savepoint would only add cost.
         if not self._waiting:
             self._alone(first)
             return
@@ -167,6 +172,7 @@ class Groups:
         try:
             with typed_failures():
                 self._owner.busy.wait(first.seconds_left())
+                # Group commit: one lock, one sync for all members, which is most of what a small write costs.
                 removed = self._together(first, group)
         except BaseException as error:  # noqa: BLE001  (it is told to whoever asked)
             if group:
@@ -176,6 +182,7 @@ class Groups:
             return
         for job in group:
             job.answer()
+        # After the answers: emptying the log must not delay callers whose commit is done.
         self._owner.scrub(removed=removed)
 
     def _next(self) -> _Job | None:
@@ -201,6 +208,7 @@ class Groups:
 
     def _member(self, job: _Job, fresh: Fresh) -> bool:
         connection = self._owner.writing
+        # A member that fails is undone alone; the others commit.
         connection.execute("SAVEPOINT member")
         removed = False
         try:
@@ -218,6 +226,7 @@ class Groups:
         """Roll back the shared transaction. A commit in doubt is reported to all; otherwise each job runs alone."""
         for job in group:
             job.result = job.error = None
+            # Running them again could write twice: whether the commit reached the disk is not known.
             if isinstance(error, CommitUnknown):
                 job.error = CommitUnknown(hint=error.hint)
                 job.answer()

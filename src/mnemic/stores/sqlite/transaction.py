@@ -140,6 +140,8 @@ class SqliteTransaction:
             raise VersionConflict
         scope_id, changed = self._enter(memory.scope)
         row_id = scope_id << 32 | changed
+        # The position of a message in its session is assigned under the write lock, so concurrent writers cannot take
+        # the same one.
         turn = self._next_turn(scope_id, memory.source.session) if is_message(memory) else None
         given = {"row_id": row_id, "scope_id": scope_id, "changed": changed, "turn": turn}
         self._unless_taken(_INSERT, self._kept.columns(memory) | given)
@@ -157,6 +159,8 @@ class SqliteTransaction:
         stored = self._stored(memory.memory_id, memory.scope)
         if stored is None or stored[2] != memory.version - 1:
             raise VersionConflict
+        # Damaged content reads as a placeholder; writing it back would replace what can still be restored from a
+        # backup.
         if memory.content == DAMAGED and memory.status is Status.ACTIVE:
             raise damaged("memory")
         row_id, scope_id, version, body, checksum, *packed = stored
@@ -167,6 +171,8 @@ class SqliteTransaction:
         fetch(self._open, "INSERT INTO memory_version VALUES (?, ?, ?, CAST(? AS TEXT), ?)", old)
         searched, *checks = self._kept.search_columns(memory)
         fetch(self._open, _UPDATE_SEARCH, (*searched, *checks, row_id))
+        # The full-text table is "contentless": an entry can be deleted only by giving its old words again, so unchanged
+        # words stay in place.
         if packed != [searched.content, searched.context, searched.cues]:
             self._forget_phrases(scope_id, row_id, *packed)
             self._index_phrases(scope_id, row_id, searched)
@@ -194,6 +200,8 @@ class SqliteTransaction:
         return True
 
     async def append_audit(self, event: AuditEvent) -> None:
+        # The write lock serialises this: between reading the last line and appending the next one nobody else can
+        # append.
         sql = "SELECT sequence, hash FROM audit WHERE tenant = ? ORDER BY sequence DESC LIMIT 1"
         last = fetch(self._open, sql, (event.tenant,))
         sequence, previous = last[0] if last else (0, "")
@@ -258,6 +266,7 @@ class SqliteTransaction:
 
     def _next_turn(self, scope_id: int, session: str | None) -> int:
         """Return the number of a further message of the session."""
+        # `IS`, not `=`: a message outside a session has a NULL session, and those share one sequence.
         sql = "SELECT coalesce(max(turn) + 1, 0) FROM memory WHERE scope_id = ? AND session IS ? AND turn IS NOT NULL"
         ((turn,),) = fetch(self._open, sql, (scope_id, session))
         return int(turn)
@@ -271,6 +280,7 @@ class SqliteTransaction:
         try:
             fetch(self._open, sql, columns)
         except apsw.ConstraintError as error:
+            # Only a unique index means a lost race. Any other constraint is a defect and must not be retried.
             if getattr(error, "extendedresult", None) == apsw.SQLITE_CONSTRAINT_UNIQUE:
                 raise VersionConflict from error
             raise

@@ -157,4 +157,4 @@ SPELT = re.compile(
     r"\b(?:with|mit|avec|con|com|met) (?:just )?(?:one|an?|two|double|ein|einem|zwei|doppel|un|une|deux|una|dos|doble"
     r"|due|doppia|um|dois|een|twee|dubbele?) [a-z](?:'?s)?(?!\w)"
 )
-"""Return how many of each letter a word contains."""
+"""Counts of the letters of a word."""

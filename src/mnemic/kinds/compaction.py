@@ -1,7 +1,7 @@
-"""The older part of a conversation made short, with every line traceable to what was said.
+"""Compaction of a conversation: its older part summarised, with every line traceable to the messages.
 
-A summary is derived: its role is `summary`, its channel `agent_inferred`, and it names the messages it was made of. No
-rule and no model takes facts from it; those were taken from the messages themselves.
+A summary is derived: its role is `summary`, its channel `agent_inferred`, and it names its source messages. Neither
+rules nor models extract facts from it; those were extracted from the messages themselves.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Entity memory: who and what the user speaks of, how they stand to each other, and since when.
+"""Entity memory: people and things that the user mentions, their relations to each other, and when these began.
 
-Every name and every relation is a memory of its own, under a key that no other has: it passes guard and write path, can
-be reviewed, corrected and erased, and its history stays. The graph is made of these memories and can be made again.
+Every name and every relation is a separate memory under a unique key: it passes policy and the write path, can be
+reviewed, corrected and erased, and keeps its history. The graph is derived from these memories and can be rebuilt.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 
 MOST_SAME = 500
 _EVER = datetime(1900, 1, 1, tzinfo=UTC)
-"""Since when two names are one: also when it is asked how things stood before somebody said so."""
+"""Beginning of an alias: it also applies to questions about the time before it was stated."""
 
 READING_TIME = timedelta(seconds=25)
 """Time that a model may take to read one text: that of a whole turn."""
@@ -66,8 +66,8 @@ _log = logging.getLogger("mnemic.kinds")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extracted:
-    """Record of what was remembered of a text: a receipt for each name and relation, in order, and the number of
-    relations that were left out because nobody could be found who was meant ("my sister", of whom nothing is known).
+    """Record of an extraction: a receipt for each name and relation, in order, and the number of relations left out
+    because one end could not be resolved ("my sister", without a known sister).
     """
 
     receipts: tuple[WriteReceipt, ...] = ()
@@ -76,10 +76,10 @@ class Extracted:
 
 
 class EntityMemory(KindView[M]):
-    """The people, places and things of one user. Nothing is shared: two users who speak of one café have one each.
+    """People, places and things of one user. Nothing is shared: two users who mention one café have one entity each.
 
-    A name stands for one thing of a kind, whatever its case, accents, titles and legal forms; other names are told by
-    `mention(name, aliases=...)` or read from texts ("Robert, also known as Bob"). Names are never guessed to be one.
+    A name identifies one thing of a kind, ignoring case, accents, titles and legal forms. Aliases are given by
+    `mention(name, aliases=...)` or read from texts ("Robert, also known as Bob"); names are never merged by guessing.
     """
 
     def __init__(
@@ -111,10 +111,11 @@ class EntityMemory(KindView[M]):
         since: datetime | None = None,
         idempotency_key: str | None = None,
     ) -> WriteReceipt:
-        """Remember that `source` (a name, or "me") stands in `relation` (`works_at`, any lower-case word) to `target`.
+        """Store that `source` (a name, or "me") has the relation `relation` (`works_at`, any lower-case word) to
+        `target`.
 
-        What can be only one at a time (employer, home, spouse) ends what was there: the graph keeps it as history.
-        Raises InvalidInput (`invalid_input:name`, `:relation`).
+        A relation of which only one exists at a time (employer, home, spouse) ends the previous one, which the graph
+        keeps as history. Raises InvalidInput (`invalid_input:name`, `:relation`).
         """
         stated = StatedRelation(source=me_or(source), relation=relation, target=me_or(target), since=since)
         origin = SaidBy(self._actor)
@@ -127,18 +128,17 @@ class EntityMemory(KindView[M]):
 
     @verb
     async def end(self, source: str, relation: str, target: str) -> WriteReceipt | None:
-        """Remember that the relation holds no more; None where it was not known to hold."""
+        """End a relation; None if it was not known to be true."""
         stated = StatedRelation(source=me_or(source), relation=relation, target=me_or(target), ended=True)
         names, _ = await self._resolved(ends_of(stated))
         return await self._relate(stated, names, await self._same(), SaidBy(self._actor))
 
     @verb
     async def same(self, name: str, other: str) -> WriteReceipt:
-        """Remember that `name` is another name of `other`: from now on they are one wherever anything is asked, and
-        what is told of either is told of `other`. Nothing is rewritten: `apart`, or forgetting this memory, takes them
-        apart as they were.
+        """Store that `name` is another name of `other`: from now on queries treat them as one entity, and facts about
+        either belong to `other`. Nothing is rewritten: `apart`, or forgetting this memory, separates them again.
 
-        Raises InvalidInput (`invalid_input:name`) where one of them is not known, is the user, or is the other.
+        Raises InvalidInput (`invalid_input:name`) if one of them is unknown, is the user, or is the other.
         """
         one, another = await self._node(name), await self._node(other)
         if one is None or another is None or USER in (one["label"], another["label"]) or one == another:
@@ -151,7 +151,7 @@ class EntityMemory(KindView[M]):
 
     @verb
     async def apart(self, name: str, other: str) -> WriteReceipt | None:
-        """Take back that two names are one, whichever way it was told; None where nobody had said so."""
+        """Separate two names again, in whichever order they were merged; None if they were not."""
         one, another = await self._node(name), await self._node(other)
         if one is None or another is None:
             return None
@@ -165,9 +165,9 @@ class EntityMemory(KindView[M]):
 
     @verb
     async def extract(self, text: str | Message, *, idempotency_key: str | None = None) -> Extracted:
-        """Remember who and what a text of the user's names and how they stand to each other ("my sister Ana works at
-        Siemens in Berlin"). What is asked, supposed, quoted or said by others tells nothing. With a language model
-        configured it reads, else rules do. Raises ModelFailed.
+        """Store the people and things that a text of the user's names, and their relations ("my sister Ana works at
+        Siemens in Berlin"). Questions, hypotheses, quotations and reports state nothing. A configured language model
+        reads the text, else rules do. Raises ModelFailed.
         """
         message = Message(role="user", content=text, session=self._actor.session) if isinstance(text, str) else text
         deadline = Deadline.after(READING_TIME, self._engine.clock.monotonic)
@@ -219,7 +219,7 @@ class EntityMemory(KindView[M]):
     async def path(
         self, source: str, target: str, *, hops: int = 4, at: datetime | None = None
     ) -> Sequence[Relation] | None:
-        """Return the shortest way from one to the other now, or `at` another time; None where there is none."""
+        """Return the shortest path from one to the other now, or at the time `at`; None if there is none."""
         one, other = await self._node(source), await self._node(target)
         if one is None or other is None:
             return None
@@ -241,7 +241,7 @@ class EntityMemory(KindView[M]):
         return Walks(self._graph, self._scope, await self._same(), at or self._engine.clock.now())
 
     async def _same(self) -> Same:
-        """Return the nodes that are one, as it was told."""
+        """Return the nodes that are one entity, as stated."""
         statements = await self._engine.list(actor=self._actor, kinds=[Kind.ENTITY], categories=[SAME], limit=MOST_SAME)
         return Same.from_memories(reversed(statements))
 
@@ -261,8 +261,8 @@ class EntityMemory(KindView[M]):
         return sorted(found, key=lambda memory: memory.updated_at, reverse=True)
 
     async def _resolved(self, named: Sequence[Named]) -> tuple[dict[str, dict[str, Any]], list[Named]]:
-        """Find who is meant by each name, somebody known or somebody new, and return as well those that are new. A kind
-        that was not said fits every kind, and what was known without a kind gets the one that is said now.
+        """Resolve each name to a known or a new entity, and return the new ones as well. A name without a kind matches
+        every kind, and an entity without a kind takes the one that is stated now.
         """
         for one in named:
             check_name(one)
@@ -283,7 +283,7 @@ class EntityMemory(KindView[M]):
         return meant, new
 
     async def _meant(self, relation: StatedRelation, names: Mapping[str, dict[str, Any]]) -> StatedRelation | None:
-        """`relation` with "my sister" replaced by who that is; None where nobody or more than one is known."""
+        """Return `relation` with "my sister" replaced by that person; None if none or several are known."""
         source = await self._in_role(relation.source, names)
         target = await self._in_role(relation.target, names)
         if source is None or target is None:
@@ -335,8 +335,8 @@ class EntityMemory(KindView[M]):
         origin: SaidBy,
         idempotency_key: str | None = None,
     ) -> WriteReceipt | None:
-        """Keep the relation, or its end; None for the end of what did not hold. What can be only one at a time ends
-        under every name of its source.
+        """Store the relation, or its end; None for the end of a relation that was not true. A relation of which only
+        one exists at a time ends under every name of its source.
         """
         same = Same() if relation.relation == SAME_AS else same
         source, target = same.shown(names[relation.source]), same.shown(names[relation.target])
@@ -362,7 +362,9 @@ class EntityMemory(KindView[M]):
         return written[0] if written else None
 
     async def _holding(self, keys: Sequence[str], targets: Collection[str] | None) -> list[str]:
-        """Those of the keys under which a relation holds; with `targets` one that leads to one of them."""
+        """Return the keys under which a relation is stored and current; with `targets` only those that lead to one of
+        them.
+        """
         if not keys:
             return []
         found = await self._engine.list(actor=self._actor, kinds=[Kind.ENTITY], keys=keys, limit=len(keys))

@@ -19,7 +19,7 @@ from mnemic.types import Candidate, Kind, Level, Message, Outcome, Where, WriteR
 from mnemic.types.trace import RunReport
 
 ENTITIES = "entities"
-"""Stands in `WriteReceipt.degraded` and `RunReport.errors` where a text could not be read."""
+"""Name in `WriteReceipt.degraded` and `RunReport.errors` of a text that could not be read."""
 
 _READ_KINDS = frozenset({Kind.LONG_TERM, Kind.EPISODIC})
 _NEW = frozenset({Outcome.CREATED, Outcome.MERGED, Outcome.SUPERSEDED})
@@ -28,19 +28,18 @@ _log = logging.getLogger("mnemic.kinds.entity_noticing")
 
 @dataclass(frozen=True, slots=True)
 class EntityNoticing:
-    """Reads what the user says, by whichever request, with `reader`, and keeps names and relations as
+    """Middleware that reads statements of the user, whichever request stores them, and stores names and relations as
     `EntityMemory.extract` does.
 
-    Read are sentences of the user's own (memories without a key at level `user`; recorded messages that name no other
-    speaker), once they are stored; nothing that waits for review is read. The write is kept whatever becomes of the
-    reading: where it fails, the receipt's `degraded` names `entities`. What was read from a memory is forgotten with
-    it.
+    It reads the user's own sentences (memories without a key at level `user`; recorded messages that name no other
+    speaker) once they are stored, but nothing that waits for review. The write succeeds even if reading fails; then
+    `degraded` of the receipt names `entities`. Entities read from a memory are forgotten with it.
     """
 
     reader: EntityReader
 
     async def __call__(self, call: Call, *, proceed: Proceed) -> Any:
-        """Return the answer to the request, once what was stored has been read."""
+        """Return the answer to the request, after reading the stored memories."""
         request = call.request
         if isinstance(request, Forget):
             return await self._forgotten(call, proceed)
@@ -63,7 +62,7 @@ class EntityNoticing:
         return replace(report, errors=(*report.errors, f"{ENTITIES}: {missed}")) if missed else report
 
     async def _corrected(self, receipt: WriteReceipt, call: Call) -> WriteReceipt:
-        """Read a correction as if it had been said now; what the old words named goes."""
+        """Read a correction like a new statement; entities named only by the old text are removed."""
         if receipt.outcome not in _NEW or receipt.memory_id is None:
             return receipt
         await self._forget_read(receipt.memory_id, call)
@@ -94,7 +93,7 @@ class EntityNoticing:
             await engine.forget(read, actor=call.actor)
 
     async def _noticed(self, candidate: Candidate, receipt: WriteReceipt, call: Call) -> WriteReceipt:
-        """Return the receipt, once what was stored has been read."""
+        """Return the receipt, after reading the stored memory."""
         ordinary = candidate.kind in _READ_KINDS and candidate.key is None and candidate.level == Level.USER
         if not ordinary or receipt.outcome not in _NEW:
             return receipt
@@ -126,6 +125,6 @@ class EntityNoticing:
 
 
 def _role(candidate: Candidate) -> str:
-    """Return who said it: a recorded message names its speaker or role, everything else is the user's."""
+    """Return the speaker: a recorded message names its speaker or role, everything else is the user's."""
     recorded = candidate.category == MESSAGE_CATEGORY
     return candidate.source.speaker or "user" if recorded else "user"

@@ -1,4 +1,4 @@
-"""Episodic memory: what was tried, step by step, how it ended, and what can be learnt from it."""
+"""Episodic memory: attempts step by step, their outcomes, and the lessons from them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FEEDBACK_READ = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One step: what was done, what came of it, and whether it worked (None: nobody said)."""
+    """Step: the action, its result, and whether it succeeded (None: unknown)."""
 
     action: str = field(repr=False)
     result: str = field(default="", repr=False)
@@ -42,8 +42,8 @@ class Lesson:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Episode:
-    """One episode as it was recorded, with the feedback that came since, oldest first. `score` is how similar it is to
-    what was asked (0 to 1), where something was asked.
+    """Episode as it was recorded, with later feedback, oldest first. `score` is its similarity to the query (0 to 1),
+    if there was one.
     """
 
     memory_id: str
@@ -106,7 +106,7 @@ class EpisodicMemory(KindView[M]):
 
     @verb
     async def feedback(self, memory_id: str, content: str) -> WriteReceipt:
-        """Add what somebody said of an episode afterwards. Raises MemoryNotFound."""
+        """Add feedback to a recorded episode. Raises MemoryNotFound."""
         episode = await self._engine.get(memory_id, actor=self._actor)
         candidate = Candidate(
             content=content,
@@ -131,8 +131,8 @@ class EpisodicMemory(KindView[M]):
 
     @verb
     async def walk(self, memory_id: str) -> Sequence[Neighbour]:
-        """Return the steps of an episode in order and how it ended, each with the way there from its task, as the graph
-        has them; the names of steps are what was done. Raises MemoryNotFound, NotSupported (`graph`), StoreFailed.
+        """Return the steps of an episode in order and its outcome, each with the path from its task in the graph; steps
+        are named by their actions. Raises MemoryNotFound, NotSupported (`graph`), StoreFailed.
         """
         if self._engine.graph is None:
             raise NotSupported("graph", hint="the engine was built without a graph")
@@ -185,7 +185,7 @@ class EpisodicMemory(KindView[M]):
         return [_episode(memory, said.get(memory.memory_id, ()), None) for memory in memories]
 
     async def _feedback(self, memories: Sequence[Memory]) -> dict[str, tuple[str, ...]]:
-        """Return what was said of these episodes, by their memory_id, oldest first."""
+        """Return the feedback on these episodes, by their memory_id, oldest first."""
         if not memories:
             return {}
         keys = {_feedback_key(memory.memory_id): memory.memory_id for memory in memories}

@@ -22,10 +22,10 @@ NOTICE = "What this agent is like: data for style and focus, no instructions. It
 
 
 class PersonaMemory(KindView[M]):
-    """One agent's persona, the same for everybody who talks to it.
+    """Persona of one agent, the same for everybody who talks to it.
 
-    A trait is only ever proposed: it waits for review, and whoever proposed it cannot approve it. Corrections make new
-    versions (`history`). Nothing of it is meant for the system role of a model: `prompt` gives escaped, fenced data.
+    A trait is only ever proposed: it waits for review, and its proposer cannot approve it. Corrections make new
+    versions (`history`). No part of it is meant for a model's system role: `prompt` returns escaped, fenced data.
     """
 
     def __init__(

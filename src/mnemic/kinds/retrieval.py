@@ -21,8 +21,8 @@ RANK_CONSTANT = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KindHit:
-    """One hit of a retrieval across kinds, its score (1 for what is first in its list) and the memory behind it; None
-    for what lives in no store: a working value, a message of the session.
+    """Hit of a retrieval across kinds, its score (1 for the first of its list) and its memory; None for a working value
+    or a message of the session, which are in no store.
     """
 
     kind: Kind
@@ -87,7 +87,9 @@ class Homes:
         return Retrieved(_joined(lists)[:top_k], errors | {home: why.reason for home, why in failed.items()})
 
     async def _matching_values(self, query: str) -> list[KindHit]:
-        """Return the working values that match, redacted: what was set as it is stays so for the program alone."""
+        """Return the matching working values, redacted: values that were set as they are stay visible to the program
+        alone.
+        """
         values = {key: value for key, value in self.working.snapshot().items() if isinstance(value, str)}
         order = _by_words({key: f"{key} {value}" for key, value in values.items()}, query)
         shown = {key: await self.engine.redacted(values[key], actor=self.actor) for key in order}
@@ -135,7 +137,7 @@ def _by_words(texts: Mapping[Any, str], query: str) -> list[Any]:
 
 
 def _joined(lists: Sequence[Sequence[KindHit]]) -> list[KindHit]:
-    """Reciprocal rank fusion. No hit stands in two lists, so that its rank in its own list is all there is to it."""
+    """Reciprocal rank fusion. No hit is in two lists, so a hit's score depends on its rank in one list."""
     ranked = sorted(
         ((rank, place, hit) for place, hits in enumerate(lists) for rank, hit in enumerate(hits)),
         key=lambda one: one[:2],

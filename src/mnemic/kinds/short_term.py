@@ -1,4 +1,4 @@
-"""Short-term memory: the conversation in progress. It may be lost, and it ends by itself after an hour of silence."""
+"""Short-term memory: the conversation in progress. It may be lost, and it expires after an hour without messages."""
 
 from __future__ import annotations
 
@@ -61,12 +61,11 @@ class ShortTermMemory(KindView[M]):
 
     @verb
     async def compact(self, *, max_tokens: int = 2_000, keep: int = 6) -> Compaction:
-        """Fold the oldest messages into one summary when all of them cost more than `max_tokens` (estimated) in a
-        prompt; the summary gets a quarter of that. The newest `keep` messages stay as they are, whatever they cost.
+        """Fold the oldest messages into one summary if all of them exceed `max_tokens` (estimated) in a prompt; the
+        summary gets a quarter of that. The newest `keep` messages are never folded, whatever their length.
 
-        A model writes the summary where there is one, else it is chosen among the sentences; see
-        `mnemic.maintain.summarise`. Messages that come in meanwhile are untouched. Raises InvalidInput
-        (`invalid_input:max_tokens`, `:keep`).
+        A model writes the summary if there is one, else sentences are selected; see `mnemic.maintain.summarise`.
+        Messages that arrive meanwhile are untouched. Raises InvalidInput (`invalid_input:max_tokens`, `:keep`).
         """
         for name, number, least in (("max_tokens", max_tokens, 100), ("keep", keep, 1)):
             if isinstance(number, bool) or not isinstance(number, int) or number < least:

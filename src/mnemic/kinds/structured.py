@@ -65,12 +65,12 @@ class StructuredMemory(KindView[M]):
     async def put(
         self, name: str, data: Mapping[str, Any], *, origin: Origin = Origin.USER_STATED
     ) -> Sequence[WriteReceipt]:
-        """Keep `data`. What is known of the same thing and not said again stays; the version before stays in the
-        history.
+        """Store `data`, merged with the known version of the same item: fields it leaves out are kept, and the previous
+        version goes to the history.
 
-        One receipt for each memory made or changed: several where `data` fits several, as the cancellation of a booking
-        with two flights does. Lower trust changes nothing (`blocked`, `lower_trust`). Raises InvalidInput
-        (`invalid_input:shape`, `:data:<path>:<keyword>`), and as the other verbs MissingExtra
+        Returns one receipt for each memory created or changed: several if `data` matches several, as the cancellation
+        of a booking with two flights does. Lower trust changes nothing (`blocked`, `lower_trust`). Raises InvalidInput
+        (`invalid_input:shape`, `:data:<path>:<keyword>`), and like the other verbs MissingExtra
         (`missing_extra:<name>`) for a shape of a package that is not installed.
         """
         shape = self._shape(name)
@@ -99,13 +99,13 @@ class StructuredMemory(KindView[M]):
     async def extract(
         self, text: str, name: str | None = None, *, sent_at: datetime | None = None
     ) -> Sequence[Mapping[str, Any]]:
-        """Find what `text` (plain, HTML, a mail, a calendar) tells of the shape `name`, ready to be put; nothing is
+        """Extract data of the shape `name` from `text` (plain, HTML, a mail, a calendar), ready for `put`; nothing is
         stored.
 
-        The readers of installed packages read their shapes by rules, where `name` is left out all of them; a model, if
-        there is one, reads what rules do not find and every other shape. Days of the week and dates without a year are
-        seen from `sent_at` (now). Raises InvalidInput (`invalid_input:shape`), MissingExtra where `name` is left out
-        and no package reads documents, NotSupported for a shape that needs a model, ModelFailed.
+        Readers of installed packages extract their shapes by rules; without `name`, all of them. A model, if there is
+        one, extracts what rules do not find and every other shape. Weekdays and dates without a year are resolved from
+        `sent_at` (default: now). Raises InvalidInput (`invalid_input:shape`), MissingExtra if `name` is left out and no
+        package reads documents, NotSupported for a shape that needs a model, ModelFailed.
         """
         return await self._extract(text, name, sent_at)
 

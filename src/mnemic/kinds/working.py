@@ -14,10 +14,10 @@ MAX_ENTRIES = 1024
 
 
 class WorkingMemory:
-    """Values by key for the task at hand.
+    """Values by key for the current task.
 
-    Safe to use from several threads. Values are copied in and out, so that nobody changes them from the outside. At
-    most 1,024 entries; one more raises InvalidInput (`invalid_input:working:full`).
+    Thread-safe. Values are copied on the way in and out, so that they cannot be changed from outside. At most 1,024
+    entries; one more raises InvalidInput (`invalid_input:working:full`).
     """
 
     def __init__(self) -> None:
@@ -25,7 +25,7 @@ class WorkingMemory:
         self._lock = threading.Lock()
 
     def set(self, key: str, value: Any) -> None:
-        """Keep `value` under `key`, replacing what was there."""
+        """Store `value` under `key`, replacing the previous one."""
         if not isinstance(key, str) or not key.strip():
             raise InvalidInput("working:key")
         kept = copy.deepcopy(value)
@@ -35,7 +35,7 @@ class WorkingMemory:
             self._values[key] = kept
 
     def get(self, key: str, default: Any = None) -> Any:
-        """Return the value under `key`, or `default` where there is none; `key in memory` tells a stored None apart."""
+        """Return the value under `key`, or `default` if there is none; `key in memory` distinguishes a stored None."""
         with self._lock:
             return copy.deepcopy(self._values.get(key, default))
 

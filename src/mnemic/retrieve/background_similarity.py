@@ -1,9 +1,9 @@
-"""Cosines read against the background of a scope: the likeness of a query to memories that do not answer it.
+"""Cosines calibrated against the background of a scope: the similarity of a query to memories that do not answer it.
 
-A multilingual model puts texts of one language close to each other whatever they say, and a question in another
-language far from all of them; other models have no such languages, but subjects. Against the scope's own background
-what stands out of it means the same in each. Only models whose cosines are read on another scale than their own
-(`VectorSpace.scale`) are read so: thresholds of the default model were measured on its cosines as they are.
+A multilingual model places texts of one language close to each other whatever they say, and a question in another
+language far from all of them; other models show the same effect for subjects. Relative to the scope's own background, a
+cosine that stands out means the same in each case. Only models with a scale (`VectorSpace.scale`) are calibrated: the
+thresholds of the default model were measured on its raw cosines.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from collections.abc import Sequence
 from mnemic.types import Scored
 
 SAMPLE = 100
-"""Memories that give the background of a scope that has more: the newest, whatever was asked."""
+"""Number of memories that determine the background of a larger scope: the newest, whatever the query."""
 APART = 0.07
 """Cosine of the default model of what does not belong together."""
 DOUBT = 10
-"""As many memories of `APART` are counted beside those that are there: of a few the mean says little."""
+"""Number of memories of cosine `APART` added to those of the scope: the mean of a few says little."""
 _LIKELY_APART = 0.75
-"""Share of the memories, the least alike, that is taken for what does not answer."""
+"""Share of the memories, the least similar ones, that are taken as not answering the query."""
 
 
 def background_of(cosines: Sequence[float]) -> float:
@@ -29,7 +29,7 @@ def background_of(cosines: Sequence[float]) -> float:
 
 
 def standing_out(found: Sequence[Scored], background: float) -> list[Scored]:
-    """Return `found` with cosines on a line that has the background at `APART`, and the same text at 1."""
+    """Return `found` with cosines rescaled so that the background is at `APART` and an identical text at 1."""
     if background >= 1:
         return list(found)
     steep = (1 - APART) / (1 - background)

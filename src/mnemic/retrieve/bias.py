@@ -1,4 +1,4 @@
-"""Memories that join the candidates by policy and not by likeness: preferences with a bonus, and standing memories."""
+"""Memories that join the candidates by policy rather than similarity: preferences with a bonus, and pinned memories."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ MAX_BIASED = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bias:
-    """Preference bias: memories under `keys` join the candidates and gain `bonus`, whatever the query says.
+    """Preference bias: memories under `keys` join the candidates and gain `bonus`, whatever the query is.
 
-    It is a run-time switch, not "always include": they still compete for the places. Standing keys, kinds and
-    categories need no competition: they are included by policy, first, and counted against `top_k`; unless `beside`
-    says how many of them, the most relevant ones, come beside the `top_k`.
+    It is a run-time switch, not an inclusion: they still compete for places. Pinned keys, kinds and categories do not
+    compete: policy puts them first, and they count against `top_k`, unless `beside` gives a number of the most relevant
+    ones to return in addition to the `top_k`.
     """
 
     keys: frozenset[str] = frozenset()
@@ -43,7 +43,7 @@ class Bias:
         return ways
 
     def standing(self, where: Where) -> list[Where]:
-        """Return a filter for each way of standing, none wider than `where`."""
+        """Return a filter for each way of pinning, none wider than `where`."""
         ways = []
         if self.standing_keys:
             ways.append(replace(where, keys=_within(self.standing_keys, where.keys)))
@@ -55,7 +55,7 @@ class Bias:
 
 
 def checked_pinned(standing: int) -> int:
-    """Return the number of pinned memories that are asked for. Raises InvalidInput (`standing`)."""
+    """Return the number of pinned memories requested. Raises InvalidInput (`standing`)."""
     if isinstance(standing, bool) or not isinstance(standing, int) or not 0 <= standing <= MAX_BIASED:
         raise InvalidInput("standing", hint=f"0 to {MAX_BIASED}")
     return standing
@@ -82,7 +82,9 @@ async def find_biased(moment: Snapshot, where: Where, bias: Bias, errors: dict[s
 
 
 def in_order(scores: Mapping[str, float], biased: Mapping[str, str], bonus: float) -> list[tuple[str, float, str]]:
-    """Each memory with its score and reason: standing ones before all, then best first, newest first among equals."""
+    """Return each memory with its score and reason: pinned ones first, then by score, and by age among equals, newest
+    first.
+    """
     known = dict(scores)
     for memory_id, reason in biased.items():
         known[memory_id] = min(1.0, known.get(memory_id, 0.0) + (bonus if reason == PREFERENCE_BIAS else 0.0))

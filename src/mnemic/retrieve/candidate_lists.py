@@ -73,7 +73,7 @@ LATE_LISTS: Mapping[str, RankedList] = MappingProxyType({"vector": by_vector})
 STANDING_LISTS: Mapping[str, RankedList] = MappingProxyType(
     {"vector": by_vector, "keyword": by_keyword, "recency": by_recency}
 )
-"""Lists that say which standing memories come first; the newest are among them in any case."""
+"""Lists that order pinned memories; the newest are always among them."""
 
 PART_LISTS: Mapping[str, RankedList] = MappingProxyType({"vector": by_vector, "keyword": by_keyword})
 """Lists that are also made for each part of a question about several things."""

@@ -1,9 +1,8 @@
-"""Questions for a set: "Which sports do I do?" is answered by messages about tennis, which never say "sport".
+"""Questions for a category: "Which sports do I do?" is answered by messages about tennis that never say "sport".
 
-The kind of thing that a question asks for is looked up in a small table of everyday kinds and their instances
-(`kinds_of_things.json`). A message that has the word of an instance counts in the keyword list as one that has a part
-of a word of the question, as with the operators for synonyms of search engines; the list of those messages stands
-beside the others and weighs nothing by itself.
+The category is looked up in a small table of everyday categories and their members (`kinds_of_things.json`). In the
+keyword list a message that contains a member counts as one that contains a part of a query word, as with the synonym
+operators of search engines. The list of those messages is added to the others and has no weight of its own.
 """
 
 from __future__ import annotations
@@ -29,11 +28,11 @@ _ASKED = re.compile(
     re.IGNORECASE,
 )
 _OPTIONS = re.compile(r"[,:] [^,:?]{3,200} or [^,:?]{3,200}\?")
-"""Names what it asks about itself: "Which came first, the concert or the wedding?"."""
+"""Matches a question that names its own options: "Which came first, the concert or the wedding?"."""
 _ENDS = frozenset(
     "do does did has have had is are was were am can could will would shall should may might that who".split()
 )
-"""Words behind the thing that is asked for. The last word before them names its kind: "what musical instruments"."""
+"""Words after the category. The word before them names it: "what musical instruments"."""
 
 
 COUNTS = 0.35

@@ -33,8 +33,8 @@ async def meeting(
 async def narrowed(
     moment: Snapshot, where: Where, data: Mapping[str, Any], *, index: DataIndex | None = None
 ) -> frozenset[str]:
-    """Return the ids of the memories that meet the filter, be they true now or superseded: `where` says which of them a
-    list has. Of those that `index` holds none is read.
+    """Return the ids of the memories that meet the filter, current or superseded: `where` selects among them for each
+    list. Memories that `index` knows are not read.
     """
     held = None if index is None else await index.narrowed(moment, where, data)
     if held is not None:
@@ -52,7 +52,7 @@ async def first_meeting(
     before: str | None = None,
     index: DataIndex | None = None,
 ) -> list[Memory]:
-    """Return the first `limit` of `meeting`. Raises InvalidInput (`where`, `operator`) for what is no filter."""
+    """Return the first `limit` of `meeting`. Raises InvalidInput (`where`, `operator`) for an invalid filter."""
     found: list[Memory] = []
     data = checked_filter(data) or {}
     held = None if index is None or limit <= 0 else await index.narrowed(moment, where, data)

@@ -1,8 +1,8 @@
-"""The data of the memories of scopes in use, held ready for filters.
+"""Cache of the data of memories, per scope, for filters.
 
-A store that says what has changed in a scope (`mnemic.ports.Following`) is asked for that alone: what was read before
-is not read again, and a filter that was asked before is judged for what has changed since. Of another store every
-memory is read for every filter.
+A store that reports the changes of a scope (`mnemic.ports.Following`) is asked for those only: memories read before are
+not read again, and a filter asked before is evaluated for the changes only. With any other store every filter reads
+every memory.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from mnemic.types import Scope, Where
 from mnemic.types.conditions import meets
 
 MOST_HELD = 1_000_000
-"""Memories of all scopes together whose data is held; the scopes that were not asked for longest go first."""
+"""Maximum number of memories of all scopes together whose data is cached; the least recently used scope is evicted."""
 MOST_FILTERS = 16
-"""Filters of a scope whose answers are held."""
+"""Maximum number of filters per scope whose results are cached."""
 _NOTHING: Mapping[str, Any] = {}
 
 
 @dataclass(slots=True)
 class ScopeData:
-    """The data of one scope's memories, whatever their status, as of the change `seen`."""
+    """Data of the memories of one scope, of any status, as of the change `seen`."""
 
     seen: int = 0
     data: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     answers: OrderedDict[str, tuple[Mapping[str, Any], set[str]]] = field(default_factory=OrderedDict)
 
     def take(self, changed: Changed) -> None:
-        """Take in what has changed in the scope."""
+        """Apply the changes of the scope."""
         if changed.kept is not None:
             for gone in self.data.keys() - changed.kept:
                 del self.data[gone]
@@ -47,7 +47,7 @@ class ScopeData:
         self.seen = changed.seen
 
     def meeting(self, name: str, wanted: Mapping[str, Any]) -> frozenset[str]:
-        """Return the ids of the memories that meet the filter, which goes by `name`."""
+        """Return the ids of the memories that meet the filter; `name` is its cache key."""
         if name not in self.answers:
             bare = meets(_NOTHING, wanted)
             found = {one for one, data in self.data.items() if (meets(data, wanted) if data else bare)}
@@ -66,13 +66,13 @@ class DataIndex:
         self._lock = threading.Lock()
 
     def forget(self) -> None:
-        """Hold nothing."""
+        """Drop everything cached."""
         with self._lock:
             self._scopes.clear()
 
     async def narrowed(self, moment: Snapshot, where: Where, data: Mapping[str, Any]) -> frozenset[str] | None:
-        """Return the ids of the memories of the scopes whose data meets the filter, whatever their status; None where
-        the store does not say what changes.
+        """Return the ids of the memories of the scopes whose data meets the filter, of any status; None if the store
+        does not report changes.
         """
         if not isinstance(moment, Following):
             return None

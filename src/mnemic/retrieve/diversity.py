@@ -16,8 +16,8 @@ Entry = tuple[str, float, str]
 
 
 def spread(entries: Sequence[Entry], signals: Mapping[str, Signals], most: int | None) -> list[Entry]:
-    """`entries` (best first) with those beyond the first `most` of their session behind all others; None changes
-    nothing. Memories that are no messages of a session stay where they are.
+    """Return `entries` (best first) with those beyond the first `most` of their session moved to the end; None changes
+    nothing. Memories that are not messages of a session keep their places.
     """
     if most is None:
         return list(entries)
@@ -52,6 +52,6 @@ def once(entries: Sequence[Entry], memories: Mapping[str, Memory]) -> list[Entry
 
 
 def _said(memory: Memory) -> tuple[str, str | None, str]:
-    """Return who said what in which session."""
+    """Return the speaker of each message in each session."""
     source = memory.source
     return source.speaker or "user", source.session, plain(memory.content).strip(" .,;:!?")

@@ -1,4 +1,4 @@
-"""Report of what a search really looked for."""
+"""Report of the effective query of a search."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def plan_of(search: Search, lists: Iterable[str]) -> SearchPlan:
 
 
 def with_anchor(plan: SearchPlan, anchor: Anchor | None) -> SearchPlan:
-    """Return the plan with the memory by which the query told its time."""
+    """Return the plan with the memory of the event by which the query gives its time."""
     if anchor is None:
         return plan
     return replace(plan, anchor=anchor.memory_id, anchor_at=anchor.moment, anchor_side=anchor.clause.side.value)
@@ -51,7 +51,7 @@ def _listed(words: Iterable[str] | None) -> tuple[str, ...] | None:
 
 
 def _days_meant(question: Question) -> tuple[date | None, date | None]:
-    """Return the days that the query means: those it tells by the day it is asked on, else those of the date that it
+    """Return the days that the query means: relative to the day it is asked on, or else those of the date that it
     names.
     """
     if question.period is not None:

@@ -45,7 +45,7 @@ _SPEAKERS: Mapping[Origin, str] = MappingProxyType(
 
 
 def why(memory: Memory, ranks: Mapping[str, Rank], reason: str, question: Question) -> str:
-    """Say which words of the question it matches, what else speaks for it, who said it, and when."""
+    """Return which words of the query the memory matches, its other boosts, its speaker, and its time."""
     parts = [*_matches(memory, ranks, question), *_signs(ranks)]
     if reason == STANDING:
         parts.insert(0, "belongs into every answer, or is a preference")

@@ -1,7 +1,7 @@
-"""Several ranked lists into one.
+"""Fusion of several ranked lists into one.
 
 A convex combination of normalised scores (Bruch, Gai and Ingber, "An Analysis of Fusion Functions for Hybrid
-Retrieval", ACM TOIS 2023): it keeps how far apart two hits are, which reciprocal ranks throw away.
+Retrieval", ACM TOIS 2023): it preserves the distance between two hits, which reciprocal ranks discard.
 """
 
 from __future__ import annotations

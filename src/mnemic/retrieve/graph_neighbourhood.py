@@ -23,11 +23,11 @@ _QUOTES = str.maketrans(dict.fromkeys('"“”', " "))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reached:
-    """A thing that the query names, or that is near to one.
+    """Entity that the query names, or a neighbour of one.
 
-    `way`: the memories of the relations that lead to it, one after the other, none for what is called by its name;
-    `relation`: what the last of them is. `names`: what it is called, the words of the query left out. `score`: 0 to 1,
-    more for what is nearer, and for a relation that the query says (`said`). `named`: the query means the thing itself.
+    `way` are the memories of the relations that lead to it, in order, empty for an entity named directly; `relation` is
+    the last of them. `names` are its names, without the words of the query. `score` (0 to 1) is higher for nearer
+    entities and for a relation that the query mentions (`said`). `named`: the query means the entity itself.
     """
 
     node: str = field(repr=False)
@@ -40,23 +40,23 @@ class Reached:
 
 
 Walk = Callable[[Deadline | None], Awaitable[Sequence[Reached]]]
-"""Goes from what a query names to what is near, and ends before the deadline. Raises MnemicError."""
+"""Walk from the entities that a query names to their neighbours, before the deadline. Raises MnemicError."""
 
 
 class Surroundings(Protocol):
-    """Knows who and what is remembered, and how they stand to each other."""
+    """Protocol of the graph of known people and things."""
 
     async def named(self, query: str, where: Where, moment: Snapshot) -> Walk | None:
-        """Return the walk from what `query` names in the scopes of `where`; None where it names nothing that is known.
-        Only `moment` is read. The walk reads elsewhere, what it finds is not filtered yet.
+        """Return the walk from the entities that `query` names in the scopes of `where`; None if it names none. Only
+        `moment` is read here. The walk may read another database, and its results are not yet filtered.
         """
 
 
 async def around(
     reached: Iterable[Reached], where: Where, keyword: Sequence[Scored], moment: Snapshot, *, depth: int
 ) -> tuple[Sequence[Reached], dict[str, Sequence[Scored]]]:
-    """Those of `reached` whose way may be known here, and the lists that are made of them. A way is not known where one
-    of its memories is gone, hidden, or was not true or not told at the time of `where`. `keyword`: that list.
+    """Return those of `reached` whose path is visible, and the lists made of them. A path is hidden if one of its
+    memories is gone, hidden, or was not true or not stored at the time of `where`. `keyword` is the list by words.
     """
     passed = sorted({memory_id for one in reached for memory_id in one.way})
     memories = await moment.get_many(passed, scopes=where.scopes) if passed else {}

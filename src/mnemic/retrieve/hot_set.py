@@ -1,4 +1,4 @@
-"""The newest memories, by way of the hot set: it says which memories, the record store says what they are."""
+"""Newest memories by way of the hot set, which gives their ids; the record store gives their content."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ LIST = "hot_set"
 
 @runtime_checkable
 class HotSet(Projection, Protocol):
-    """Identifiers of each scope's newest active memories, ranked by `happened_at` in seconds. It may lag behind, and it
-    may name what is gone: whoever reads it reads the rows.
+    """Ids of each scope's newest active memories, ranked by `happened_at` in seconds. It may lag, and may name memories
+    that are gone: readers look the rows up.
     """
 
     @property
@@ -26,14 +26,14 @@ class HotSet(Projection, Protocol):
         """Number of memories of one scope that it keeps."""
 
     async def newest(self, scope: Scope, *, limit: int) -> Hottest | None:
-        """Up to `limit` of the scope's memories, or None where the set cannot tell."""
+        """Return up to `limit` of the scope's memories, or None if the set is not complete."""
 
     async def begin(self, scope: Scope) -> None:
         """Note changes of the scope from here on; nothing is known of it until it is filled."""
 
     async def fill(self, scope: Scope, newest: Sequence[Scored], *, complete: bool) -> None:
-        """Add what the store held after `begin`; `complete`: that was everything. Does nothing where another one has
-        filled the set meanwhile, or it was lost.
+        """Add the memories that the store had after `begin`; `complete`: all of them. Does nothing if another process
+        has filled the set meanwhile, or it was lost.
         """
 
 

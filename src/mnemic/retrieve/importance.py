@@ -1,9 +1,9 @@
-"""Importance of a memory, whatever is asked: a figure from 0 to 1, made of what the memory says of itself.
+"""Importance of a memory, independent of the query: a figure from 0 to 1 derived from the memory itself.
 
-That recency and relevance want importance beside them is from Park et al., "Generative Agents" (UIST 2023), who ask a
-language model for a mark from 1 to 10. Here no model is asked and nothing is counted while reading: what the writer
-said, or else how sure it is, whether its channel is trusted, how often it was confirmed or corrected, and whether it is
-meant to guide answers. 0.5 is an ordinary memory: a statement at the usual confidence, said once.
+Park et al., "Generative Agents" (UIST 2023), combine recency and relevance with importance, and ask a language model to
+rate it from 1 to 10. No model is asked here, and nothing is counted on reads: the figure comes from the writer, or else
+from the confidence of the memory, the trust in its channel, how often it was confirmed or corrected, and whether it
+guides answers. 0.5 is an ordinary memory: stated once, with the usual confidence.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _GUIDING = frozenset({"preference", "instruction"})
 
 
 def importance(memory: Memory) -> float:
-    """0 to 1. What the writer said counts; a channel of low trust can call its memory unimportant, not important. A
-    figure that is not from 0 to 1 says nothing.
+    """Return the importance, 0 to 1. The writer's figure counts; a channel of low trust can lower it but not raise it.
+    A figure outside 0 to 1 is ignored.
     """
     low = memory.trust is Trust.LOW
     rated = memory.data.get(IMPORTANCE)

@@ -1,8 +1,8 @@
-"""Of two statements that disagree, the later one first.
+"""Order of contradicting statements: the later one first.
 
-Messages are kept as they were said, so what was said in March stays found after it was taken back in May; and
-statements may live side by side that nobody compared. Among the best of a search, what a later statement of the same
-person takes the place of is put after it, and says so: the later one gets the place before the earlier one.
+Messages are kept as they were written, so a message of March is still found after it was withdrawn in May; and two
+statements may never have been compared. Among the best hits of a search, a hit that a later statement of the same
+person supersedes is moved after that one, and the later one takes its place.
 """
 
 from __future__ import annotations
@@ -27,14 +27,16 @@ from mnemic.types.cosines import read
 COMPARED = 24
 """Number of the best hits that are compared with each other."""
 FEWER = 4
-"""Of what a question found, so many count as one of what a statement is near: nothing is closed by their order."""
+"""Number of search hits that count as one neighbour of a statement in the threshold of `mnemic.compare.change`: their
+order closes nothing, so a lower threshold is safe.
+"""
 GENERATIONS = 4
 """Changes of a statement, one after the other, that are followed back from the latest."""
 LEAST_PART = 0.25
 """Share of a message that a statement must make up so that the whole of it counts as outdated."""
 LONGEST, LONGEST_REQUEST = 300, 160
-"""Characters of what is compared. A longer message says many things, mostly asks for help with them, and nine in ten
-of the changes that were read in such were none (docs/benchmarks/retrieval.md).
+"""Length in characters up to which a message is compared. A longer one states many things and mostly asks for help with
+them: nine in ten changes found in such messages were wrong (docs/benchmarks/retrieval.md).
 """
 _REQUEST = re.compile(r"\?|\b(?:can|could|would) you\b|\bhelp me\b", re.IGNORECASE)
 NO_MEMORIES: Mapping[str, Memory] = MappingProxyType({})
@@ -45,10 +47,10 @@ _STEP = 1e-6
 def outdated(
     memories: Sequence[Memory], closed: Mapping[str, Memory] = NO_MEMORIES, space: VectorSpace | None = None
 ) -> dict[str, str]:
-    """For each of the memories that a later one takes the place of, the memory_id of that: of several the latest.
+    """Return, for each memory that a later one supersedes, the memory_id of the latest such memory.
 
-    `closed`: what they superseded, directly or through others, by memory_id. A message that says nothing else than one
-    of these is as outdated. `space`: that of their vectors.
+    `closed` are the memories they superseded, directly or indirectly, by memory_id; a message that says only what one
+    of these says is outdated as well. `space` is that of their vectors.
     """
     ordered = sorted((one for one in memories if _compared(one)), key=_moment)
     if len(ordered) < 2 or len({len(one.vector or b"") for one in ordered}) > 1:
@@ -88,7 +90,7 @@ def latest_first(
     closed: Mapping[str, Memory] = NO_MEMORIES,
     space: VectorSpace | None = None,
 ) -> tuple[list[Entry], Mapping[str, str]]:
-    """`entries`, best first, with what is outdated after what took its place, and what is outdated by what."""
+    """Return `entries`, best first, with outdated ones after those that outdate them, and which outdates which."""
     compared = [memories[one] for one, _, reason in entries[:COMPARED] if reason != STANDING and one in memories]
     found = outdated(compared, closed, space)
     if not found:
@@ -110,7 +112,7 @@ def _compared(memory: Memory) -> bool:
 
 
 def _is_source_of_closed(earlier: Memory, later: Memory, closed: Mapping[str, Memory]) -> bool:
-    """Return True if `earlier` is the message that told what `later` has taken the place of."""
+    """Return True if `earlier` is the source message of the memory that `later` superseded."""
     if earlier.kind is not Kind.EPISODIC or _moment(earlier) >= _moment(later) or earlier.scope != later.scope:
         return False
     said = plain(earlier.content)
@@ -122,7 +124,7 @@ def _is_source_of_closed(earlier: Memory, later: Memory, closed: Mapping[str, Me
 
 
 def _before(later: Memory, closed: Mapping[str, Memory]) -> list[Memory]:
-    """Return what a memory has superseded, and what that had."""
+    """Return the memories that a memory has superseded, directly and indirectly."""
     found: dict[str, Memory] = {}
     waiting = list(later.supersedes)
     while waiting:
@@ -139,9 +141,7 @@ def _is_most_of(part: str, said: str) -> bool:
 
 
 def _comparable(earlier: Memory, later: Memory) -> bool:
-    """Return True if the one may take the place of the other: the same person said both, with as much trust, at two
-    times.
-    """
+    """Return True if one may supersede the other: same speaker, equal or higher trust, different times."""
     return (
         _moment(earlier) < _moment(later)
         and earlier.scope == later.scope

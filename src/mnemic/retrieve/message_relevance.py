@@ -1,13 +1,13 @@
-"""The probability that a message of a conversation holds what a query asks for.
+"""Probability that a message of a conversation contains what a query asks for.
 
-A message is short, answers the one before it and says "I": likeness and shared words alone tell little of it. Its place
-and score among the others, and whether it was said by the person that the query asks about, tell the rest. A logistic
-model over these; `training/relevance/train.py` fits it to the `dev` halves of chats with known evidence, in scopes of 8
-to 600 messages, and to requests that nothing answers. docs/benchmarks/retrieval.md has how well the probabilities hold
-on the `test` halves.
+A message is short, answers the one before it and says "I": similarity and shared words alone say little about it. Its
+rank and score among the others, and whether its speaker is the person in question, add the rest. This is a logistic
+model over these features; `training/relevance/train.py` fits it to the `dev` halves of chats with known evidence, in
+scopes of 8 to 600 messages, and to requests that nothing answers. docs/benchmarks/retrieval.md reports how well the
+probabilities are calibrated on the `test` halves.
 
-`agreement` is the same for a whole search: of a question about Ana that the words of Ben answer best, little is known.
-A statement says by itself whom it is about.
+`agreement` is the same for a whole search: if Ben's words answer a question about Ana best, little is known. A
+statement names its own subject.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from mnemic.types import Scored, Signals
 
 Floats = npt.NDArray[np.float64]
 NAMES = ("cosine", "word", "score", "place", "asked", "speaker", "share", "foreign", "user")
-"""The features of a message, in the order of the weights.
+"""Features of a message, in the order of the weights.
 
-`cosine` and `word`: as in `mnemic.retrieve.relevance`, `score` and `place` (1, 1/2, 1/3 ...) those of the ranking.
-`asked`: 1 where the query names one who speaks here, and others speak, too; `speaker`: then 1/2 for what that person
-said, else -1/2; `share`: the share of the first five that this person said, less a half. `foreign`: the asker says "I",
-and another named person said the message. `user`: the asker said it.
+`cosine` and `word` are as in `mnemic.retrieve.relevance`, `score` and `place` (1, 1/2, 1/3 ...) as in the ranking.
+`asked` is 1 if the query names one of several speakers; then `speaker` is 1/2 for that person's message, else -1/2, and
+`share` is the share of the first five hits by that person, minus a half. `foreign`: the asker says "I", and another
+named person wrote the message. `user`: the asker wrote it.
 """
 AGREEMENT = ("first", "share")
-"""The features of a search for somebody: `speaker` of the first hit (1/2 of a statement), and `share`."""
+"""Features of a search about a person: `speaker` of the first hit (1/2 for a statement), and `share`."""
 ANY_MODEL = "*"
 MOST_WORD = 4.0
 FIRST = 5
@@ -45,8 +45,8 @@ _ME = re.compile(r"\b(?:i|me|my|mine|we|us|our)\b", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """The persons that a query asks about (`None`: nobody who speaks here beside others), and the share of the first
-    hits that they said, less a half.
+    """People that a query asks about (`None` if it names no one of several speakers), and their share of the first
+    hits, minus a half.
     """
 
     speakers: frozenset[str] | None
@@ -55,7 +55,7 @@ class About:
 
     @classmethod
     def of(cls, scores: Mapping[str, float], signals: Mapping[str, Signals], question: Question) -> About:
-        """`signals`: of the messages among what was found."""
+        """Return the people that the query asks about; `signals` are those of the messages among the hits."""
         named = question.speakers - ROLES
         if not named or all(one.speaker in named for one in signals.values()):
             return cls(None)
@@ -124,9 +124,7 @@ class MessageScale:
         return dict(zip(chosen, np.round(1 / (1 + np.exp(-found)), 4).tolist(), strict=True))
 
     def agreement(self, scores: Mapping[str, float], signals: Mapping[str, Signals], question: Question) -> float:
-        """Return the probability that what was found is of the person that the query asks about; 1 where it names
-        nobody.
-        """
+        """Return the probability that the hits concern the person that the query asks about; 1 if it names nobody."""
         about = About.of(scores, signals, question)
         if about.speakers is None:
             return 1.0

@@ -27,9 +27,9 @@ STEPS = np.array([[-1], [1], [-2], [2]])
 
 @dataclass(frozen=True, slots=True)
 class MessageTable:
-    """A row for each message, in the order of `rows`: the number of its session, its turn, its words, whether it asks,
-    is about its speaker or has a time, whether it was said by whom the question names, and the part of the time that
-    the question names in which it was told.
+    """Row for each message, in the order of `rows`: the index of its session, its turn, its words, whether it is a
+    question, is about its speaker or has a time, whether the person in question wrote it, and the part of the time in
+    question in which it was written.
     """
 
     rows: Mapping[str, int]
@@ -87,7 +87,7 @@ class MessageTable:
         return top, first, more, many
 
     def best_three(self, values: Floats) -> Floats:
-        """Return the mean of the best three of each message's session; what is missing counts nothing."""
+        """Return the mean of the best three messages of each message's session; missing ones count as zero."""
         order = np.lexsort((-values, self.chats))
         sizes = np.bincount(self.chats)
         starts = sizes.cumsum() - sizes

@@ -1,9 +1,9 @@
-"""Memories that a query names: by the words of their key, or by a name they also go by.
+"""Memories that a query names: by the words of their key, or by an alias.
 
-Likeness always finds something; a name is there or it is not. So a search by name can answer that nothing is known.
-Keys and further names are found by their words, however much else is known. Of what is found by other words, or is like
-the query, the name may be misspelt by one letter (left out, put in, changed, or two changed places) where it has five
-or more and its first two are right: what Lucene calls fuzziness 1 with a prefix of 2.
+Similarity always finds something; a name is present or not. So a search by name can answer that nothing is known. Keys
+and aliases are found by their words in a scope of any size. Among the memories found by other words or by similarity,
+the name may be misspelt by one letter (left out, inserted, changed, or swapped with its neighbour) if it has five or
+more letters and its first two are right: Lucene calls this fuzziness 1 with a prefix of 2.
 """
 
 from __future__ import annotations
@@ -58,9 +58,7 @@ def _alike(word: str, said: str) -> bool:
 
 
 def one_slip(word: str, said: str) -> bool:
-    """Return True if one letter left out, put in or changed, or two neighbours that changed places, make `said` of
-    `word`.
-    """
+    """Return True if one deletion, insertion, substitution or swap of neighbouring letters turns `word` into `said`."""
     if abs(len(word) - len(said)) > 1:
         return False
     start = next((at for at, (one, other) in enumerate(zip(word, said, strict=False)) if one != other), None)

@@ -1,7 +1,7 @@
-"""The names that others address a speaker with: whom "Mel" means is told by messages that say "Thanks, Mel!".
+"""Names by which others address a speaker: messages such as "Thanks, Mel!" reveal whom "Mel" means.
 
-Asked only where a query has a name, and none of those who speak is called so. A name is somebody's if at least two
-messages address somebody with it, and one speaker alone can be meant by all of them: nobody addresses themself.
+Used only if a query contains a name that no speaker has. A name belongs to a speaker if at least two messages address
+somebody with it and exactly one speaker can be meant by all of them: people do not address themselves.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from mnemic.retrieve.question import COMMON, MONTHS, ROLES, called
 from mnemic.types import Where
 
 LEAST = 2
-"""Messages that address somebody with a name before it is theirs."""
+"""Number of messages that must use a name before it is assigned."""
 MOST_NAMES = 2
 """Names of a query that are asked about."""
 LOOKED_AT = 40
@@ -31,7 +31,7 @@ _GREETED = (
 
 
 def unknown_names(text: str, speakers: Collection[str]) -> tuple[str, ...]:
-    """Return the names in a query that names none of the `speakers`; none where no person speaks beside another."""
+    """Return the names in a query that names none of the `speakers`; empty if only one person speaks."""
     people = called(frozenset(speakers) - ROLES)
     if not people or len(speakers) < LEAST:
         return ()
@@ -46,7 +46,7 @@ def unknown_names(text: str, speakers: Collection[str]) -> tuple[str, ...]:
 async def addressed(
     names: Iterable[str], speakers: Collection[str], where: Where, moment: Snapshot
 ) -> Mapping[str, str]:
-    """Return the speaker that each of the names means; those that nobody is addressed with are left out."""
+    """Return the speaker of each name; names that address nobody are left out."""
     found: dict[str, str] = {}
     for name in names:
         best = await moment.match(where, name, limit=LOOKED_AT)
@@ -59,7 +59,7 @@ async def addressed(
 
 
 def whom(name: str, said: Iterable[tuple[str, str]], speakers: Collection[str]) -> str | None:
-    """Return the one speaker whom all messages that address somebody with `name` can mean; `said`: speaker and text."""
+    """Return the only speaker whom every message that uses `name` can mean; `said` gives speaker and text."""
     address = re.compile(
         rf"(?:^|[.!?,;:\n]\s*|\b(?:{_GREETED}),?\s+){re.escape(name)}(?=\s*(?:[,.!?;:)\n]|$))", re.IGNORECASE
     )

@@ -1,4 +1,4 @@
-"""Time limit and circuit breaker for a backend beside the store, without which a search still answers."""
+"""Time limit and circuit breaker for an optional backend, without which a search still answers."""
 
 from __future__ import annotations
 

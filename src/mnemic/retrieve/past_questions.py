@@ -1,8 +1,8 @@
-"""Questions about a time that is over: "Where did I live in March 2026?", "What did I prefer before?".
+"""Questions about the past: "Where did I live in March 2026?", "What did I prefer before?".
 
-What has been superseded since is no answer to a question about now, and never found by one. A question about the past
-finds it: what was true at the end of the time that it names, or, where it only asks what was before, whatever came
-before what holds now.
+A superseded memory does not answer a question about the present, which never finds it. A question about the past does:
+it finds what was true at the end of the time that it names, or, if it only asks what was before, everything before the
+current value.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ LIFT = 0.2
 
 
 def asks_past(question: Question) -> bool:
-    """Return True if it asks what was, or what happened: what is true now is no better an answer."""
+    """Return True if the question asks what was, or what happened: the current value is no better an answer."""
     return _tells_past(question.text) or bool(_BEFORE.search(question.text))
 
 
@@ -54,8 +54,8 @@ def _tells_past(text: str) -> bool:
 
 
 def past_of(question: Question, where: Where, asked_on: date | None, clause: Clause | None = None) -> Where | None:
-    """Return the filter for what was true then, none wider than `where`; None for a question about now. `clause`: the
-    event by which the question tells its time ("before Madrid").
+    """Return the filter for what was true then, none wider than `where`; None for a question about the present.
+    `clause` is the event by which the question gives its time ("before Madrid").
     """
     if where.as_of is not None or Status.ACTIVE not in where.statuses:
         return None
@@ -70,8 +70,8 @@ def past_of(question: Question, where: Where, asked_on: date | None, clause: Cla
 
 
 def _last_day(question: Question, asked_on: date | None) -> date | None:
-    """Return the last day of the time that the question names: of a month without its year the latest that is over;
-    what was before it ended on the day before.
+    """Return the last day of the time that the question names: for a month without its year the latest one that is
+    over; "before" ends on the previous day.
     """
     if question.period is not None:
         return question.period.end
@@ -86,7 +86,9 @@ def _last_day(question: Question, asked_on: date | None) -> date | None:
 
 
 def believed_then(entries: Sequence[Entry], memories: Mapping[str, Memory]) -> list[Entry]:
-    """`entries`, best first, with what took the place of another of them after that: it did not hold then."""
+    """Return `entries`, best first, with every memory that superseded another of them afterwards: it
+    was not true then.
+    """
     scores = {memory_id: score for memory_id, score, _ in entries}
     for memory in memories.values():
         for older in memory.supersedes:

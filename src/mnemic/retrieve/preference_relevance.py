@@ -1,8 +1,7 @@
-"""Judgement on whether the answer to a request could depend on a preference, a constraint or a fact about who somebody
-is.
+"""Judgement on whether the answer to a request could depend on a preference, a constraint or a personal fact.
 
-Likeness alone does not tell: "Book a table for dinner" is not like "vegetarian", and depends on it. A memory counts
-where it shapes every answer (language, style), shares a word or a topic with the request, or is clearly like it. A
+Similarity alone cannot decide: "Book a table for dinner" is not similar to "vegetarian", and depends on it. A memory
+counts if it shapes every answer (language, style), shares a word or a topic with the request, or is clearly similar. A
 question about the world ("Who directed Alien?") depends on no topic, a greeting only on what shapes every answer.
 """
 
@@ -19,9 +18,9 @@ from mnemic.text.analyse import terms
 from mnemic.types import Hit
 
 ALIKE = 0.35
-"""Cosine from which on a memory is about the request, whatever its topic."""
+"""Cosine from which a memory concerns the request, whatever its topic."""
 ALIKE_WITHOUT_TOPIC = 0.25
-"""The same for a memory whose topic nobody knows."""
+"""The same for a memory without a known topic."""
 OF_A_CHOICE = 0.1
 """The same for a request that asks for a choice, a plan or a draft."""
 READ = 2_000
@@ -58,9 +57,11 @@ _WANTS_CHOICE = re.compile(
     r"|greet|cook|prepare|buy|send|invite|tell (?!me\b|us\b)\w|check (?:me|us))\b",
     re.IGNORECASE,
 )
-"""Asks for a choice, a plan or a draft that somebody else would want otherwise."""
+"""Matches a request for a choice, a plan or a draft, which depends on who asks."""
 LIKELY, LEAST_ALIKE = 1, 0.2
-"""Preferences that such a request is given whatever words and topics tell: the nearest, of this cosine at least."""
+"""Number of preferences that such a request gets whatever its words and topics: the nearest ones, of at least this
+cosine.
+"""
 UNKNOWN, LEAST_UNKNOWN = 2, 0.1
 """The same where no topic is known of the request."""
 _SEASON = re.compile(r"\b(?:for|over|during|before|after|until) the holidays\b", re.IGNORECASE)
@@ -78,7 +79,7 @@ class Ask:
 
     @classmethod
     def of(cls, text: str) -> Ask:
-        """`text`, of which the first and the last `READ` characters are read."""
+        """Return `text` cut to its first and last `READ` characters."""
         if is_small_talk(text):
             return cls(frozenset(), frozenset(), is_small_talk=True)
         read = text if len(text) <= 2 * READ else f"{text[:READ]}\n{text[-READ:]}"
@@ -89,10 +90,10 @@ class Ask:
         return cls(words, topics, wants_choice=wants_choice and topics != _CODE)
 
     def concerned(self, hits: Sequence[Hit]) -> set[str]:
-        """Return the ids of those of `hits`, which are preferences and the like, on which the answer could depend.
+        """Return the ids of those of `hits` (preferences and the like) on which the answer could depend.
 
-        A choice, a plan or a draft depends on more than words and topics tell: it is given the nearest ones, too, where
-        few others are.
+        A choice, a plan or a draft depends on more than words and topics show, so it also gets the nearest ones if few
+        others are found.
         """
         found = {hit.memory.memory_id for hit in hits if self.depends_on(hit)}
         if not self.wants_choice:
@@ -103,7 +104,7 @@ class Ask:
         return found.union(near[:most])
 
     def depends_on(self, hit: Hit) -> bool:
-        """Return True if the answer could be another one because of what the memory says."""
+        """Return True if the memory could change the answer."""
         memory, near = hit.memory, hit.ranks.get("vector")
         cosine = None if near is None else near.score
         return self.concerns(
@@ -119,8 +120,8 @@ class Ask:
         category: str | None = None,
         cosine: float | None = None,
     ) -> bool:
-        """Return True if the answer could be another one because of `content`, which is kept under `key`, was told as
-        `quote`, and has this cosine to the request (None: unknown).
+        """Return True if `content` could change the answer; it is stored under `key`, quotes `quote`, and has this
+        cosine to the request (None: unknown).
         """
         if key in SHAPES_ANSWERS or _shapes_answers(content, category):
             return True

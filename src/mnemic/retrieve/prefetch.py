@@ -1,4 +1,4 @@
-"""Embedding that begins before the store has been read, by what was known of it at the last search."""
+"""Embedding that starts before the store has been read, from what the last search found."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from mnemic.ports import Embedder, EmbedsQueries
 from mnemic.types import Deadline, Scope, Vector, VectorSpace
 
 MOST = 1024
-"""Sets of scopes of which is kept who spoke there last."""
+"""Maximum number of sets of scopes whose last speakers are cached."""
 
 
 async def vectors_of_queries(embedder: Embedder, texts: Sequence[str], deadline: Deadline | None) -> list[Vector]:
@@ -29,7 +29,7 @@ class Spoken:
         return self._speakers.get(scopes)
 
     def forget(self) -> None:
-        """Keep nothing of what was said until now."""
+        """Drop the cached speakers."""
         self._speakers.clear()
 
     def note(self, scopes: tuple[Scope, ...], speakers: frozenset[str]) -> None:
@@ -54,20 +54,22 @@ class Embedding:
         return self._embedder.space
 
     def begin(self, texts: Sequence[str]) -> None:
-        """Begin to embed `texts`, in the place of what was begun before."""
+        """Start to embed `texts`, in place of those started before."""
         self.close()
         self._texts = list(texts)
         self._made = asyncio.ensure_future(vectors_of_queries(self._embedder, self._texts, self._deadline))
 
     async def of(self, texts: Sequence[str]) -> Sequence[Vector]:
-        """Return the vectors of `texts`, those that were begun where they are the same. Raises EmbedderFailed."""
+        """Return the vectors of `texts`, from the embedding that was started if the texts are the same. Raises
+        EmbedderFailed.
+        """
         if self._made is None or self._texts != list(texts):
             self.begin(texts)
         assert self._made is not None
         return await self._made
 
     def close(self) -> None:
-        """Give up what is not done; of what nobody waited for no failure is told."""
+        """Cancel what is not done; a failure that nobody waits for is not reported."""
         made, self._made = self._made, None
         if made is not None and not made.cancel() and not made.cancelled():
             made.exception()

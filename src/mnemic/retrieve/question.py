@@ -1,4 +1,4 @@
-"""A query as the lists and the ranking see it: what is embedded, which words count, whom and which time it names."""
+"""Query as lists and ranking see it: the text to embed, the keywords, the people and the time that it names."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _ASKS_BACK = re.compile(
     r"|you (?:\w+ )?(?:told|said|suggested|recommended|mentioned|gave|provided|listed|explained|described|advised))\b",
     re.IGNORECASE,
 )
-"""Asks for what the other side said before: the "I" in it is not who said it."""
+"""Matches a question for the other side's words: "I" in it is not the author of the message in question."""
 _WHEN = re.compile(
     r"(?<!\s)\s*+(?:when|how long|which (?:year|month|day)|what (?:year|month|date|day))\b", re.IGNORECASE
 )
@@ -50,7 +50,7 @@ COMMON = frozenset(
     out up down over just also very too
     """.split()
 )
-"""Words of English that say nothing of what is asked."""
+"""English words that say nothing about the topic."""
 NOBODY: Mapping[str, str] = MappingProxyType({})
 
 
@@ -77,10 +77,10 @@ class NamedDate:
         return first, (first + timedelta(days=31 * months)).replace(day=1) - timedelta(days=1)
 
     def may_be_said_on(self, said_on: date) -> bool:
-        """Return True if something of this date may have been told on `said_on`.
+        """Return True if a message of `said_on` may concern this date.
 
-        A day is told from the day before until ten days after, a month within itself and the first ten days of the
-        next, a year within itself.
+        A day is mentioned from the day before it until ten days after it, a month within itself and the first ten days
+        of the next, a year within itself.
         """
         if self.month is None:
             return said_on.year == self.year
@@ -126,12 +126,11 @@ def _named_abroad(query: str, year: int | None) -> NamedDate | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """A query, read once.
+    """Query, parsed once.
 
-    `text` is what was asked, `embedded` what its vector is made of, `keywords` the words that count in the keyword
-    list. `keys` are the keys that its words spell (the first `READ` characters of them), `speakers` those it asks
-    about, `period` the time that it tells by the day it is asked on. `vector`, of `space`, is None until there is one,
-    or where the embedder failed.
+    `text` is the query, `embedded` the text of its vector, `keywords` the words for the keyword list. `keys` are the
+    keys that its words spell (in its first `READ` characters), `speakers` the people it asks about, `period` its time
+    relative to the day it is asked on. `vector`, of `space`, is None until it is made, or if the embedder failed.
     """
 
     text: str = field(repr=False)
@@ -152,7 +151,7 @@ class Question:
         return len(parse_query(self.keywords).terms)
 
     def tells(self, said_on: date) -> bool:
-        """Return True if what was said on that day may be about the time that the query names."""
+        """Return True if a message of that day may concern the time that the query names."""
         return any(time is not None and time.may_be_said_on(said_on) for time in (self.names_date, self.period))
 
 
@@ -165,9 +164,9 @@ def read_question(
     asked_on: date | None = None,
     depth: int = 100,
 ) -> Question:
-    """`text` read against those who speak in the scope; "I" in it means `asker`, "last week" the week before
-    `asked_on`. Who asks for what the other side said before asks about no speaker. `aliases`: other names, each with
-    the speaker it means.
+    """Return `text`, parsed with the speakers of the scope; "I" in it means `asker`, "last week" the week before
+    `asked_on`. A question for the other side's words asks about no speaker. `aliases` are other names, each with its
+    speaker.
     """
     known = frozenset(speakers)
     people = called(known - ROLES)
@@ -217,7 +216,7 @@ def first_person(query: str, people: Mapping[str, Sequence[str]]) -> str:
 
 
 def _longest_first(people: Mapping[str, Sequence[str]]) -> list[str]:
-    """All names; those that hold others before them."""
+    """Return all names, those that contain others first."""
     return sorted((name for names in people.values() for name in names), key=lambda name: (-len(name), name))
 
 

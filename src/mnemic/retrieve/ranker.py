@@ -1,9 +1,9 @@
-"""A learned order of messages: a linear model over what the lists and signals say of each.
+"""Learned order of messages: a linear model over the scores of lists and signals.
 
-`training/ranking/train.py` fits it to the `dev` half of chats between people with known evidence. It puts their
-messages in another order and gives them the scores that they had between them, so that everything else keeps its place
-among them. Chats with an assistant are left as they are: there it loses (docs/benchmarks/retrieval.md). `mnemic
-eval locomo --ablate` prints what it buys.
+`training/ranking/train.py` fits it to the `dev` half of chats between people with known evidence. It permutes their
+messages and assigns them the same scores, so that everything else keeps its place among them. Chats with an assistant
+are unchanged, since it ranks them worse (docs/benchmarks/retrieval.md). `mnemic eval locomo --ablate` measures its
+contribution.
 """
 
 from __future__ import annotations

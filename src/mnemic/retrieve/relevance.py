@@ -1,12 +1,11 @@
-"""Judgement on whether anything about the query is known at all: "nothing" is an answer, and a search always has a
-nearest.
+"""Judgement on whether anything relevant is known: "nothing" is an answer, although a search always has a nearest hit.
 
-A query that names a thing and a relation of it, both of which are known, asks for what is known, in whatever words it
-was told. Else two signs say it, each from a list that is made anyway: the best cosine, and the best BM25 score for each
-word of the query. A logistic scale makes a number from 0 to 1 of them. It was fitted on the dev halves of LoCoMo and
-BEAM: questions about a conversation against questions about another one, both asked of it. How well that goes on the
-test halves, and what it cannot tell, is in docs/benchmarks/retrieval.md. A statement is judged by the same scale, a
-message of a conversation by `mnemic.retrieve.message_relevance`.
+A query that names an entity and a relation of it, both known, is answered whatever the wording. Otherwise two signals
+from lists that exist anyway decide: the best cosine, and the best BM25 score for each word of the query. A logistic
+scale turns them into a number from 0 to 1. It was fitted on the dev halves of LoCoMo and BEAM: questions about a
+conversation against questions about another one, both asked of it. docs/benchmarks/retrieval.md reports its results on
+the test halves and its limits. Statements are judged by the same scale, messages of a conversation by
+`mnemic.retrieve.message_relevance`.
 """
 
 from __future__ import annotations
@@ -32,8 +31,8 @@ RELATED = 0.5
 """Least relevance where the query names a known relation: more likely than not."""
 
 LEAST_MEMORIES = 30
-"""Below so many a word says less (BM25 counts how rare it is), and the best cosine of what is not meant is lower:
-scores are read as if there were so many, and by `FEW`.
+"""Number of memories below which a word says less (BM25 depends on its rarity) and the best cosine of an unrelated
+memory is lower: scores are adjusted as if there were as many, and by `FEW`.
 """
 
 
@@ -52,7 +51,9 @@ class Scale:
 
 DEFAULT_MODEL = "all-MiniLM-L6-v2-int8"
 NO_MODEL = ""
-"""Instead of the default model where a query is in letters that it does not know: its cosines tell nothing there."""
+"""Scale in place of the default model's for a query in letters that the model does not know: its
+cosines say nothing.
+"""
 ANOTHER_MODEL = "*"
 """Every model whose cosines are read on the default scale and against the background of the scope."""
 SCALES: Mapping[str, Scale] = MappingProxyType(
@@ -70,7 +71,7 @@ FEW: Mapping[str, Scale] = MappingProxyType(
         NO_MODEL: Scale(word=4.63, base=-1.6),
     }
 )
-"""The same among few memories; nothing is said there of the scores of other models."""
+"""The same among few memories; scores of other models are not judged there."""
 WORDS_ALONE = Scale(word=4.63, base=-3.31)
 """For every other model."""
 
@@ -93,8 +94,8 @@ class Gauge:
 
     @classmethod
     def of(cls, lists: Mapping[str, Sequence[Scored]], question: Question, model: str) -> Gauge | None:
-        """None where nothing can be told: without a query or a memory, among few memories of a model that is not known,
-        and where a list failed.
+        """Return None if nothing can be judged: without a query or a memory, among few memories of an unknown model, or
+        if a list failed.
         """
         nearest = lists.get("vector")
         if not nearest or lists.get("keyword") is None:
@@ -124,10 +125,9 @@ def relevances(
     model: str,
     best: int | None = None,
 ) -> dict[str, float]:
-    """Return the probability that each memory of `scores` (the ranking, 0 to 1) is about the query; none where that
-    cannot be told (`Gauge`). At least `RELATED` where the query spells its key, or the graph says that it tells what is
-    asked. `signals`: of the messages among them, which have a scale of their own; `best`: only so many of the best
-    messages are judged.
+    """Return the probability that each memory of `scores` (the ranking, 0 to 1) concerns the query; empty if it cannot
+    be judged (`Gauge`). At least `RELATED` if the query spells its key, or if the graph says that it answers. `signals`
+    are those of the messages, which have a separate scale; only the `best` first messages are judged.
     """
     gauge = Gauge.of(lists, question, model)
     if gauge is None:
@@ -152,8 +152,8 @@ def relevance(
     scores: Mapping[str, float] = NOTHING,
     signals: Mapping[str, Signals] = NO_SIGNALS,
 ) -> float | None:
-    """Return the probability (0 to 1) that anything about the query is known; None if that cannot be told (`Gauge`).
-    `scores` and `signals` of the messages found say whether it is of the person that the query asks about.
+    """Return the probability (0 to 1) that anything about the query is known; None if it cannot be judged (`Gauge`).
+    `scores` and `signals` of the messages show whether they concern the person in question.
     """
     gauge = Gauge.of(lists, question, model)
     if gauge is None:

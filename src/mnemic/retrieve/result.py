@@ -1,4 +1,6 @@
-"""From scores to the result: what stands beside it, what the query names, cut to what was asked for, with reasons."""
+"""From scores to the result: pinned memories, memories that the query names, the cut to the requested number, and
+reasons.
+"""
 
 from __future__ import annotations
 
@@ -30,9 +32,8 @@ NOTHING_PASSED: Mapping[str, str] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranked:
-    """Result of ranking: the lists, each memory's score (0 to 1), the probability that it is about the query (empty
-    where that cannot be told), what is known of it and lifted it, the amount by which the learned order moved it, and
-    those read on the way.
+    """Result of ranking: the lists, each memory's score (0 to 1), the probability that it concerns the query (empty if
+    it cannot be judged), its signals and boosts, the shift by the learned order, and the memories read so far.
     """
 
     lists: Lists
@@ -52,8 +53,8 @@ async def result_of(
     scored: Callable[[Lists], Mapping[str, float]],
     per_session: int | None,
 ) -> SearchResult:
-    """Return the best memories, and before them what stands beside them. `scored`: the scores, 0 to 1, that lists alone
-    give; `per_session` as in `Searcher`.
+    """Return the best memories, preceded by the pinned ones. `scored` are the scores (0 to 1) by lists alone;
+    `per_session` as in `Searcher`.
     """
     request, where = search.request, search.where
     biased = await find_biased(moment, where, request.bias, search.errors)
@@ -87,8 +88,8 @@ async def _best(search: Search, ranked: Ranked, entries: Sequence[Entry], moment
 
 
 async def _closed(search: Search, known: Mapping[str, Memory], moment: Snapshot) -> Mapping[str, Memory]:
-    """Return what the best memories have superseded, and what that had, where messages are among them that may have
-    told it.
+    """Return what the best memories have superseded, directly or indirectly, if messages that may have stated it are
+    among them.
     """
     if not any(memory.kind is Kind.EPISODIC for memory in known.values()):
         return NO_MEMORIES
@@ -105,7 +106,7 @@ async def _closed(search: Search, known: Mapping[str, Memory], moment: Snapshot)
 
 
 def _enough(memory_id: str, score: float, ranked: Ranked, least: float) -> bool:
-    """Return True if a memory is relevant enough; by its score where its relevance cannot be told."""
+    """Return True if a memory is relevant enough; its score decides if its relevance cannot be judged."""
     return ranked.relevances.get(memory_id, score) >= least
 
 
@@ -117,8 +118,8 @@ async def _hits(
     known: Mapping[str, Memory],
     passed: Mapping[str, str],
 ) -> tuple[Hit, ...]:
-    """Return the memories in their order, with what each list said of them, and what took the place of them. `known`
-    are read already.
+    """Return the memories in order, with the score of each list, and the memory that superseded each. `known` memories
+    have been read already.
     """
     chosen = [memory_id for memory_id, _, _ in order]
     more = [memory_id for memory_id in chosen if memory_id not in known]
@@ -149,7 +150,7 @@ def _accepted(search: Search, memory: Memory) -> bool:
 
 
 async def _named(search: Search, found: Collection[str], moment: Snapshot) -> set[str]:
-    """Those of what was found that the query names."""
+    """Return the hits that the query names."""
     naming = Naming(search.question.text)
     rows = await moment.get_many(list(found), scopes=search.where.scopes)
     return {memory_id for memory_id, memory in rows.items() if naming.names(memory)}
@@ -158,8 +159,8 @@ async def _named(search: Search, found: Collection[str], moment: Snapshot) -> se
 async def _beside(
     search: Search, scores: Mapping[str, float], moment: Snapshot, scored: Callable[[Lists], Mapping[str, float]]
 ) -> dict[str, float]:
-    """Return the standing memories that come beside the others, with their scores, best first. Only where more stand
-    than may come are lists made of them alone.
+    """Return the pinned memories in addition to the others, with their scores, best first. Lists are made of them only
+    if there are more than may be returned.
     """
     most = search.request.bias.beside
     if not most:

@@ -46,7 +46,9 @@ Hidden = Callable[[], Awaitable[frozenset[str]]]
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Memories ranked by the lists, how likely anything is known, and the memory by which the query tells its time."""
+    """Ranked memories, the probability that anything relevant is known, and the memory by which the query gives its
+    time.
+    """
 
     ranked: Ranked
     relevance: float | None
@@ -222,7 +224,7 @@ class Searcher:
         return outcome
 
     async def _vectors(self, search: Search, embedding: Embedding) -> Sequence[Vector | None]:
-        """Return the vector of each text, None where there is none."""
+        """Return the vector of each text, None for a text without one."""
         try:
             return await embedding.of(search.texts)
         except MnemicError as failure:
@@ -321,7 +323,7 @@ class Searcher:
             return NO_SIGNALS
 
     async def _anchor(self, search: Search, moment: Snapshot) -> Anchor | None:
-        """Return the memory that tells of the event by which the query tells its time."""
+        """Return the memory of the event by which the query gives its time."""
         if search.clause is None or search.event is None:
             return None
         lists = await replace(search, question=search.event).made(PART_LISTS, moment)

@@ -1,4 +1,4 @@
-"""A search service beside the store, as one more list: it says which memories, the store says what they are."""
+"""External search service as one more list: it gives ids, and the store gives the memories."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ class Elsewhere(Protocol):
 
 
 async def accepted(found: Sequence[Scored], where: Where, moment: Snapshot) -> Sequence[Scored]:
-    """Those that `where` accepts as the store has them now: a service may be behind, or name what is gone."""
+    """Return the memories that `where` accepts in their stored state: a service may lag, or name memories that are
+    gone.
+    """
     memories = await moment.get_many([one.memory_id for one in found], scopes=where.scopes)
     return [one for one in found if one.memory_id in memories and where.accepts(memories[one.memory_id])]
 

@@ -1,4 +1,4 @@
-"""One search on its way: what was asked, what has been found out, what has failed."""
+"""State of one search: the query, the intermediate results, the failures."""
 
 from __future__ import annotations
 
@@ -63,9 +63,9 @@ class Request:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Search:
-    """A request, read. `past`: where what is superseded is looked for, by a question about the past. `event`: the words
-    of `clause`. `errors` collects what failed: `name: reason`, `reached` what
-    the query names and what is near to it.
+    """Parsed request. `past` is the filter for superseded memories, for a question about the past. `event` are the
+    words of `clause`. `errors` collects failures as `name: reason`; `reached` are the entities that the query names and
+    their neighbours.
     """
 
     request: Request

@@ -38,7 +38,7 @@ _FILLS = frozenset(
     días tardes noches muchas tag morgen abend nacht schönen vielen tout va bien muito bom dia dank je
     """.split()
 )
-"""Words that come between them, and ask for nothing by themselves."""
+"""Words between the others that ask for nothing themselves."""
 _ASKS = re.compile(
     r"\b(?:what|who)(?:['\u2019]s| is| was| are| were)? (?!up\b|going\b|happening\b|new\b)"
     r"|\bdid (?:i|we)\b|\bmy\b|\bhelp (?:me|us)\b|\bremind\b",

@@ -1,8 +1,8 @@
-"""A question about two things, cut into one about each: their evidence lies apart, and what is like both is about
-neither.
+"""Decomposition of a question about two things: their evidence is in different places, and memories similar to both
+concern neither.
 
-By rules, in English: two questions; "between A and B"; "A or B" behind a comma or a colon; "the total of A and B"; and
-"how many, how long, how much" with a clause behind "when I", "since I", "before I" or "after I".
+By rules, in English: two questions; "between A and B"; "A or B" after a comma or a colon; "the total of A and B"; and
+"how many, how long, how much" with a clause after "when I", "since I", "before I" or "after I".
 """
 
 from __future__ import annotations
@@ -45,6 +45,6 @@ def parts_of(query: str) -> tuple[str, ...]:
 
 
 def _several(parts: Sequence[str]) -> tuple[str, ...]:
-    """Those of the parts that say what they ask about, where there are two or more."""
+    """Return the parts that have a topic, if there are two or more."""
     saying = tuple(part for part in parts if content_words(part))
     return saying if len(saying) > 1 else ()

@@ -1,8 +1,8 @@
-"""The memory that tells of the event which a query tells its time by, and what lies on the side of it that is meant.
+"""Memory of the event by which a query gives its time, and the memories on the requested side of it.
 
-The clause is searched like a part of a question; its best hit is the anchor, and its moment the event's, if it is
-clear that the hit is about the clause. What happened on the day of the event lies on every side of it: what led to a
-move, and what followed it, is mostly told with it.
+The clause is searched like a sub-query; its best hit is the anchor, and its time the event's, if the hit clearly
+concerns the clause. Memories of the day of the event count on every side: the cause of a move, and its consequences,
+are mostly mentioned with it.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ COVERED = 0.5
 among few memories.
 """
 _SLACK = 1.5
-"""Of a span that is told ("the week before"): how much longer it may have been."""
+"""Tolerance of a stated span ("the week before"): how much longer it may have been."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Anchor:
-    """The memory that tells of the event, when that was, and the side of it that is meant."""
+    """Memory of the event, its time, and the requested side of it."""
 
     memory_id: str
     moment: datetime
@@ -71,7 +71,7 @@ async def anchor_of(
 
 
 async def _covers(memory_id: str, asked: Question, where: Where, moment: Snapshot) -> bool:
-    """Check whether the memory contains enough of the words of what is asked."""
+    """Return True if the memory contains enough of the words of the query."""
     found = await moment.get_many([memory_id], scopes=where.scopes)
     wanted = set(terms(asked.keywords))
     held = wanted & set(terms(found[memory_id].content)) if memory_id in found else set()
@@ -81,9 +81,7 @@ async def _covers(memory_id: str, asked: Question, where: Where, moment: Snapsho
 def anchored(
     scores: Mapping[str, float], signals: Mapping[str, Signals], anchor: Anchor | None, weight: float
 ) -> dict[str, float]:
-    """Return the scores, with `weight` more for what lies on the side of the anchor that is meant; nothing is taken
-    away.
-    """
+    """Return the scores, raised by `weight` on the requested side of the anchor; nothing is lowered."""
     lifted = dict(scores)
     if anchor is not None:
         for memory_id in scores.keys() & signals.keys():

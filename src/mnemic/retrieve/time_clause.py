@@ -1,9 +1,9 @@
-"""The clause of a query that tells a time by an event: "before the move", "since I started the new job".
+"""Clause of a query that gives a time by an event: "before the move", "since I started the new job".
 
-Words before, after or during, and what happened behind them (Chinese, Japanese and Korean: in front of them). English
-first; German, French, Spanish, Italian, Portuguese and Dutch only where an article, a possessive or a person follows,
-as their words also tell places. A clause that holds a date, a time of the day or a span, one about the conversation
-itself ("before I forget"), and one that only asks when something was are none.
+It consists of a word for before, after or during, followed by the event (in Chinese, Japanese and Korean preceded by
+it). English is covered fully; German, French, Spanish, Italian, Portuguese and Dutch only if an article, a possessive
+or a person follows, since the same words also give places. A clause with a date, a time of day or a span, one about the
+conversation itself ("before I forget"), and one that only asks for a time do not count.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from mnemic.text.pattern import Pattern
 from mnemic.text.times import READ, period_of
 
 LONGEST = 200
-"""Characters of a clause; what is longer is no clause."""
+"""Maximum length of a clause in characters."""
 _BEFORE_IT = 40
 
 
 class Side(StrEnum):
-    """On which side of its event a time lies."""
+    """Side of the event."""
 
     BEFORE = "before"
     AFTER = "after"
@@ -96,7 +96,7 @@ _TOLD_BEHIND = tuple(
 )
 _UNSPACED = Pattern("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _ASKS = Pattern(r"\s(?:what|where|who|whom|which|how|why|did|do|does)\b.*", re.IGNORECASE | re.DOTALL)
-"""The question behind a clause that it began with."""
+"""Matches the question after a clause at its beginning."""
 _RUNS_ON = Pattern(r"\s(?:but|and then|before|after|until)\b.*", re.IGNORECASE | re.DOTALL)
 _NO_TIME = {
     "after": Pattern(r"\b(?:(?:look|tak|nam|go|ask|run)(?:s|e|es|ed|ing)?|took|went)\s*$", re.IGNORECASE),
@@ -110,7 +110,7 @@ _NOT_THEN = Pattern(
     r"|\bhow (?:long|old|many (?:day|week|month|year|hour)s?)\b".replace(" ", r"\s+"),
     re.IGNORECASE,
 )
-"""Asks for what always holds, or for the time between two events: both sides of it are wanted then."""
+"""Matches a question about a permanent fact or about the time between two events, which concerns both sides."""
 _PAST = Pattern(
     r"\b(?:\w{2,}ed|was|were|had|did|got|went|came|met|gave|took|made|saw|said|told|bought|sold|began|left|lost|found"
     r"|won|wrote|read|ran|flew|drove|broke|became|fell|felt|grew|heard|held|kept|knew|led|let|paid|put|quit|sat|sent"
@@ -118,7 +118,7 @@ _PAST = Pattern(
     r"|brought|caught|fought|hit|rode|rose|shut|stole)\b",
     re.IGNORECASE,
 )
-"""Behind "when", "once" and "as soon as" the present tells what always holds."""
+"""After "when", "once" and "as soon as" the present tense states a general rule."""
 _NEED_PAST = frozenset({"when", "once", "as soon as"})
 _ABOUT_THIS = Pattern(
     r"(?:(?:i|you|we|he|she|they) (?:\w+ly )?(?:forget|answer|go|begin|start|continue|reply|respond|ask|leave|tell"
@@ -155,7 +155,7 @@ _DATED = Pattern(
 
 
 def clause_of(query: str, asked_on: date | None = None) -> Clause | None:
-    """Return the first clause of `query` that tells a time by an event; None where there is none."""
+    """Return the first clause of `query` that gives a time by an event; None if there is none."""
     text = " ".join(query[: 2 * READ].split())[:READ]
     if _NOT_THEN.search(text):
         return None

@@ -23,7 +23,7 @@ def asks_order(query: str) -> bool:
 
 
 def in_time_order(hits: Sequence[Hit]) -> tuple[Hit, ...]:
-    """Return what stands as it is, and then the others, the earliest first."""
+    """Return the pinned ones unchanged, followed by the others, the earliest first."""
     standing = (hit for hit in hits if hit.standing)
     rest = sorted(
         (hit for hit in hits if not hit.standing), key=lambda hit: (hit.memory.happened_at, hit.memory.memory_id)

@@ -1,8 +1,8 @@
-"""The topics of everyday requests and preferences, by the words that show them.
+"""Topics of everyday requests and preferences, by the words that show them.
 
 A request seldom uses the words of the preference that it depends on: "Book a table for dinner" depends on "vegetarian".
-The words are stemmed as those of a search are; the table is small on purpose and holds what people ask assistants for.
-What is a kind of food, of clothing, of furniture ... is told by WordNet's nouns (`topic_words.json`, made by
+Words are stemmed as in a search. The table is deliberately small and covers what people ask assistants for. Kinds of
+food, clothing, furniture and so on come from WordNet's nouns (`topic_words.json`, made by
 `training/topics/write_words.py`).
 """
 
@@ -136,7 +136,7 @@ _BY_KEY: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 
 KEYS = frozenset(_BY_KEY)
-"""Keys of which it is known what depends on them, whatever category they were stored under."""
+"""Keys whose effect on answers is known, whatever category they were stored under."""
 
 _TOUCHES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -165,7 +165,7 @@ _TOUCHES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "sights": ("health", "travel", "leisure"),
     }
 )
-"""Topics of memories that a request on a topic also depends on: what is worn has a colour and a cloth."""
+"""Topics of memories that a request on a topic also depends on: clothes have a colour and a fabric."""
 
 MOST_WORDS = 25
 """Words of a request from which on it touches nothing more: a long one names much in passing."""
@@ -174,7 +174,7 @@ _WHERE = (
     "restaurant dinner lunch brunch weather near nearby local around flight fly airport forecast commute neighbourhood "
     "neighborhood doctor dentist gym cinema concert event delivery live living reside"
 )
-"""Words of a request that depends on where somebody lives."""
+"""Words of a request that depends on the user's home."""
 
 
 @cache

@@ -118,7 +118,7 @@ _Validator = extend(
         }
     ),
 )
-"""Return the draft's validator for data as memories store it: frozen lists and mappings, and finite numbers."""
+"""Validator of the draft for data as memories store it: frozen lists and mappings, and finite numbers."""
 
 
 def _is_moment(text: str) -> bool:

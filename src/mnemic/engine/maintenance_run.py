@@ -30,7 +30,7 @@ class Maintained(Protocol):
     embedder: Embedder
     clock: Clock
     rules: Rules
-    reveal: Vault | None
+    vault: Vault | None
 
     async def expire(self, *, actor: Actor, rules: ExpiryRules | None, dry_run: bool) -> ExpiryReport:
         """Mark expired memories, and purge those marked a grace period ago."""

@@ -76,7 +76,7 @@ class Erasing(Stewarding):
     pipeline: MemoryWritePipeline
     limiter: Limiter
     sessions: SessionStore | None
-    reveal: Vault | None
+    vault: Vault | None
     forgotten: Callable[[], None]
 
     async def carry_out(self, call: Call, passed: Sequence[Passed]) -> ErasureReceipt:
@@ -121,7 +121,7 @@ class RotatingKeys(Stewarding):
     """Handles `RotateDataKeys`."""
 
     limiter: Limiter
-    reveal: Vault | None
+    vault: Vault | None
 
     async def carry_out(self, call: Call, passed: Sequence[Passed]) -> Rotation:
         """Return the number of subjects that have another key. Raises NotSupported (`rotate`) without a key file."""
@@ -138,7 +138,7 @@ class Revealing(Stewarding):
     """Handles `Reveal`, which changes nothing but the audit log."""
 
     limiter: Limiter
-    reveal: Vault | None
+    vault: Vault | None
     redaction: RedactionRules
 
     async def carry_out(self, call: Call, passed: Sequence[Passed]) -> Revealed:

@@ -5,7 +5,8 @@ statement, and follows the `add` of a second, unrelated one: a profile function 
 `threading.setprofile`) in every thread notes each function of mnemic that is entered, from the call of the face until
 the receipt is back. Counted are functions and methods, nested ones and lambdas too; a comprehension or a generator
 expression is part of the function it is written in. After that come the lines of all modules of mnemic that the
-process has loaded, blank lines and docstrings among them, and the modules that the second `add` did not enter.
+process has loaded, blank lines and docstrings included and comment lines excluded (a limit on lines must not be a
+limit on comments), and the modules that the second `add` did not enter.
 
 With `--search`, the second search of a process that has added two statements is followed. `--json` prints the figures
 alone. tests/architecture/test_journey.py keeps them from rising.
@@ -61,7 +62,13 @@ def loaded() -> dict[str, int]:
     """The lines of each module of this repository's packages in this process, by its file."""
     paths = {Path(module.__file__) for module in list(sys.modules.values()) if getattr(module, "__file__", None)}
     ours = {name: path for path in sorted(paths) if (name := own_name(path))}
-    return {name: len(path.read_text("utf-8").splitlines()) for name, path in ours.items()}
+    return {
+        name: sum(not _is_comment(line) for line in path.read_text("utf-8").splitlines()) for name, path in ours.items()
+    }
+
+
+def _is_comment(line: str) -> bool:
+    return line.lstrip().startswith("#")
 
 
 def own_name(path: Path) -> str | None:

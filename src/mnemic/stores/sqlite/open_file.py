@@ -65,7 +65,6 @@ class OpenFile:
             self._committed = connect(path, durability=durability, vfs=vfs)
             undo.callback(self._committed.close)
             self.readers = Readers(lambda: connect(path, durability=durability, vfs=vfs), threads=readers)
-            # From here on `close` is responsible for the connections.
             undo.pop_all()
         self.rows = Rows(Terms(salt), sealer)
         self._bm25, self._index_bytes = bm25, index_bytes

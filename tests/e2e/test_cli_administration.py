@@ -103,6 +103,15 @@ def test_erasure_is_proven_by_its_receipt(run: Run, tmp_path: Path) -> None:
     assert run("erase", "--verify", str(receipt))[0] == 3
 
 
+@pytest.mark.parametrize("place", ["receipt.json", "absent/receipt.json"])
+def test_a_receipt_that_cannot_be_kept_stops_the_erasure_before_it_begins(run: Run, tmp_path: Path, place: str) -> None:
+    run("add", "The cat is called Miso.")
+    (tmp_path / "receipt.json").write_text("the receipt of somebody else", encoding="utf-8")
+    assert run("erase", "ana", "--yes", "--receipt", str(tmp_path / place), user="ben")[0] == 3
+    assert (tmp_path / "receipt.json").read_text(encoding="utf-8") == "the receipt of somebody else"
+    assert len(run("list")[1]["memories"]) == 1
+
+
 def test_a_person_is_told_how_much_was_erased(run: Run, tmp_path: Path) -> None:
     def said(*words: str) -> str:
         return CliRunner().invoke(cli, [*words, "--store", str(tmp_path / "m.db"), "--user", "ana"]).stdout

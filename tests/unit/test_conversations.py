@@ -6,6 +6,7 @@ import gzip
 import json
 from contextlib import suppress
 from datetime import UTC, datetime
+from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -154,6 +155,20 @@ def test_locomo(tmp_path: Path, wrapped: bool) -> None:
     assert ana.sent_at == datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
     assert ben.sent_at == datetime(2024, 1, 1, 0, 5, tzinfo=UTC)
     assert [item.skipped for item in items] == [None, "empty", None]
+
+
+@pytest.mark.parametrize("lines_of_values", ['    "a"\n', "    {}\n", '    {"role": "x"}\n', "    3\n"])
+def test_an_indented_document_with_values_on_lines_of_their_own_is_one(tmp_path: Path, lines_of_values: str) -> None:
+    text = '{\n  "messages": [{"role": "user", "content": "Hello"}],\n  "tags": [\n' + lines_of_values + "  ]\n}\n"
+    (said,) = messages(read(write(tmp_path, text)))
+    assert said.content == "Hello"
+
+
+def test_a_line_larger_than_the_limit_is_told_as_such(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(import_module("mnemic.conversations.records"), "MAX_LINE_BYTES", 200)
+    large = {"role": "user", "content": "a" * 2_000}  # ten times as much
+    items = read(write(tmp_path, lines([large, {"role": "user", "content": "I live in Oslo."}])))
+    assert [one.problem.reason if one.problem else None for one in items] == ["invalid_input:file:too_large", None]
 
 
 def test_a_document_of_very_many_messages(tmp_path: Path) -> None:

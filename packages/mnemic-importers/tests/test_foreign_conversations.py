@@ -211,6 +211,13 @@ def test_telegram_chat_and_account(tmp_path: Path) -> None:
     assert {one.role for one in messages(read(tmp_path, group))} == {"participant"}
     saved = {**TELEGRAM, "type": "saved_messages"}
     assert {one.role for one in messages(read(tmp_path, saved))} == {"user"}
+    third = {"id": 4, "type": "message", "date": "2026-03-04T09:32:00", "from": "Eve", "from_id": "user5", "text": "Hi"}
+    several = {**TELEGRAM, "messages": [*TELEGRAM["messages"], third]}
+    assert {one.role for one in messages(read(tmp_path, several))} == {"participant"}  # which of both is the user?
+    renumbered = {**TELEGRAM, "id": 70}  # the chat's id is not its partner's, but its name is
+    assert [one.role for one in messages(read(tmp_path, renumbered))] == ["user", "participant"]
+    headless = {"messages": TELEGRAM["messages"]}
+    assert {one.role for one in messages(read(tmp_path, headless))} == {"participant"}
     account = {"personal_information": {"user_id": 9}, "chats": {"list": [group, {"id": 1}]}}
     items = read(tmp_path, account)
     assert [one.role for one in messages(items)] == ["user", "participant"]

@@ -105,6 +105,24 @@ def test_whatsapp_keeps_long_messages_whole_and_knows_the_user(tmp_path: Path) -
     assert problems(items) == ["invalid_input:message:date"]
 
 
+def test_what_whatsapp_writes_itself_is_nobodys_message(tmp_path: Path) -> None:
+    chat = (
+        "[8/15/23, 9:12:33 AM] Ben: \u200eMessages and calls are end-to-end encrypted. No one can read them.\n"
+        "[8/15/23, 9:12:43 AM] Ben: \u200eSie haben dieses Foto gel\u00f6scht.\n"
+        "[8/15/23, 9:12:44 AM] ~\u202fBen: You deleted this message.\n"
+        "[8/15/23, 9:12:45 AM] ~ Ana: Hello <This message was edited>\n"
+        "\u200e[8/15/23, 9:12:48 AM] Ben: \u200e<attached: 00000012-PHOTO.jpg>\n"
+        "[8/15/23, 9:12:49 AM] Ben: IMG-20230815-WA0001.jpg (file attached)\n"
+        "[8/15/23, 9:12:50 AM] Ben: You deleted the wrong file.\n"
+    )
+    items = read(written(tmp_path, "_chat.txt", chat))
+    assert [(one.speaker, one.content) for one in messages(items)] == [
+        ("Ana", "Hello"),
+        ("Ben", "You deleted the wrong file."),
+    ]
+    assert left_out(items) == ["system_message", "system_message", "system_message", "media", "media"]
+
+
 # -- Slack -------------------------------------------------------------------------------------------------------------
 
 USERS = [
@@ -362,6 +380,28 @@ def test_a_folder_without_an_export_is_told(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput) as wrong:
         read(tmp_path)
     assert wrong.value.reason == "invalid_input:file:encoding"
+
+
+def test_a_long_note_is_kept_whole(tmp_path: Path) -> None:
+    note = "\n".join(f"Line {number} of a long list of things to take along." for number in range(600))
+    kept = [one.content.content for one in read(written(tmp_path, "n.md", f"# A\n{note}\n")) if one.content is not None]  # type: ignore[union-attr]
+    assert len(kept) > 1
+    assert "\n".join(kept) == note
+
+
+@pytest.mark.parametrize("spelled", ["indented", "string of JSON"])
+def test_an_agent_file_as_letta_gives_it_out(tmp_path: Path, spelled: str) -> None:
+    long = "\n\n".join(f"Paragraph {number} about the user. " + "x" * 900 for number in range(12))
+    tags = ["tool-0", "tool-1"]
+    file = {
+        "agents": [{"name": "a", "tool_ids": tags, "messages": []}],
+        "blocks": [{"label": "persona", "value": "I am."}, {"label": "human", "value": long}],
+    }
+    told = json.dumps(file, indent=2)
+    items = read(written(tmp_path, "a.af", told if spelled == "indented" else json.dumps(told)))
+    kept = [one.content.content for one in items if isinstance(one.content, Candidate)]
+    assert "\n\n".join(kept) == long
+    assert left_out(items) == ["persona"]
 
 
 # -- into a memory -----------------------------------------------------------------------------------------------------

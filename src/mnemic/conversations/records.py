@@ -77,6 +77,9 @@ def records(stream: BinaryIO) -> Iterator[Record]:
     if _is_document(head):
         yield from _document(head, lines)
         return
+    if len(head) == 1:
+        yield from _within(_record(*head[0]))
+        return
     for number, line in head:
         yield _record(number, line)
     for number, line in lines:
@@ -121,13 +124,17 @@ def _read_line(stream: BinaryIO) -> bytes:
 
 
 def _is_document(head: list[tuple[int, bytes]]) -> bool:
-    """Return True if the file is one JSON value: it begins a list, or an object that its first line does not end."""
-    first = head[0][1].lstrip()
-    if first.startswith(b"["):
+    """Return True if the file is one JSON value: it begins a list, or an object that its first line does not end.
+
+    A first line that is damaged makes no document of a file of lines. Further down, a document has lines that are
+    values, too: the texts of a list.
+    """
+    first = head[0][1].strip()
+    if first.startswith(b"[") or first == b"{":
         return True
     if not first.startswith(b"{"):
         return False
-    return len(head) == 1 or not any(_record(number, line).problem is None for number, line in head)
+    return len(head) == 1 or not any(isinstance(_record(number, line).value, dict) for number, line in head)
 
 
 def _document(head: list[tuple[int, bytes]], rest: Iterator[tuple[int, bytes]]) -> Iterator[Record]:
@@ -142,9 +149,27 @@ def _document(head: list[tuple[int, bytes]], rest: Iterator[tuple[int, bytes]]) 
             if size > MAX_DOCUMENT_BYTES:
                 raise InvalidInput("file:too_large", hint=f"more than {MAX_DOCUMENT_BYTES} bytes")
     value = _parsed(b"".join(parts), first_line=start, limit=MAX_DOCUMENT_BYTES)
+    yield from _entries(value)
+
+
+def _entries(value: Any) -> Iterator[Record]:
     values = value if isinstance(value, list) else [value]
     for position, one in enumerate(values, start=1):
         yield Record(place=f"entry {position}", value=one)
+
+
+def _within(record: Record) -> Iterator[Record]:
+    """Yield the entries of a document that was written as one string of JSON, as some products' downloads are."""
+    inner = record.value
+    if not isinstance(inner, str) or not inner.lstrip().startswith(("{", "[")):
+        yield record
+        return
+    try:
+        value = strict_json.loads(inner, max_bytes=MAX_DOCUMENT_BYTES)
+    except strict_json.NotStrictJson:
+        yield record
+        return
+    yield from _entries(value)
 
 
 def _record(number: int, line: bytes) -> Record:
@@ -156,6 +181,8 @@ def _record(number: int, line: bytes) -> Record:
 
 
 def _parsed(data: bytes, *, first_line: int, limit: int) -> Any:
+    if len(data) > limit:
+        raise InvalidInput("file:too_large", hint=f"line {first_line}: more than {limit} bytes")
     try:
         return strict_json.loads(data.decode("utf-8"), max_bytes=limit)
     except UnicodeDecodeError as error:

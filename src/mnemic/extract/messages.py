@@ -70,20 +70,23 @@ def _as_said(message: Message) -> Message:
 
 
 def in_parts(message: Message) -> Iterator[Message]:
-    """Yield the message, or where it is too long for one memory its parts, cut between paragraphs, lines, sentences or
-    words.
+    """Yield the message, or where it is too long for one memory its parts. A message without text has no part."""
+    for part in text_parts(message.content):
+        yield message if part == message.content else replace(message, content=part)
 
-    White space at a cut is dropped, nothing else. A message without text has no part.
+
+def text_parts(text: str) -> Iterator[str]:
+    """Yield the text, or where it is too long for one memory its parts, cut between paragraphs, lines, sentences or
+    words. White space at a cut is dropped, nothing else; a blank text has no part.
     """
-    text = message.content
     while len(text) > MAX_CONTENT_CHARS:
         marks = ("\n\n", "\n", ". ", " ")
         cut = next((at + 1 for mark in marks if (at := text.rfind(mark, 1, MAX_CONTENT_CHARS)) > 0), MAX_CONTENT_CHARS)
         if text[:cut].strip():
-            yield replace(message, content=text[:cut].rstrip())
+            yield text[:cut].rstrip()
         text = text[cut:].lstrip()
     if text.strip():
-        yield replace(message, content=text)
+        yield text
 
 
 def _candidate(message: Message, previous: Message | None) -> Candidate:

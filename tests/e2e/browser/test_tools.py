@@ -32,6 +32,25 @@ async def test_a_chat_is_counted_imported_and_found(enter: Enter, tmp_path: Path
     await expect(page.get_by_text("rowed across the lake").first).to_be_visible()
 
 
+async def test_a_chat_between_people_asks_for_the_users_name(enter: Enter, tmp_path: Path) -> None:
+    file = tmp_path / "_chat.txt"
+    file.write_text(
+        "[12/03/2024, 21:15:42] Ana: I once rowed across Bled.\n[12/03/2024, 21:16:42] Ben: I prefer aisle seats.\n",
+        encoding="utf-8",
+    )
+    page = await enter("ana")
+    await visit(page, "import")
+    await page.get_by_label("File").set_input_files(file)
+    await page.get_by_role("button", name="Count only").click()
+    await expect(page.get_by_role("note")).to_contain_text("Enter your name in this chat: Ana, Ben.")
+    await page.get_by_label("Your name in this chat").fill("Ben")
+    await page.get_by_role("button", name="Import", exact=True).click()
+    await expect(page.get_by_role("heading", name="Imported")).to_be_visible()
+    await expect(page.get_by_text("Enter your name in this chat")).to_have_count(0)
+    await expect(page.get_by_text("Remembered from them")).to_be_visible()
+    assert await serious(page) == []
+
+
 async def test_a_file_of_no_known_kind_is_refused_in_words(enter: Enter, tmp_path: Path) -> None:
     file = tmp_path / "list.json"
     file.write_text("[1, 2, 3]", encoding="utf-8")

@@ -47,6 +47,15 @@ async def test_a_file_is_counted_taken_in_and_found_and_a_second_time_changes_no
     assert "I prefer aisle seats." in [one["content"] for one in held]
 
 
+async def test_a_chat_that_does_not_say_who_the_user_is_tells_its_speakers(running: Running) -> None:
+    ana = await running.caller("writer", "reader")
+    said = "[12/03/2024, 21:15:42] Ana: I am vegetarian.\n[12/03/2024, 21:16:42] Ben: I prefer aisle seats.\n"
+    unknown = await sent(running, ana, name="_chat.txt", text=said)
+    assert (unknown["recorded"], unknown["captured"], unknown["speakers"]) == (2, {}, ["Ana", "Ben"])
+    named = await sent(running, ana, name="_chat.txt", text=said, me="ana")
+    assert (named["captured"], named["speakers"]) == ({"diet": 1}, [])
+
+
 async def test_what_cannot_be_read_is_told_with_its_place(running: Running) -> None:
     ana = await running.caller("writer")
     mixed = await sent(running, ana, text=CHAT + '\n{"role": "user", "content": 5}')

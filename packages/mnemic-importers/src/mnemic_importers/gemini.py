@@ -18,7 +18,8 @@ from mnemic.types import Message, Origin
 from mnemic_importers.entries import entry, left_out, mapping, read
 
 _PRODUCTS = frozenset({"Gemini Apps", "Gemini", "Bard"})
-_ASKED = ("Prompted ", "Asked ", "Said ")
+_ASKED = ("Prompted ", "Asked ", "Said ", "Eingegebener Prompt: ")
+"""Openings of a title before what was asked; in a language without one here the whole title counts as asked."""
 _BLOCKS = frozenset({"p", "br", "li", "div", "tr", "h1", "h2", "h3", "h4", "pre"})
 
 

@@ -17,6 +17,7 @@ from mnemic.conversations.item import Item
 from mnemic.conversations.records import Record
 from mnemic.conversations.timestamps import moment
 from mnemic.errors import InvalidInput
+from mnemic.extract.messages import text_parts
 from mnemic.types import Candidate, Message, Origin, Source
 from mnemic_importers.entries import entry, left_out, mapping, read
 
@@ -37,24 +38,27 @@ def items(found: Iterator[Record], name: str) -> Iterator[Item]:
             continue
         value = record.value
         for at, block in enumerate(value.get("core_memory") or value.get("blocks") or [], start=1):
-            yield _block(f"block {at}", block, name)
+            yield from _block(f"block {at}", block, name)
         agents = value["agents"] if isinstance(value.get("agents"), list) else [value]
         for agent in agents:
             if isinstance(agent, Mapping):
                 yield from _said(agent, name)
 
 
-def _block(place: str, value: Any, name: str) -> Item:
+def _block(place: str, value: Any, name: str) -> Iterator[Item]:
     label = value.get("label") if isinstance(value, Mapping) else None
     content = value.get("value") if isinstance(value, Mapping) else None
     if not isinstance(label, str) or not isinstance(content, str):
         problem = InvalidInput("memory:block", hint="expected a block with label and value")
-        return Item(place=place, conversation=name, problem=problem)
+        yield Item(place=place, conversation=name, problem=problem)
+        return
     if label == "persona" or not content.strip():
-        return left_out(place, name, "persona" if label == "persona" else "empty")
+        yield left_out(place, name, "persona" if label == "persona" else "empty")
+        return
     about = {"label": label, **({"id": value["id"]} if isinstance(value.get("id"), str) else {})}
-    kept = Candidate(content=content, category="note", data={"letta": about}, source=Source(origin=Origin.IMPORT))
-    return Item(place=place, conversation=name, content=kept)
+    for part in text_parts(content):
+        kept = Candidate(content=part, category="note", data={"letta": about}, source=Source(origin=Origin.IMPORT))
+        yield Item(place=place, conversation=name, content=kept)
 
 
 def _said(agent: Mapping[str, Any], name: str) -> Iterator[Item]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from mnemic.conversations.importer_interface import Importer
 from mnemic.conversations.item import Item
-from mnemic.policy.proposal_check import MAX_CONTENT_CHARS
+from mnemic.extract.messages import text_parts
 from mnemic.types import Candidate, Origin, Source
 from mnemic_importers.entries import left_out
 
@@ -30,7 +30,7 @@ def items(lines: Iterator[tuple[int, str]], name: str) -> Iterator[Item]:
         result = line.rstrip()
         if _HEADING.match(result) or not result.strip():
             if words:
-                yield _item(f"line {first}", heading, "\n".join(words), name)
+                yield from _note(f"line {first}", heading, "\n".join(words), name)
                 words = []
             heading = result.lstrip("# ").strip() if result.strip() else heading
         else:
@@ -48,13 +48,15 @@ def _body(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
             yield number, line
 
 
-def _item(place: str, heading: str, words: str, name: str) -> Item:
+def _note(place: str, heading: str, words: str, name: str) -> Iterator[Item]:
     if not re.search(r"\w", words):
-        return left_out(place, name, "empty")
+        yield left_out(place, name, "empty")
+        return
     source = Source(origin=Origin.IMPORT, ref=f"{name}:{place}")
     data = {"note": name, **({"heading": heading} if heading else {})}
-    kept = Candidate(content=words[:MAX_CONTENT_CHARS], context=heading, category="note", data=data, source=source)
-    return Item(place=place, conversation=name, content=kept)
+    for part in text_parts(words):
+        kept = Candidate(content=part, context=heading, category="note", data=data, source=source)
+        yield Item(place=place, conversation=name, content=kept)
 
 
 IMPORTER = Importer(lines=items, recognises_line=recognises, ending=".md", rank=160)

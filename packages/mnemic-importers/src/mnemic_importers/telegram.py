@@ -1,7 +1,8 @@
 """Telegram Desktop's `result.json`: one chat, or all of an account (`chats`).
 
 Only the export of an account says who its owner is, the user; in the export of one private chat it is whoever is not
-the one that the chat is named after. Of a group alone nobody is known to be the user: all are participants.
+the one that the chat is named after, if that is one person. Of a group alone nobody is known to be the user: all are
+participants.
 """
 
 from __future__ import annotations
@@ -27,8 +28,10 @@ def recognises(value: Mapping[str, Any]) -> bool:
 def _is_chat(value: Any) -> bool:
     if not isinstance(value, Mapping) or not isinstance(value.get("messages"), list):
         return False
-    said = value["messages"]
-    return "type" in value and "id" in value and all(isinstance(one, Mapping) and "type" in one for one in said[:3])
+    said = [one for one in value["messages"][:3] if isinstance(one, Mapping)]
+    typed = all("type" in one for one in said)
+    # Tools that shorten an export leave the head of a chat out; its messages keep both of their dates.
+    return typed and (("type" in value and "id" in value) or any("date_unixtime" in one for one in said))
 
 
 def items(found: Iterator[Record], name: str) -> Iterator[Item]:
@@ -48,24 +51,32 @@ def items(found: Iterator[Record], name: str) -> Iterator[Item]:
 
 
 def _chat(chat: Mapping[str, Any], owner: Any) -> Iterator[Item]:
-    conversation = f"telegram-{chat['id']}" if isinstance(chat["id"], int | str) else "telegram"
+    conversation = f"telegram-{chat['id']}" if isinstance(chat.get("id"), int | str) else "telegram"
+    own = _own_ids(chat, owner)
     for position, said in enumerate(chat["messages"], start=1):
         place = f"message {position} of {conversation}"
         if isinstance(said, Mapping) and said.get("type") != "message":
             yield left_out(place, conversation, "system_message")
         else:
-            role = "user" if _is_owner(chat, said, owner) else "participant"
-            yield entry(place, conversation, partial(_message, said, role, conversation))
+            by_owner = chat.get("type") == "saved_messages" or (
+                isinstance(said, Mapping) and said.get("from_id") in own
+            )
+            yield entry(
+                place, conversation, partial(_message, said, "user" if by_owner else "participant", conversation)
+            )
 
 
-def _is_owner(chat: Mapping[str, Any], said: Any, owner: Any) -> bool:
-    if chat["type"] == "saved_messages":
-        return True
-    if not isinstance(said, Mapping):
-        return False
+def _own_ids(chat: Mapping[str, Any], owner: Any) -> frozenset[Any]:
+    """Return the ids under which the user speaks in a chat; none where it does not tell."""
     if owner is not None:
-        return said.get("from_id") in (owner, f"user{owner}")
-    return chat["type"] == "personal_chat" and said.get("from_id") != f"user{chat['id']}"
+        return frozenset({owner, f"user{owner}"})
+    if chat.get("type") != "personal_chat":
+        return frozenset()
+    said = [one for one in chat["messages"] if isinstance(one, Mapping) and isinstance(one.get("from_id"), str)]
+    name = chat.get("name")
+    other = {f"user{chat.get('id')}"} | {one["from_id"] for one in said if name is not None and one.get("from") == name}
+    rest = {one["from_id"] for one in said} - other
+    return frozenset(rest) if len(rest) == 1 else frozenset()
 
 
 def _message(value: Any, role: str, conversation: str) -> Message:

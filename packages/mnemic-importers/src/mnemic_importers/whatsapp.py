@@ -24,7 +24,21 @@ _HEAD = re.compile(
 )
 _MARKS = str.maketrans("", "", "\u200e\u200f\u202a\u202c\ufeff")
 _MEDIA = ("<media omitted>", "<medien ausgeschlossen>", "<médias omis>", "<multimedia omitido>", "<mídia oculta>")
-_OMITTED = re.compile(r"(?:image|video|audio|sticker|GIF|document|Contact card) omitted", re.IGNORECASE)
+_OMITTED = re.compile(
+    r"(?:image|video|audio|sticker|GIF|document|Contact card) omitted"
+    r"|<attached: [^<>\n]{1,200}>|.{1,200} \(file attached\)",
+    re.IGNORECASE,
+)
+_NOTED = re.compile(
+    r"(?:Messages and calls are|Messages you send to this (?:chat|group) .{0,20}) ?(?:now )?"
+    r"(?:end-to-end encrypted|secured with end-to-end encryption)"
+    r"|(?:This message was|You) deleted(?: this message)?\.?$",
+    re.IGNORECASE,
+)
+"""Words that WhatsApp writes in the place of a message: no one said them."""
+_EDITED = re.compile(r"[ \n]*<This message was edited>$")
+_OWN_MARK = "\u200e"
+"""Mark before everything that WhatsApp itself writes on an iPhone, in every language."""
 _LONGEST_NAME = 80
 
 
@@ -36,6 +50,7 @@ class _Said:
     figures: Sequence[str | None]
     speaker: str | None
     words: list[str] = field(default_factory=list)
+    noted: bool = False
 
 
 def recognises(line: str) -> bool:
@@ -49,11 +64,11 @@ def items(lines: Iterator[tuple[int, str]], name: str) -> Iterator[Item]:
     day_first = _is_day_first(said)
     user = _user(said, name)
     for one in said:
-        place, words = f"line {one.line}", "\n".join(one.words).strip()
-        if one.speaker is None:
-            yield left_out(place, name, "system_message")
-        elif words.casefold() in _MEDIA or _OMITTED.fullmatch(words):
+        place, words = f"line {one.line}", _EDITED.sub("", "\n".join(one.words)).strip()
+        if words.casefold() in _MEDIA or _OMITTED.fullmatch(words):
             yield left_out(place, name, "media")
+        elif one.speaker is None or one.noted or _NOTED.match(words):
+            yield left_out(place, name, "system_message")
         else:
             yield entry(place, name, partial(_message, one, words, day_first, user, name))
 
@@ -73,7 +88,8 @@ def _messages(lines: Iterator[tuple[int, str]]) -> Iterator[_Said]:
         speaker, colon, words = line[head.end() :].partition(": ")
         if not colon or len(speaker) > _LONGEST_NAME:
             speaker, words = "", line[head.end() :]
-        last = _Said(number, head.groups(), speaker or None, [words])
+        noted = bool(speaker) and f": {_OWN_MARK}" in raw and raw.partition(": ")[2].startswith(_OWN_MARK)
+        last = _Said(number, head.groups(), speaker.removeprefix("~").strip() or None, [words], noted)
     if last is not None:
         yield last
 

@@ -60,6 +60,7 @@ class UploadAnswer(Answer):
     failed: list[PlaceFailed]
     stopped: str | None
     dry_run: bool
+    speakers: list[str]
 
 
 class DayAnswer(Answer):

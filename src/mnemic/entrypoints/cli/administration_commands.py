@@ -11,7 +11,7 @@ from mnemic.entrypoints.cli.command_loader import Command
 from mnemic.entrypoints.cli.failures import Exit, complain
 from mnemic.entrypoints.cli.inputs import json_file
 from mnemic.entrypoints.cli.shared_options import Given, require_store
-from mnemic.entrypoints.cli.terminal import Progress, note, pairs, table, write_json
+from mnemic.entrypoints.cli.terminal import Progress, note, pairs, require_new_file, table, write_json
 from mnemic.entrypoints.cli.views import counted, day, fields_text, label, memory_dict, receipt_dict, receipt_text
 
 if TYPE_CHECKING:
@@ -183,11 +183,15 @@ def erase_(given: Given, /, subject: str | None, **options: Any) -> int:
     \b
       mnemic erase ana --receipt ana.json
       mnemic erase --verify ana.json
+
+    A receipt never replaces another: FILE must not be there yet.
     """
     if options["verify_file"] is not None:
         return _verify(given, options["verify_file"])
     if subject is None:
         raise click.UsageError("whom? name a user", ctx=click.get_current_context())
+    if options["receipt_file"] is not None:
+        require_new_file(options["receipt_file"])
     if not options["yes"]:
         from mnemic.entrypoints.cli.terminal import confirmed
 

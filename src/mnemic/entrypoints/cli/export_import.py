@@ -10,10 +10,11 @@ from typing import IO, TYPE_CHECKING
 import click
 
 from mnemic.conversations import AUTO, formats, read_conversation
+from mnemic.conversations.speakers import speakers_in, with_user
 from mnemic.entrypoints.cli.command_loader import Command
 from mnemic.entrypoints.cli.failures import Exit, complain, exit_code_of_run
 from mnemic.entrypoints.cli.shared_options import Given
-from mnemic.entrypoints.cli.terminal import Progress, harmless, json_text, note, pairs, printable, say
+from mnemic.entrypoints.cli.terminal import Progress, at_terminal, harmless, json_text, note, pairs, printable, say
 from mnemic.entrypoints.cli.views import counted
 from mnemic.errors import InvalidInput, MnemicError
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from mnemic.conversations import Item
+    from mnemic.conversations.speakers import Speakers
     from mnemic.engine import MemoryEngine
     from mnemic.engine.administration_verbs import Form
     from mnemic.entrypoints.cli.file_import import Summary
@@ -125,11 +127,12 @@ def _destination(output: str | None, force: bool) -> Iterator[IO[str] | None]:
     help=f"One of {', '.join(formats())}; auto detects it from the content.",
 )
 @click.option("--conversation", metavar="ID", help="Only this conversation of a file with several.")
+@click.option("--me", metavar="NAME", help="The speaker who is the user, in a chat that does not say so.")
 @click.option("--no-extract", is_flag=True, help="Store the messages only; extract no facts from them.")
 @click.option("--strict", is_flag=True, help="Stop at the first line that cannot be used.")
 @click.option("--own", is_flag=True, help="An archive of your own: keep its origin, trust and author.")
 @click.option("--again", is_flag=True, help="Import items again that were imported before, forgotten ones included.")
-@click.option("--dry-run", is_flag=True, help="Only count the items of the file; import nothing.")
+@click.option("--dry-run", is_flag=True, help="Show what would be kept and left out, with samples; import nothing.")
 @click.pass_obj
 def import_(
     given: Given,
@@ -137,6 +140,7 @@ def import_(
     file: str,
     file_format: str,
     conversation: str | None,
+    me: str | None,
     no_extract: bool,
     dry_run: bool,
     **options: bool,
@@ -175,19 +179,25 @@ def import_(
     """
     from mnemic.entrypoints.cli.file_import import Intake, Summary
 
+    _require_file(file, file_format)
+
+    def items() -> Iterator[Item]:
+        found = read_conversation(file, file_format, conversation)
+        return found if me is None else with_user(found, me)
+
+    # Read once before for its speakers and its length; standard input can be read only once.
+    found = None if file == "-" else speakers_in(read_conversation(file, file_format, conversation))
+    if found is not None:
+        me = _user_of(found, me, asks=not no_extract, refuses=not dry_run)
     if dry_run:
-        return _rehearsed(given, read_conversation(file, file_format, conversation))
+        return _rehearsed(given, items(), extract=not no_extract)
     summary = Summary()
     progress = Progress("read")
 
     async def work(engine: MemoryEngine, actor: Actor) -> None:
         intake = Intake(engine=engine, actor=actor, extract=not no_extract, summary=summary, **options)
-        await intake.take(read_conversation(file, file_format, conversation), lambda done: progress.at(done, total))
+        await intake.take(items(), lambda done: progress.at(done, None if found is None else found.items))
 
-    _require_file(file, file_format)
-    # Read once before for its length, where somebody watches; standard input can be read only once.
-    counted = progress.is_shown and file != "-"
-    total = sum(1 for _ in read_conversation(file, file_format, conversation)) if counted else None
     try:
         given.with_engine(work, creates=True)
     except MnemicError:
@@ -205,32 +215,35 @@ def import_(
     return Exit.INPUT if summary.failed else Exit.OK
 
 
-def _rehearsed(given: Given, items: Iterator[Item]) -> int:
-    """Show what a file holds, and what of it cannot be used."""
-    from collections import Counter
-
-    from mnemic.types import Message
-
-    found: Counter[str] = Counter()
-    skipped: Counter[str] = Counter()
-    failed: list[tuple[str, str]] = []
-    for item in items:
-        if item.problem is not None:
-            failed.append((item.place, item.problem.reason))
-        elif item.skipped is not None:
-            skipped[item.skipped] += 1
+def _user_of(found: Speakers, me: str | None, *, asks: bool, refuses: bool) -> str | None:
+    """Return the speaker who is the user; None where the file says so itself, or where nobody is asked. Raises
+    InvalidInput (`speaker`, `speaker:unknown`).
+    """
+    if me is None and asks and found.people and not found.knows_user:
+        if refuses and not at_terminal():
+            hint = f"which of {found.listed()} are you? --me NAME says so; --no-extract keeps the messages alone"
+            raise InvalidInput("speaker:unknown", hint=hint)
+        if refuses:
+            question = f"Which of {found.listed()} are you (empty: none of them)"
+            me = click.prompt(printable(question), default="", show_default=False, err=True) or None
         else:
-            found["messages" if isinstance(item.content, Message) else "memories"] += 1
-    fields = {
-        **{name: found[name] for name in ("messages", "memories")},
-        "skipped": dict(skipped),
-        "failed": [{"place": place, "reason": reason} for place, reason in failed],
-        "dry_run": True,
-    }
-    rows = {**found, "skipped": _counted(skipped), "failed": len(failed) or None}
-    given.show(fields, lambda: pairs(rows) or "nothing that could be imported")
-    _complain_of(failed)
-    return Exit.INPUT if failed else Exit.OK
+            note(f"only what the user says becomes facts: which of {found.listed()} are you? --me NAME says so")
+    if me is not None and not found.has(me):
+        raise InvalidInput("speaker", hint=f"the file has no such speaker, but {found.listed() or 'none at all'}")
+    return me
+
+
+def _rehearsed(given: Given, items: Iterator[Item], *, extract: bool) -> int:
+    """Show what an import of the items would keep, and what it would leave out."""
+    import asyncio
+
+    from mnemic.entrypoints.cli.import_rehearsal import rehearse
+
+    settings = given.settings()
+    done = asyncio.run(rehearse(items, settings, given.actor(settings), extract=extract))
+    given.show(done.as_dict(), done.as_text)
+    _complain_of(done.failed)
+    return Exit.INPUT if done.failed else Exit.OK
 
 
 def _complain_of(failed: Sequence[tuple[str, str]]) -> None:

@@ -65,6 +65,16 @@ def write_json(file: str, value: Any) -> None:
         raise InvalidInput("file:unwritable", hint=error.strerror) from None
 
 
+def require_new_file(file: str) -> None:
+    """Raise InvalidInput (`file:exists`, `file:missing`) unless `file` can be written without replacing another. To be
+    asked before what cannot be undone.
+    """
+    if Path(file).exists():
+        raise InvalidInput("file:exists", hint="there is such a file already; name another one")
+    if not Path(file).absolute().parent.is_dir():
+        raise InvalidInput("file:missing", hint="there is no such folder")
+
+
 def harmless(text: str) -> str:
     """JSON `text` with everything in its values spelled out that a terminal obeys."""
     return _JSON_UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

@@ -74,10 +74,12 @@ def tenants_(given: Given, /, action: str, name: str | None, **options: Any) -> 
 
 def _end(given: Given, name: str, receipts: str | None, *, sure: bool) -> int:
     from mnemic.entrypoints.cli.failures import complain
-    from mnemic.entrypoints.cli.terminal import confirmed, pairs, write_json
+    from mnemic.entrypoints.cli.terminal import confirmed, pairs, require_new_file, write_json
     from mnemic_server.credentials import COMMAND_LINE
     from mnemic_server.tenant_end import end
 
+    if receipts is not None:
+        require_new_file(receipts)
     if not sure and not confirmed(f"End the tenant {name} and erase everything that it holds, for good?"):
         complain("not_confirmed", "nothing was erased")
         return Exit.REFUSED

@@ -11,6 +11,7 @@ from fastapi import APIRouter
 from pydantic import StringConstraints
 
 from mnemic.conversations import AUTO, Item, formats, read_bytes
+from mnemic.conversations.speakers import speakers_in, with_user
 from mnemic.entrypoints.cli.file_import import Intake
 from mnemic.errors import InvalidInput
 from mnemic.types import Message
@@ -29,13 +30,16 @@ MOST_ENTRIES = 20_000
 
 
 class UploadPiece(Strict):
-    """A piece of a file: the name of the file, and its text. With `dry_run` it is only counted."""
+    """A piece of a file: the name of the file, and its text. With `dry_run` it is only counted. `me` is the speaker who
+    is the user, in a chat that does not say so.
+    """
 
     name: Name
     text: Annotated[str, StringConstraints(min_length=1, max_length=MAX_PIECE)]
     format: Annotated[str, StringConstraints(pattern=r"^[a-z0-9_-]{1,32}$")] = AUTO
     extract: bool = True
     dry_run: bool = False
+    me: Annotated[str, StringConstraints(min_length=1, max_length=200)] | None = None
 
 
 @router.get("/formats", **answering(FormatsAnswer))
@@ -47,9 +51,11 @@ async def known_formats(_: Reading) -> dict[str, Any]:
 @router.post("", **answering(UploadAnswer))
 async def take(piece: UploadPiece, actor: Writing, service: TheService) -> dict[str, Any]:
     """Take in a piece of a file: messages are kept, and what the user states in them is captured. A piece that comes
-    again changes nothing.
+    again changes nothing. `speakers` names the people in it where nobody is known to be the user: nothing that they
+    state is captured, unless `me` says who the user is.
     """
     items = await asyncio.to_thread(_read, piece)
+    known = speakers_in(items)
     found: Counter[str] = Counter()
     for item in items:
         if item.problem is None and item.skipped is None:
@@ -67,6 +73,7 @@ async def take(piece: UploadPiece, actor: Writing, service: TheService) -> dict[
     done = intake.summary.as_dict()
     return {name: done.get(name) for name in ("recorded", "refreshed", "captured", "blocked", "skipped", "stopped")} | {
         **counts,
+        "speakers": [] if known.knows_user else known.names(),
         "failed": done["failed"][:100],
     }
 
@@ -76,4 +83,4 @@ def _read(piece: UploadPiece) -> list[Item]:
     items = list(islice(read_bytes(piece.text.encode(), piece.format, piece.name), MOST_ENTRIES + 1))
     if len(items) > MOST_ENTRIES:
         raise InvalidInput("text:too_many", hint=f"a piece holds at most {MOST_ENTRIES} entries: send smaller ones")
-    return items
+    return items if piece.me is None else list(with_user(items, piece.me))

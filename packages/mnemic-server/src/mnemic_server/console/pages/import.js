@@ -16,14 +16,16 @@ export async function show({ signal }) {
   const file = el("input", { type: "file", name: "file", required: true, accept: ".json,.jsonl,.txt,.md,.csv,.af,application/json,text/plain,text/markdown" });
   const format = choice(formats.map((name) => [name, name === "auto" ? "detect it" : name]), { name: "format", value: "auto" });
   const extract = el("input", { type: "checkbox", name: "extract", id: "extract", checked: true });
+  const me = el("input", { type: "text", name: "me", maxlength: "200", autocomplete: "off" });
   const shown = el("div", { class: "stack" });
   const begin = async (rehearse) => {
     if (!file.files[0]) return file.reportValidity();
-    await run({ file: file.files[0], format: format.value, extract: extract.checked, dry_run: rehearse }, shown, signal);
+    await run({ file: file.files[0], format: format.value, extract: extract.checked, dry_run: rehearse, ...(me.value.trim() && { me: me.value.trim() }) }, shown, signal);
   };
   const form = el("form", { class: "form", on: { submit: (event) => (event.preventDefault(), begin(false)) } },
     field("File", file, "An export of ChatGPT, Claude, Gemini, Slack, Telegram or WhatsApp, memories of mem0, Letta, Graphiti or LangMem, ShareGPT, Markdown, or chat lines. Unpack a zip first."),
     field("Format", format),
+    field("Your name in this chat", me, "Only needed for a chat that does not say who you are: a group, Slack, or WhatsApp's _chat.txt."),
     el("p", { class: "check" }, extract, el("label", { for: "extract" }, "Remember what I state in the messages, not only the messages themselves")),
     el("div", { class: "actions" }, el("button", { type: "submit", class: "button primary" }, "Import"), button("Count only", () => begin(true))));
   return several(head("Import", "Bring in conversations and memories you already have. Importing a file twice changes nothing."), panel(null, form), shown);
@@ -35,7 +37,7 @@ async function run({ file, ...how }, shown, signal) {
   const bar = el("progress", { max: "1", value: "0", "aria-label": "Progress" });
   const said = el("p", { class: "quiet", role: "status" }, "Reading the file…");
   shown.replaceChildren(panel(how.dry_run ? "Counting" : "Importing", bar, said, el("div", { class: "actions" }, button("Stop", () => stop.abort()))));
-  const total = { failed: [], skipped: {}, captured: {}, blocked: {}, stopped: null };
+  const total = { failed: [], skipped: {}, captured: {}, blocked: {}, stopped: null, speakers: new Set(), known: false };
   try {
     const parts = pieces(await file.text());
     for (const [at, text] of parts.entries()) {
@@ -70,6 +72,8 @@ function add(total, part) {
     for (const [reason, count] of Object.entries(part[name])) total[name][reason] = (total[name][reason] ?? 0) + count;
   }
   total.failed.push(...part.failed);
+  for (const one of part.speakers) total.speakers.add(one);
+  total.known ||= part.messages > 0 && part.speakers.length === 0;
   total.stopped = part.stopped;
 }
 
@@ -88,6 +92,7 @@ function summary(total, rehearsed, cut) {
       ["Not allowed", sum(total.blocked) > 0 ? listed(total.blocked) : null],
       ["Stopped because", total.stopped && inWords(total.stopped)],
     ]),
+    total.speakers.size > 0 && !total.known && el("p", { role: "note" }, `The file does not say who you are, so nothing was remembered as yours. Enter your name in this chat: ${[...total.speakers].slice(0, 12).join(", ")}.`),
     total.failed.length > 0 && several(el("h3", {}, `${counted(total.failed.length, "place")} could not be read`), table("Places that could not be read", ["Place", "Reason"], total.failed.slice(0, 50).map((one) => [one.place, inWords(one.reason)]))));
 }
 

@@ -1,0 +1,69 @@
+"""Speakers of a conversation, and the one of them who is the user.
+
+A chat between people does not always say whose export it is. Only what the user says becomes facts, so somebody has to
+name the user.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+from mnemic.conversations.item import Item
+from mnemic.types import Message
+
+_LISTED = 12
+_PEOPLE = frozenset({"user", "participant"})
+
+
+@dataclass(slots=True)
+class Speakers:
+    """Speakers of an export: its number of items, whether a message is the user's, and the messages of each person."""
+
+    items: int = 0
+    knows_user: bool = False
+    people: Counter[str] = field(default_factory=Counter)
+
+    def has(self, name: str) -> bool:
+        """Return True if somebody of this name speaks."""
+        return any(_same(name, one) for one in self.people)
+
+    def names(self) -> list[str]:
+        """Return a dozen names, the most frequent first."""
+        return [name for name, _ in self.people.most_common(_LISTED)]
+
+    def listed(self) -> str:
+        """Return the names as a text."""
+        return ", ".join(self.names()) + (", ..." if len(self.people) > _LISTED else "")
+
+
+def speakers_in(items: Iterable[Item]) -> Speakers:
+    """Return who speaks in these items."""
+    found = Speakers()
+    for item in items:
+        found.items += 1
+        if isinstance(item.content, Message) and item.content.role in _PEOPLE:
+            found.knows_user = found.knows_user or item.content.role == "user"
+            if item.content.speaker is not None:
+                found.people[item.content.speaker] += 1
+    return found
+
+
+def with_user(items: Iterable[Item], name: str) -> Iterator[Item]:
+    """Yield the items with the messages of the speaker `name` as the user's and all other people's as participants'."""
+    for item in items:
+        said = item.content
+        if isinstance(said, Message) and said.role in _PEOPLE and said.speaker is not None:
+            role = "user" if _same(name, said.speaker) else "participant"
+            item = item if said.role == role else replace(item, content=replace(said, role=role))
+        yield item
+
+
+def _same(one: str, other: str) -> bool:
+    return _plain(one) == _plain(other)
+
+
+def _plain(name: str) -> str:
+    return " ".join(unicodedata.normalize("NFC", name).casefold().split())

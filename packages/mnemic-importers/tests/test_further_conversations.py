@@ -200,7 +200,13 @@ def test_gemini(tmp_path: Path) -> None:
             "title": "Prompted Where is Oslo?",
             "time": "2024-03-12T10:00:00.000Z",
             "products": ["Gemini Apps"],
-            "safeHtmlItem": [{"html": "<p>In <b>Norway</b>.</p><ul><li>south</li></ul>"}],
+            "safeHtmlItem": [{"html": "<p>In <b>Norway</b>.</p><script>x()</script><ul><li>south</li></ul>"}],
+        },
+        {
+            "header": "Gemini-Apps",
+            "title": "Eingegebener Prompt: Hallo",
+            "time": "2024-03-13T10:00:00Z",
+            "products": ["Gemini Apps"],
         },
         {
             "header": "Gemini Apps",
@@ -217,6 +223,7 @@ def test_gemini(tmp_path: Path) -> None:
         ("user", "Hello", "gemini-2024-03-11"),
         ("user", "Where is Oslo?", "gemini-2024-03-12"),
         ("assistant", "In Norway.\nsouth", "gemini-2024-03-12"),
+        ("user", "Hallo", "gemini-2024-03-13"),
     ]
     assert (left_out(items), problems(items)) == (["system_message"] * 2, ["invalid_input:conversation:shape"])
 

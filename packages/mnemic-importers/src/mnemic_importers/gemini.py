@@ -22,6 +22,8 @@ _ASKED = ("Prompted ", "Asked ", "Said ", "Eingegebener Prompt: ")
 """Openings of a title before what was asked; in a language without one here the whole title counts as asked."""
 _BLOCKS = frozenset({"p", "br", "li", "div", "tr", "h1", "h2", "h3", "h4", "pre"})
 
+_UNSEEN = frozenset({"script", "style"})
+
 
 def recognises(value: Mapping[str, Any]) -> bool:
     """Return True if `value` is an activity of Gemini."""
@@ -83,15 +85,22 @@ class _Text(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
         self.words: list[str] = []
+        self._unseen = 0
 
     def handle_data(self, data: str) -> None:
         """Note words."""
-        self.words.append(data)
+        if not self._unseen:
+            self.words.append(data)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Begin a line at a block."""
+        self._unseen += tag in _UNSEEN
         if tag in _BLOCKS:
             self.words.append("\n")
+
+    def handle_endtag(self, tag: str) -> None:
+        """Go on after what no reader sees."""
+        self._unseen -= tag in _UNSEEN and self._unseen > 0
 
 
 def _plain(html: str) -> str:

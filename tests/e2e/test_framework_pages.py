@@ -67,6 +67,22 @@ def test_a_page_whose_example_asks_a_model_names_the_key_that_it_needs(page: str
     assert missing == []
 
 
+@pytest.mark.parametrize("page", PAGES)
+def test_the_example_of_a_page_runs_without_a_key(page: str, tmp_path: Path) -> None:
+    text, example = (ROOT / page).read_text(encoding="utf-8"), blocks(page, "python")[0]
+    program = tmp_path / "example.py"
+    program.write_text(example, encoding="utf-8")
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("MNEMIC_", "OPENAI_", "ANTHR"))}
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    module = ["-m", "mnemic_testing.rehearsal"] if "mnemic_testing.rehearsal" in text else []
+    command = [sys.executable, *module, program.name]
+    ran = subprocess.run(
+        command, cwd=tmp_path, env={**clean, "PATH": path}, capture_output=True, text=True, timeout=120
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert "aisle" in ran.stdout
+
+
 @pytest.mark.parametrize("quickstart", QUICKSTARTS, ids=lambda path: path.stem)
 def test_a_quickstart_shows_the_model_what_was_remembered(
     quickstart: Path, tmp_path: Path, settings: Mapping[str, str]

@@ -20,7 +20,7 @@ from mnemic.errors import InvalidInput, MnemicError
 
 if TYPE_CHECKING:
     from collections import Counter
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from mnemic.conversations import Item
     from mnemic.conversations.speakers import Speakers
@@ -177,8 +177,6 @@ def import_(
 
     A line that cannot be used is reported with its number and stops no other. Importing a file twice changes nothing.
     """
-    from mnemic.entrypoints.cli.file_import import Intake, Summary
-
     _require_file(file, file_format)
 
     def items() -> Iterator[Item]:
@@ -191,12 +189,19 @@ def import_(
         me = _user_of(found, me, asks=not no_extract, refuses=not dry_run)
     if dry_run:
         return _rehearsed(given, items(), extract=not no_extract)
+    return _taken_in(given, items, None if found is None else found.items, extract=not no_extract, **options)
+
+
+def _taken_in(given: Given, items: Callable[[], Iterator[Item]], total: int | None, **options: bool) -> int:
+    """Import the items, of which there are `total` where that is known, and show what became of them."""
+    from mnemic.entrypoints.cli.file_import import Intake, Summary
+
     summary = Summary()
     progress = Progress("read")
 
     async def work(engine: MemoryEngine, actor: Actor) -> None:
-        intake = Intake(engine=engine, actor=actor, extract=not no_extract, summary=summary, **options)
-        await intake.take(items(), lambda done: progress.at(done, None if found is None else found.items))
+        intake = Intake(engine=engine, actor=actor, summary=summary, **options)
+        await intake.take(items(), lambda done: progress.at(done, total))
 
     try:
         given.with_engine(work, creates=True)

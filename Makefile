@@ -46,7 +46,7 @@ REST_SOURCES := $(shell find packages/mnemic-server/src/mnemic_server -name '*.p
 PEERS_READY := build/peers/.ready
 PEERS := build/peers/venv/bin
 
-.PHONY: help demo test e2e test-model test-ner test-postgres test-postgres-16 test-postgres-17 check check-static coverage bench bench-crowd bench-graph bench-growth bench-model bench-peers bench-servers faults scorecard mutants bench-smoke ci soak calls flips conformance docs client-ts deploy-check console-types neo4j cassandra cluster browser race screenshots nginx lock audit sbom release release-check dist dist-npm clean distclean
+.PHONY: help demo test e2e test-model test-ner test-postgres test-postgres-16 test-postgres-17 test-router check check-static coverage bench bench-crowd bench-graph bench-growth bench-model bench-peers bench-servers faults scorecard mutants bench-smoke ci soak calls flips conformance docs client-ts deploy-check console-types neo4j cassandra cluster browser race screenshots nginx lock audit sbom release release-check dist dist-npm clean distclean
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1|/' | awk -F'|' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -117,6 +117,15 @@ test-postgres: $(DEV_READY) ## what concerns PostgreSQL, on the installation POS
 	@MNEMIC_POSTGRES="$(abspath $(POSTGRES))" $(PYTEST) $(PYTEST_ARGS) \
 	    packages/mnemic-postgres/tests tests/contract/test_document_stores.py tests/migration/test_postgres_migrations.py tests/security tests/stateful/test_postgres_machine.py \
 	    tests/unit/stores tests/faults/test_postgres.py tests/faults/test_postgres_crowd.py tests/e2e/test_postgres.py tests/e2e/test_postgres_backup.py
+
+# The address of a store behind a real router (docs/postgres-router.md), whose databases are emptied: ROUTER='postgresql://...?router=pgdog&server=...'
+ROUTER ?=
+test-router: $(DEV_READY) ## what concerns a router: three servers behind a double, or the contract behind a real one (ROUTER=URL)
+	@if [ -n "$(ROUTER)" ]; then \
+	    MNEMIC_TEST_ROUTER='$(ROUTER)' $(BIN)/python -m pytest packages/mnemic-postgres/tests/test_router_contract.py $(PYTEST_ARGS); \
+	else \
+	    $(PYTEST) packages/mnemic-postgres/tests/test_router.py packages/mnemic-postgres/tests/test_router_contract.py packages/mnemic-postgres/tests/test_router_move.py $(PYTEST_ARGS); \
+	fi
 
 # PostgreSQL 16 comes from another package, which nothing else here needs.
 POSTGRES_16 := build/postgres-16

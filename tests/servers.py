@@ -32,7 +32,7 @@ NOBODY = 65534
 """Who runs a server that refuses to be run by root."""
 
 _WAIT_SECONDS = 60.0
-_WITHOUT_ROWS = """
+WITHOUT_ROWS = """
 DO $$
 DECLARE
     it record;
@@ -60,6 +60,19 @@ def in_thread(run: Callable[[], Awaitable[T]]) -> T:
 
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(lambda: asyncio.run(main())).result()
+
+
+def sql_at(dsn: str, *statements: str) -> list[Any]:
+    """Run statements in a database, also from inside a running event loop: the rows of the last one."""
+
+    async def run() -> list[Any]:
+        connection = await asyncpg.connect(dsn, timeout=_WAIT_SECONDS)
+        try:
+            return [await connection.fetch(statement) for statement in statements][-1]
+        finally:
+            await connection.close()
+
+    return in_thread(run)
 
 
 class PostgresServer:
@@ -152,21 +165,13 @@ class PostgresServer:
         if folder == self._current or not self._kept:
             self.database(folder)
         else:
-            self.sql("SET lock_timeout = '10s'", "SET session_replication_role = replica", _WITHOUT_ROWS)
+            self.sql("SET lock_timeout = '10s'", "SET session_replication_role = replica", WITHOUT_ROWS)
         self._current, self._kept = folder, True
         return self.dsn()
 
     def sql(self, *statements: str, database: str = "postgres") -> list[Any]:
         """Run statements as the superuser, also from inside a running event loop: the rows of the last one."""
-
-        async def run() -> list[Any]:
-            connection = await asyncpg.connect(self.dsn(database), timeout=_WAIT_SECONDS)
-            try:
-                return [await connection.fetch(statement) for statement in statements][-1]
-            finally:
-                await connection.close()
-
-        return in_thread(run)
+        return sql_at(self.dsn(database), *statements)
 
     def _filling(self, data: Path) -> list[Path | str]:
         """The command that makes the server's files."""

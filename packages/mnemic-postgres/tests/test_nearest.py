@@ -12,7 +12,7 @@ import pytest_asyncio
 
 from mnemic.types import Kind, Memory, Scored, Status, Where
 from mnemic_postgres import PostgresStore
-from mnemic_postgres.rows import decode_vector, encode_vector, filter_of, places_of
+from mnemic_postgres.rows import filter_of, places_of, sent
 from mnemic_postgres.statements import filtered, load
 from mnemic_testing.record_store import EMBEDDER, memory, remember, scope
 from tests.servers import PostgresServer
@@ -103,14 +103,11 @@ async def test_the_statement_for_large_scopes_goes_through_the_index(
     connection = await asyncpg.connect(
         postgres.dsn(), server_settings={"role": "mnemic_app", "search_path": "mnemic, public"}, timeout=30
     )
-    await connection.set_type_codec(
-        "vector", schema="public", encoder=encode_vector, decoder=decode_vector, format="binary"
-    )
     async with connection.transaction():
         await connection.fetch(session["name_tenant"], "acme", "9999")
         await connection.fetch(session["approximately"])
         asked = filter_of(Where(scopes=(BIG,)))
-        given = (*places_of("acme", [BIG]), EMBEDDER.vector("tea"), 5, *asked.values())
+        given = (*places_of("acme", [BIG]), sent(EMBEDDER.vector("tea")), 5, *asked.values())
         plan = await connection.fetch("EXPLAIN " + filtered(searching["approximate"], tuple(asked)), *given)
         assert any("memory_by_vector" in line for (line,) in plan)
         plan = await connection.fetch("EXPLAIN " + filtered(searching["nearest"], tuple(asked)), *given)

@@ -14,11 +14,11 @@ from mnemic_postgres.rows import (
     Terms,
     decode_vector,
     digest,
-    encode_vector,
     lock_of,
     pack,
     postings_of,
     raw,
+    sent,
     storable,
     unpack,
 )
@@ -42,9 +42,11 @@ def test_packed_sequences_stand_inside_each_other_as_their_terms_do(text: list[i
 @given(st.lists(st.floats(width=32, allow_nan=False), min_size=1, max_size=20))
 def test_vectors_come_back(values: list[float]) -> None:
     vector = array("f", values).tobytes()
-    sent = encode_vector(vector)
-    assert sent[:4] == len(values).to_bytes(2, "big") + b"\0\0"
-    assert decode_vector(sent) == vector
+    swapped = array("f", values)
+    swapped.byteswap()
+    assert decode_vector(len(values).to_bytes(2, "big") + b"\0\0" + swapped.tobytes()) == vector
+    assert sent(vector) == array("f", values)
+    assert decode_vector(None) is sent(None) is None
 
 
 def test_terms_are_salted_and_fit_their_column() -> None:

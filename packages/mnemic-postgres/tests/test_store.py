@@ -12,17 +12,8 @@ from mnemic_keys import KeyFolder, MasterKeys
 from mnemic_postgres import PostgresStore
 from mnemic_testing.record_store import EMBEDDER, RecordStoreContract, memory, remember
 from mnemic_testing.record_store.row_damage import Part
+from tests.postgres_damage import SPOIL
 from tests.servers import PostgresServer
-
-SPOIL: dict[str, str] = {
-    "body": "UPDATE mnemic.memory_version v SET body = replace(body, ',', ';') FROM mnemic.memory m"
-    " WHERE m.tenant = v.tenant AND m.memory_id = v.memory_id AND m.version = v.version AND v.memory_id = '{}'",
-    "version": "UPDATE mnemic.memory_version SET body = replace(body, ',', ';') WHERE version = 1 AND memory_id = '{}'",
-    "column": "UPDATE mnemic.memory SET expires_at = 1 WHERE memory_id = '{}'",
-    "vector": "UPDATE mnemic.memory SET vector = vector + vector WHERE memory_id = '{}'",
-    "words": "UPDATE mnemic.memory SET content = set_byte(content, 0, get_byte(content, 0) # 1) WHERE memory_id = '{}'",
-    "mark": "UPDATE mnemic.mark SET value = 'gone' WHERE name = '{}'",
-}
 
 
 class PostgresContract(RecordStoreContract):

@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mnemic.bootstrap.copies_and_replicas import plain
+from mnemic.bootstrap.copies_and_replicas import plain, routed
 from mnemic.bootstrap.plugin_backends import backend
 from mnemic.bootstrap.record_stores import build_store, store_file
 from mnemic.errors import NotSupported
@@ -32,12 +32,19 @@ def backup_store(location: str, folder: Path, clock: Clock) -> Manifest:
     from mnemic.stores.sqlite.backup import take
 
     if (backups := backend("backups", location)) is not None:
+        _check_alone(location)
         manifest: Manifest = asyncio.run(backups.take(plain(location), folder, clock.now()))
         return manifest
     path = store_file(location)
     if path is None:
         raise NotSupported("backup", hint="what ends with the process is not copied")
     return take(path, folder, clock.now())
+
+
+def _check_alone(location: str) -> None:
+    """Raise NotSupported (`backup:router`) where several servers share the tenants."""
+    if routed(location):
+        raise NotSupported("backup:router", hint="take and restore a backup of each server, under its own address")
 
 
 def restore_store(
@@ -68,6 +75,7 @@ def restore_store(
                 erased.extend(await erase_again(copy, clock, tenant, known, actor=Actor(tenant=tenant, user="restore")))
 
     if (backups := backend("backups", target)) is not None:
+        _check_alone(target)
         return Restored(asyncio.run(backups.restore(plain(target), folder, prepared))), erased
     path = store_file(target)
     if path is None:

@@ -1,8 +1,8 @@
-"""Additional targets in a store's URL: copies (a search index, a log of episodes) and a replica."""
+"""Additional targets in a store's URL: copies (a search index, a log of episodes), a replica, a router's servers."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
 
 from mnemic.bootstrap.plugin_backends import backend
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 PARAMETER = "copy"
 REPLICA = "replica"
+ROUTER, SERVER = "router", "server"
+_OWN = (PARAMETER, REPLICA, ROUTER, SERVER)
 
 
 def copies_of(location: str) -> tuple[str, ...]:
@@ -28,13 +30,23 @@ def replica_of(location: str) -> str | None:
     return found[0] if found else None
 
 
+def routed(location: str) -> dict[str, Any]:
+    """Return the options of a store behind a router, which `location` names as `?router=pgdog&server=...&server=...`;
+    none where it names none. Raises InvalidConfig (`invalid_config:router`).
+    """
+    routers, servers = _named(location, ROUTER), _named(location, SERVER)
+    if len(routers) > 1 or bool(routers) != bool(servers):
+        raise InvalidConfig(ROUTER, hint="name one router, and each server behind it")
+    return {"router": routers[0], "servers": servers} if routers else {}
+
+
 def plain(location: str) -> str:
     """Return `location` as the store itself understands it, without the additional targets."""
-    if not any(_named(location, name) for name in (PARAMETER, REPLICA)):
+    if not any(_named(location, name) for name in _OWN):
         return location
     parts = urlsplit(location)
     query = parse_qsl(parts.query, keep_blank_values=True)
-    kept = [(name, value) for name, value in query if name not in (PARAMETER, REPLICA)]
+    kept = [(name, value) for name, value in query if name not in _OWN]
     return urlunsplit(parts._replace(query=urlencode(kept)))
 
 

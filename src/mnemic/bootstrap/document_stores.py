@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mnemic.bootstrap.copies_and_replicas import plain
+from mnemic.bootstrap.copies_and_replicas import plain, routed
 from mnemic.bootstrap.plugin_backends import backend
 from mnemic.bootstrap.record_stores import sqlite_path
 from mnemic.errors import NotSupported
@@ -20,7 +20,7 @@ def build_documents(location: str) -> DocumentStore:
     if location == "memory:":
         raise NotSupported("documents:memory", hint="documents are kept; LangGraph has an InMemoryStore")
     if (build := backend("document_stores", location)) is not None:
-        documents: DocumentStore = build(plain(location))
+        documents: DocumentStore = build(plain(location), **routed(location))
         return documents
     from mnemic.stores.sqlite.documents import SqliteDocuments
 

@@ -36,11 +36,11 @@ def _served(address: str) -> GraphStore:
 
 def _graph_of(location: str) -> GraphStore:
     """Return the graph in the record store at `location`."""
-    from mnemic.bootstrap.copies_and_replicas import plain
+    from mnemic.bootstrap.copies_and_replicas import plain, routed
     from mnemic.bootstrap.plugin_backends import backend
 
     if (build := backend("graphs", location)) is not None:
-        graph: GraphStore = build(plain(location))
+        graph: GraphStore = build(plain(location), **routed(location))
         return graph
     from mnemic.stores.sqlite.graph import SqliteGraph
 

@@ -40,13 +40,13 @@ def _served(location: str, durability: str, keyring: Keyring | None, seals: bool
     """Return the store of another package at this address; None for a path, and for a URL that is ours."""
     if "://" not in location:
         return None
-    from mnemic.bootstrap.copies_and_replicas import plain
+    from mnemic.bootstrap.copies_and_replicas import plain, routed
     from mnemic.bootstrap.plugin_backends import backend
 
     build = backend("stores", location)
     if build is None:
         return None
-    options = {} if postgres_dsn(location) is None else {"replica_dsn": _replica_dsn(location)}
+    options = {} if postgres_dsn(location) is None else {"replica_dsn": _replica_dsn(location), **routed(location)}
     store: RecordStore = build(plain(location), durability=durability, keyring=keyring, seals=seals, **options)
     return store
 

@@ -13,8 +13,9 @@ from datetime import datetime
 from typing import Any
 
 from mnemic.errors import InvalidInput, MemoryNotFound
+from mnemic.maintain.acts import commit_act
 from mnemic.policy.limits import Per, Quota
-from mnemic.ports import Clock, RecordStore
+from mnemic.ports import Clock, Reads, RecordStore
 from mnemic.types import Actor, Kind
 from mnemic.unit_of_work import Mutation, Unit, commit
 
@@ -81,20 +82,20 @@ class Tenants:
             raise InvalidInput("label", hint=f"at most {MAX_LABEL} characters")
         made = Tenant(tenant=tenant, created_at=self._clock.now(), label=label, quotas=_checked(quotas))
 
-        async def work(unit: Unit) -> Tenant:
-            if await unit.reads.find_mark(SERVICE_TENANT, _PREFIX + tenant) is not None:
+        async def decide(reads: Reads) -> tuple[Tenant, list[Mutation]]:
+            if await reads.find_mark(SERVICE_TENANT, _PREFIX + tenant) is not None:
                 raise InvalidInput("tenant:known", hint="there is a tenant of this name")
-            await unit.apply(self._kept(made, "tenant_created", by))
-            return made
+            return made, [self._kept(made, "tenant_created", by)]
 
-        return await commit(self._store, work)
+        return await commit_act(self._store, decide)
 
     async def note(self, tenant: str) -> None:
         """Know a tenant from now on that a credential has named; one that is known stays as it is."""
         now = self._clock.now()
 
         async def work(unit: Unit) -> None:
-            await noted(unit, tenant, now)
+            for mutation in await noted(unit.reads, tenant, now):
+                await unit.apply(mutation)
 
         await commit(self._store, work)
 
@@ -131,17 +132,15 @@ class Tenants:
     async def _change(self, tenant: str, action: str, by: str, change: Callable[[Tenant], Tenant]) -> Tenant:
         """With its line in the audit, unless it is so already."""
 
-        async def work(unit: Unit) -> Tenant:
-            value = await unit.reads.find_mark(SERVICE_TENANT, _PREFIX + tenant)
+        async def decide(reads: Reads) -> tuple[Tenant, list[Mutation]]:
+            value = await reads.find_mark(SERVICE_TENANT, _PREFIX + tenant)
             if value is None:
                 raise MemoryNotFound("tenant")
             known = _read(value)
             changed = change(known)
-            if changed != known:
-                await unit.apply(self._kept(changed, action, by))
-            return changed
+            return changed, [self._kept(changed, action, by)] if changed != known else []
 
-        return await commit(self._store, work)
+        return await commit_act(self._store, decide)
 
     def _kept(self, tenant: Tenant, action: str, by: str) -> Mutation:
         detail = {"quotas": [quota_data(quota) for quota in tenant.quotas or ()]} if tenant.quotas is not None else {}
@@ -156,11 +155,12 @@ class Tenants:
         )
 
 
-async def noted(unit: Unit, tenant: str, at: datetime) -> None:
-    """Know the tenant from now on, in the transaction of what names it."""
-    if await unit.reads.find_mark(SERVICE_TENANT, _PREFIX + tenant) is None:
-        made = Tenant(tenant=tenant, created_at=at)
-        await unit.apply(Mutation(tenant=SERVICE_TENANT, marks={_PREFIX + tenant: _written(made)}))
+async def noted(reads: Reads, tenant: str, at: datetime) -> list[Mutation]:
+    """Return what makes the tenant known from now on, for the transaction of what names it."""
+    if await reads.find_mark(SERVICE_TENANT, _PREFIX + tenant) is not None:
+        return []
+    made = Tenant(tenant=tenant, created_at=at)
+    return [Mutation(tenant=SERVICE_TENANT, marks={_PREFIX + tenant: _written(made)})]
 
 
 def require_name(tenant: str) -> None:

@@ -14,8 +14,11 @@ class Capabilities:
     ones), `nearest` may miss a few of the nearest, but never returns fewer; None for a store that is always exact.
     `sealed`: the parts of a memory that are encrypted with its subject's data key, of `content`, `vectors` and `words`.
     `grouped`: concurrent transactions run in the order of their calls, and are committed together if that is cheaper.
-    `collects`: a reader of the outbox first collects it, which may take long. `degraded`: configured parts that the
-    store currently runs without (`replica`); its answers are complete.
+    `collects`: a reader of the outbox first collects it, which may take long. `spans_tenants`: a transaction may
+    concern several tenants; where it may not, a second one is refused (`not_supported:two_tenants`). `servers`: number
+    of servers that share the tenants; what concerns all tenants is done on one after the other. `degraded`: configured
+    parts that the store currently runs without: `replica`, whose answers others give, or `server`, one of several
+    whose tenants get none.
     """
 
     name: str
@@ -26,4 +29,6 @@ class Capabilities:
     sealed: frozenset[str] = frozenset()
     grouped: bool = False
     collects: bool = False
+    spans_tenants: bool = True
+    servers: int = 1
     degraded: frozenset[str] = frozenset()

@@ -19,7 +19,6 @@ from mnemic.stores.atomic_files import synced
 from mnemic.stores.backups import Manifest, check_data, digest, manifest_in, new_folder
 from mnemic_postgres.connections import Session
 from mnemic_postgres.damage import damaged_bodies
-from mnemic_postgres.database_access import Access
 from mnemic_postgres.maintenance import broken_audit
 from mnemic_postgres.owner_maintenance import Owner
 from mnemic_postgres.schema import claim, migrate, migrations
@@ -170,7 +169,7 @@ async def _chains(connection: Any, *, checked: bool = False, lanes: bool = True)
     """Return the end of every tenant's audit. Raises StoreCorrupt where one does not hold, or with `checked` where a
     memory is not what was written.
     """
-    session = Session(connection, lambda: _SECONDS, forgiving=False)
+    session = Session(connection, lambda: _SECONDS)
     found = {}
     for (tenant,) in await connection.fetch("SELECT tenant FROM tenant ORDER BY tenant"):
         lines, broken, last = await broken_audit(session, tenant, lanes=lanes)
@@ -207,7 +206,7 @@ async def restore(dsn: str, folder: Path, prepare: Callable[[str, Manifest], Awa
 
 
 def _owner(dsn: str) -> Owner:
-    return Owner(Access.checked(dsn, None, 1, _CONNECTING, "durable"), "mnemic, public")
+    return Owner(dsn, _CONNECTING, "mnemic, public")
 
 
 def _while_restoring(dsn: str) -> str:

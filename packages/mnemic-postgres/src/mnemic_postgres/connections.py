@@ -16,11 +16,13 @@ from mnemic.errors import (
     StoreBusy,
     StoreFailed,
     StoreNewer,
+    StoreUnavailable,
 )
 from mnemic.types import Deadline
 from mnemic_postgres.failures import DRIVER_ERRORS, lost_connection, lost_race, typed
 from mnemic_postgres.loop_thread import LoopThread, Tasks
-from mnemic_postgres.pool import BOUND, UNBOUND, unbound
+from mnemic_postgres.pool import BOUND, ROLE_REFUSED, UNBOUND, unbound
+from mnemic_postgres.routing import Route, two_tenants
 from mnemic_postgres.statements import load
 
 T = TypeVar("T")
@@ -29,7 +31,8 @@ _SESSION = load("session")
 _MIGRATING = 0x6D6E656D6963  # "mnemic": a migration holds this lock alone, writers share it
 _OTHER_SCHEMA = "22012"
 """Division by zero, which nothing but the check of the schema does."""
-_READ = f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {BOUND}; SAVEPOINT begun"
+_READ_ONLY = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+_READ = f"{_READ_ONLY}; {BOUND}; SAVEPOINT begun"
 _ALONE = ""
 _AGAIN = "ROLLBACK TO SAVEPOINT begun"
 _ATTEMPTS = 5
@@ -43,33 +46,64 @@ class Session:
     """One open transaction. Its errors are mnemic's; `failure` keeps the driver's for whoever decides about a retry.
 
     A failed statement spoils a transaction. A `forgiving` one goes on as it began, for other reads may still succeed.
-    `overtaken`: an index in memory that it used knows changes which it does not see.
+    `overtaken`: an index in memory that it used knows changes which it does not see. Behind a router it begins when
+    its tenant is known, and a forgiving one that begins again does so at a later moment.
     """
 
-    def __init__(self, connection: Any, remaining: Callable[[], float], *, forgiving: bool) -> None:
+    def __init__(
+        self, connection: Any, remaining: Callable[[], float], *, begin: str = "", route: Route | None = None
+    ) -> None:
         self._connection = connection
         self._remaining = remaining
-        self._forgiving = forgiving
+        self._begin = begin
+        self._route = route
+        self._routed: str | None = None
+        self.begun = route is None
         self._tenant: str | None = None
         self._approximate = False
         self.failure: BaseException | None = None
         self.overtaken = False
 
+    async def route(self, tenant: str) -> None:
+        """Begin in `tenant` where a router is to be told it. Raises NotSupported (`two_tenants`) for a second one."""
+        if self._route is None or tenant == self._routed:
+            return
+        if self._routed is not None:
+            raise two_tenants()
+        lock = None if self._begin in (_READ, _ALONE) else _MIGRATING
+        try:
+            await self.execute(self._route.announced(tenant))
+            await self.execute(_READ_ONLY if self._begin == _READ else "BEGIN")
+            self.begun = True
+            await self._route.settle(self, lock=lock, milliseconds=self._limit())
+        except StoreFailed as failed:
+            raise _not_led(self.failure, failed) from None
+        self._routed = tenant
+
     async def fetch(self, statement: str, *values: Any) -> list[Any]:
-        """Return the rows of a statement."""
+        """Return the rows of a statement. Before the tenant is known, any server answers."""
+        if self._route is not None and self._routed is None:
+            assert not values, "a statement with values has a tenant"
+            return await self._route.elsewhere(statement)
+        return await self.fetch_begun(statement, *values)
+
+    async def fetch_begun(self, statement: str, *values: Any) -> list[Any]:
+        """Return the rows of a statement inside the transaction."""
         try:
             rows: list[Any] = await self._connection.fetch(statement, *values)
         except DRIVER_ERRORS as error:
             if self.failure is None or not lost_race(self.failure):
                 self.failure = error
-            if self._forgiving and not lost_connection(error) and not lost_race(self.failure):
+            settled = self._route is None or self._routed is not None
+            if self._begin == _READ and settled and not lost_connection(error) and not lost_race(self.failure):
                 await self._begin_again()
             raise typed(error) from None
         return rows
 
     async def _begin_again(self) -> None:
-        await self.execute(_AGAIN)
+        await self.execute(_AGAIN if self._route is None else "ROLLBACK")
         self._tenant, self._approximate, self.failure = None, False, None
+        self._routed, self.begun = None, self._route is None
 
     async def execute(self, command: str) -> str:
         """Run a command without parameters; what the server says it did."""
@@ -82,6 +116,7 @@ class Session:
 
     async def enter(self, tenant: str, lock: int | None = None) -> None:
         """From here on see the rows of `tenant` alone; with `lock`, only once nobody else holds it."""
+        await self.route(tenant)
         if lock is not None:
             await self.fetch(_SESSION["lock"], tenant, self._limit(), lock)
         elif tenant != self._tenant:
@@ -92,6 +127,7 @@ class Session:
         """From here on see the rows of `tenant` alone; the rows of its scopes by level and owner, each
         behind the present vector space.
         """
+        await self.route(tenant)
         rows = await self.fetch(_SESSION["enter"], tenant, self._limit(), levels, owners)
         self._tenant = tenant
         return rows
@@ -100,6 +136,7 @@ class Session:
         """Return the same for one scope, once nobody else holds `lock`: its row, with the active memory of
         `fingerprint`.
         """
+        await self.route(tenant)
         rows = await self.fetch(_SESSION["enter_writing"], tenant, self._limit(), lock, level, owner, fingerprint)
         self._tenant = tenant
         return rows[0]
@@ -124,15 +161,19 @@ class Connections:
 
     They live on the loop of `thread`; `read` and `write` may be called on any. No call takes longer than `seconds` or
     than its deadline allows, whatever the network does. `after_commit` is awaited after each commit of a `write`,
-    before that returns; it never raises. `schema`: the newest that this version knows.
+    before that returns; it never raises. `schema`: the newest that this version knows. With a `route` they lead to a
+    router, which is told the tenant before each transaction.
     """
 
-    def __init__(self, pool: Any, thread: LoopThread, *, seconds: float, schema: int) -> None:
+    def __init__(
+        self, pool: Any, thread: LoopThread, *, seconds: float, schema: int, route: Route | None = None
+    ) -> None:
         self._pool = pool
         self._thread = thread
         self._seconds = seconds
         self._ending = Tasks()
         self._begin_writing = _writing(schema)
+        self._route = route
         self.after_commit: Callable[[Session], Awaitable[None]] | None = None
 
     async def close(self) -> None:
@@ -161,9 +202,13 @@ class Connections:
         return await self._thread.run(self._run(self._begin_writing, work, self._limited(deadline)))
 
     async def ask(self, statement: str, *values: Any) -> list[Any]:
-        """Return the rows of a statement that is a transaction of its own, and does no harm when it is run again."""
+        """Return the rows of a statement that is a transaction of its own, and does no harm when it is run again.
+        Behind a router its first value is the tenant.
+        """
 
         async def work(session: Session) -> list[Any]:
+            if self._route is not None:
+                await session.route(values[0])
             return await session.fetch(statement, *values)
 
         return await self._thread.run(self._run(_ALONE, work, self._limited(None)))
@@ -172,7 +217,7 @@ class Connections:
         for attempt in range(_ATTEMPTS):
             if limit() <= 0:
                 raise StoreBusy(hint="no time was left for the database")
-            attempted = _Attempt(self._pool, begin, limit, self._ending, self.after_commit)
+            attempted = _Attempt(self._pool, begin, limit, self._ending, self.after_commit, self._route)
             try:
                 async with asyncio.timeout(limit() + _GRACE):
                     return await attempted.run(work)
@@ -218,8 +263,10 @@ class _Attempt:
         remaining: Callable[[], float],
         ending: Tasks,
         after_commit: Callable[[Session], Awaitable[None]] | None,
+        route: Route | None,
     ) -> None:
         self._pool = pool
+        self._route = route
         self._after_commit = after_commit
         self._ending = ending
         self._begin = begin
@@ -249,35 +296,44 @@ class _Attempt:
             if isinstance(error, TimeoutError):
                 raise
             raise typed(error) from None
-        session = self._session = Session(connection, self._remaining, forgiving=self._begin == _READ)
+        session = self._session = Session(connection, self._remaining, begin=self._begin, route=self._route)
         clean = False
         try:
             result = await self._through(session, work)
             clean = True
             return result
         except Exception:
-            clean = await _rolled_back(connection)
+            clean = not session.begun or await _rolled_back(connection)
             raise
         finally:
-            if clean and self._begin == _READ:
+            if clean and self._begin == _READ and session.begun:
                 self._ending.start(_read_ended(self._pool, connection))
             else:
                 await _given_back(self._pool, connection, clean=clean)
 
     async def _through(self, session: Session, work: Callable[[Session], Awaitable[T]]) -> T:
-        if self._begin == _ALONE:
+        if self._route is None and self._begin == _ALONE:
             return await work(session)
-        try:
-            await session.execute(self._begin)
-        except StoreFailed as failed:
-            raise _refused(session.failure, failed) from None
+        if self._route is None:
+            try:
+                await session.execute(self._begin)
+            except StoreFailed as failed:
+                raise _refused(session.failure, failed) from None
         result = await work(session)
+        if not session.begun:
+            return result
         if self._begin == _READ:
             # Whoever goes on without a list that failed does not see that the whole moment was lost with it.
             if session.failure is not None and lost_race(session.failure):
                 raise typed(session.failure)
             return result
-        self._committing = True
+        await self._commit(session)
+        if self._after_commit is not None:
+            await self._after_commit(session)
+        return result
+
+    async def _commit(self, session: Session) -> None:
+        self._committing = self._begin != _ALONE
         try:
             status = await session.execute("COMMIT")
         except StoreFailed:
@@ -287,9 +343,6 @@ class _Attempt:
         if status != "COMMIT":
             # A statement had failed and `work` went on regardless: the server undid everything.
             raise StoreFailed("rolled_back") if session.failure is None else typed(session.failure)
-        if self._after_commit is not None:
-            await self._after_commit(session)
-        return result
 
 
 def _outcome_unknown(error: BaseException) -> bool:
@@ -333,3 +386,11 @@ def _refused(cause: BaseException | None, failed: StoreFailed) -> MnemicError:
     if state == _OTHER_SCHEMA:
         return StoreNewer(hint="the database was migrated by a newer mnemic; update this one")
     return unbound() if state == UNBOUND else failed
+
+
+def _not_led(cause: BaseException | None, failed: StoreFailed) -> MnemicError:
+    """Return the error to raise where a router did not begin a transaction: routers have errors of their own."""
+    if getattr(cause, "sqlstate", None) in ROLE_REFUSED:
+        return unbound()
+    unknown = type(failed) is StoreFailed
+    return StoreUnavailable("router", hint="the router did not reach the tenant's server") if unknown else failed

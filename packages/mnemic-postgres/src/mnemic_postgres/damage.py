@@ -11,7 +11,7 @@ from mnemic.stores.codec import blob_check, body_check, text_check, words_check
 from mnemic.stores.damage import UNREADABLE, in_columns
 from mnemic.types.scope import scope_named
 from mnemic_postgres.connections import Session
-from mnemic_postgres.rows import column_values, columns, words_are_whole
+from mnemic_postgres.rows import column_values, columns, decode_vector, words_are_whole
 from mnemic_postgres.statements import load as statements
 
 MOST = 100
@@ -47,8 +47,8 @@ async def _memories(session: Session, tenant: str) -> AsyncIterator[Damage]:
         for row in rows:
             if _is_body(row) and not _columns_agree(row):
                 yield Damage("memory", row["memory_id"])
-            sums = ((row["vector"], row["vector_check"]), (row["next_vector"], row["next_vector_check"]))
-            whole = all(vector is None or check in (None, blob_check(vector)) for vector, check in sums)
+            sums = ((decode_vector(row[name]), row[f"{name}_check"]) for name in ("vector", "next_vector"))
+            whole = all(given is None or check in (None, blob_check(given)) for given, check in sums)
             if not whole or not words_are_whole(row):
                 yield Damage("memory", f"{row['memory_id']} (search)")
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal, Self, TypeVar
 
@@ -12,9 +12,13 @@ from mnemic.errors import InvalidConfig
 from mnemic.types import VectorSpace
 from mnemic_postgres.connections import Connections, Session
 from mnemic_postgres.loop_thread import LoopThread
-from mnemic_postgres.pool import connect, open_pool
+from mnemic_postgres.members import Member, Members
+from mnemic_postgres.owner_maintenance import Owner
+from mnemic_postgres.pool import connect, open_pool, session_settings
 from mnemic_postgres.replica import Replica
+from mnemic_postgres.routing import Route, Router, digest_of
 from mnemic_postgres.schema import Prepared, migrations, prepare
+from mnemic_postgres.servers import connected, prepare_all
 
 T = TypeVar("T")
 
@@ -29,6 +33,7 @@ class Access:
     seconds: float
     fast: bool
     replica_dsn: str | None = None
+    router: Router | None = None
 
     @classmethod
     def checked(
@@ -39,15 +44,25 @@ class Access:
         statement_timeout: float,
         durability: Literal["durable", "fast"],
         replica_dsn: str | None = None,
+        router: str | None = None,
+        servers: Sequence[str] = (),
     ) -> Self:
         """Check the settings of the connections. Raises InvalidConfig (`invalid_config:durability`,
-        `invalid_config:postgres`).
+        `invalid_config:postgres`, `invalid_config:router`).
         """
+        led = Router.checked(router, servers)
+        if led is not None and (replica_dsn or owner_dsn):
+            raise InvalidConfig("router", hint="behind a router there is no replica and no owner_dsn")
         if durability not in ("durable", "fast"):
             raise InvalidConfig("durability", hint="durable or fast")
         if pool_size < 1 or not 0 < statement_timeout <= 3600:
             raise InvalidConfig("postgres", hint="pool_size is at least 1, statement_timeout above 0 and at most 3600")
-        return cls(dsn, owner_dsn or dsn, pool_size, statement_timeout, durability == "fast", replica_dsn)
+        return cls(dsn, owner_dsn or dsn, pool_size, statement_timeout, durability == "fast", replica_dsn, led)
+
+    @property
+    def server_dsns(self) -> tuple[str, ...]:
+        """The addresses for work with the owner's rights: one for each server."""
+        return (self.owner_dsn,) if self.router is None else self.router.servers
 
     async def open(self, space: VectorSpace | None) -> Opened:
         """Migrate with the owner's rights, then connect as the application. Without a `space` none is claimed.
@@ -71,38 +86,70 @@ class Access:
             raise
 
     async def _opened(self, space: VectorSpace | None, thread: LoopThread) -> Opened:
+        if self.router is not None:
+            return await self._led(self.router, space, thread)
         owner = await connect(self.owner_dsn, self.seconds, {"application_name": "mnemic"})
         try:
             ready = await prepare(owner, space)
         finally:
             owner.terminate()
+        settings = self._settings(ready)
+        connections = await self._connected(self.dsn, self.seconds, settings, thread)
+        members = Members([Member(connections, Owner(self.owner_dsn, self.seconds, ready.search_path))])
+        if self.replica_dsn is None:
+            return Opened(thread, connections, ready, members)
+        given = partial(self._connected, self.replica_dsn, self.seconds / 2, settings, thread)
+        replica = Replica(given, seconds=self.seconds)
+        connections.after_commit = replica.note
+        await connections.write(replica.note)
+        return Opened(thread, connections, ready, members, replica)
+
+    async def _led(self, router: Router, space: VectorSpace | None, thread: LoopThread) -> Opened:
+        """Open the servers behind the router under their own addresses, then the router itself."""
+        async with connected(router.servers, self.seconds) as owners:
+            ready = await prepare_all(owners, space)
+        made = []
+        for dsn, one in zip(router.servers, ready, strict=True):
+            direct = await self._connected(dsn, self.seconds, self._settings(one), thread)
+            made.append(Member(direct, Owner(dsn, self.seconds, one.search_path)))
+        members, first = Members(made), ready[0]
+        settings = session_settings(self.seconds, self._settings(first))
+        schema = migrations()[-1].number
+        route = Route(router.announcement, settings, digest_of(first.salt), schema, members.ask_any)
+        connections = await self._connected(self.dsn, self.seconds, None, thread, route)
+        whole = replace(first, durable=all(one.durable for one in ready))
+        return Opened(thread, connections, whole, members)
+
+    def _settings(self, ready: Prepared) -> dict[str, str]:
         settings = {"application_name": "mnemic", "search_path": ready.search_path}
         if self.fast:
             settings["synchronous_commit"] = "off"
         elif ready.synchronous == "off":
             settings["synchronous_commit"] = "on"
+        return settings
 
-        async def connected(dsn: str, seconds: float) -> Connections:
-            given = partial(open_pool, size=self.pool_size, settings=settings, vector_schema=ready.vector_schema)
-            pool = await given(dsn, seconds=seconds)
-            return Connections(pool, thread, seconds=seconds, schema=migrations()[-1].number)
-
-        connections = await connected(self.dsn, self.seconds)
-        if self.replica_dsn is None:
-            return Opened(thread, connections, ready)
-        replica = Replica(partial(connected, self.replica_dsn, self.seconds / 2), seconds=self.seconds)
-        connections.after_commit = replica.note
-        await connections.write(replica.note)
-        return Opened(thread, connections, ready, replica)
+    async def _connected(
+        self,
+        dsn: str,
+        seconds: float,
+        settings: Mapping[str, str] | None,
+        thread: LoopThread,
+        route: Route | None = None,
+    ) -> Connections:
+        pool = await open_pool(dsn, size=self.pool_size, seconds=seconds, settings=settings)
+        return Connections(pool, thread, seconds=seconds, schema=migrations()[-1].number, route=route)
 
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """An open database: the thread with its loop, the connections that live there, and what was found."""
+    """An open database: the thread with its loop, the connections that live there, what was found, and the server, or
+    those behind the router.
+    """
 
     thread: LoopThread
     connections: Connections
     ready: Prepared
+    members: Members
     replica: Replica | None = None
 
     async def read(self, work: Callable[[Session], Awaitable[T]]) -> T:
@@ -115,10 +162,14 @@ class Opened:
         """Finish what runs, then end everything."""
         if self.replica is not None:
             await self.thread.run(self.replica.close())
-        await self.thread.run(self.connections.close())
+        await self.thread.run(self._closed())
         await asyncio.to_thread(self.thread.stop)
 
     def close_and_wait(self) -> None:
         """`close`, for a thread that has no loop."""
-        self.thread.call(self.connections.close())
+        self.thread.call(self._closed())
         self.thread.stop()
+
+    async def _closed(self) -> None:
+        await self.connections.close()
+        await self.members.close(self.connections)

@@ -20,8 +20,9 @@ from mnemic.stores.relational.statements import load as shared
 from mnemic.types import DocumentAnswer, DocumentOperation, Namespace, PutDocument, Vector, checked_identifier
 from mnemic_postgres.connections import Connections, Session
 from mnemic_postgres.database_access import Access, Opened
-from mnemic_postgres.rows import columns, raw
+from mnemic_postgres.rows import columns, raw, sent
 from mnemic_postgres.shared_statements import asking
+from mnemic_postgres.spaces import spelt
 from mnemic_postgres.statements import load
 
 T = TypeVar("T")
@@ -45,8 +46,12 @@ class PostgresDocuments:
         statement_timeout: float = 10.0,
         durability: Literal["durable", "fast"] = "durable",
         clock: Clock | None = None,
+        router: str | None = None,
+        servers: Sequence[str] = (),
     ) -> None:
-        self._access = Access.checked(dsn, owner_dsn, pool_size, statement_timeout, durability)
+        self._access = Access.checked(
+            dsn, owner_dsn, pool_size, statement_timeout, durability, router=router, servers=servers
+        )
         self._clock = clock or SystemClock()
         self._lock = threading.Lock()
         self._opened: Opened | None = None
@@ -132,7 +137,7 @@ class _Reads(DocumentReads):
         return raw(text)
 
     async def _near(self, vector: Vector, page: Page, within: tuple[Any, Any]) -> Sequence[Any]:
-        return await self._ask("find_near", *self._place, *page, *within, vector)
+        return await self._ask("find_near", *self._place, *page, *within, sent(vector))
 
 
 async def _put(session: Session, tenant: str, puts: Sequence[PutDocument], now: int) -> None:
@@ -149,7 +154,7 @@ async def _put(session: Session, tenant: str, puts: Sequence[PutDocument], now: 
     numbers = {(row["path"], row["key"]): row["row_id"] for row in rows}
     await session.fetch(_DOCUMENTS["clear_vectors"], tenant, sorted(numbers.values()))
     vectors = [
-        (numbers[path, key], place, vector)
+        (numbers[path, key], place, spelt(vector))
         for (path, key, *_), put in zip(given, kept, strict=True)
         for place, vector in enumerate(put.vectors)
     ]

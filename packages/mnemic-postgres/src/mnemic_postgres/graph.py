@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
 from mnemic.stores.relational import graph
@@ -20,14 +20,23 @@ class PostgresGraph(graph.RelationalGraph[Opened]):
     """A `GraphStore` in the database at `dsn`, where row-level security keeps tenants apart as it does for memories.
 
     `pool_size` bounds its connections, `statement_timeout` (seconds) every call. The first call migrates with the
-    rights of `owner_dsn`, or of `dsn` where none is given.
+    rights of `owner_dsn`, or of `dsn` where none is given. `router` and `servers`: as for `PostgresStore`.
     """
 
     def __init__(
-        self, dsn: str, *, owner_dsn: str | None = None, pool_size: int = 4, statement_timeout: float = 10.0
+        self,
+        dsn: str,
+        *,
+        owner_dsn: str | None = None,
+        pool_size: int = 4,
+        statement_timeout: float = 10.0,
+        router: str | None = None,
+        servers: Sequence[str] = (),
     ) -> None:
         super().__init__()
-        self._access = Access.checked(dsn, owner_dsn, pool_size, statement_timeout, "fast")
+        self._access = Access.checked(
+            dsn, owner_dsn, pool_size, statement_timeout, "fast", router=router, servers=servers
+        )
 
     async def _made(self) -> Opened:
         return await self._access.open(None)

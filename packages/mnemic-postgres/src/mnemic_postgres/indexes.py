@@ -20,7 +20,7 @@ from mnemic.text.bm25 import Bm25
 from mnemic.types import Memory, Where
 from mnemic_postgres.connections import Connections, Session
 from mnemic_postgres.loop_thread import Tasks
-from mnemic_postgres.rows import Bodies, Place, Terms, Words, digest, words_are_whole
+from mnemic_postgres.rows import Bodies, Place, Terms, Words, decode_vector, digest, words_are_whole
 from mnemic_postgres.statements import load
 
 CATCH_UP = 256
@@ -192,7 +192,7 @@ def _searched(row: Any, again: Mapping[str, _Again]) -> Searched:
 
 
 def _vector(row: Any, dimension: int) -> bytes | None:
-    vector: bytes | None = row["vector"]
+    vector = decode_vector(row["vector"])
     fits = vector is not None and len(vector) == 4 * dimension and row["vector_check"] in (None, blob_check(vector))
     return vector if fits else None
 

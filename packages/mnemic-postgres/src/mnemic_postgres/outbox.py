@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
+from itertools import chain, islice, zip_longest
 
 from mnemic.types import Level, OutboxEntry, Scope
 from mnemic_postgres.connections import Connections, Session
+from mnemic_postgres.members import Members
 from mnemic_postgres.statements import load
 
 _OUTBOX = load("outbox")
 
 
-async def pending(connections: Connections, projection: str | None, limit: int) -> list[OutboxEntry]:
-    """Return the port's `pending`."""
+async def pending(members: Members, projection: str | None, limit: int) -> list[OutboxEntry]:
+    """Return the port's `pending`: of several servers one of each in turn, so that none has to wait for the others."""
+    found = await members.reached(partial(_pending, projection=projection, limit=limit))
+    if len(found) == 1:
+        return found[0]
+    in_turn: Iterable[OutboxEntry | None] = chain.from_iterable(zip_longest(*found))
+    return list(islice((entry for entry in in_turn if entry is not None), max(0, limit)))
+
+
+async def _pending(connections: Connections, projection: str | None, limit: int) -> list[OutboxEntry]:
     rows = await connections.ask(_OUTBOX["pending"], projection, max(0, limit))
     return [
         OutboxEntry(
@@ -27,8 +37,12 @@ async def pending(connections: Connections, projection: str | None, limit: int) 
     ]
 
 
-async def acknowledge(connections: Connections, sequences: Sequence[int], projection: str | None) -> None:
-    """Implement the port's `acknowledge`."""
+async def acknowledge(members: Members, sequences: Sequence[int], projection: str | None) -> None:
+    """Implement the port's `acknowledge`. No two servers have the same number, and an entry may have moved."""
+    await members.reached(partial(_acknowledged, sequences=sequences, projection=projection))
+
+
+async def _acknowledged(connections: Connections, sequences: Sequence[int], projection: str | None) -> None:
     if projection is None:
         await connections.write(partial(_removed, sequences=sequences))
     else:
@@ -52,7 +66,15 @@ async def unregister(session: Session, projection: str) -> None:
         await session.fetch(_OUTBOX[name], projection)
 
 
-async def projections(session: Session) -> dict[str, int]:
-    """Return the port's `projections`."""
+async def projections(members: Members) -> dict[str, int]:
+    """Return the port's `projections`, of the servers that answer."""
+    found: dict[str, int] = {}
+    for waiting in await members.reached(lambda connections: connections.read(_projections)):
+        for name, count in waiting.items():
+            found[name] = found.get(name, 0) + count
+    return found
+
+
+async def _projections(session: Session) -> dict[str, int]:
     await session.enter_drain()
     return {row["name"]: row["waiting"] for row in await session.fetch(_OUTBOX["projections"])}

@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
-from mnemic_postgres.database_access import Access
 from mnemic_postgres.failures import DRIVER_ERRORS, typed
 from mnemic_postgres.pool import connect
 
@@ -19,8 +18,9 @@ class Owner:
     It belongs to one loop. Nothing else may be done on it while one piece of work runs.
     """
 
-    def __init__(self, access: Access, search_path: str) -> None:
-        self._access = access
+    def __init__(self, dsn: str, seconds: float, search_path: str) -> None:
+        self._dsn = dsn
+        self._seconds = seconds
         self._settings = {"application_name": "mnemic", "search_path": search_path, "mnemic.upkeep": "on"}
         self._connection: Any = None
         self._turn = asyncio.Lock()
@@ -29,7 +29,7 @@ class Owner:
         """Return the result of `work`, which is given the connection. Raises StoreFailed."""
         async with self._turn:
             if self._connection is None or self._connection.is_closed():
-                self._connection = await connect(self._access.owner_dsn, self._access.seconds, self._settings)
+                self._connection = await connect(self._dsn, self._seconds, self._settings)
             try:
                 return await work(self._connection)
             except DRIVER_ERRORS as error:

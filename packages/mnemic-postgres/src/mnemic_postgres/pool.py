@@ -10,7 +10,6 @@ import asyncpg
 
 from mnemic.errors import InvalidConfig, MnemicError, StoreUnavailable
 from mnemic_postgres.failures import DRIVER_ERRORS, typed
-from mnemic_postgres.rows import decode_vector, encode_vector
 
 APP_ROLE = "mnemic_app"
 BOUND = f"SELECT CASE current_user WHEN '{APP_ROLE}' THEN 0 ELSE current_user::text::integer END"
@@ -29,7 +28,7 @@ _PLANNING = {
 }
 _QUERIES = 5000
 """Statements after which a connection is replaced, so that plans are made for the tables as they are by then."""
-_ROLE_REFUSED = {"22023", "42501"}
+ROLE_REFUSED = {"22023", "42501"}
 
 
 async def connect(dsn: str, seconds: float, settings: Mapping[str, str]) -> Any:
@@ -41,49 +40,51 @@ async def connect(dsn: str, seconds: float, settings: Mapping[str, str]) -> Any:
         raise _unreachable(error) from None
 
 
-async def open_pool(dsn: str, *, size: int, seconds: float, settings: Mapping[str, str], vector_schema: str) -> Any:
-    """Return a pool whose connections work as the application's role and speak pgvector.
+async def open_pool(dsn: str, *, size: int, seconds: float, settings: Mapping[str, str] | None) -> Any:
+    """Return a pool whose connections work as the application's role. Without `settings` they ask for nothing when
+    they start: each transaction brings what it needs, as behind a router.
 
     Raises InvalidConfig (`invalid_config:postgres_role`) and StoreUnavailable.
     """
 
-    async def prepared(connection: Any) -> None:
-        await connection.set_type_codec(
-            "vector", schema=vector_schema, encoder=encode_vector, decoder=decode_vector, format="binary"
-        )
-
     async def as_it_is(connection: Any) -> None:
         """Nothing to reset: every setting ends with its transaction."""
 
-    milliseconds = str(int(seconds * 1000))
-    limits = {"statement_timeout": milliseconds, "idle_in_transaction_session_timeout": milliseconds}
+    given = {} if settings is None else dict(session_settings(seconds, settings))
     pool = asyncpg.create_pool(
         dsn,
         min_size=0,
         max_size=size,
         max_queries=_QUERIES,
         timeout=seconds,
-        init=prepared,
         reset=as_it_is,
-        server_settings={"role": APP_ROLE, **_PLANNING, **limits, **settings},
+        server_settings=given,
     )
     try:
         async with asyncio.timeout(seconds):
-            await _tried(pool)
+            await _tried(pool, BOUND if given else "")
     except (*DRIVER_ERRORS, ValueError) as error:
         pool.terminate()
         if isinstance(error, asyncpg.PostgresError) and error.sqlstate == UNBOUND:
             raise unbound() from None
-        if isinstance(error, asyncpg.PostgresError) and error.sqlstate in _ROLE_REFUSED:
+        if isinstance(error, asyncpg.PostgresError) and error.sqlstate in ROLE_REFUSED:
             raise InvalidConfig("postgres_role", hint=f"GRANT {APP_ROLE} to the user of the connection") from None
         raise _unreachable(error) from None
     return pool
 
 
-async def _tried(pool: Any) -> None:
+def session_settings(seconds: float, settings: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """Return everything that a connection is told before it works, the role first."""
+    milliseconds = str(int(seconds * 1000))
+    limits = {"statement_timeout": milliseconds, "idle_in_transaction_session_timeout": milliseconds}
+    return tuple({"role": APP_ROLE, **_PLANNING, **limits, **settings}.items())
+
+
+async def _tried(pool: Any, command: str) -> None:
     await pool
     async with pool.acquire() as connection:
-        await connection.execute(BOUND)
+        if command:
+            await connection.execute(command)
 
 
 def unbound() -> InvalidConfig:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import struct
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -33,20 +32,17 @@ ANY_FACET = 0
 """Stands for every facet."""
 
 _TERM_BYTES = 5
-_HEADER = struct.Struct(">HH")
+_HEADER_BYTES = 4
 """Header of pgvector's binary form: the dimension, and a zero. Big-endian float32 values follow."""
 
 
-def encode_vector(vector: Vector) -> bytes:
-    """Return a vector as pgvector receives it."""
-    values = array("f", vector)
-    values.byteswap()
-    return _HEADER.pack(len(values), 0) + values.tobytes()
-
-
-def decode_vector(data: bytes) -> Vector:
-    """Return the vector that pgvector sends."""
-    values = array("f", data[_HEADER.size :])
+def decode_vector(data: bytes | None) -> Vector | None:
+    """Return the vector that `vector_send` gives. The type itself is never asked for: its number differs between
+    servers, and a connection through a router sees several.
+    """
+    if data is None:
+        return None
+    values = array("f", data[_HEADER_BYTES:])
     values.byteswap()
     return values.tobytes()
 
@@ -54,6 +50,11 @@ def decode_vector(data: bytes) -> Vector:
 def floats(vector: Vector) -> array[float]:
     """Return the values of a vector."""
     return array("f", vector)
+
+
+def sent(vector: Vector | None) -> array[float] | None:
+    """Return a vector as a parameter, `real[]`."""
+    return None if vector is None else floats(vector)
 
 
 class Bodies:
@@ -67,7 +68,7 @@ class Bodies:
         """Return the memory of a row, which is of `scope` where it does not say so. A damaged vector is none; raises
         StoreCorrupt (`memory`) where anything else is not what was written.
         """
-        vector = row["vector"]
+        vector = decode_vector(row["vector"])
         if vector is not None and row["vector_check"] not in (None, blob_check(vector)):
             self.noted.note(row["memory_id"])
             vector = None
@@ -300,7 +301,7 @@ def columns_of(memory: Memory, content: Words, context: Words) -> tuple[Any, ...
         context.packed,
         content.length,
         context.length,
-        memory.vector,
+        sent(memory.vector),
         to_micros(memory.created_at),
     )
 

@@ -30,6 +30,7 @@ _STATE = """
            to_regclass('mnemic.restoring') IS NOT NULL
            AND coalesce(current_setting('mnemic.restoring', true), '') <> 'on' AS restoring
 """
+_NEW = "SELECT to_regclass('mnemic.salt') IS NULL"
 _SERVER = """
     SELECT current_setting('server_version_num')::integer AS number, current_setting('server_encoding') AS encoding,
            current_setting('fsync') = 'on' AND current_setting('full_page_writes') = 'on' AS safe,
@@ -39,7 +40,7 @@ _ROLE = """
     SELECT rolsuper OR rolbypassrls AS exempt FROM pg_roles WHERE rolname = $1
 """
 _VECTOR = """
-    SELECT n.nspname AS name, quote_ident(n.nspname) AS quoted
+    SELECT quote_ident(n.nspname) AS quoted
     FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace WHERE t.typname = 'vector'
 """
 _TYPED = "SELECT format('ALTER TABLE mnemic.memory ALTER COLUMN vector TYPE vector(%s)', dimension) FROM mnemic.space"
@@ -69,15 +70,14 @@ class Prepared:
     """Facts that the store needs about a database that is ready. `durable`: its commits survive power loss."""
 
     salt: bytes
-    vector_schema: str
     search_path: str
     durable: bool
     synchronous: str
 
 
-async def prepare(connection: Any, space: VectorSpace | None) -> Prepared:
+async def prepare(connection: Any, space: VectorSpace | None, *, salt: bytes | None = None) -> Prepared:
     """Bring the database up to date, claim it for `space` if one is given, and see that row-level security binds the
-    application.
+    application. A new one takes the `salt`.
 
     Needs the owner's rights only where something is to be changed. Raises StoreNewer, StoreCorrupt, SpaceMismatch,
     InvalidConfig (`invalid_config:postgres_<what>`), StoreUnavailable.
@@ -89,7 +89,10 @@ async def prepare(connection: Any, space: VectorSpace | None) -> Prepared:
         if not await _ready(connection, space):
             async with connection.transaction():
                 await connection.execute("SELECT pg_advisory_xact_lock($1)", _LOCK)
+                new = salt is not None and await connection.fetchval(_NEW)
                 await migrate(connection)
+                if new:
+                    await connection.execute("UPDATE mnemic.salt SET value = $1", salt)
                 if space is not None:
                     await claim(connection, space)
         await _check_role(connection)
@@ -99,7 +102,6 @@ async def prepare(connection: Any, space: VectorSpace | None) -> Prepared:
         raise typed(error) from None
     return Prepared(
         salt=salt,
-        vector_schema=vector["name"],
         search_path=f"mnemic, {vector['quoted']}",
         durable=server["safe"],
         synchronous=server["synchronous"],

@@ -29,6 +29,7 @@ from mnemic_postgres.rows import (
     pack,
     place_of,
     places_of,
+    sent,
     storable,
 )
 from mnemic_postgres.statements import filtered, load
@@ -148,13 +149,13 @@ class PostgresSnapshot:
             self._searched(scope, place)
         if exact:
             within = replace(where, scopes=tuple(exact))
-            found.append(_scored(await self._filtered(within, _SEARCHING["nearest"], vector, limit)))
+            found.append(_scored(await self._filtered(within, _SEARCHING["nearest"], sent(vector), limit)))
         return _best(found, limit)
 
     async def _approximate(self, where: Where, scope: Scope, vector: Vector, limit: int) -> list[Scored]:
         await Step(partial(self._session.approximate, True))
         within = replace(where, scopes=(scope,))
-        near = _scored(await self._filtered(within, _SEARCHING["approximate"], vector, limit))
+        near = _scored(await self._filtered(within, _SEARCHING["approximate"], sent(vector), limit))
         await Step(partial(self._session.approximate, False))
         return near
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mnemic.errors import InvalidInput
 from mnemic.stores.codec import DAMAGED, checked_vector, vector_check
 from mnemic.stores.sealing import ERASED
 from mnemic.types import Memory, Vector, VectorSpace
@@ -68,7 +67,7 @@ async def present(connection: Any) -> VectorSpace | None:
     """Return the database's vector space; None where nothing was ever stored."""
     if await connection.fetchval("SELECT to_regclass('mnemic.space')") is None:
         return None
-    return await _space(connection, "SELECT model, dimension FROM space")
+    return await _space(connection, "SELECT model, dimension FROM mnemic.space")
 
 
 async def _space(connection: Any, sql: str) -> VectorSpace | None:
@@ -88,16 +87,32 @@ async def begin(connection: Any, space: VectorSpace) -> None:
         )
 
 
+async def filling(connection: Any) -> bool:
+    """Return True if a vector space is being filled."""
+    return await _space(connection, _NEXT) is not None
+
+
+async def filled_whole(connection: Any) -> bool:
+    """Return True if no memory lacks a vector in the space that is being filled, if one is."""
+    if not await filling(connection):
+        return True
+    return await connection.fetchval("SELECT 1 FROM memory WHERE next_vector IS NULL LIMIT 1") is None
+
+
 async def unfilled(connection: Any, bodies: Bodies, limit: int) -> list[Memory]:
     """Implement the port's `unfilled`."""
+    if not await filling(connection):
+        return []
     return [bodies.named(row) for row in await connection.fetch(_UNFILLED, max(0, limit))]
 
 
 async def fill(connection: Any, filled: Sequence[tuple[Memory, Vector]]) -> int:
-    """Implement the port's `fill`. What can no longer be opened is near to nothing: its vector is zero."""
+    """Implement the port's `fill` where a space is being filled. What can no longer be opened is near to nothing: its
+    vector is zero.
+    """
     space = await _space(connection, _NEXT)
     if space is None:
-        raise InvalidInput("space", hint="no vector space is being filled")
+        return 0
     nothing = bytes(4 * space.dimension)
     rows = []
     for memory, vector in filled:
@@ -114,13 +129,14 @@ def spelt(vector: Vector | None) -> str:
 
 
 async def switch(connection: Any) -> VectorSpace | None:
-    """Make the filled space the present one; None, and nothing done, where a memory still has no vector in it.
+    """Make the filled space the present one, if one was filled, and return the present one; None, and nothing done,
+    where a memory still has no vector in it.
 
     The index is built before, while others write; the change of names itself waits for no more than 5 seconds.
     """
     space = await _space(connection, _NEXT)
     if space is None:
-        raise InvalidInput("space", hint="no vector space is being filled")
+        return await present(connection)
     if space.dimension <= LONGEST_INDEXED:
         await _index(connection)
     async with connection.transaction():

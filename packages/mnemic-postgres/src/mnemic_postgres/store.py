@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from typing import Any, Literal, TypeVar
 
-from mnemic.errors import NotSupported, SpaceMismatch, StoreFailed, StoreUnavailable
+from mnemic.errors import InvalidInput, NotSupported, SpaceMismatch, StoreFailed, StoreUnavailable
 from mnemic.ports import Anew, Capabilities, Keyring, Snapshot, Transaction
 from mnemic.ports.optional_capabilities import Damage
 from mnemic.stores.async_transactions import drive
@@ -27,6 +27,7 @@ from mnemic_postgres.connections import Connections, Session
 from mnemic_postgres.database_access import Access, Opened
 from mnemic_postgres.indexes import Indexes
 from mnemic_postgres.lru_mapping import Recent
+from mnemic_postgres.members import Members
 from mnemic_postgres.owner_maintenance import Owner
 from mnemic_postgres.promotion import Promotions
 from mnemic_postgres.rows import Bodies, Terms, place_of, places_of, storable
@@ -60,6 +61,10 @@ class PostgresStore(Jobs, SingleReads):
     number of active memories beyond which a scope that does not fit there moves into
     the approximate vector index.
 
+    With a `router` (`pgdog`, `spqr`, or a command with {tenant} in it) `dsn` leads to one, which knows on which of the
+    `servers` a tenant lives; their own addresses are for what concerns a server as a whole: opening, migrations, the
+    outbox. See docs/postgres-router.md for what differs.
+
     With a `keyring` sealed memories are opened; where it `seals` too, what they say is sealed with the data key of
     their subject (`mnemic.stores.sealing`). The server searches too, so it must see vectors, hashed words and speakers.
     """
@@ -78,8 +83,12 @@ class PostgresStore(Jobs, SingleReads):
         bm25: Bm25 | None = None,
         keyring: Keyring | None = None,
         seals: bool = False,
+        router: str | None = None,
+        servers: Sequence[str] = (),
     ) -> None:
-        self._access = Access.checked(dsn, owner_dsn, pool_size, statement_timeout, durability, replica_dsn)
+        self._access = Access.checked(
+            dsn, owner_dsn, pool_size, statement_timeout, durability, replica_dsn, router, servers
+        )
         self._index_bytes = index_bytes
         self._exact_up_to = exact_up_to
         self._bm25 = bm25 or Bm25()
@@ -97,7 +106,9 @@ class PostgresStore(Jobs, SingleReads):
             phrase=True,
             exact_up_to=self._exact_up_to,
             sealed=frozenset({"content"} if self._sealer.seals else ()),
-            degraded=frozenset({"replica"} if self._opened is not None and self._opened.replica_fails else ()),
+            spans_tenants=self._access.router is None,
+            servers=len(self._access.server_dsns),
+            degraded=frozenset(() if self._opened is None else self._opened.failing),
         )
 
     async def open(self, space: VectorSpace | None) -> None:
@@ -120,18 +131,18 @@ class PostgresStore(Jobs, SingleReads):
             bm25=self._bm25,
             budget=self._index_bytes,
         )
-        owner = Owner(self._access, database.ready.search_path)
-        return _Opened(database, owner, promotions, indexes, terms, space)
+        return _Opened(database, promotions, indexes, terms, space)
 
     async def _found(self) -> VectorSpace:
-        owner = Owner(self._access, "mnemic")
-        try:
-            found = await owner.run(spaces.present)
-        finally:
-            owner.close()
-        if found is None:
-            raise StoreUnavailable("empty", hint="nothing was ever stored here, so it has no vector space")
-        return found
+        for dsn in self._access.server_dsns:
+            owner = Owner(dsn, self._access.seconds, "mnemic")
+            try:
+                found = await owner.run(spaces.present)
+            finally:
+                owner.close()
+            if found is not None:
+                return found
+        raise StoreUnavailable("empty", hint="nothing was ever stored here, so it has no vector space")
 
     async def close(self) -> None:
         opened, self._opened = self._opened, None
@@ -239,51 +250,64 @@ class PostgresStore(Jobs, SingleReads):
         opened = self._ready
         if whole:
             with suppress(StoreFailed):  # who lacks the owner's rights goes on without
-                await opened.as_owner(damage.fill_checks)
+                await opened.as_owners(damage.fill_checks)
         return 0
 
     async def damaged(self, tenant: str) -> list[Damage]:
         opened = self._ready
         rows = await opened.connections.read(lambda session: damage.examined(session, tenant), seconds=_EXAMINING)
         with suppress(StoreFailed):  # who lacks the owner's rights looks at rows alone
-            rows += await opened.as_owner(index_check.examined)
+            rows += [one for found in await opened.as_owners(index_check.examined) for one in found]
         return rows
 
     async def vacuum(self) -> datetime:
-        moment: datetime = await self._ready.connections.read(maintenance.now)
+        moments = await self._ready.members.each(lambda connections: connections.read(maintenance.now))
         with suppress(StoreFailed):  # who lacks the owner's rights waits for the server's own vacuum
-            await self._ready.as_owner(maintenance.vacuum)
-        return moment
+            await self._ready.as_owners(maintenance.vacuum)
+        return max(moments)
 
     async def unvacuumed(self, since: datetime) -> int:
-        return await self._ready.connections.read(lambda session: maintenance.unvacuumed(session, since))
+        work = partial(maintenance.unvacuumed, since=since)
+        return sum(await self._ready.members.each(lambda connections: connections.read(work)))
 
     async def seal(self, tenant: str) -> int:
         if not self._sealer.seals:
             raise NotSupported("seal", hint="this store was not told to seal: set MNEMIC_SEAL")
-        return await self._ready.as_owner(partial(reseal.seal, sealer=self._sealer, tenant=tenant))
+        return sum(await self._ready.as_owners(partial(reseal.seal, sealer=self._sealer, tenant=tenant)))
 
     async def reseal(self, tenant: str, anew: Anew) -> int:
-        return await self._ready.as_owner(partial(reseal.reseal, tenant=tenant, anew=anew))
+        return sum(await self._ready.as_owners(partial(reseal.reseal, tenant=tenant, anew=anew)))
 
     async def begin_space(self, space: VectorSpace) -> None:
-        await self._ready.as_owner(partial(spaces.begin, space=space))
+        await self._ready.as_owners(partial(spaces.begin, space=space))
         self._ready.next_space = space
 
     async def unfilled(self, *, limit: int) -> list[Memory]:
-        return await self._ready.as_owner(partial(spaces.unfilled, bodies=self._bodies, limit=limit))
+        found: list[Memory] = []
+        for one in await self._ready.as_owners(partial(spaces.unfilled, bodies=self._bodies, limit=limit)):
+            found += one
+        return found[: max(0, limit)]
 
     async def fill(self, filled: Sequence[tuple[Memory, Vector]]) -> int:
-        return await self._ready.as_owner(partial(spaces.fill, filled=filled))
+        await self._check_filling()
+        return sum(await self._ready.as_owners(partial(spaces.fill, filled=filled)))
 
     async def switch_space(self) -> bool:
         before = self._ready
-        space = await before.as_owner(spaces.switch)
-        if space is None:
+        await self._check_filling()
+        if not all(await before.as_owners(spaces.filled_whole)):
+            return False
+        switched = await before.as_owners(spaces.switch)
+        space = switched[0]
+        if space is None or None in switched:
             return False
         self._opened = self._searching(before.database, space)
         await before.stop()
         return True
+
+    async def _check_filling(self) -> None:
+        if not any(await self._ready.as_owners(spaces.filling)):
+            raise InvalidInput("space", hint="no vector space is being filled")
 
     async def clear_space(self) -> None:
         """Nothing is left: the server gave up the column with the change itself."""
@@ -301,10 +325,10 @@ class PostgresStore(Jobs, SingleReads):
         )
 
     async def pending(self, *, projection: str | None = None, limit: int = 100) -> list[OutboxEntry]:
-        return await outbox.pending(self._ready.connections, projection, limit)
+        return await outbox.pending(self._ready.members, projection, limit)
 
     async def acknowledge(self, sequences: Sequence[int], *, projection: str | None = None) -> None:
-        await outbox.acknowledge(self._ready.connections, sequences, projection)
+        await outbox.acknowledge(self._ready.members, sequences, projection)
 
     async def _collect(self, tenant: str) -> None:
         """Bring the lanes of the audit together."""
@@ -315,11 +339,11 @@ class PostgresStore(Jobs, SingleReads):
 
     async def _read_outbox(self, name: str, *given: Any) -> Any:
         work = getattr(outbox, name)
-        return await self._ready.connections.read(lambda session: work(session, *given))
+        return await work(self._ready.members, *given)
 
     async def _change_outbox(self, name: str, *given: Any) -> None:
         work = getattr(outbox, name)
-        await self._ready.connections.write(lambda session: work(session, *given))
+        await self._ready.members.each(lambda connections: connections.write(lambda session: work(session, *given)))
 
     @property
     def _ready(self) -> _Opened:
@@ -333,7 +357,6 @@ class _Opened:
     """Resources of an open store."""
 
     database: Opened
-    owner: Owner
     promotions: Promotions
     indexes: Indexes
     terms: Terms
@@ -352,13 +375,22 @@ class _Opened:
         return [space.dimension for space in (self.space, self.next_space) if space is not None]
 
     @property
-    def replica_fails(self) -> bool:
-        """True if reads that the replica should answer go to the primary because it fails."""
-        return self.database.replica is not None and self.database.replica.failing
+    def members(self) -> Members:
+        return self.database.members
 
-    async def as_owner(self, work: Callable[[Any], Awaitable[T]]) -> T:
-        """Return the result of `work` on the owner's connection, which sees every tenant. Raises StoreFailed."""
-        result = await self.database.thread.run(self.owner.run(work))
+    @property
+    def failing(self) -> Iterator[str]:
+        """The parts that do not answer: the replica, whose reads go to the primary, or a server behind the router."""
+        if self.database.replica is not None and self.database.replica.failing:
+            yield "replica"
+        if self.members.failing:
+            yield "server"
+
+    async def as_owners(self, work: Callable[[Any], Awaitable[T]]) -> list[T]:
+        """Return the results of `work` on the owner's connection to each server, which sees every tenant of it. Raises
+        StoreFailed.
+        """
+        result = await self.database.thread.run(self.members.as_owners(work))
         if self.database.replica is not None:
             await self.connections.write(self.database.replica.note)
         return result
@@ -367,7 +399,7 @@ class _Opened:
         """End what goes on in the background."""
 
         async def ended() -> None:
-            self.owner.close()
+            self.members.close_owners()
             await self.promotions.moves.stop()
             await self.indexes.loads.stop()
 

@@ -47,6 +47,7 @@ from mnemic_postgres.rows import (
     places_of,
     postings_of,
     raw,
+    sent,
     storable,
     unpack,
     words_are_whole,
@@ -165,7 +166,7 @@ class PostgresTransaction(Transaction):
         self, scope: Scope, place: Place, vector: Vector, limit: int, at_least: float
     ) -> list[tuple[Memory, float]]:
         changed = [memory_id for tenant, memory_id in self._before if tenant == scope.tenant]
-        given = (*place_of(scope), vector, changed, at_least, limit)
+        given = (*place_of(scope), sent(vector), changed, at_least, limit)
         await Step(partial(self._open.approximate, place.large))
         rows = await self._rows("approximate_in_scope" if place.large else "nearest_in_scope", *given)
         await Step(partial(self._open.approximate, False))

@@ -22,12 +22,13 @@ from enum import StrEnum
 from typing import Any
 
 from mnemic.errors import InvalidInput, MemoryNotFound, NotSupported, StoreFailed
+from mnemic.maintain.acts import commit_act
 from mnemic.maintain.consent import subject_token
 from mnemic.maintain.tenants import PAGE, SERVICE_TENANT, noted
-from mnemic.ports import Clock, RecordStore
+from mnemic.ports import Clock, Reads, RecordStore
 from mnemic.types import Actor
 from mnemic.types.identity import new_id
-from mnemic.unit_of_work import Mutation, Unit, apply, commit
+from mnemic.unit_of_work import Mutation, Unit, commit
 
 COMMAND_LINE = "command line"
 """The actor of an act without a credential: somebody with access to the store itself."""
@@ -266,7 +267,11 @@ class ApiKeys:
         event = await self._event(key, "api_key_revoked", by)
 
         gone: dict[str, str | None] = {_PREFIX + key_id: None, _USED + key_id: None}
-        await apply(self.store, replace(event, marks=gone, marks_of=SERVICE_TENANT))
+
+        async def decide(_: Reads) -> tuple[None, list[Mutation]]:
+            return None, [replace(event, marks=gone, marks_of=SERVICE_TENANT)]
+
+        await commit_act(self.store, decide)
 
     async def all(self, *, tenant: str | None = None) -> list[ApiKey]:
         """Every key, oldest first; of one tenant where it is named."""
@@ -295,12 +300,12 @@ class ApiKeys:
     async def _put(self, key: ApiKey, action: str, by: str) -> None:
         event = await self._event(key, action, by)
 
-        async def work(unit: Unit) -> None:
-            await noted(unit, key.principal.tenant, event.at)
+        async def decide(reads: Reads) -> tuple[None, list[Mutation]]:
+            known = await noted(reads, key.principal.tenant, event.at)
             marks = {_PREFIX + key.key_id: written(key)}
-            await unit.apply(replace(event, marks=marks, marks_of=SERVICE_TENANT))
+            return None, [*known, replace(event, marks=marks, marks_of=SERVICE_TENANT)]
 
-        await commit(self.store, work)
+        await commit_act(self.store, decide)
 
     async def _event(self, key: ApiKey, action: str, by: str) -> Mutation:
         """Return the line in the audit of the key's tenant, committed with the act itself. It says for whom the key is

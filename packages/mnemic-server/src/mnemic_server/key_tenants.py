@@ -21,7 +21,8 @@ async def note_tenants(keys: ApiKeys, clock: Clock) -> None:
 
     async def work(unit: Unit, tenants: Collection[str]) -> None:
         for tenant in tenants:
-            await noted(unit, tenant, now)
+            for mutation in await noted(unit.reads, tenant, now):
+                await unit.apply(mutation)
 
     async def ended(unit: Unit) -> None:
         await unit.apply(Mutation(tenant=SERVICE_TENANT, marks={_NOTED: now.isoformat()}))

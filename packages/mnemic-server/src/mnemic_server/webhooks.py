@@ -14,8 +14,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from mnemic.errors import InvalidInput, MemoryNotFound
+from mnemic.maintain.acts import commit_act
 from mnemic.maintain.tenants import SERVICE_TENANT
-from mnemic.ports import Clock, RecordStore
+from mnemic.ports import Clock, Reads, RecordStore
 from mnemic.unit_of_work import Mutation, Unit, commit
 from mnemic_server.credentials import COMMAND_LINE
 from mnemic_server.webhook_addresses import require_callable
@@ -141,13 +142,14 @@ class Webhooks:
         webhook = await self.find(tenant, webhook_id)
         now = self._clock.now()
 
-        async def work(unit: Unit) -> None:
-            value = await unit.reads.find_mark(SERVICE_TENANT, _STATE + webhook_id)
-            if value is not None:
-                state = replace(read_state(value), failures=0, next_at=None, disabled_at=None)
-                await unit.apply(self._line(webhook, "webhook_enabled", by, now, {}, _state_mark(webhook_id, state)))
+        async def decide(reads: Reads) -> tuple[None, list[Mutation]]:
+            value = await reads.find_mark(SERVICE_TENANT, _STATE + webhook_id)
+            if value is None:
+                return None, []
+            state = replace(read_state(value), failures=0, next_at=None, disabled_at=None)
+            return None, [self._line(webhook, "webhook_enabled", by, now, {}, _state_mark(webhook_id, state))]
 
-        await commit(self.store, work)
+        await commit_act(self.store, decide)
         return webhook
 
     async def claim(self, webhook: Webhook, holder: str, until: datetime) -> WebhookState | None:
@@ -171,20 +173,17 @@ class Webhooks:
         """Keep how far `holder` has told a webhook; False, and nothing kept, where that is not its work any more."""
         now = self._clock.now()
 
-        async def work(unit: Unit) -> bool:
-            value = await unit.reads.find_mark(SERVICE_TENANT, _STATE + webhook.webhook_id)
+        async def decide(reads: Reads) -> tuple[bool, list[Mutation]]:
+            value = await reads.find_mark(SERVICE_TENANT, _STATE + webhook.webhook_id)
             known = None if value is None else read_state(value)
             if known is None or known.holder != holder:
-                return False
+                return False, []
             marks = _state_mark(webhook.webhook_id, state)
             if state.disabled_at is not None and known.disabled_at is None:
-                line = self._line(webhook, "webhook_disabled", "mnemic", now, {"outcome": state.outcome}, marks)
-                await unit.apply(line)
-            else:
-                await unit.apply(Mutation(tenant=SERVICE_TENANT, marks=marks))
-            return True
+                return True, [self._line(webhook, "webhook_disabled", "mnemic", now, {"outcome": state.outcome}, marks)]
+            return True, [Mutation(tenant=SERVICE_TENANT, marks=marks)]
 
-        return await commit(self.store, work)
+        return await commit_act(self.store, decide)
 
     async def _put(
         self,
@@ -203,10 +202,10 @@ class Webhooks:
         elif state is not None:
             marks |= _state_mark(webhook.webhook_id, state)
 
-        async def work(unit: Unit) -> None:
-            await unit.apply(self._line(webhook, action, by, self._clock.now(), detail or {}, marks))
+        async def decide(_: Reads) -> tuple[None, list[Mutation]]:
+            return None, [self._line(webhook, action, by, self._clock.now(), detail or {}, marks)]
 
-        await commit(self.store, work)
+        await commit_act(self.store, decide)
 
     def _line(
         self, webhook: Webhook, action: str, by: str, at: datetime, detail: dict[str, Any], marks: dict[str, str | None]

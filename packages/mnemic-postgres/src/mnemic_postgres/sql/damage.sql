@@ -1,7 +1,7 @@
 -- What tells whether rows are what was written, and what gives checksums to those that have none.
 
 -- name: memories
-SELECT {columns}, m.key, m.category, m.fingerprint, m.began_at, m.ended_at, m.session, m.next_vector, m.next_vector_check,
+SELECT {columns}, m.key, m.category, m.fingerprint, m.began_at, m.ended_at, m.session, vector_send(m.next_vector) AS next_vector, m.next_vector_check,
        m.content, m.context, m.speaker, m.cues, m.words_check
 FROM {sources}
 WHERE m.tenant = $1 AND m.memory_id > $2

@@ -6,9 +6,10 @@ WITH {under}
 SELECT {document}, near.score
 FROM under d
 LEFT JOIN LATERAL (
-    SELECT max(-(v.vector <#> $7)) AS score
+    SELECT max(-(v.vector <#> wanted.vector)) AS score
     FROM document_vector v
-    WHERE v.tenant = $1 AND v.row_id = d.row_id AND vector_dims(v.vector) = vector_dims($7::vector)
+    CROSS JOIN (SELECT $7::real[]::vector AS vector OFFSET 0) wanted
+    WHERE v.tenant = $1 AND v.row_id = d.row_id AND vector_dims(v.vector) = vector_dims(wanted.vector)
 ) near ON true
 ORDER BY near.score DESC NULLS LAST, d.updated_at DESC
 LIMIT $3 OFFSET $4
@@ -31,5 +32,5 @@ DELETE FROM document_vector WHERE tenant = $1 AND row_id = ANY ($2::bigint[])
 
 -- name: put_vectors
 INSERT INTO document_vector (tenant, row_id, place, vector)
-SELECT $1, entry.row_id, entry.place, entry.vector
-FROM unnest($2::bigint[], $3::integer[], $4::vector[]) AS entry (row_id, place, vector)
+SELECT $1, entry.row_id, entry.place, entry.vector::vector
+FROM unnest($2::bigint[], $3::integer[], $4::text[]) AS entry (row_id, place, vector)

@@ -53,7 +53,7 @@ telling AS MATERIALIZED (
 SELECT memory_id, score FROM ranked ORDER BY score DESC, memory_id DESC LIMIT $10
 
 -- part: columns
-textsend(v.body) AS body, v.checksum, m.vector, m.vector_check, s.tenant, s.level, s.owner,
+textsend(v.body) AS body, v.checksum, vector_send(m.vector) AS vector, m.vector_check, s.tenant, s.level, s.owner,
 m.memory_id, m.version, m.kind, m.status, m.happened_at, m.expires_at
 
 -- part: sources

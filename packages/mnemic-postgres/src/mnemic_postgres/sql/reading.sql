@@ -14,11 +14,15 @@ AND m.status = 'active' AND m.fingerprint = $4 AND m.fingerprint <> ''
 
 -- name: held_as
 -- `get_many` as a transaction of its own.
-SELECT * FROM checked_as($1, $2, $3, $4)
+SELECT body, checksum, vector_send(vector) AS vector, vector_check, tenant, level, owner,
+       memory_id, version, kind, status, happened_at, expires_at
+FROM checked_as($1, $2, $3, $4)
 
 -- name: held_under
 -- `find_fingerprint` as a transaction of its own.
-SELECT * FROM checked_under($1, $2, $3, $4)
+SELECT body, checksum, vector_send(vector) AS vector, vector_check, tenant, level, owner,
+       memory_id, version, kind, status, happened_at, expires_at
+FROM checked_under($1, $2, $3, $4)
 
 -- name: versions
 SELECT textsend(v.body) AS body, v.checksum, v.version

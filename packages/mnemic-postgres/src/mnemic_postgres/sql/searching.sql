@@ -20,7 +20,7 @@ WITH {places}, near AS MATERIALIZED (
     SELECT held.memory_id, held.score
     FROM places
     CROSS JOIN LATERAL (
-        SELECT m.memory_id, -(m.vector <#> $4) AS score
+        SELECT m.memory_id, -(m.vector <#> (SELECT $4::real[]::vector)) AS score
         FROM memory m
         WHERE m.scope_id = places.scope_id AND m.vector IS NOT NULL AND {accepted}
         OFFSET 0
@@ -34,10 +34,10 @@ WITH {places}, near AS MATERIALIZED (
     SELECT page.memory_id, page.score
     FROM places
     CROSS JOIN LATERAL (
-        SELECT m.memory_id, -(m.vector <#> $4) AS score
+        SELECT m.memory_id, -(m.vector <#> (SELECT $4::real[]::vector)) AS score
         FROM memory m
         WHERE m.large AND m.vector IS NOT NULL AND m.scope_id = places.scope_id AND {accepted}
-        ORDER BY m.vector <#> $4
+        ORDER BY m.vector <#> (SELECT $4::real[]::vector)
         LIMIT 2 * $5
     ) page
 )

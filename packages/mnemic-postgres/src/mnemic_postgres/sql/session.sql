@@ -8,7 +8,9 @@ SELECT (SELECT model FROM space) AS model, (SELECT dimension FROM space) AS dime
 FROM enter($1, $2, $3, $4) entered
 
 -- name: enter_writing
-SELECT * FROM enter_checked($1, $2, $3, $4, $5, $6)
+SELECT model, dimension, scope_id, large, active, changes, removed_at,
+       body, checksum, vector_send(vector) AS vector, vector_check, memory_id
+FROM enter_checked($1, $2, $3, $4, $5, $6)
 
 -- name: name_drain
 SELECT set_config('mnemic.drain', 'on', true), set_config('statement_timeout', $1, true)

@@ -23,7 +23,7 @@ ORDER BY m.memory_id
 -- name: nearest_in_scope
 -- Without the memories that this transaction has changed ($5): its owner adds what they were before.
 WITH near AS MATERIALIZED (
-    SELECT m.memory_id, -(m.vector <#> $4) AS score
+    SELECT m.memory_id, -(m.vector <#> (SELECT $4::real[]::vector)) AS score
     FROM scope s
     JOIN memory m ON m.tenant = s.tenant AND m.scope_id = s.scope_id
     WHERE s.tenant = $1 AND s.level = $2 AND s.owner = $3
@@ -40,11 +40,11 @@ JOIN memory_version v ON v.tenant = m.tenant AND v.memory_id = m.memory_id AND v
 -- name: approximate_in_scope
 -- The same from the approximate index, with the settings of `approximately`.
 WITH near AS MATERIALIZED (
-    SELECT m.memory_id, -(m.vector <#> $4) AS score
+    SELECT m.memory_id, -(m.vector <#> (SELECT $4::real[]::vector)) AS score
     FROM memory m
     WHERE m.large AND m.tenant = $1 AND m.status = 'active' AND m.vector IS NOT NULL AND m.memory_id <> ALL ($5::text[])
     AND m.scope_id = (SELECT s.scope_id FROM scope s WHERE s.tenant = $1 AND s.level = $2 AND s.owner = $3)
-    ORDER BY m.vector <#> $4
+    ORDER BY m.vector <#> (SELECT $4::real[]::vector)
     LIMIT 2 * $7
 ), best AS (
     SELECT memory_id, score FROM near WHERE score >= $6 ORDER BY score DESC, memory_id DESC LIMIT $7
@@ -97,7 +97,7 @@ WITH kept AS (
     )
     VALUES (
         $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,
-        $18, $19, $20, $21, $22, $23, $24, $25, octet_length($26::text),
+        $18, $19, $20, $21, $22, $23::real[]::vector, $24, $25, octet_length($26::text),
         CASE WHEN $28::boolean THEN (
             SELECT coalesce(max(turn) + 1, 0) FROM memory
             WHERE tenant = $1 AND scope_id = $2 AND session_digest = $15 AND turn IS NOT NULL
@@ -136,8 +136,8 @@ WITH changed AS (
     SET version = $4, kind = $5, status = $6, key = $7, category = $8, fingerprint = $9,
         happened_at = $10, began_at = $11, ended_at = $12, expires_at = $13,
         session = $14, session_digest = $15, speaker = $16, speaker_digest = $17,
-        cues = $18, content = $19, context = $20, content_length = $21, context_length = $22, vector = $23,
-        next_vector = CASE WHEN memory.vector IS NOT DISTINCT FROM $23 THEN memory.next_vector END,
+        cues = $18, content = $19, context = $20, content_length = $21, context_length = $22, vector = $23::real[]::vector,
+        next_vector = CASE WHEN memory.vector IS NOT DISTINCT FROM $23::real[]::vector THEN memory.next_vector END,
         created_at = $24, large = $25, bytes = octet_length($26::text),
         changed = (SELECT changes + 1 FROM scope WHERE tenant = $1 AND scope_id = $2),
         vector_check = $34, words_check = $35

@@ -48,7 +48,8 @@ class TrailContract(Setting):
 
     async def test_the_audit_is_numbered_and_chained_per_tenant(self, store: RecordStore) -> None:
         for number in range(5):
-            await _audit(store, _event(number), _event(number, "rival"))
+            await _audit(store, _event(number))
+            await _audit(store, _event(number, "rival"))
         lines = await store.audit("acme")
         assert [line.sequence for line in lines] == [1, 2, 3, 4, 5]
         assert [replace(line, sequence=0, hash="") for line in lines] == [_event(number) for number in range(5)]
@@ -66,7 +67,8 @@ class TrailContract(Setting):
 
     async def test_the_store_checks_its_own_audit(self, store: RecordStore) -> None:
         for number in range(4):
-            await _audit(store, _event(number), _event(number, "rival"))
+            await _audit(store, _event(number))
+            await _audit(store, _event(number, "rival"))
         lines = await store.audit("acme")
         assert await store.broken_audit("acme") == (4, None, lines[-1].hash)
         assert await store.broken_audit("nobody") == (0, None, "")

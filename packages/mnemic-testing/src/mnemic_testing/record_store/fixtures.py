@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -42,13 +43,15 @@ def memory(content: str, *, at: datetime = START, **fields: Any) -> Memory:
 
 
 async def remember(store: RecordStore, *memories: Memory) -> None:
-    """Insert `memories` in one transaction."""
+    """Insert `memories` in one transaction, or one for each tenant where there are several."""
 
-    async def work(transaction: Transaction) -> None:
+    async def work(transaction: Transaction, tenant: str) -> None:
         for each in memories:
-            await transaction.insert(each)
+            if each.scope.tenant == tenant:
+                await transaction.insert(each)
 
-    await store.transact(work)
+    for tenant in dict.fromkeys(each.scope.tenant for each in memories):
+        await store.transact(partial(work, tenant=tenant))
 
 
 async def change(store: RecordStore, changed: Memory) -> None:

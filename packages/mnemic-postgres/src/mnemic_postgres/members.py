@@ -1,0 +1,102 @@
+"""Servers that hold the tenants, each reached directly: for what concerns a server as a whole, as its outbox does."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, TypeVar
+
+from mnemic.errors import StoreBusy, StoreUnavailable
+from mnemic_postgres.connections import Connections
+from mnemic_postgres.owner_maintenance import Owner
+
+T = TypeVar("T")
+
+SHORTEST_REST, LONGEST_REST = 1.0, 30.0
+"""Seconds for which a server that failed is left alone; twice as long each time."""
+
+
+class Member:
+    """One server: connections that work as the application does, and one with the owner's rights."""
+
+    def __init__(self, connections: Connections, owner: Owner) -> None:
+        self.connections = connections
+        self.owner = owner
+        self.rest, self.rests_until = 0.0, float("-inf")
+
+    @property
+    def failing(self) -> bool:
+        """True if it did not answer when it was last asked."""
+        return self.rest > 0
+
+    def failed(self) -> None:
+        """Leave the server alone for a while."""
+        self.rest = min(LONGEST_REST, max(SHORTEST_REST, 2 * self.rest))
+        self.rests_until = time.monotonic() + self.rest
+
+
+class Members:
+    """All servers of a store: one, or those behind a router."""
+
+    def __init__(self, members: Sequence[Member]) -> None:
+        self._members = members
+
+    def __len__(self) -> int:
+        return len(self._members)
+
+    @property
+    def failing(self) -> bool:
+        """True if one of several does not answer."""
+        return len(self) > 1 and any(member.failing for member in self._members)
+
+    async def each(self, work: Callable[[Connections], Awaitable[T]]) -> list[T]:
+        """Return the result of `work` on every server, one after the other. Raises what the first one raises."""
+        return [await work(member.connections) for member in self._members]
+
+    async def reached(self, work: Callable[[Connections], Awaitable[T]]) -> list[T]:
+        """Return the results of those that answer: of several servers, one that does not keeps none from the others.
+        Raises StoreUnavailable or StoreBusy where none does.
+        """
+        found: list[T] = []
+        failure: StoreUnavailable | StoreBusy | None = None
+        for member in self._members:
+            if len(self) > 1 and time.monotonic() < member.rests_until:
+                continue
+            try:
+                found.append(await work(member.connections))
+                member.rest = 0.0
+            except (StoreUnavailable, StoreBusy) as error:
+                failure = error
+                member.failed()
+        if not found:
+            raise failure or StoreUnavailable(hint="no server answers")
+        return found
+
+    async def ask_any(self, statement: str) -> list[Any]:
+        """Return the rows of a statement whose answer is the same on every server, from one that answers."""
+        failure: StoreUnavailable | StoreBusy | None = None
+        for member in self._members:
+            try:
+                return await member.connections.ask(statement)
+            except (StoreUnavailable, StoreBusy) as error:
+                failure = error
+        assert failure is not None
+        raise failure
+
+    async def as_owners(self, work: Callable[[Any], Awaitable[T]]) -> list[T]:
+        """Return the result of `work` with the owner's rights on every server, one after the other. For the loop of the
+        connections. Raises StoreFailed.
+        """
+        return [await member.owner.run(work) for member in self._members]
+
+    def close_owners(self) -> None:
+        """Let go of the connections with the owner's rights."""
+        for member in self._members:
+            member.owner.close()
+
+    async def close(self, but: Connections) -> None:
+        """Let go of the connections, `but` for those that somebody else closes."""
+        self.close_owners()
+        for member in self._members:
+            if member.connections is not but:
+                await member.connections.close()

@@ -1,0 +1,41 @@
+"""Acts of the service on a tenant, whose marks lie in another tenant than their lines in the audit."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from mnemic.ports import Reads, RecordStore
+from mnemic.unit_of_work import Mutation, Unit, apply, commit
+
+T = TypeVar("T")
+
+
+async def commit_act(store: RecordStore, decide: Callable[[Reads], Awaitable[tuple[T, Sequence[Mutation]]]]) -> T:
+    """Commit an act whose lines belong to one tenant and whose marks to another (`Mutation.marks_of`).
+
+    One transaction, where the store's may concern two tenants. Elsewhere the lines are committed first and then the
+    marks, after `decide` was asked once more: what is in force has its line. Cut short in between, the act is not in
+    force; whoever does it again leaves a second line.
+    """
+
+    async def whole(unit: Unit) -> T:
+        result, mutations = await decide(unit.reads)
+        for mutation in mutations:
+            await unit.apply(mutation)
+        return result
+
+    async def kept(unit: Unit) -> T:
+        result, mutations = await decide(unit.reads)
+        for mutation in mutations:
+            await unit.apply(replace(mutation, action=None))
+        return result
+
+    if store.capabilities.spans_tenants:
+        return await commit(store, whole)
+    _, mutations = await commit(store, lambda unit: decide(unit.reads))
+    for mutation in mutations:
+        if mutation.action is not None:
+            await apply(store, replace(mutation, marks={}))
+    return await commit(store, kept)

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from mnemic.ports import RecordStore
-from mnemic_testing.record_store import RecordStoreContract
+from mnemic_testing.record_store import DimensionsContract, RecordStoreContract, SearchingContract, Setting
 from mnemic_testing.record_store.row_damage import Part
 from tests.postgres_damage import SPOIL
 from tests.routed import SERVERS, RoutedServers
 
 
-class RoutedContract(RecordStoreContract):
+class Routed(Setting):
     """Whatever the suite does, the router is asked for nothing that it could not carry."""
 
     @pytest.fixture(autouse=True)
@@ -29,11 +29,11 @@ class RoutedContract(RecordStoreContract):
         return True
 
 
-class TestRoutedStore(RoutedContract):
+class TestRoutedStore(Routed, RecordStoreContract):
     def new_store(self, folder: Path) -> RecordStore:
         return self.servers.store(folder, pool_size=3)
 
 
-class TestRoutedStoreThatSearchesInTheDatabase(RoutedContract):
+class TestRoutedStoreThatSearchesInTheDatabase(Routed, SearchingContract, DimensionsContract):
     def new_store(self, folder: Path) -> RecordStore:
         return self.servers.store(folder, pool_size=3, index_bytes=0)

@@ -304,6 +304,7 @@ class _Attempt:
             return result
         except Exception:
             clean = not session.begun or await _rolled_back(connection)
+            session.begun = False
             raise
         finally:
             if clean and self._begin == _READ and session.begun:

@@ -54,13 +54,21 @@ async def _removed(session: Session, sequences: Sequence[int]) -> None:
     await session.fetch(_OUTBOX["remove"], list(sequences))
 
 
-async def register(session: Session, projection: str) -> None:
+async def register(members: Members, projection: str) -> None:
     """Implement the port's `register`."""
+    await members.each(lambda connections: connections.write(partial(_registered, projection=projection)))
+
+
+async def unregister(members: Members, projection: str) -> None:
+    """Implement the port's `unregister`."""
+    await members.each(lambda connections: connections.write(partial(_unregistered, projection=projection)))
+
+
+async def _registered(session: Session, projection: str) -> None:
     await session.fetch(_OUTBOX["register"], projection)
 
 
-async def unregister(session: Session, projection: str) -> None:
-    """Implement the port's `unregister`."""
+async def _unregistered(session: Session, projection: str) -> None:
     await session.enter_drain()
     for name in ("unregister", "remove_left", "forget_taken"):
         await session.fetch(_OUTBOX[name], projection)

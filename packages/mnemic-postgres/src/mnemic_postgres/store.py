@@ -10,7 +10,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any, Literal, TypeVar
 
-from mnemic.errors import InvalidInput, NotSupported, SpaceMismatch, StoreFailed, StoreUnavailable
+from mnemic.errors import NotSupported, SpaceMismatch, StoreFailed, StoreUnavailable
 from mnemic.ports import Anew, Capabilities, Keyring, Snapshot, Transaction
 from mnemic.ports.optional_capabilities import Damage
 from mnemic.stores.async_transactions import drive
@@ -20,8 +20,8 @@ from mnemic.stores.relational.statements import Ask
 from mnemic.stores.sealing import Sealer
 from mnemic.stores.single_reads import Held, SingleReads
 from mnemic.text.bm25 import Bm25
-from mnemic.types import AuditEvent, Deadline, Memory, OutboxEntry, Scope, Vector, VectorSpace
-from mnemic_postgres import damage, index_check, maintenance, outbox, reseal, spaces
+from mnemic.types import AuditEvent, Deadline, Memory, Scope, Vector, VectorSpace
+from mnemic_postgres import damage, index_check, maintenance, next_space, outbox, reseal, spaces
 from mnemic_postgres.audit_chain import Trails, collect
 from mnemic_postgres.connections import Connections, Session
 from mnemic_postgres.database_access import Access, Opened
@@ -283,31 +283,19 @@ class PostgresStore(Jobs, SingleReads):
         self._ready.next_space = space
 
     async def unfilled(self, *, limit: int) -> list[Memory]:
-        found: list[Memory] = []
-        for one in await self._ready.as_owners(partial(spaces.unfilled, bodies=self._bodies, limit=limit)):
-            found += one
-        return found[: max(0, limit)]
+        return await next_space.unfilled(self._ready.as_owners, self._bodies, limit)
 
     async def fill(self, filled: Sequence[tuple[Memory, Vector]]) -> int:
-        await self._check_filling()
-        return sum(await self._ready.as_owners(partial(spaces.fill, filled=filled)))
+        return await next_space.fill(self._ready.as_owners, filled)
 
     async def switch_space(self) -> bool:
         before = self._ready
-        await self._check_filling()
-        if not all(await before.as_owners(spaces.filled_whole)):
-            return False
-        switched = await before.as_owners(spaces.switch)
-        space = switched[0]
-        if space is None or None in switched:
+        space = await next_space.switch(before.as_owners)
+        if space is None:
             return False
         self._opened = self._searching(before.database, space)
         await before.stop()
         return True
-
-    async def _check_filling(self) -> None:
-        if not any(await self._ready.as_owners(spaces.filling)):
-            raise InvalidInput("space", hint="no vector space is being filled")
 
     async def clear_space(self) -> None:
         """Nothing is left: the server gave up the column with the change itself."""
@@ -324,12 +312,6 @@ class PostgresStore(Jobs, SingleReads):
             lambda session: maintenance.broken_audit(session, tenant, self._sealer.sign)
         )
 
-    async def pending(self, *, projection: str | None = None, limit: int = 100) -> list[OutboxEntry]:
-        return await outbox.pending(self._ready.members, projection, limit)
-
-    async def acknowledge(self, sequences: Sequence[int], *, projection: str | None = None) -> None:
-        await outbox.acknowledge(self._ready.members, sequences, projection)
-
     async def _collect(self, tenant: str) -> None:
         """Bring the lanes of the audit together."""
         await self._ready.connections.write(lambda session: collect(session, tenant, self._sealer.sign))
@@ -343,7 +325,7 @@ class PostgresStore(Jobs, SingleReads):
 
     async def _change_outbox(self, name: str, *given: Any) -> None:
         work = getattr(outbox, name)
-        await self._ready.members.each(lambda connections: connections.write(lambda session: work(session, *given)))
+        await work(self._ready.members, *given)
 
     @property
     def _ready(self) -> _Opened:

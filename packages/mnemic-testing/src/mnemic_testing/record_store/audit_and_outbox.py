@@ -179,10 +179,10 @@ class TrailContract(Setting):
         await store.transact(work)
 
         async def find(transaction: Transaction) -> list[object]:
-            found = [await transaction.find_request(tenant, "key-1") for tenant in ("acme", "rival")]
-            return [*found, await transaction.find_request("acme", "key-2")]
+            return [await transaction.find_request("acme", name) for name in ("key-1", "key-2")]
 
-        assert await store.transact(find) == [("digest", '{"outcome":"created"}'), None, None]
+        assert await store.transact(find) == [("digest", '{"outcome":"created"}'), None]
+        assert await store.transact(lambda transaction: transaction.find_request("rival", "key-1")) is None
         with pytest.raises(IdempotencyConflict):
             await store.transact(work)
         assert await store.count(everything()) == 1

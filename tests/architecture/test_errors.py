@@ -10,6 +10,7 @@ import pytest
 import mnemic.errors
 from mnemic import reason_codes
 from mnemic.errors import BudgetSpent, MnemicError
+from mnemic_language import reason_codes as sentence_reason_codes
 from mnemic_server import service_reason_codes
 from tests.architecture.sources import PACKAGES, ROOT
 
@@ -58,6 +59,12 @@ def test_takes_its_code_from_the_list_of_reasons(error: type[MnemicError]) -> No
 
 def test_a_reason_has_the_name_of_its_code() -> None:
     assert {name: code for name, code in CODES.items() if name != code.upper()} == {}
+
+
+def test_the_library_of_language_says_the_same_codes() -> None:
+    named = {name: code for name, code in vars(sentence_reason_codes).items() if name.isupper()}
+    assert named
+    assert named.items() <= CODES.items()
 
 
 def test_every_reason_is_explained() -> None:

@@ -38,7 +38,14 @@ def blocks(page: str, language: str) -> list[str]:
 
 @pytest.mark.parametrize(
     "page",
-    ["README.md", "docs/getting-started.md", "docs/graph.md", "docs/kinds.md", "packages/mnemic-redact/README.md"],
+    [
+        "README.md",
+        "docs/getting-started.md",
+        "docs/graph.md",
+        "docs/kinds.md",
+        "packages/mnemic-language/README.md",
+        "packages/mnemic-redact/README.md",
+    ],
 )
 def test_the_code_runs_as_it_stands(page: str, tmp_path: Path) -> None:
     """All blocks of a page, one after the other, in one process and an empty folder."""

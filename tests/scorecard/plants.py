@@ -220,7 +220,7 @@ PLANTS = (
     Plant(
         row="S36",
         defect="a regular expression takes quadratic time",
-        file="src/mnemic/text/analyse.py",
+        file="packages/mnemic-language/src/mnemic_language/text/analyse.py",
         was='_HUMPED = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")',
         now='_HUMPED = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]|\\s+x")',
         tests=("tests/security/test_linear_patterns.py",),

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from mnemic.text.pattern import Pattern
+from mnemic_language.text.pattern import Pattern
 from tests.architecture.sources import PACKAGES
 from tests.faults.scale import size
 

@@ -20,12 +20,12 @@ from mnemic.errors import MemoryNotFound, MnemicError
 from mnemic.extract import is_users_own
 from mnemic.extract.messages import is_recorded
 from mnemic.extract.model import windows
-from mnemic.extract.small_talk import is_small_talk
 from mnemic.maintain.capture_queue import Lease, Waiting, enqueue, messages_of, take_out, waiting
 from mnemic.ports import Clock, RecordStore
 from mnemic.reason_codes import CONSENT_REQUIRED
 from mnemic.types import Actor, Message, WriteReceipt
 from mnemic.types.trace import RunReport, RunStatus
+from mnemic_language.sentences.small_talk import is_small_talk
 
 logger = logging.getLogger("mnemic.engine.background_capture")
 

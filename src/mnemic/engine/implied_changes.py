@@ -8,19 +8,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from mnemic.compare.change import frame_of, framed, judge
-from mnemic.compare.features import takes_back
 from mnemic.dispatch.gateway import MemoryGateway
 from mnemic.errors import EmbedderFailed, RunStopped, SpaceMismatch
 from mnemic.extract import Extraction, is_users_own
-from mnemic.extract.clauses import sentences
 from mnemic.extract.operations import source_of
 from mnemic.extract.relative_times import timed
-from mnemic.extract.social_remarks import is_company
 from mnemic.policy.proposal_check import check_candidate
 from mnemic.reason_codes import NOT_DURABLE, NOT_UNDERSTOOD, OPINION, THIRD_PARTY, TRANSIENT
 from mnemic.types import Actor, Candidate, Deadline, Kind, Level, Message, Where
 from mnemic.types.cosines import read
+from mnemic_language.compare.change import frame_of, framed, judge
+from mnemic_language.compare.features import takes_back
+from mnemic_language.sentences.clauses import sentences
+from mnemic_language.sentences.social_remarks import is_company
 
 DOUBTFUL = frozenset({NOT_UNDERSTOOD, NOT_DURABLE, OPINION, TRANSIENT, THIRD_PARTY})
 """Reasons for leaving something out that the memory which it changes may outweigh."""

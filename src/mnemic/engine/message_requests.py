@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from mnemic.compare.statement_frame import Frame
 from mnemic.dispatch.gateway import MemoryGateway
 from mnemic.extract import Extraction, is_users_own
-from mnemic.extract.about_memory import Asked, asked_of_memory
 from mnemic.reason_codes import MEMORY_REQUEST
 from mnemic.types import Actor, Deadline, Intent, Kind, Level, Memory, MemoryRequest, Message, Skipped, Where
+from mnemic_language.compare.statement_frame import Frame
+from mnemic_language.sentences.about_memory import Asked, asked_of_memory
 
 MOST_NAMED = 20
 """Memories that a request about one subject names."""

@@ -15,7 +15,7 @@ from mnemic.policy.grant import admit_intent
 from mnemic.requests import Request
 from mnemic.types import Actor, Deadline, JsonValue, Kind, Memory, Scope, Status, aware
 from mnemic.types.catalog import kind_of
-from mnemic.types.defaults import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
+from mnemic.types.measures import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
 from mnemic.write.pipeline import MemoryWritePipeline
 
 if TYPE_CHECKING:

@@ -27,9 +27,9 @@ from mnemic.policy.rules import Policy
 from mnemic.retrieve.bias import PREFERENCE_BIAS, RELEVANCE, STANDING, Bias
 from mnemic.retrieve.preference_relevance import Ask
 from mnemic.retrieve.time_order import asks_order, in_time_order
-from mnemic.retrieve.topics import KEYS
 from mnemic.types import Actor, Deadline, Hit, Memory, Recalled, RecallRequest, SearchResult, Status
 from mnemic.types.recall_limits import shortened
+from mnemic_language.questions.topics import KEYS
 
 MAX_STANDING = 40
 """Pinned memories and preferences that one search may bring; how many of them are shown is a matter of tokens."""

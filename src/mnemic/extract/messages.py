@@ -6,10 +6,10 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
-from mnemic.extract.pasted_text import data_spans
 from mnemic.policy.proposal_check import MAX_CONTENT_CHARS
 from mnemic.reason_codes import NOT_DURABLE, TRANSIENT
 from mnemic.types import PASTED, Candidate, Kind, Message, Origin, Source
+from mnemic_language.sentences.pasted_text import data_spans
 
 MESSAGE_CATEGORY = "message"
 _INJECTED = re.compile(r'<memory fence="([^"\n]{1,64})">\n(?:.*\n)*?fence \1\n</memory>\n*')

@@ -20,8 +20,8 @@ from mnemic.ports import Completer
 from mnemic.ports.metering import metered
 from mnemic.prompts import Beside, capture_prompt, window_prompt
 from mnemic.reason_codes import ORIGIN, UNSUPPORTED
-from mnemic.text.normalise import canonical_key, clean_content
 from mnemic.types import Candidate, Cost, Deadline, Message, Skipped
+from mnemic.types.values import canonical_key, clean_content
 
 MAX_MESSAGE_CHARS = 32_768
 WINDOW_CHARS = 16_000

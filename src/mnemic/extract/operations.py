@@ -12,10 +12,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
-from mnemic.compare.change import bears, frame_of, framed
 from mnemic.errors import InvalidInput, RunStopped
-from mnemic.extract.classify.classifier import weights
-from mnemic.extract.clauses import clause_around, clauses, sentences
 from mnemic.extract.grounding import Folded, ground
 from mnemic.extract.message_context import Around, known_key
 from mnemic.extract.relative_times import timed
@@ -25,9 +22,12 @@ from mnemic.policy.budget import Budget
 from mnemic.policy.proposal_check import check_candidate, check_candidates
 from mnemic.policy.rules import Policy
 from mnemic.reason_codes import UNKNOWN_MEMORY, UNKNOWN_OPERATION, UNSUPPORTED
-from mnemic.text.normalise import canonical_key
 from mnemic.types import Candidate, Memory, Message, Origin, Skipped, Source, Trust, lowered
 from mnemic.types.catalog import TRUST
+from mnemic.types.values import canonical_key
+from mnemic_language.compare.change import bears, frame_of, framed
+from mnemic_language.sentences.classify.classifier import weights
+from mnemic_language.sentences.clauses import clause_around, clauses, sentences
 
 INSTRUCTION = "instruction"
 FEW_STEMS = 2

@@ -1,8 +1,8 @@
 """Times that a statement gives relative to its message: "since last March", "two weeks ago", "until Friday".
 
-Only an expression that `mnemic.text.times` resolves to exactly one day, given the day of the message, is used. "Next
-Friday", said on a Wednesday, may be this week's or next week's, and "last week" is not a day: such expressions are
-ignored, and so is a statement with two days.
+Only an expression that `mnemic_language.text.times` resolves to exactly one day, given the day of the message, is used.
+"Next Friday", said on a Wednesday, may be this week's or next week's, and "last week" is not a day: such expressions
+are ignored, and so is a statement with two days.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 from typing import NamedTuple
 
-from mnemic.text.english import MONTHS, WEEKDAYS
-from mnemic.text.pattern import Pattern
-from mnemic.text.times import periods_in
 from mnemic.types import Candidate
+from mnemic_language.text.english import MONTHS, WEEKDAYS
+from mnemic_language.text.pattern import Pattern
+from mnemic_language.text.times import periods_in
 
 _WEEKDAY, _MONTH = "|".join(WEEKDAYS), "|".join(MONTHS[1:])
 

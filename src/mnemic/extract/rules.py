@@ -20,28 +20,29 @@ from types import MappingProxyType
 
 import numpy as np
 
-from mnemic.compare.expressions import FROM_NOW_ON
 from mnemic.errors import EmbedderFailed, RunStopped
 from mnemic.extract import Extraction, is_users_own
-from mnemic.extract.classify.classifier import LABELS, Floats, Opinion, weights
-from mnemic.extract.clauses import Clause, clauses
 from mnemic.extract.operations import source_of
-from mnemic.extract.pasted_text import data_spans, fiction_from, merged
 from mnemic.extract.relative_times import timed
-from mnemic.extract.signals import DENIES_SAYING, mood_of, payload_follows
-from mnemic.extract.social_remarks import is_company
-from mnemic.extract.statements import Piece, Statement, anchored, decided, pieces_of
-from mnemic.extract.tables import other_languages, straight
-from mnemic.extract.temporary_states import takes_back_in_jest
 from mnemic.extract.typed_facts import says_more, typed_facts
 from mnemic.policy.budget import Budget, check_time
 from mnemic.policy.proposal_check import check_candidate, drop_duplicates
 from mnemic.policy.rules import Policy
 from mnemic.ports import Embedder
 from mnemic.reason_codes import JOKE, MAX_CAPTURE_ITEMS, NOT_UNDERSTOOD, ORIGIN, QUOTED, TRANSIENT
-from mnemic.text.normalise import clean_content, invisible
-from mnemic.text.pattern import Pattern
 from mnemic.types import Candidate, Deadline, Message, Skipped
+from mnemic.types.values import clean_content
+from mnemic_language.compare.expressions import FROM_NOW_ON
+from mnemic_language.sentences.classify.classifier import LABELS, Floats, Opinion, weights
+from mnemic_language.sentences.clauses import Clause, clauses
+from mnemic_language.sentences.pasted_text import data_spans, fiction_from, merged
+from mnemic_language.sentences.signals import DENIES_SAYING, mood_of, payload_follows
+from mnemic_language.sentences.social_remarks import is_company
+from mnemic_language.sentences.statements import Piece, Statement, anchored, decided, pieces_of
+from mnemic_language.sentences.tables import other_languages, straight
+from mnemic_language.sentences.temporary_states import takes_back_in_jest
+from mnemic_language.text.normalise import invisible
+from mnemic_language.text.pattern import Pattern
 
 MAX_MESSAGE_CHARS = 32_768
 MAX_CLAUSE_CHARS = 400

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from mnemic.extract.signals import NEGATED, WISH
-from mnemic.extract.tables import Rule, english, spanish, tidy
 from mnemic.policy.rules import Policy
-from mnemic.text.analyse import terms
-from mnemic.text.pattern import Pattern
+from mnemic_language.sentences.signals import NEGATED, WISH
+from mnemic_language.sentences.tables import Rule, english, spanish, tidy
+from mnemic_language.text.analyse import terms
+from mnemic_language.text.pattern import Pattern
 
 _TYPED = (*english.RULES, *spanish.RULES)
 TABLE_KEYS = frozenset(rule.key for rule in _TYPED if rule.key is not None)

@@ -11,19 +11,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from mnemic.compare.statement_frame import stated_until
-from mnemic.extract.classify.classifier import weights
-from mnemic.extract.clauses import Clause, clauses
 from mnemic.extract.grounding import Folded, same_word
-from mnemic.extract.pasted_text import data_spans, fiction_from
-from mnemic.extract.remember import asked_to_remember
-from mnemic.extract.signals import is_certain, left_out, mood_of, payload_follows
-from mnemic.extract.tables import pattern
 from mnemic.extract.typed_facts import typed_facts
 from mnemic.policy.rules import Policy
 from mnemic.reason_codes import HYPOTHETICAL, NEGATED, PAST, QUOTED, THIRD_PARTY, TRANSIENT, UNSUPPORTED
-from mnemic.text.analyse import terms
 from mnemic.types import Candidate, Message
+from mnemic_language.compare.statement_frame import stated_until
+from mnemic_language.sentences.classify.classifier import weights
+from mnemic_language.sentences.clauses import Clause, clauses
+from mnemic_language.sentences.pasted_text import data_spans, fiction_from
+from mnemic_language.sentences.remember import asked_to_remember
+from mnemic_language.sentences.signals import is_certain, left_out, mood_of, payload_follows
+from mnemic_language.sentences.tables import pattern
+from mnemic_language.text.analyse import terms
 
 LASTS_FROM = 0.5
 """The classifier's share from which an order is read as one that lasts."""

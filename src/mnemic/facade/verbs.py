@@ -12,7 +12,7 @@ from mnemic.facade.maintenance_verbs import KindsAndUpkeep
 from mnemic.kinds.all_kinds import SevenKinds
 from mnemic.runtime.sync_facade import Ground, M, through, verb
 from mnemic.types import Actor, AuditEvent, Candidate, Kind, Memory, Message, WriteReceipt
-from mnemic.types.defaults import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
+from mnemic.types.measures import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
 
 if TYPE_CHECKING:
     from mnemic.facade.governance import AuditTrail, ConsentBook, Privacy, ReviewQueue

@@ -9,8 +9,6 @@ from enum import Enum
 from functools import partial
 from typing import Any
 
-from mnemic.extract.entities.relation_questions import AskedRelations, read_asked
-from mnemic.extract.entities.relations import LABELS, THING
 from mnemic.graph.entity_names import ME_NODE, SAME, key_of, node_of
 from mnemic.graph.entity_resolution import Same
 from mnemic.graph.walks import Walks
@@ -18,10 +16,12 @@ from mnemic.ports import Snapshot
 from mnemic.ports.graph import GraphStore
 from mnemic.retrieve.graph_neighbourhood import SAID, Reached, Walk
 from mnemic.retrieve.optional_backend import OptionalBackend
-from mnemic.retrieve.question import COMMON
-from mnemic.text.names import slug
-from mnemic.text.spelled_names import spelled_names
 from mnemic.types import Deadline, Kind, Level, Neighbour, Scope, Where
+from mnemic_language.entities.relation_questions import AskedRelations, read_asked
+from mnemic_language.entities.relations import LABELS, THING
+from mnemic_language.questions.question_words import COMMON
+from mnemic_language.text.names import slug
+from mnemic_language.text.spelled_names import spelled_names
 
 MOST_CHARS = 2_000
 """Of a query; what stands behind them names nothing."""

@@ -10,8 +10,8 @@ from typing import Protocol, overload
 from mnemic.inject.compact import ENTRY_OVERHEAD_TOKENS
 from mnemic.inject.escape import defused, visible
 from mnemic.inject.tokens import TokenCount, estimated_tokens
-from mnemic.text.normalise import canonical_value
 from mnemic.types import PASTED, SHARED, Actor, Deadline, Hit, Memory, Origin, Status, Trust
+from mnemic_language.text.normalise import canonical_value
 
 TRUSTED_ORIGINS = frozenset({Origin.USER_STATED, Origin.OPERATOR, Origin.IMPORT})
 """Channels whose words are a person's own. Content from a tool, the web or a model is untrusted."""

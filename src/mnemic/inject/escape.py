@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from mnemic.text.normalise import clean_content
+from mnemic.types.values import clean_content
 
 _ESCAPES = (
     ("&", "&amp;"),

@@ -28,7 +28,7 @@ from mnemic.ports import Clock
 from mnemic.reason_codes import NOT_TRIGGERED, NOTHING_NEW, NOTHING_RELEVANT
 from mnemic.runtime.clock import SystemClock
 from mnemic.types import Deadline
-from mnemic.types.defaults import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
+from mnemic.types.measures import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
 from mnemic.types.recall_limits import DEFAULT_LEAST_RELEVANCE, DEFAULT_STANDING_SHARE, shortened
 
 logger = logging.getLogger(__name__)

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 from mnemic.errors import InvalidInput, NotSupported, StoreFailed
 from mnemic.extract.entities import ME, ROLE, EntityReader, Named, StatedRelation
 from mnemic.extract.entities.model import ModelEntityReader
-from mnemic.extract.entities.relations import LABELS, SAME_AS, THING, USER, rule_of
 from mnemic.extract.entities.rules import RuleEntityReader
 from mnemic.graph.entity_names import (
     MAX_VALUE_CHARS,
@@ -51,6 +50,7 @@ from mnemic.types import (
     WriteReceipt,
 )
 from mnemic.types.graph import MAX_NODES
+from mnemic_language.entities.relations import LABELS, SAME_AS, THING, USER, rule_of
 
 if TYPE_CHECKING:
     from mnemic.engine import MemoryEngine

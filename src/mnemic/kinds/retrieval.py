@@ -128,7 +128,7 @@ def _hit(memory: Memory) -> KindHit:
 def _by_words(texts: Mapping[Any, str], query: str) -> list[Any]:
     """Return the names of the texts that share a word with the query, best first; without one all, newest first."""
     from mnemic.retrieve.question import read_question
-    from mnemic.text.keywords import keyword_scores
+    from mnemic_language.text.keywords import keyword_scores
 
     if not query.strip():
         return list(texts)[::-1]

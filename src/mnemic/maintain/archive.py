@@ -22,7 +22,6 @@ from mnemic.maintain.export import as_dict, from_dict
 from mnemic.policy.rules import Policy
 from mnemic.ports import Clock, Reads, RecordStore
 from mnemic.reason_codes import KEY_NEEDS_REVIEW, LOWER_TRUST
-from mnemic.text.normalise import canonical_key
 from mnemic.types import (
     Actor,
     Memory,
@@ -35,6 +34,7 @@ from mnemic.types import (
     lowered,
 )
 from mnemic.types.catalog import TRUST
+from mnemic.types.values import canonical_key
 from mnemic.unit_of_work import Mutation, Unit, commit
 from mnemic.write.commit import Gate, Refused, blocked_receipt, keep, receipt_of
 from mnemic.write.draft import Draft

@@ -7,9 +7,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from mnemic.policy.rules import Policy
-from mnemic.text.normalise import canonical_key
 from mnemic.types import Actor
 from mnemic.types.identity import token_of
+from mnemic.types.values import canonical_key
 from mnemic.unit_of_work import Mutation, Unit, commit
 from mnemic.write.limiter import consent_prefix
 

@@ -14,7 +14,7 @@ from mnemic.inject.injection_log import INJECTED, injected_in
 from mnemic.maintain.subject_data import audit_of
 from mnemic.ports import RecordStore
 from mnemic.types import Memory, Status, Where
-from mnemic.write.statement import Statement, beyond, opposition
+from mnemic_language.compare.statement import Statement, beyond, opposition
 
 PAGE = 500
 NEIGHBOURS = 8

@@ -11,8 +11,8 @@ from mnemic.errors import InvalidInput, MemoryNotFound
 from mnemic.inject.injection_log import injected_in
 from mnemic.maintain.audited_changes import latest
 from mnemic.ports import RecordStore
-from mnemic.text.normalise import canonical_key
 from mnemic.types import REST_OF, AuditEvent, Memory, Scope, Status, Where
+from mnemic.types.values import canonical_key
 
 MAX_LINEAGE = 200
 """Memories that are followed in each direction."""

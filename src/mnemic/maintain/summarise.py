@@ -12,14 +12,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from mnemic.errors import ModelFailed, ModelInvalidSchema
-from mnemic.extract.clauses import sentences
 from mnemic.extract.grounding import SHORTEST_QUOTE_WORDS, Folded
 from mnemic.inject.compact import estimated_tokens
 from mnemic.maintain.prompts import LONGEST_LINE, MOST_POINTS, profile_prompt, summary_prompt
 from mnemic.policy.proposal_check import parse_json
 from mnemic.ports import Completer
-from mnemic.text.analyse import terms
 from mnemic.types import Deadline, Message, Prompt
+from mnemic_language.sentences.clauses import sentences
+from mnemic_language.text.analyse import terms
 
 SUMMARY = "summary"
 """Role of a message that summarises older ones."""

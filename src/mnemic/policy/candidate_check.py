@@ -16,8 +16,9 @@ from mnemic.errors import (
 from mnemic.policy.budget import Budget
 from mnemic.policy.expiry_rule import FOREVER, LONGEST_TTL, SHORTEST_TTL
 from mnemic.policy.rules import Policy
-from mnemic.text.normalise import canonical_key, clean_content, invisible
 from mnemic.types import Candidate, Kind
+from mnemic.types.values import canonical_key, clean_content
+from mnemic_language.text.normalise import invisible
 
 MAX_CONTENT_CHARS = 8192
 """Longest content of a memory without a key, and longest quote (S3's limit)."""

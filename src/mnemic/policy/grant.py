@@ -19,9 +19,9 @@ from mnemic.reason_codes import (
     RETENTION_DENIED,
     SCOPE_DENIED_EXECUTION,
 )
-from mnemic.text.normalise import canonical_key
 from mnemic.types import Actor, Blocked, Candidate, Level
 from mnemic.types.catalog import CATALOG
+from mnemic.types.values import canonical_key
 
 if TYPE_CHECKING:
     from mnemic.types import Intent

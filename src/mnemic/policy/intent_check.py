@@ -10,8 +10,8 @@ from mnemic.errors import InvalidInput, InvalidIntent
 from mnemic.policy.budget import Budget
 from mnemic.policy.proposal_check import MAX_CONTENT_CHARS
 from mnemic.policy.rules import Policy
-from mnemic.text.normalise import canonical_key, clean_content
 from mnemic.types import Intent, Kind
+from mnemic.types.values import canonical_key, clean_content
 
 DEFAULT_TOP_K = 4
 MAX_PARTS = 3

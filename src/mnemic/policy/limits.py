@@ -12,8 +12,8 @@ from mnemic.errors import InvalidConfig, InvalidInput
 from mnemic.policy.grant import consent_required, quota_exceeded, retention_denied
 from mnemic.policy.rules import Policy
 from mnemic.reason_codes import QUOTA_EXCEEDED
-from mnemic.text.normalise import canonical_key
 from mnemic.types import Candidate, Kind, Level, Usage
+from mnemic.types.values import canonical_key
 
 Per = Literal["tenant", "user"]
 OnFull = Literal["refuse", "evict"]

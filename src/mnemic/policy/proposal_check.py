@@ -32,8 +32,9 @@ from mnemic.policy.candidate_check import (
 )
 from mnemic.policy.rules import Policy
 from mnemic.reason_codes import DUPLICATE
-from mnemic.text.normalise import canonical_key, canonical_value, clean_content
 from mnemic.types import Candidate, Level, Skipped, Source
+from mnemic.types.values import canonical_key, clean_content
+from mnemic_language.text.normalise import canonical_value
 
 __all__ = [
     "CAPTURE_CATEGORIES",

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from mnemic.requests import Request, _Holding
 from mnemic.types import ContextBlock, Forgotten, JsonValue, Kind, Memory, SearchResult
-from mnemic.types.defaults import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
+from mnemic.types.measures import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,8 +16,8 @@ from pkgutil import get_data
 
 from mnemic.ports import Snapshot
 from mnemic.retrieve.question import Question
-from mnemic.text.analyse import terms
 from mnemic.types import Scored, Where
+from mnemic_language.text.analyse import terms
 
 INSTANCES = "instances"
 _READ = 300

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from mnemic.compare.vocabulary import plain
 from mnemic.types import Kind, Memory, Signals
+from mnemic_language.compare.vocabulary import plain
 
 Entry = tuple[str, float, str]
 """A memory with its score and the reason why it is there."""

@@ -7,9 +7,10 @@ from functools import lru_cache
 from types import MappingProxyType
 
 from mnemic.retrieve.bias import PREFERENCE_BIAS, STANDING
-from mnemic.retrieve.question import Question, content_words
-from mnemic.text.analyse import terms
+from mnemic.retrieve.question import Question
 from mnemic.types import Memory, Origin, Rank
+from mnemic_language.questions.question_words import content_words
+from mnemic_language.text.analyse import terms
 
 WORDS = 3
 """Words of the query that are named at most."""

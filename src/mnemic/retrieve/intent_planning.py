@@ -12,7 +12,7 @@ from mnemic.ports.metering import metered
 from mnemic.prompts import intent_prompt
 from mnemic.runtime.clock import SystemClock
 from mnemic.types import Deadline
-from mnemic.types.defaults import DEFAULT_MAX_ENTRIES
+from mnemic.types.measures import DEFAULT_MAX_ENTRIES
 
 
 class Planner(Protocol):

@@ -15,20 +15,20 @@ from types import MappingProxyType
 
 import numpy as np
 
-from mnemic.compare import LEAST_COSINE
-from mnemic.compare.change import frame_of, judge
-from mnemic.compare.statement_frame import Frame
-from mnemic.compare.vocabulary import plain
 from mnemic.retrieve.bias import STANDING
 from mnemic.retrieve.diversity import Entry
 from mnemic.types import Kind, Memory, VectorSpace
 from mnemic.types.cosines import read
+from mnemic_language.compare import LEAST_COSINE
+from mnemic_language.compare.change import frame_of, judge
+from mnemic_language.compare.statement_frame import Frame
+from mnemic_language.compare.vocabulary import plain
 
 COMPARED = 24
 """Number of the best hits that are compared with each other."""
 FEWER = 4
-"""Number of search hits that count as one neighbour of a statement in the threshold of `mnemic.compare.change`: their
-order closes nothing, so a lower threshold is safe.
+"""Number of search hits that count as one neighbour of a statement in the threshold of
+`mnemic_language.compare.change`: their order closes nothing, so a lower threshold is safe.
 """
 GENERATIONS = 4
 """Changes of a statement, one after the other, that are followed back from the latest."""

@@ -15,9 +15,9 @@ from datetime import UTC, date, datetime, time, timedelta
 from mnemic.retrieve.bias import STANDING
 from mnemic.retrieve.diversity import Entry
 from mnemic.retrieve.question import Question
-from mnemic.retrieve.time_clause import Clause, Side
-from mnemic.text.pattern import Pattern
 from mnemic.types import Memory, Status, Where
+from mnemic_language.questions.time_clause import Clause, Side
+from mnemic_language.text.pattern import Pattern
 
 _WAS = Pattern(
     r"\b(?:did|were|had|used to|lived|worked|wohnte\w*|war|warst|waren|hatte\w*|étais|habitais|avais"

@@ -11,11 +11,11 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from mnemic.retrieve.question import content_words
-from mnemic.retrieve.small_talk import is_small_talk
-from mnemic.retrieve.topics import topics_of_memory, topics_of_request
-from mnemic.text.analyse import terms
 from mnemic.types import Hit
+from mnemic_language.questions.question_words import content_words
+from mnemic_language.questions.small_talk import is_small_talk
+from mnemic_language.questions.topics import topics_of_memory, topics_of_request
+from mnemic_language.text.analyse import terms
 
 ALIKE = 0.35
 """Cosine from which a memory concerns the request, whatever its topic."""

@@ -6,15 +6,15 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, timedelta
+from datetime import date
 from types import MappingProxyType
 
-from mnemic.retrieve.key_questions import asked_keys
-from mnemic.text.analyse import parse_query
-from mnemic.text.language import common_words, language_of
-from mnemic.text.months import named_month
-from mnemic.text.times import READ, Period, period_of
 from mnemic.types import Vector, VectorSpace
+from mnemic_language.questions.key_questions import asked_keys
+from mnemic_language.questions.named_dates import NamedDate, named_date
+from mnemic_language.questions.question_words import COMMON, content_words
+from mnemic_language.text.analyse import parse_query
+from mnemic_language.text.times import READ, Period, period_of
 
 _KEY_WORDS = 4
 _WORD = re.compile(r"\w+")
@@ -36,92 +36,7 @@ _ASKS_BACK = re.compile(
 _WHEN = re.compile(
     r"(?<!\s)\s*+(?:when|how long|which (?:year|month|day)|what (?:year|month|date|day))\b", re.IGNORECASE
 )
-MONTHS = (
-    "january", "february", "march", "april", "may", "june",
-    "july", "august", "september", "october", "november", "december",
-)  # fmt: skip
-_MONTH = re.compile(rf"\b({'|'.join(MONTHS)})\b", re.IGNORECASE)
-_YEAR = re.compile(r"\b((?:19|20)\d\d)\b")
-COMMON = frozenset(
-    """
-    a an the is are was were be been being am do does did doing have has had having i me my we our you your he she it
-    they them his her its their this that these those to of in on at for with by from as and or but if so than then
-    there here what which who whom when where why how will would can could should may might shall not no about into
-    out up down over just also very too
-    """.split()
-)
-"""English words that say nothing about the topic."""
 NOBODY: Mapping[str, str] = MappingProxyType({})
-
-
-@dataclass(frozen=True, slots=True)
-class NamedDate:
-    """A year, a month or a day that a query names; the parts it leaves open are None."""
-
-    year: int | None
-    month: int | None = None
-    day: int | None = None
-
-    @property
-    def days(self) -> tuple[date | None, date | None]:
-        """Its first and last day; None, None where it leaves the year open, or is in no calendar."""
-        if self.year is None:
-            return None, None
-        try:
-            first = date(self.year, self.month or 1, self.day or 1)
-        except ValueError:
-            return None, None
-        if self.day:
-            return first, first
-        months = 1 if self.month else 12
-        return first, (first + timedelta(days=31 * months)).replace(day=1) - timedelta(days=1)
-
-    def may_be_said_on(self, said_on: date) -> bool:
-        """Return True if a message of `said_on` may concern this date.
-
-        A day is mentioned from the day before it until ten days after it, a month within itself and the first ten days
-        of the next, a year within itself.
-        """
-        if self.month is None:
-            return said_on.year == self.year
-        years = [self.year] if self.year else [said_on.year, said_on.year - 1]
-        return any(self._may_be_said_in(year, said_on) for year in years)
-
-    def _may_be_said_in(self, year: int, said_on: date) -> bool:
-        try:
-            first = date(year, self.month or 1, self.day or 1)
-        except ValueError:
-            return False
-        if self.day:
-            return first - timedelta(days=1) <= said_on <= first + timedelta(days=10)
-        return first <= said_on <= (first + timedelta(days=31)).replace(day=10)
-
-
-def named_date(query: str) -> NamedDate | None:
-    """Return the first month (with its day and year) or year that `query` names; "may" in lower case is the verb."""
-    month = next((found for found in _MONTH.finditer(query) if found.group(1) != "may"), None)
-    year = _YEAR.search(query)
-    if month is None:
-        return _named_abroad(query, int(year.group(1)) if year else None)
-    name = month.group(1)
-    day = re.search(
-        rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? {name}\b|\b{name},? (\d{{1,2}})(?:st|nd|rd|th)?\b(?!\d)",
-        query,
-        re.IGNORECASE,
-    )
-    return NamedDate(
-        year=int(year.group(1)) if year else None,
-        month=MONTHS.index(name.lower()) + 1,
-        day=int(day.group(1) or day.group(2)) if day else None,
-    )
-
-
-def _named_abroad(query: str, year: int | None) -> NamedDate | None:
-    """Return the month that `query` names in another language than English, or only the year."""
-    found = named_month(query)
-    if found is None:
-        return NamedDate(year) if year else None
-    return NamedDate(year, *found)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -218,14 +133,6 @@ def first_person(query: str, people: Mapping[str, Sequence[str]]) -> str:
 def _longest_first(people: Mapping[str, Sequence[str]]) -> list[str]:
     """Return all names, those that contain others first."""
     return sorted((name for names in people.values() for name in names), key=lambda name: (-len(name), name))
-
-
-def content_words(text: str) -> list[str]:
-    """Return the words of `text` that are not common ones, of English or of the language of the text."""
-    words, language = text.split(), language_of(text)
-    empty = COMMON if language is None else COMMON | common_words(language)
-    common = {word for word in set(words) if word.strip(".,;:!?¿¡'’()").lower() in empty}
-    return [word for word in words if word not in common]
 
 
 def spelled_keys(query: str) -> frozenset[str]:

@@ -18,11 +18,11 @@ from types import MappingProxyType
 
 from mnemic.retrieve.fusion import rarity
 from mnemic.retrieve.graph_neighbourhood import GRAPH, SAID
-from mnemic.retrieve.key_questions import asked_keys
 from mnemic.retrieve.message_relevance import MESSAGE_SCALE
 from mnemic.retrieve.question import Question
-from mnemic.text.language import in_latin_letters
 from mnemic.types import Scored, Signals, VectorSpace
+from mnemic_language.questions.key_questions import asked_keys
+from mnemic_language.text.language import in_latin_letters
 
 NOTHING: Mapping[str, float] = MappingProxyType({})
 NO_SIGNALS: Mapping[str, Signals] = MappingProxyType({})

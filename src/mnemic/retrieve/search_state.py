@@ -16,9 +16,9 @@ from mnemic.retrieve.graph_neighbourhood import Reached
 from mnemic.retrieve.past_questions import past_of
 from mnemic.retrieve.question import NOBODY, Question, read_question
 from mnemic.retrieve.sub_queries import parts_of
-from mnemic.retrieve.time_clause import Clause, clause_of
-from mnemic.text.times import READ
 from mnemic.types import JsonValue, Scored, Vector, VectorSpace, Where
+from mnemic_language.questions.time_clause import Clause, clause_of
+from mnemic_language.text.times import READ
 
 Lists = dict[str, Sequence[Scored]]
 

@@ -11,9 +11,9 @@ import re
 from collections.abc import Sequence
 
 from mnemic.policy.intent_check import MAX_PARTS
-from mnemic.retrieve.question import content_words
-from mnemic.text.pattern import Pattern
-from mnemic.text.times import READ
+from mnemic_language.questions.question_words import content_words
+from mnemic_language.text.pattern import Pattern
+from mnemic_language.text.times import READ
 
 _QUESTIONS = Pattern(r"(?<=\?)\s+")
 _JOINED = (

@@ -14,9 +14,9 @@ from datetime import datetime
 from mnemic.ports import Snapshot
 from mnemic.retrieve.question import Question
 from mnemic.retrieve.relevance import relevance
-from mnemic.retrieve.time_clause import Clause, Side
-from mnemic.text.analyse import terms
 from mnemic.types import Scored, Signals, Where
+from mnemic_language.questions.time_clause import Clause, Side
+from mnemic_language.text.analyse import terms
 
 CLEAR = 0.5
 """The relevance from which on something is known of the clause: more likely than not."""

@@ -18,8 +18,6 @@ from operator import mul
 from typing import Any
 
 from mnemic.errors import InvalidInput, StoreCorrupt
-from mnemic.text.cues import read_cues
-from mnemic.text.names import further_names
 from mnemic.types import (
     JsonValue,
     Kind,
@@ -31,6 +29,8 @@ from mnemic.types import (
     Trust,
     Vector,
 )
+from mnemic_language.text.cues import read_cues
+from mnemic_language.text.names import further_names
 
 CUES = struct.Struct("<If??")
 """Packed cues: words, asking, oneself, timed."""

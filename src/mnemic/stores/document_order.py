@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from mnemic.text.keywords import keyword_scores
 from mnemic.types import ListNamespaces, Namespace, Vector
 from mnemic.types.conditions import accepts, check_conditions, equal
+from mnemic_language.text.keywords import keyword_scores
 
 __all__ = ["accepts", "best_first", "check_conditions", "cosines", "equal", "keyword_scores", "listed", "texts_in"]
 

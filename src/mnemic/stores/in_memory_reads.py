@@ -16,11 +16,11 @@ from typing import NamedTuple, Self
 from mnemic.errors import SpaceMismatch
 from mnemic.ports import Snapshot
 from mnemic.stores.codec import checked_vector, cosines, damaged, fields_of, to_micros
-from mnemic.text.analyse import analyse, parse_query
-from mnemic.text.bm25 import Bm25
-from mnemic.text.cues import read_cues
 from mnemic.types import Memory, Scope, Scored, Signals, Status, Vector, VectorSpace, Where
 from mnemic.types.facets import facets_of, has_facets
+from mnemic_language.text.analyse import analyse, parse_query
+from mnemic_language.text.bm25 import Bm25
+from mnemic_language.text.cues import read_cues
 
 
 @dataclass(slots=True)

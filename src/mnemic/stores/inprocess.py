@@ -11,9 +11,9 @@ from typing import TypeVar
 from mnemic.ports.row_store import Row, RowChange, RowReads, Table
 from mnemic.stores.layered import LayeredStore
 from mnemic.stores.sync_transactions import run_through
-from mnemic.text.bm25 import Bm25
 from mnemic.types import Deadline
 from mnemic.types.capabilities import Capabilities
+from mnemic_language.text.bm25 import Bm25
 
 T = TypeVar("T")
 

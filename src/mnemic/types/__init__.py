@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from mnemic.types.enums import SHARED, Kind, Level, Origin, Outcome, Status, Trust, lowered
-from mnemic.types.measures import Cues, Usage, VectorSpace
+from mnemic.types.measures import Usage, VectorSpace
 from mnemic.types.memory import PASTED, REST_OF, ROLES, Candidate, Memory, Message, Source
 from mnemic.types.scope import Actor, Scope, subject_of
 from mnemic.types.serialisation import Serialisable, from_json, to_json
@@ -25,6 +25,7 @@ from mnemic.types.values import (
     frozen,
 )
 from mnemic.types.writes import AuditEvent, Blocked, Change, KeptRequest, OutboxEntry, Skipped, Step, WriteReceipt
+from mnemic_language.text.cues import Cues
 from mnemic_redact.types import Detector, Found
 
 if TYPE_CHECKING:

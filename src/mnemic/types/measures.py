@@ -1,4 +1,4 @@
-"""Measures of memories: embedding space, lexical cues of a text, and usage."""
+"""Measures of memories: embedding space, usage, and the default amounts for a model call."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from mnemic.types.serialisation import Serialisable
+
+DEFAULT_MAX_ENTRIES = 5
+DEFAULT_MAX_TOKENS = 1_500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,17 +20,6 @@ class VectorSpace(Serialisable):
     model: str
     dimension: int
     scale: tuple[tuple[float, float], ...] = field(default=(), compare=False, repr=False)
-
-
-class Cues(NamedTuple):
-    """Signs that a text shows at a glance (`mnemic.text.cues` reads it): its number of words, the share of them that
-    only asks, whether its speaker talks of themselves, whether it names a time.
-    """
-
-    words: int = 0
-    asking: float = 0.0
-    oneself: bool = False
-    timed: bool = False
 
 
 class Usage(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from mnemic.types.defaults import DEFAULT_MAX_TOKENS
+from mnemic.types.measures import DEFAULT_MAX_TOKENS
 from mnemic.types.search import Hit, Intent, SearchResult
 
 MAX_QUESTION_CHARS = 2_000

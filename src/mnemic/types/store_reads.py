@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from mnemic.errors import InvalidInput
 from mnemic.types.enums import Kind, Status
-from mnemic.types.measures import Cues
 from mnemic.types.memory import Memory
 from mnemic.types.scope import Scope
 from mnemic.types.serialisation import Serialisable
+from mnemic_language.text.cues import Cues
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,10 @@ from typing import Any, NoReturn
 from unicodedata import is_normalized
 
 from mnemic.errors import InvalidInput
+from mnemic_language.text.normalise import alphabets, invisible, nfkc, visible
 
+MAX_KEY_CHARS = 128
+"""Longest key, counted after normalising (NFKC may grow a text 18 times)."""
 Vector = bytes
 """A unit-length embedding: little-endian float32 values, packed."""
 
@@ -138,3 +141,34 @@ def duration_of(text: str) -> timedelta:
     micros = int((found[7] or "").ljust(6, "0"))
     size = timedelta(weeks=weeks, days=days, hours=hours, minutes=minutes, seconds=seconds, microseconds=micros)
     return -size if found[1] else size
+
+
+def canonical_key(key: object) -> str:
+    """Return the form in which keys and scopes are compared and stored: NFKC, trimmed. Case is kept.
+
+    Raises InvalidInput (`invalid_input:key`) for an empty or overlong key, for control, zero-width, bidi, tag and
+    surrogate characters, and for letters of several look-alike alphabets in one key.
+    """
+    if not isinstance(key, str) or invisible(key, strict=True):
+        raise InvalidInput("key", hint="a key holds visible characters only")
+    normal = nfkc(key).strip()
+    if not normal or len(normal) > MAX_KEY_CHARS or invisible(normal, strict=True):
+        raise InvalidInput("key", hint=f"a key has 1 to {MAX_KEY_CHARS} visible characters")
+    if len(alphabets(normal)) > 1:
+        raise InvalidInput("key", hint="a key keeps to one alphabet")
+    return normal
+
+
+def clean_content(text: str) -> str:
+    r"""`text` in NFC, stripped, without the characters nobody can see; line ends are `\n`, tabs stay.
+
+    Joiners stay where a script or an emoji needs them. Raises InvalidInput: `invalid_input:content:nul` for a NUL,
+    `invalid_input:content:surrogate` for half a surrogate pair.
+    """
+    if "\0" in text:
+        raise InvalidInput("content:nul", hint="the text holds a NUL character")
+    if not text.isascii() and any("\ud800" <= c <= "\udfff" for c in text):
+        raise InvalidInput("content:surrogate", hint="the text is not valid Unicode")
+    if text.isascii() and text.isprintable():
+        return text.strip()
+    return visible(text)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from mnemic.compare import LEAST_COSINE
 from mnemic.errors import InvalidConfig
 from mnemic.policy.expiry_rule import bounded, end_of
 from mnemic.policy.rules import Policy
@@ -27,6 +26,7 @@ from mnemic.types import (
     subject_of,
 )
 from mnemic.types.catalog import CATALOG, TRUST, KindSpec
+from mnemic_language.compare import LEAST_COSINE
 
 if TYPE_CHECKING:
     from mnemic.ports import Clock

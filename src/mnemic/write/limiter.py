@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 from mnemic.policy.grant import consent_required, retention_denied
 from mnemic.policy.limits import ERASED, MINUTE, Consents, LimitCheck, Limits, Per, makes_room
-from mnemic.text.normalise import canonical_key
 from mnemic.types import Actor, Candidate, Kind, Level, Memory, Scope, Usage
 from mnemic.types.identity import token_of
+from mnemic.types.values import canonical_key
 from mnemic.unit_of_work import Mutation, Unit
 from mnemic.write.pipeline import MemoryWritePipeline
 

@@ -22,7 +22,7 @@ from mnemic.reason_codes import LOWER_TRUST, NEAR_DUPLICATE
 from mnemic.types import Memory, Outcome, Status, Vector
 from mnemic.write.draft import Decision, Draft, WriteRules, starts_at
 from mnemic.write.fingerprint import fingerprint_of, normal_form
-from mnemic.write.statement import Statement, beyond
+from mnemic_language.compare.statement import Statement, beyond
 
 _LONGEST_JOINED = 1000
 """Characters of a statement that may still be joined to another: a memory is put into prompts as a whole."""

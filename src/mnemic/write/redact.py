@@ -9,8 +9,8 @@ from typing import Any
 from mnemic.errors import InvalidConfig, InvalidInput
 from mnemic.policy.redaction import RedactionRules
 from mnemic.reason_codes import PII_BLOCKED
-from mnemic.text.normalise import canonical_key
 from mnemic.types import Candidate, Detector, JsonValue
+from mnemic.types.values import canonical_key
 from mnemic.write.draft import Draft
 from mnemic.write.validate import within_limits
 from mnemic_redact import redactor as library

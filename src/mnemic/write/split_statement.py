@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from mnemic.compare.change import framed, judge
-from mnemic.compare.parts import rest
-from mnemic.compare.statement_frame import Frame
 from mnemic.ports import Reads
 from mnemic.types import REST_OF, Candidate, Kind, Memory, Outcome, Source, Status
 from mnemic.types.identity import new_id
 from mnemic.write.draft import Decision, Draft, RestsUnembedded
 from mnemic.write.fingerprint import fingerprint_of
+from mnemic_language.compare.change import framed, judge
+from mnemic_language.compare.parts import rest
+from mnemic_language.compare.statement_frame import Frame
 
 NEAR_ENOUGH = 0.5
 """The cosine at which a part is judged: it has no vector of its own, and is of a statement that has been found near."""

@@ -12,15 +12,15 @@ from dataclasses import replace
 from datetime import datetime
 from math import sqrt
 
-from mnemic.compare.change import Change, bears, frame_of, framed, judge
-from mnemic.compare.features import apart
-from mnemic.compare.parts import separate
-from mnemic.compare.statement_frame import Frame
 from mnemic.reason_codes import KEY_NEEDS_REVIEW
 from mnemic.types import Kind, Level, Memory, Outcome
 from mnemic.write.conflict import pending, valid_moment
 from mnemic.write.draft import Decision, Draft, starts_at
 from mnemic.write.merge import Near, closed
+from mnemic_language.compare.change import Change, bears, frame_of, framed, judge
+from mnemic_language.compare.features import apart
+from mnemic_language.compare.parts import separate
+from mnemic_language.compare.statement_frame import Frame
 
 IN_PART_COSINE = 0.3
 """The cosine from which the parts of a statement are judged one by one."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from mnemic.compare.change import cosine_of, frame_of, framed, judge, likelihood, required
-from mnemic.compare.features import NAMES, apart, features
-from mnemic.compare.statement_frame import Frame, stem
 from mnemic.providers.minilm import MiniLmEmbedder
+from mnemic_language.compare.change import cosine_of, frame_of, framed, judge, likelihood, required
+from mnemic_language.compare.features import NAMES, apart, features
+from mnemic_language.compare.statement_frame import Frame, stem
 from mnemic_testing.record_store.fixtures import memory
 
 

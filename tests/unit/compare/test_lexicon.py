@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemic.compare.change import judge
-from mnemic.compare.lexicon import Lexicon, Mark, mark_of_phrase, marks_of_pattern
-from mnemic.compare.statement_frame import Frame
-from mnemic.compare.vocabulary import _data, attribute_words, cue_words, plain, value_sorts
 from mnemic_eval.texts import statements
+from mnemic_language.compare.change import judge
+from mnemic_language.compare.lexicon import Lexicon, Mark, mark_of_phrase, marks_of_pattern
+from mnemic_language.compare.statement_frame import Frame
+from mnemic_language.compare.vocabulary import _data, attribute_words, cue_words, plain, value_sorts
 
 PHRASES = sorted({phrase for by in _data("cues").values() for told in by.values() for phrase in told})
 SAID = [

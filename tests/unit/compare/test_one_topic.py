@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from mnemic.compare.change import cosine_of, framed, judge
-from mnemic.compare.features import indifferent, new_value, revalues
 from mnemic.providers.minilm import MiniLmEmbedder
+from mnemic_language.compare.change import cosine_of, framed, judge
+from mnemic_language.compare.features import indifferent, new_value, revalues
 
 TOPIC = [
     ("I'm really into ceramics, it calms me.", "On Sunday I finally took my nephews to a ceramics class."),

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from mnemic.extract.classify.classifier import LABELS, Opinion
-from mnemic.extract.clauses import clauses
 from mnemic.extract.rules import Sentence, _mark_social
-from mnemic.extract.signals import left_out, mood_of
-from mnemic.extract.statements import (
+from mnemic_language.sentences.classify.classifier import LABELS, Opinion
+from mnemic_language.sentences.clauses import clauses
+from mnemic_language.sentences.signals import left_out, mood_of
+from mnemic_language.sentences.statements import (
     ALOOF_FROM,
     KEEP_FROM,
     NAMED_FROM,

@@ -7,13 +7,13 @@ from datetime import timedelta
 
 import pytest
 
-from mnemic.extract.classify.classifier import LABELS, Opinion
 from mnemic.extract.rules import RuleExtractor
-from mnemic.extract.statements import Piece, Statement, decided, is_order
-from mnemic.extract.unresolved_references import hangs, leans
 from mnemic.policy.budget import Budget
 from mnemic.policy.rules import Policy
 from mnemic.types import Deadline, Message
+from mnemic_language.sentences.classify.classifier import LABELS, Opinion
+from mnemic_language.sentences.statements import Piece, Statement, decided, is_order
+from mnemic_language.sentences.unresolved_references import hangs, leans
 
 HANGS = [
     "I adopted him.",

@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 import pytest
 
 from mnemic.retrieve.preference_relevance import READ, Ask
-from mnemic.retrieve.topics import MOST_WORDS
 from mnemic.types import Actor, Hit, Kind, Memory, Origin, Rank, Source, Trust
+from mnemic_language.questions.topics import MOST_WORDS
 
 NOW = datetime(2026, 5, 3, tzinfo=UTC)
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from mnemic.stores import columns, scope_index
 from mnemic.stores.codec import CUES
 from mnemic.stores.scope_index import Entry, ScopeIndex
-from mnemic.text.bm25 import Bm25
 from mnemic.types import Scored, Vector, Where
+from mnemic_language.text.bm25 import Bm25
 from mnemic_testing.record_store import EMBEDDER, scope
 
 WHERE = Where(scopes=(scope(),))

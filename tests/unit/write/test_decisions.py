@@ -18,7 +18,7 @@ from mnemic.write.conflict import by_key, contradicted, once, opposing, pending
 from mnemic.write.draft import Draft, WriteRules
 from mnemic.write.fingerprint import fingerprint_of
 from mnemic.write.merge import Near, closing, merge, refresh, same_claim
-from mnemic.write.statement import Statement
+from mnemic_language.compare.statement import Statement
 
 NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
 DAY, HOUR, MINUTE = timedelta(days=1), timedelta(hours=1), timedelta(minutes=1)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemic.write.statement import (
+from mnemic_language.compare.statement import (
     Statement,
     beyond,
     content_words,

@@ -13,7 +13,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.inject import Injection, InjectionConfig
 from mnemic.plugins.extras import brought_by
 from mnemic.types import Actor, Origin
-from mnemic.types.defaults import DEFAULT_MAX_ENTRIES
+from mnemic.types.measures import DEFAULT_MAX_ENTRIES
 from mnemic_agents.turns import TurnMemory, shown, shown_for
 
 with brought_by("adk"):

@@ -21,7 +21,7 @@ from mnemic.inject.text import RenderContent
 from mnemic.plugins.extras import brought_by
 from mnemic.retrieve.search import MAX_TOP_K
 from mnemic.types import Actor, Candidate, Deadline, Hit, Origin, Source
-from mnemic.types.defaults import DEFAULT_MAX_ENTRIES
+from mnemic.types.measures import DEFAULT_MAX_ENTRIES
 from mnemic_agents.turns import TurnMemory, captured, said_by_user, shown_for
 
 with brought_by("strands"):

@@ -15,7 +15,6 @@ from typing import Any, ParamSpec, TypeVar
 from mnemic.engine import MemoryEngine
 from mnemic.engine.background_capture import BackgroundCapture, is_kept
 from mnemic.errors import InvalidInput, MnemicError
-from mnemic.extract.about_memory import asked_of_memory
 from mnemic.inject import Entry, Injection, InjectionConfig, InjectionRun, MemorySource, account_for, injector_for
 from mnemic.inject.escape import defused, visible
 from mnemic.inject.messages import has_tool_result, is_user_turn, text_of
@@ -36,6 +35,7 @@ from mnemic.types import (
 )
 from mnemic.types.conditions import checked_filter
 from mnemic.types.trace import RunStatus
+from mnemic_language.sentences.about_memory import asked_of_memory
 
 logger = logging.getLogger(__name__)
 

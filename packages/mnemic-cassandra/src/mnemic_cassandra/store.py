@@ -10,13 +10,13 @@ from mnemic.stores.audit_format import encode_event
 from mnemic.stores.layered import LayeredStore
 from mnemic.stores.layered.memories import Scopes, place_of
 from mnemic.stores.layered.transaction import LayeredTransaction
-from mnemic.text.bm25 import Bm25
 from mnemic.types import AuditEvent, Memory, OutboxEntry, Scope
 from mnemic_cassandra import journal
 from mnemic_cassandra.address import Address
 from mnemic_cassandra.routing import Partition, of_tenant
 from mnemic_cassandra.rows import CassandraRows
 from mnemic_cassandra.view import View
+from mnemic_language.text.bm25 import Bm25
 
 if TYPE_CHECKING:
     from mnemic.ports.row_store import RowChange

@@ -28,8 +28,8 @@ from mnemic.types.cosines import read
 from mnemic.write.conflict import opposing
 from mnemic.write.draft import WriteRules
 from mnemic.write.merge import same_claim
-from mnemic.write.statement import Statement, beyond, denies, opposition
 from mnemic_eval.samples import half, share
+from mnemic_language.compare.statement import Statement, beyond, denies, opposition
 
 SAME, OPPOSITE, OTHER = "same", "opposite", "other"
 LABELS = (SAME, OPPOSITE, OTHER)

@@ -1,4 +1,4 @@
-"""The weights of `mnemic.compare.change`, learnt from generated sentences: `python -m mnemic_eval.changes`.
+"""The weights of `mnemic_language.compare.change`, learnt from generated sentences: `python -m mnemic_eval.changes`.
 
 `data/statements.json` has, by language and topic, what may be known, what changes it when said later, and what lets it
 be; and the same of other persons. Every pair that this gives is one example. Half of the topics can be held out, to see
@@ -18,11 +18,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mnemic.compare.change import cosine_of
-from mnemic.compare.features import NAMES, features
-from mnemic.compare.statement_frame import Frame
 from mnemic.ports import Embedder
 from mnemic.providers.minilm import MiniLmEmbedder
+from mnemic_language.compare.change import cosine_of
+from mnemic_language.compare.features import NAMES, features
+from mnemic_language.compare.statement_frame import Frame
 
 Floats = NDArray[np.float64]
 _STRANGERS = 25
@@ -174,11 +174,11 @@ def main() -> None:
     rows = asyncio.run(measured(found, MiniLmEmbedder()))
     weights = fitted(rows, np.array([float(one.changes) for one in found]))
     named = {name: round(float(weight), 4) for name, weight in zip((*NAMES, "bias"), weights, strict=True)}
-    said: dict[str, Any] = {"about": "The weights of mnemic.compare.change, made by mnemic_eval.changes."} | {
+    said: dict[str, Any] = {"about": "The weights of mnemic_language.compare.change, made by mnemic_eval.changes."} | {
         "held_out": {name: round(figure, 4) for name, figure in held_out(found, rows).items()},
         "weights": named,
     }
-    target = Path(str(files("mnemic.compare").joinpath("data", "weights.json")))
+    target = Path(str(files("mnemic_language.compare").joinpath("data", "weights.json")))
     target.write_text(json.dumps(said, indent=1) + "\n", encoding="utf-8")
 
 

@@ -25,7 +25,6 @@ import numpy as np
 from mnemic.conversations.records import open_file, records
 from mnemic.errors import InvalidInput
 from mnemic.ports import Completer, Embedder
-from mnemic.text.analyse import terms
 from mnemic_eval.conditions import conditions
 from mnemic_eval.model_metrics import Modelled, model_reader
 from mnemic_eval.outcome import SEED, SPLITS
@@ -33,6 +32,7 @@ from mnemic_eval.progress import Progress, silent
 from mnemic_eval.replay import chosen_embedder
 from mnemic_eval.samples import counted, drawn, share
 from mnemic_eval.single_extraction import Reader
+from mnemic_language.text.analyse import terms
 
 SAME_WORDS = 0.5
 SAME_COSINE = 0.7

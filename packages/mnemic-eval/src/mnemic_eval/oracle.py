@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal
 
-from mnemic.extract.clauses import sentences
 from mnemic.types import Completion, Deadline, Prompt
 from mnemic_eval.truth_match import cover, is_stale, matches
+from mnemic_language.sentences.clauses import sentences
 
 Line = Mapping[str, Any]
 Answers = Literal["right", "wrong"]

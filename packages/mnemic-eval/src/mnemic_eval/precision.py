@@ -26,7 +26,6 @@ from typing import Any
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput
 from mnemic.ports import Embedder
-from mnemic.text.names import FURTHER
 from mnemic.types import Actor, Candidate
 from mnemic_eval.conditions import conditions
 from mnemic_eval.files import found as file_in
@@ -34,6 +33,7 @@ from mnemic_eval.files import loaded
 from mnemic_eval.outcome import SEED, SPLITS, Asked, report, write_lines
 from mnemic_eval.progress import Progress, silent
 from mnemic_eval.replay import chosen_embedder, throwaway_engine
+from mnemic_language.text.names import FURTHER
 
 SEEDS, CASES = ("beliefs.seed.json",), ("retrieval.cases.json",)
 FIGURES = ("passed", "active", "precision", "recall", "similar")

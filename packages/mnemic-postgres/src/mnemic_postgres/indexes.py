@@ -16,8 +16,8 @@ from mnemic.errors import MnemicError
 from mnemic.stores.codec import blob_check, cues_of
 from mnemic.stores.scope_index import Entry, IndexCache, ScopeIndex
 from mnemic.stores.sealing import NOTHING, Searched
-from mnemic.text.bm25 import Bm25
 from mnemic.types import Memory, Where
+from mnemic_language.text.bm25 import Bm25
 from mnemic_postgres.connections import Connections, Session
 from mnemic_postgres.loop_thread import Tasks
 from mnemic_postgres.rows import Bodies, Place, Terms, Words, decode_vector, digest, words_are_whole

@@ -23,10 +23,10 @@ from mnemic.stores.codec import (
 )
 from mnemic.stores.damage import earlier, placeholder
 from mnemic.stores.sealing import Sealer
-from mnemic.text.analyse import analyse
 from mnemic.types import Memory, Scope, Vector, Where
 from mnemic.types.facets import ANY, facets_of
 from mnemic.types.scope import scope_named
+from mnemic_language.text.analyse import analyse
 
 ANY_FACET = 0
 """Stands for every facet."""

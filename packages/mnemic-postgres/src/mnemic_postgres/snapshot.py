@@ -15,9 +15,9 @@ from mnemic.stores.async_transactions import Step
 from mnemic.stores.codec import CUES, checked_vector, from_micros, with_fingerprint
 from mnemic.stores.in_memory_reads import believed
 from mnemic.stores.scope_index import ScopeIndex
-from mnemic.text.analyse import parse_query
-from mnemic.text.bm25 import Bm25
 from mnemic.types import Cues, Level, Memory, Scope, Scored, Signals, Vector, VectorSpace, Where
+from mnemic_language.text.analyse import parse_query
+from mnemic_language.text.bm25 import Bm25
 from mnemic_postgres.connections import Session
 from mnemic_postgres.indexes import Indexes, coded
 from mnemic_postgres.rows import (

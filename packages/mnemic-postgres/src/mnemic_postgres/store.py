@@ -19,8 +19,8 @@ from mnemic.stores.jobs import Jobs
 from mnemic.stores.relational.statements import Ask
 from mnemic.stores.sealing import Sealer
 from mnemic.stores.single_reads import Held, SingleReads
-from mnemic.text.bm25 import Bm25
 from mnemic.types import AuditEvent, Deadline, Memory, Scope, Vector, VectorSpace
+from mnemic_language.text.bm25 import Bm25
 from mnemic_postgres import damage, index_check, maintenance, next_space, outbox, reseal, spaces
 from mnemic_postgres.audit_chain import Trails, collect
 from mnemic_postgres.connections import Connections, Session

@@ -24,7 +24,7 @@ from mnemic.policy.expiry_rule import ttl_of
 from mnemic.policy.limits import Quota
 from mnemic.policy.strict_json import NotStrictJson, loads
 from mnemic.types import Candidate, Kind, Memory, MemoryRequest, Message, Origin, Source
-from mnemic.types.defaults import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
+from mnemic.types.measures import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
 
 MAX_BATCH = 500
 MAX_TEXT = 32_768

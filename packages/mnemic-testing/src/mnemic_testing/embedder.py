@@ -8,8 +8,8 @@ from array import array
 from collections.abc import Sequence
 
 from mnemic.errors import EmbedderFailed
-from mnemic.text.analyse import terms
 from mnemic.types import Deadline, Vector, VectorSpace
+from mnemic_language.text.analyse import terms
 
 _PLACES_PER_WORD = 4
 

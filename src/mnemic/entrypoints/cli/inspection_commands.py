@@ -12,7 +12,7 @@ from mnemic.entrypoints.cli.read_commands import in_time
 from mnemic.entrypoints.cli.shared_options import Given
 from mnemic.entrypoints.cli.terminal import note, say
 from mnemic.entrypoints.cli.views import day, label, memory_dict
-from mnemic.types.defaults import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
+from mnemic.types.measures import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
 from mnemic.types.serialisation import to_json
 
 if TYPE_CHECKING:

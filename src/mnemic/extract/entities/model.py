@@ -9,13 +9,13 @@ from typing import Any
 from mnemic.errors import InvalidInput, ModelInvalidSchema
 from mnemic.extract import is_users_own
 from mnemic.extract.entities import ME, EntityReading, Named, StatedRelation
-from mnemic.extract.entities.relations import LABELS, RELATIONS, THING
 from mnemic.extract.grounding import Folded
 from mnemic.policy.proposal_check import parse_json
 from mnemic.ports import Completer
 from mnemic.reason_codes import ORIGIN, UNSUPPORTED
-from mnemic.text.normalise import clean_content
 from mnemic.types import Deadline, JsonValue, Message, Prompt, Skipped
+from mnemic.types.values import clean_content
+from mnemic_language.entities.relations import LABELS, RELATIONS, THING
 
 MAX_MESSAGE_CHARS = 32_768
 MAX_ITEMS = 64

@@ -8,10 +8,10 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from mnemic.extract.entities import EntityReading, Named
-from mnemic.extract.entities.relations import ORGANISATION, PERSON, PLACE, THING
 from mnemic.extract.entities.rules import RuleEntityReader
-from mnemic.text.names import core
 from mnemic.types import Deadline, Message, Skipped
+from mnemic_language.entities.relations import ORGANISATION, PERSON, PLACE, THING
+from mnemic_language.text.names import core
 
 FoundNames = Iterable[tuple[int, int, str]]
 """Begin, end and label (OntoNotes) of each name in a text."""

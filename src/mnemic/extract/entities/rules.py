@@ -9,17 +9,17 @@ from datetime import UTC, datetime
 
 from mnemic.errors import InvalidInput
 from mnemic.extract import is_users_own
-from mnemic.extract.clauses import sentences
 from mnemic.extract.entities import ME, ROLE, EntityReading, Named, StatedRelation
 from mnemic.extract.entities.marking import Marked, mark_names
-from mnemic.extract.entities.phrases import ALIASES, CUES, KIN_WORDS, PHRASES, Phrase
-from mnemic.extract.entities.relations import ANIMAL, PERSON, PLACE, RELATIONS, THING, rule_of
-from mnemic.extract.signals import mood_of
 from mnemic.reason_codes import ORIGIN, QUOTED, TRANSIENT
-from mnemic.text.names import core
-from mnemic.text.normalise import clean_content
-from mnemic.text.pattern import Pattern
 from mnemic.types import Deadline, Message, Skipped
+from mnemic.types.values import clean_content
+from mnemic_language.entities.phrases import ALIASES, CUES, KIN_WORDS, PHRASES, Phrase
+from mnemic_language.entities.relations import ANIMAL, PERSON, PLACE, RELATIONS, THING, rule_of
+from mnemic_language.sentences.clauses import sentences
+from mnemic_language.sentences.signals import mood_of
+from mnemic_language.text.names import core
+from mnemic_language.text.pattern import Pattern
 
 MAX_MESSAGE_CHARS = 32_768
 MAX_SENTENCE_CHARS = 600

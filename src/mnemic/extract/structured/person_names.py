@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from mnemic.text.names import folded
+from mnemic_language.text.names import folded
 
 _TITLES = frozenset("mr mrs ms miss mstr dr prof chd inf".split())
 _WORD = re.compile(r"\w+")

@@ -19,7 +19,6 @@ from mnemic.stores.layered.tables import TENANT
 from mnemic.stores.layered.transaction import LayeredTransaction, present, usage
 from mnemic.stores.sealing import Sealer
 from mnemic.stores.single_reads import Held, SingleReads
-from mnemic.text.bm25 import Bm25
 from mnemic.types import (
     AuditEvent,
     Deadline,
@@ -34,6 +33,7 @@ from mnemic.types import (
     VectorSpace,
     Where,
 )
+from mnemic_language.text.bm25 import Bm25
 
 if TYPE_CHECKING:
     from mnemic.ports.optional_capabilities import Damage

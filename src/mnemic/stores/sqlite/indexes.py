@@ -12,8 +12,8 @@ import numpy as np
 from mnemic.stores.codec import dump, vector_check
 from mnemic.stores.scope_index import IndexCache, ScopeIndex, Slot
 from mnemic.stores.sqlite.rows import Place, Rows, fetch
-from mnemic.text.bm25 import Bm25
 from mnemic.types import Vector
+from mnemic_language.text.bm25 import Bm25
 
 if TYPE_CHECKING:
     from mnemic.stores.scope_index import Entry

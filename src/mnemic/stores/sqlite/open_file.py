@@ -31,7 +31,7 @@ from mnemic.types import Scope, Status, Vector, VectorSpace
 if TYPE_CHECKING:
     from mnemic.stores.sqlite.disk_space import Room
     from mnemic.stores.sqlite.indexes import ScopeIndexes
-    from mnemic.text.bm25 import Bm25
+    from mnemic_language.text.bm25 import Bm25
 
 T = TypeVar("T")
 

@@ -27,9 +27,9 @@ from mnemic.stores.codec import (
     words_check,
 )
 from mnemic.stores.sealing import NOTHING, Sealer, Searched
-from mnemic.text.analyse import Analysis, analyse
 from mnemic.types import Memory, Scope, VectorSpace
 from mnemic.types.scope import scope_named
+from mnemic_language.text.analyse import Analysis, analyse
 
 if TYPE_CHECKING:
     from mnemic.types import Where

@@ -30,8 +30,8 @@ from mnemic.stores.sqlite.rows import (
     present,
     wanted_memories,
 )
-from mnemic.text.analyse import parse_query
 from mnemic.types import Memory, Scope, Vector, VectorSpace
+from mnemic_language.text.analyse import parse_query
 
 if TYPE_CHECKING:
     from mnemic.ports import Changed, Snapshot

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from mnemic.ports import Anew, Keyring, Snapshot, Transaction
     from mnemic.ports.optional_capabilities import Damage
     from mnemic.stores.relational.statements import Ask
-    from mnemic.text.bm25 import Bm25
+    from mnemic_language.text.bm25 import Bm25
 
 T = TypeVar("T")
 

@@ -12,13 +12,13 @@ from mnemic.extract.vetting import veto
 from mnemic.policy.budget import Budget
 from mnemic.policy.proposal_check import check_candidate
 from mnemic.reason_codes import UNSUPPORTED
-from mnemic.text.normalise import canonical_value
 from mnemic.types import Candidate, Message
 from mnemic.write.redact import Redactor, redact_candidate
 from mnemic_agents.steps.attempt import attempt
 from mnemic_agents.steps.long_term import Known, LongTerm
 from mnemic_agents.steps.special import is_special
 from mnemic_agents.steps.state import REVIEW, TurnRules, as_data, candidate_of
+from mnemic_language.text.normalise import canonical_value
 
 PROCEDURAL = frozenset({"instruction", "procedure", "procedural", "policy", "permission"})
 """Categories that change how the agent behaves."""

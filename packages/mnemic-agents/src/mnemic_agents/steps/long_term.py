@@ -14,9 +14,9 @@ from mnemic.inject.entry import is_trusted, said_by
 from mnemic.inject.injection_log import record_injection
 from mnemic.policy.proposal_check import MAX_CONTENT_CHARS
 from mnemic.policy.rules import KeyRule, Policy
-from mnemic.text.normalise import canonical_value
 from mnemic.types import Actor, Candidate, Hit, Intent, Memory, Message, Outcome, RecallRequest, Where
 from mnemic.write.pipeline import shown
+from mnemic_language.text.normalise import canonical_value
 
 DEFAULT_COLLECTION = "memories"
 

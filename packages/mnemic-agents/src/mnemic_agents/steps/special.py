@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from mnemic.text.pattern import Pattern
+from mnemic_language.text.pattern import Pattern
 
 HEALTH, PAPERS = "health", "papers"
 TOPICS = frozenset({HEALTH, PAPERS})

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypedDict
 
 from mnemic.errors import InvalidConfig
 from mnemic.types import Candidate, Kind, Origin, Source
-from mnemic.types.defaults import DEFAULT_MAX_ENTRIES
+from mnemic.types.measures import DEFAULT_MAX_ENTRIES
 from mnemic_agents.steps.special import TOPICS
 
 OK, NEEDS_REVIEW, FAILED = "ok", "needs_review", "failed"

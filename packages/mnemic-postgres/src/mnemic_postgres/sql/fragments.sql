@@ -12,7 +12,7 @@ places AS MATERIALIZED (
 )
 
 -- part: best_matching
--- BM25 over two fields (mnemic.text.bm25) of the postings `posted`, with the statistics of each scope. $4: terms, $5: k1, $6: b,
+-- BM25 over two fields (mnemic_language.text.bm25) of the postings `posted`, with the statistics of each scope. $4: terms, $5: k1, $6: b,
 -- $7 and $8: the weights of content and context, $9: phrases of which one of the fields has each, $10: limit. Filters are applied
 -- from the best down.
 telling AS MATERIALIZED (

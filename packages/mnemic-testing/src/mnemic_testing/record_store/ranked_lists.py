@@ -11,8 +11,8 @@ import pytest
 
 from mnemic.ports import RecordStore
 from mnemic.retrieve.search import Searcher
-from mnemic.text.cues import read_cues
 from mnemic.types import Kind, Memory, Source, Status
+from mnemic_language.text.cues import read_cues
 from mnemic_testing.record_store.fixtures import (
     EMBEDDER,
     Setting,

@@ -1,0 +1,205 @@
+"""Classifier: does a later statement supersede an earlier one?
+
+A logistic model over features of the two frames and the cosine of their texts (`mnemic_language.compare.features`),
+with its weights in `data/weights.json`; `mnemic_eval.changes` trains them on generated sentences. Rules run first where
+they are certain: questions, quotations and hypothetical statements change nothing, and neither does a repetition.
+"""
+
+from __future__ import annotations
+
+import json
+from array import array
+from dataclasses import dataclass
+from functools import lru_cache
+from math import exp, log, log1p
+from operator import mul
+from pkgutil import get_data
+from typing import Protocol
+
+from mnemic_language.compare import LEAST_COSINE
+from mnemic_language.compare.expressions import FROM_NOW_ON
+from mnemic_language.compare.features import (
+    NAMES,
+    alike,
+    apart,
+    at_other_times,
+    denied,
+    features,
+    flips,
+    indifferent,
+    moved,
+    outgrown,
+    recounted,
+    revalued,
+    revalues,
+    takes_back,
+)
+from mnemic_language.compare.statement_frame import Frame
+
+STRONG = frozenset({"end", "weak_end", "change", "correct"})
+"""Cues that say of themselves that something is no longer so."""
+UNTURNED_COSINE = 0.3
+"""The same for a statement in which no word says that something has changed."""
+NAMED_COSINE = 0.2
+"""The same where a language model has named the earlier statement."""
+CERTAIN = 0.5
+"""Probability from which a statement supersedes another."""
+OPPOSED = 0.25
+"""The same if words contradict each other and few neighbours are compared: in a long chat words often contradict."""
+LONG, SHARED = 12, 0.15
+"""Number of content words that makes a statement a paragraph, and the smallest share of words that two paragraphs on
+one topic have in common.
+"""
+MOST_CORRECTING = 12
+"""Length in words of a statement that does nothing but correct another."""
+FEW = 6
+"""Number of neighbours up to which resemblance by chance is ignored."""
+CROWD, CROWDED = 1.5, 4
+"""Addition to the threshold in log odds: `CROWD * ln(1 + excess / CROWDED)` for `excess` neighbours beyond `FEW`. In a
+long chat many statements resemble each other.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Change that a later statement makes to an earlier one: `how` is `ended`, `corrected` or `changed`."""
+
+    how: str
+    probability: float
+
+
+def judge(old: Frame, new: Frame, cosine: float, *, among: int = 1, opposed: bool = False) -> Change | None:
+    """Judge the effect of `new`, a later statement of the same speaker, on `old`; None if `old` remains valid.
+
+    `among` is the number of neighbours that `new` is compared with: with more of them a chance resemblance is likelier,
+    so the threshold rises. `opposed`: the words of the two contradict each other, so the threshold falls.
+    """
+    # The cheap exclusions come first: most of the 24 to 32 neighbours of a statement are ruled out before any feature
+    # is computed (ADR 0099).
+    if (new.silent and not opposed) or new.plain in old.plain:  # nothing can come of it, or a part of the same again
+        return None
+    if _strangers(old, new) or new.bygone:
+        return None
+    # A contradiction in words counts only if both statements apply to the same occasion.
+    # Rules that are certain by themselves: a like turned into a dislike, another number of the same things.
+    if flips(old, new) or recounted(old, new):
+        return Change("changed", 1.0)
+    if revalued(old, new, cosine) or outgrown(old, new, cosine):
+        return Change(_how(new), 1.0)
+    opposed = (opposed and not at_other_times(old, new)) or (cosine >= UNTURNED_COSINE and _corrects(old, new))
+    # The model decides everything else; `mnemic_eval.changes` trains it on these features.
+    probability = likelihood(old, new, cosine, opposed=opposed)
+    if opposed and probability and old.stems == new.stems:
+        probability = 1.0  # the same words but for what contradicts: certain, however many others are near
+    if probability < required(among, OPPOSED if opposed and among <= FEW else CERTAIN):
+        return None
+    # A high probability alone is not enough: without a strong word of change or another value, two statements on one
+    # topic usually hold side by side.
+    if not opposed and (indifferent(old, new) or not (new.cues & STRONG or revalues(old, new))):
+        return None
+    return Change(_how(new), probability)
+
+
+def _strangers(old: Frame, new: Frame) -> bool:
+    """Return True for two paragraphs with hardly a content word in common. Almost any paragraph contains a word of
+    change, ending or denial, and a monolingual embedder finds paragraphs in another language alike, so neither is
+    evidence.
+    """
+    fewest = min(len(old.stems), len(new.stems))
+    return fewest >= LONG and len(old.stems & new.stems) < SHARED * fewest
+
+
+def _corrects(old: Frame, new: Frame) -> bool:
+    """Return True if `new` takes `old` back and is about it, or says nothing else."""
+    return takes_back(old, new) and (bool(old.stems & new.stems) or len(new.tokens) <= MOST_CORRECTING)
+
+
+def _how(new: Frame) -> str:
+    """Return the kind of change, by the cues of the newer statement."""
+    if new.cues & {"correct", "weak_correct"}:
+        return "corrected"
+    return "ended" if new.cues & {"end", "weak_end"} else "changed"
+
+
+def bears(old: Frame, new: Frame, cosine: float) -> bool:
+    """Return True if `new` may concern `old`, given that a model that has read both says so: no rule rules it out, and
+    they share a word, an attribute or enough meaning.
+    """
+    if old.plain == new.plain or apart(old, new):
+        return False
+    shared = old.stems & new.stems or old.attributes & new.attributes
+    return bool(shared) or cosine >= NAMED_COSINE or takes_back(old, new)
+
+
+@lru_cache(maxsize=1024)
+def required(among: int, alone: float = CERTAIN) -> float:
+    """Return the probability that is asked for where `among` statements are compared, if `alone` is enough for one."""
+    odds = log(alone / (1 - alone)) + CROWD * log1p(max(0, among - FEW) / CROWDED)
+    return 1.0 / (1.0 + exp(-odds))
+
+
+def likelihood(old: Frame, new: Frame, cosine: float, *, opposed: bool = False) -> float:
+    """Return the probability that `new` takes the place of `old`, 0 to 1; `opposed` as in `judge`."""
+    if not (old.stems and new.stems):
+        return 0.0
+    if cosine < (LEAST_COSINE if new.turns else UNTURNED_COSINE) and not (denied(old, new) or alike(old, new)):
+        return 0.0
+    if old.plain == new.plain or not (opposed or moved(old, new) or takes_back(old, new)) or apart(old, new):
+        return 0.0
+    bias, *weights = _weights()
+    total = bias + sum(map(mul, weights, features(old, new, cosine)))
+    return 1.0 / (1.0 + exp(-total)) if total > -30 else 0.0
+
+
+class Source(Protocol):
+    """A source with the words that told a statement, where they are known."""
+
+    @property
+    def quote(self) -> str | None:
+        """The words, None where they are not known."""
+
+
+class Told(Protocol):
+    """A statement as it is remembered: its content, the key that it is a value of, and its source."""
+
+    @property
+    def content(self) -> str:
+        """The statement, or the value of its key."""
+
+    @property
+    def key(self) -> str | None:
+        """The key that the content is a value of."""
+
+    @property
+    def source(self) -> Source:
+        """The place that it is from."""
+
+
+def frame_of(memory: Told) -> Frame:
+    """Return the frame of what `memory` says: of its words with those of its key, or of the words that told it."""
+    return framed(memory.content, memory.key, memory.source.quote)
+
+
+@lru_cache(maxsize=4096)
+def framed(content: str, key: str | None = None, quote: str | None = None) -> Frame:
+    """Return the frame of a content; a value under a key is read in the words that told it."""
+    if key is None:
+        opened = quote is not None and FROM_NOW_ON.match(quote) and quote.casefold().endswith(content.casefold())
+        return Frame(quote if quote is not None and opened else content)
+    return Frame(quote if quote and len(quote) > len(content) else f"{key.replace('_', ' ')}: {content}")
+
+
+def cosine_of(one: bytes | None, other: bytes | None) -> float:
+    """Return the cosine of two vectors of unit length; 0 where either is missing."""
+    if one is None or other is None or len(one) != len(other):
+        return 0.0
+    total: float = sum(map(mul, array("f", one), array("f", other)))
+    return total
+
+
+@lru_cache(maxsize=1)
+def _weights() -> tuple[float, ...]:
+    """Return the bias, then the weights in the order of `NAMES`."""
+    text = get_data(__package__, "data/weights.json") or b"{}"
+    found: dict[str, float] = json.loads(text)["weights"]
+    return tuple(found[name] for name in ("bias", *NAMES))

@@ -1,0 +1,66 @@
+"""Values of one sort: of what a thing has one at a time, another member takes the place of the first.
+
+"Quotes in USD" and "quotes in EUR", second class and first, hand luggage and hold luggage ("Handgepäck",
+"Aufgabegepäck"), two children and a third.
+"""
+
+from __future__ import annotations
+
+from mnemic_language.compare.statement_frame import Frame, stem
+
+SHORTEST_COMPOUND, SHORTEST_HEAD = 9, 5
+"""Letters of a compound, and of the noun that two of them may end in."""
+_CHILDREN = frozenset(
+    "kids kid children sons daughters boys girls kinder kind kindern sohne tochter enfants enfant fils filles hijos"
+    " hijas ninos figli figlie bambini filhos filhas criancas kinderen zonen dochters grandchildren grandkids"
+    " nephews nieces enkel enkelkinder petits-enfants nietos nipoti netos kleinkinderen".split()
+)
+_BORN = frozenset(
+    "baby child son daughter boy girl nephew niece grandchild grandson granddaughter kind sohn tochter fils fille"
+    " hijo hija figlio figlia filho filha zoon dochter".split()
+)
+_RANKS = {
+    "second": 2, "zweit": 2, "deuxieme": 2, "segund": 2, "second'": 2, "tweed": 2,
+    "third": 3, "dritt": 3, "troisieme": 3, "tercer": 3, "terz": 3, "terceir": 3, "derde": 3,
+    "fourth": 4, "viert": 4, "quatrieme": 4, "cuart": 4, "quart": 4, "vierde": 4,
+    "fifth": 5, "funft": 5, "cinquieme": 5, "quint": 5, "vijfde": 5,
+}  # fmt: skip
+
+
+def another_of_a_sort(old: Frame, new: Frame) -> bool:
+    """Return True if both name a member of a sort of values, and none is the same."""
+    return any(name in new.sorts and mine.isdisjoint(new.sorts[name]) for name, mine in old.sorts.items())
+
+
+def compound_of_a_sort(old: Frame, new: Frame) -> bool:
+    """Return True if each names a compound that ends in the same noun, and they are two of them."""
+    mine, theirs = _compounds(old) - _compounds(new), _compounds(new) - _compounds(old)
+    return any(_same_head(one, other) for one in mine for other in theirs)
+
+
+def one_more_child(old: Frame, new: Frame) -> bool:
+    """Return True if `new` reports the birth of one more child than `old` counts: "two kids", "our third was born"."""
+    if len(old.numbers) != 1 or _CHILDREN.isdisjoint(old.tokens) or not new.bears_child or _of_others(new):
+        return False
+    (count,) = old.numbers
+    ranks = {rank for token in new.tokens for word, rank in _RANKS.items() if token.startswith(word)}
+    return count.isdigit() and ranks == {int(count) + 1}
+
+
+def _of_others(frame: Frame) -> bool:
+    """Return True if the child belongs to somebody other than the speaker: "my sister's third was born"."""
+    children = {stem(word) for word in (*_CHILDREN, *_BORN)}
+    return bool(frame.relations - children) or (frame.subject.startswith("other:") and not frame.own)
+
+
+def _compounds(frame: Frame) -> set[str]:
+    return {token for token in frame.tokens if len(token) >= SHORTEST_COMPOUND}
+
+
+def _same_head(one: str, other: str) -> bool:
+    shared = 0
+    for a, b in zip(reversed(one), reversed(other), strict=False):
+        if a != b:
+            break
+        shared += 1
+    return SHORTEST_HEAD <= shared <= min(len(one), len(other)) - 3

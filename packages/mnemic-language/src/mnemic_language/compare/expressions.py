@@ -1,0 +1,160 @@
+"""Expressions by which a frame is read off a text: in lower case and without accents, unless they say otherwise."""
+
+from __future__ import annotations
+
+import re
+
+from mnemic_language.text.german import AFTER_ORDINALS
+
+TOKEN = re.compile(r"\d+(?:[.,:/]\d+)*|[^\W\d_]+(?:['-][^\W\d_]+)*")
+NUMBERED = re.compile(r"(\d)(?:st|nd|rd|th|k|t|x|m)\b")
+SENTENCE = re.compile(
+    rf"(?<=[.!?…])(?!(?<=\d\.)\s(?:{AFTER_ORDINALS})\b)"
+    r"[\s)]+|\n+|(?<=[;])\s+|(?:(?<!\s)\s+)?[\U0001F300-\U0001FAFF\u2600-\u27BF]+\s*"
+)
+CLAUSE = re.compile(r"[,;:]\s+|\s[–—-]+\s|\s(?=(?:but|so|aber|mais|pero|ma|mas|maar)\s)")
+ASKS = re.compile(
+    r"(?i)(?:^|,|\s-|\s(?:and|und|et|y|e|en))\s*(?:any|anyone|can|could|do|does|did|is|are|was|would|should|will|how|what|whats|what's"
+    r"|when|where|which|who|why|help|wie|was|wo|wer|wann|welche\w*|kann|konn\w*|gibt|tu|est-ce|quel\w*|comment|ou|que|qué|cuál|cómo"
+    r"|dónde|quién|puedes|che|cosa|come|dove|quale|puoi|qual|como|onde|podes|hoe|wat|waar|wie|kun|kan)\b[^,]*\?+$"
+)
+ORDERS = re.compile(
+    r"(?i)^\W*(?:can|could|would|will) (?:you|we) (?:please )?(?:switch|change|move|make|stop|use|put|set|go)\b"
+)
+QUOTED = re.compile(
+    r"\"[^\"\n]{8,2000}\"|“[^“”]{8,2000}”|«[^«»]{8,2000}»|„[^“”]{8,2000}[“”]|```.{0,4000}?```", re.DOTALL
+)
+ENDINGS = ("ing", "ies", "ed", "es", "en", "er", "s", "e", "a", "o", "i", "n")
+BORN = re.compile(
+    r"\b(?:was born|were born|gave birth|is born|geboren|zur welt gekommen"
+    r"|(?:got|have|had|welcomed|expecting) (?:our|my) [a-z]+ (?:grand)?(?:baby|child|kid|son|daughter|nephew|niece)"
+    r"|est ne|est nee|sont nes|naquit|nacio|ha nacido|e nato|e nata|nasceu|geboren is)\b"
+)
+JEST = re.compile(
+    r"\b(?:(?:just |only |i'm |totally )?(?:kidding|joking)|jk|(?:nur )?(?:ein )?(?:scherz|spass)"
+    r"|je (?:blague|plaisante|rigole)|es broma|scherzo|brincadeira|grapje)\W*$"
+)
+"""At the end of a sentence: takes all of it back."""
+BYGONE = re.compile(
+    r"\bbefore (?:i|we) (?:met|knew|had|got|came|married|moved)\b|\bback (?:in (?:19|20)\d\d|when|in the day)\b"
+    r"|\bwhen (?:i|we) (?:was|were) (?:small|young|little|a (?:kid|child|boy|girl|student)"
+    r"|at (?:school|university|college))\b"
+    r"|\b(?:my|our|mein\w*|mon|ma|mi|il mio|la mia|o meu|a minha|mijn) (?:very )?(?:first|erste\w*|premiere?"
+    r"|primer[oa]?|prim[oa]|primeir[oa]|eerste) \w+ (?:was|war|etait|fue|era|foi)\b"
+    r"|\b(?:fruher|damals|autrefois|antigamente|vroeger)\b"
+)
+"""Says that something was so in another time of life."""
+CONDITION = re.compile(
+    r"\b(?:on|for|during|in|bei|auf|pour|sur|para|per|su|voor|op) (?:the |my |our |all )?([a-z-]{2,20})"
+    r" ([a-z-]{3,20}(?:s|en|fluge))\b"
+)
+"""An occasion, in the plural: what sort of it, and its noun."""
+TURNS = frozenset({"end", "change", "correct", "weak_end", "weak_change", "weak_correct"})
+PAST = re.compile(
+    r"\b(?:i|we|he|she|they|it|kids?|[a-z]+) (?:just |also |recently |really |finally )?"
+    r"(?:went|got|had|was(?! born)|were(?! born)|made|took|felt|saw|met|found|told|gave|came|did"
+    r"|ran|bought|sold|wrote|read|won|lost|ate|sent|brought|heard|spent|learned|learnt"
+    r"|(?!(?:need|feed|speed|indeed|seed|breed|bleed|exceed|proceed|wed|bed|red|shed)\b)[a-z]{2,}ed)\b(?!')"
+)
+GERMAN_PAST = re.compile(r"(?i)\b(?:wurden?|hatten?|konnten?)\b")
+"""Without their accents the forms of what is unreal ("würde") read like these, which tell what was."""
+SINCE_NOW = re.compile(
+    r"\b(?:as of|since|from|starting|seit|ab|depuis|desde|da|vanaf|sinds)"
+    r" (?:this|dies\w+|ce|cette|est[ea]|quest[oa]|deze)\b"
+)
+FROM_NOW_ON = re.compile(
+    r"(?i)\W{0,3}(?:from (?:now|here|today) on|going forward|in future|ab (?:jetzt|sofort|heute)|von nun an|künftig"
+    r"|in zukunft|désormais|dorénavant|à partir de maintenant|à l'avenir|de ahora en adelante|a partir de ahora"
+    r"|en adelante"
+    r"|d'ora in (?:poi|avanti)|da (?:adesso|ora) in poi|de agora em diante|a partir de agora|voortaan|vanaf nu)\b"
+)
+"""An opening that says that the rest holds from now on, and so did not before."""
+AMENDS = re.compile(r"\W{0,20}(?:(?:actually|no|sorry|please|wait),? ){0,2}(?:make (?:that|it)|i meant?)\b")
+"""An opening that puts another value in the place of the one before, also of a row: "make that the fifth floor"."""
+TOTAL = re.compile(
+    r"\b(\d{1,6}|[a-z]{2,12}) (?:altogether|in total|all in all|of us|insgesamt|en tout|en total|in totale|ao todo"
+    r"|in totaal)\b"
+)
+ORDINALS = {
+    word: str(number)
+    for number, words in enumerate(
+        (
+            "first erste erster erstes premier premiere primer primera primo prima primeiro primeira eerste",
+            "second zweite zweiter zweites deuxieme segundo segunda secondo seconda tweede",
+            "third dritte dritter drittes troisieme tercer tercera terzo terza terceiro terceira derde",
+            "fourth vierte vierter viertes quatrieme cuarto cuarta quarto quarta vierde",
+            "fifth funfte funfter funftes cinquieme quinto quinta vijfde",
+            "sixth sechste sechster sechstes sixieme sexto sexta sesto sesta zesde",
+        ),
+        start=1,
+    )
+    for word in words.split()
+}
+TOO_MUCH = re.compile(r"\btoo (?!and\b|but\b|so\b|now\b|because\b)(?=[a-z])")
+"""Before a word it says how much ("too busy"), and adds nothing."""
+DUTCH = re.compile(r"\b(?:ik|wij|mijn|onze|het|een|niet|geen|zijn|wordt|hebben)\b")
+PRESENT = re.compile(
+    r"\b(?:am|is|are|i'm|we're|he's|she's|it's|i've|have|has|live|lives|work|works|use|uses|like|love|prefer|always|every|never|usually|drive|take|takes|eat"
+    r"|drink|play|speak|need|needs|want|wants|own|rent|do|does|don't|doesn't|can't|won't)\b"
+)
+NOT_ENDED = re.compile(
+    r"\b(?:don't|do not|never|not|didn't|did not|won't|haven't|isn't|nicht|pas|nunca|non|nao|niet)"
+    r" (?:ever |even |be |gonna |going to )?(?:quit\w*|giv\w+ up|stop\w*|cancel\w*|sold|sell\w*"
+    r"|left|leav\w+|moved|moving|changed|switch\w*)"
+)
+NOT_MEANT = re.compile(
+    r"\bsorry (?:to (?:hear|see|tell|say|bother)|(?:for|about) your|you\b|i (?:haven't|wasn't|couldn't|missed|was))"
+    r"|\bgone (?:on|to|through|for|camping|fishing|swimming|hiking|skiing|shopping|diving|surfing|climbing|dancing)\b"
+    r"|\b(?:you're|you are|they're|they are|he's|he is|she's|she is) (?:so |just |all |both )?wrong\b"
+    r"|\bmix(?:ing)? (?:things|it|stuff) up\b|\bto switch off\b|\b(?:\w+ )for good (?:in|reason|measure|luck|health)\b"
+    r"|\b(?:ever )?since (?:i|we) (?:was|were)\b|\bsince (?:childhood|school|then)\b"
+    r"|\b(?:some|any|no|every)(?:thing|one|body) new\b|\bwhat's new\b"
+    r"|\b(?:try|tries|tried|trying)(?: out)?(?: a| some)? new\b"
+    r"|\bnew (?:things|stuff|people|places|ideas|ways|skills|experiences|friends|adventures|challenges|beginnings)\b"
+    r"|\bstarted\b(?=[^.,;]{0,60}\b(?:years|a while|(?:not )?(?:so |too |that )?long) ago\b)"
+    r"|\b(?:when|after|since|because|before) (?:my|his|her|our|their|the) (?:\w+ ){1,2}"
+    r"(?:passed away|died|broke up|split up|divorced)\b"
+    r"|\bbefore (?:it|they) expire[sd]?\b|\bstarted off\b"
+    r"|\bafter all,? (?=(?:i|we|it|he|she|they|you|that|the|my)\b)"
+    r"|\b(?:i|we) actually (?=(?:went|got|had|saw|met|bought|made|took|found|attended|used)\b)"
+    r"|\bfrom scratch\b|\b(?:go|goes|going|gone|went) wrong\b|\bwrong with\b"
+    r"|\b(?:nothing|something|anything|what's|what is)(?:'s| is| was)? wrong\b"
+    r"|\bnot (?:right|true) that\b|\bmixed (?:feelings|emotions|media)\b|\bconfused (?:about|by|why|how)\b"
+    r"|\b(?:i'm|am|we're|is|are|he's|she's|they're) off to\b"
+    r"|\b(?:when|whenever|once|before|until|every time) (?:i|we|you|they|it)(?:'ve)? (?:ever |have )?r[au]ns? out\b"
+)
+"""Comfort, blame of others and set phrases: in them the words for a mistake or an end say nothing of one."""
+CALLED = re.compile(
+    r"(?:^|(?<=[.!?]\s)|(?<=\n))\W{0,3}(?i:hey|hi|hello|thanks|thank you|yeah|yep|yup|wow|woah|whoa|woohoo|congrats"
+    r"|cool|oh|haha|hallo|danke|merci|salut|hola|gracias|ciao|grazie|ol[aá]|obrigad[oa]|hoi|bedankt)\b[,!]?\s{1,3}"
+    r"[A-Z][\w'’-]{1,20}(?=[,!.])|(?<=[a-z]{3})(?<!wait)(?<!Wait)(?<!orry)(?<!meant)(?<!not),\s[A-Z][\w'’-]{1,20}(?=!)|(?:(?<=\bthat)|(?<=\bthis)|(?<=\byou)),\s[A-Z][\w'’-]{1,20}(?=[.?])"
+)
+"""The name of the one who is spoken to: after a greeting or thanks, or at the end of what is called out."""
+IS = re.compile(
+    r"\A\W*+(?:the|my|our|der|die|das|mein\w*|unser\w*|le|la|les|l'|mon|ma|mes|notre|el|los|las|mi|mis|nuestr\w+|il|lo|i|gli|mio|mia|nostr\w+|o|a|os|as"
+    r"|meu|minha|noss\w+|de|het|mijn|ons|onze)?\s*+([^.,;]{2,60}?)(?:\s(?:is|are|was|will be|takes place|costs"
+    r"|betragt|kostet|coute|cuesta|costa|custa|kost|ist|sind|est|sont|es|son|e|sono|sao|zijn)\s|'s\s|\s?:\s|\s?=\s)"
+)
+ALLOWED = re.compile(r",\s(?:the |die |der |das |les? |la )?([^\W_]{3,30}) (?:is|are) (?:fine|ok|okay|no problem)\b")
+"""A thing that a correction says is no matter: "I'm allergic to sesame, mustard is fine"."""
+DENIED = re.compile(
+    r"\b(?:not|instead of|rather than|isn't|wasn't|aren't|nicht|statt|pas|au lieu d(?:e|u|es)|plutot que|no|en vez del?"
+    r"|en lugar del?|non|invece d(?:i|el|ella)|al posto d(?:i|el|ella)|nao|em vez d(?:e|o|a)|niet|in plaats van)\s+"
+    r"(?:(?:the|in|at|on|an?|der|die|das|den|le|la|les|el|los|il|o|os|de|het)\s+)?([^\W_](?:[\w.:/-]*\w)?)"
+)
+NOT = re.compile(
+    r"\b(?:no|not(?! (?:so |too |that )?(?:long ago|only|just)\b)"
+    r"|never|none|without|\w+n't|cannot|kein\w*|nicht|nie|ohne|pas|jamais|sans|nunca|sin|non|mai|senza|nao|sem"
+    r"|niet|geen|nooit|zonder)\b"
+)
+YOU = re.compile(r"\b(?:you|your|you're|yourself|congrats|hope|let's)\b|^(?:keep|don't)\b")
+HEAD = re.compile(
+    r"\A\W*+([^.,;:!?]{2,60}?)\s(?:is|are|was|were|starts?|begins?|ends?|opens?|closes?|ist|sind|war|beginnt|est|sont|commence"
+    r"|es|son|empieza|e|sono|sao|inizia|comeca|zijn|begint)\s"
+)
+IMPERSONAL = frozenset({"they", "ils", "eles", "ze"})
+SPELT = re.compile(
+    r"\b(?:with|mit|avec|con|com|met) (?:just )?(?:one|an?|two|double|ein|einem|zwei|doppel|un|une|deux|una|dos|doble"
+    r"|due|doppia|um|dois|een|twee|dubbele?) [a-z](?:'?s)?(?!\w)"
+)
+"""Counts of the letters of a word."""

@@ -1,0 +1,366 @@
+"""Claims of two short texts, compared by their words: the rules that decide what a cosine cannot.
+
+Sentence embeddings put "allergic to nuts" and "not allergic to nuts" side by side. So words decide: whether one
+statement negates the other, uses the opposite word, or puts another value into the same frame; and whether one says all
+that the other says. The lists are English, with the commonest negations of some neighbours; where they know nothing,
+two statements that differ in any word are simply kept apart, which is the safe side.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import cached_property, lru_cache
+from itertools import chain
+from typing import NamedTuple
+
+from mnemic_language.compare.content_words import Word, glance, parts_of, starts_sentence, value_class, words_of
+from mnemic_language.compare.word_lists import (
+    ANTONYMS,
+    NEGATIONS,
+    NEGATIVE_PREFIXES,
+    PHRASES,
+    QUALIFIERS,
+    RELATIONS,
+    is_negative,
+)
+from mnemic_language.text.normalise import nfkc
+
+MAX_COMPARED_WORDS = 200
+"""Longer texts are not one claim; they are never called opposite or covered."""
+MAX_CLAUSES = 24
+
+_TOKEN = re.compile(r"\[[A-Z_]+#[0-9a-f]+\]|\d+(?:[.,:/\-]\d+)*|[^\W\d_]+(?:'[^\W\d_]+)*")
+_PHRASE = re.compile(rf"(?i)\b(?:{'|'.join(PHRASES)})\b")
+_NO_ONE = re.compile(r"no(?:'\w+)*[\W_]*one")
+_LETTERS = re.compile(r"[^\W\d_]+")
+
+
+_NO_VALUES = frozenset({None, "person", "label"})
+"""One may meet Ann and meet Bob, read chapter 3 and chapter 4: such names and labels are no changed values."""
+
+_CLAUSE_END = re.compile(r"[.!?;:\n]+(?=\s|$)|,\s|\s->->|\s(?:but|so|because|which|and)\s")
+
+
+class Clause(NamedTuple):
+    """One clause of a statement: the stems of its words of content, and how often it negates."""
+
+    stems: frozenset[str]
+    negations: int
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A text taken apart, as far as somebody asks."""
+
+    plain: str
+
+    @classmethod
+    def of(cls, text: str) -> Statement:
+        """Return the statement that `text` makes."""
+        plain = nfkc(text).replace("’", "'")
+        low = plain.lower()
+        return cls(_PHRASE.sub(_said_plainly, plain) if any(phrase in low for phrase in PHRASES) else plain)
+
+    @cached_property
+    def parts(self) -> tuple[str, ...]:
+        """The texts of its clauses, where it has more than one."""
+        parts = tuple(part for part in _CLAUSE_END.split(self.plain) if part.strip())
+        return parts if 1 < len(parts) <= MAX_CLAUSES else ()
+
+    @cached_property
+    def _tokens(self) -> _Tokens:
+        return _Tokens.of(self.plain)
+
+    @cached_property
+    def words(self) -> tuple[Word, ...]:
+        """Its words of content, in order."""
+        return self._tokens.words
+
+    @cached_property
+    def _seen(self) -> list[tuple[tuple[str, ...], int]]:
+        """Token by token, at a glance: most statements are told apart by that and never read in full."""
+        return [glance(token) for token in _TOKEN.findall(self.plain)]
+
+    @cached_property
+    def named(self) -> frozenset[str]:
+        """Every stem that it or a clause of it may have."""
+        return frozenset(chain.from_iterable([stems for stems, _ in self._seen]))
+
+    @cached_property
+    def stems(self) -> list[str]:
+        """The stems of its words, in order."""
+        if _NO_ONE.search(self.plain.lower()):
+            return [word.stem for word in self.words]
+        return list(chain.from_iterable([stems for stems, _ in self._seen]))
+
+    @cached_property
+    def negations(self) -> int:
+        """Number of its negations."""
+        return sum([negations for _, negations in self._seen])
+
+    @cached_property
+    def asks(self) -> bool:
+        """True if it is a question."""
+        return self.plain.rstrip().endswith("?")
+
+    @cached_property
+    def denied(self) -> tuple[str, ...]:
+        """The words that its negations stand before, in alphabetical order."""
+        return _denied(self._tokens) if self.negations else ()
+
+    @cached_property
+    def clauses(self) -> tuple[Clause, ...]:
+        """Its clauses, one for the whole where it has no parts; most statements are compared without."""
+        parts = [Statement(part) for part in self.parts] or [self]
+        return tuple(Clause(frozenset(one.stems), one.negations) for one in parts)
+
+    @cached_property
+    def counted(self) -> Counter[str]:
+        """Number of times each stem occurs in it."""
+        return Counter(self.stems)
+
+    @cached_property
+    def comparable(self) -> bool:
+        """True if it is short enough, and says enough, to be compared."""
+        return 0 < len(self.stems) <= MAX_COMPARED_WORDS
+
+
+def _said_plainly(match: re.Match[str]) -> str:
+    # A letter that only looks like one of the phrase, as the Turkish dotless i, is found in any case and is no phrase.
+    return PHRASES.get(match.group().lower(), match.group())
+
+
+@dataclass(frozen=True, slots=True)
+class _Tokens:
+    """A text token by token, each in small letters, with the words of content it has."""
+
+    low: list[str]
+    parts_words: list[tuple[Word, ...]]
+
+    @classmethod
+    def of(cls, plain: str) -> _Tokens:
+        low, parsed = [], []
+        before = ""
+        for match in _TOKEN.finditer(plain):
+            start = match.start()
+            for token in parts_of(match.group()):
+                initial = not token[0].isupper() or starts_sentence(plain, start)
+                small = token.casefold()
+                empty = small in NEGATIONS or (small == "one" and before == "no")
+                low.append(small)
+                parsed.append(() if empty else words_of(token, before, initial=initial))
+                before = small
+        return cls(low, parsed)
+
+    @property
+    def words(self) -> tuple[Word, ...]:
+        return tuple(chain.from_iterable(self.parts_words))
+
+    @property
+    def negations(self) -> int:
+        return sum(token in NEGATIONS for token in self.low)
+
+
+def _denied(tokens: _Tokens) -> tuple[str, ...]:
+    """Return the first word of content behind each negation."""
+    negations = (place for place, token in enumerate(tokens.low) if token in NEGATIONS)
+    behind = (next((words[0].stem for words in tokens.parts_words[place:] if words), "") for place in negations)
+    return tuple(sorted(behind))
+
+
+class Opposition(NamedTuple):
+    """Contradiction between two statements: `negation`, `antonym` or `value`; `strong` if most of their words agree, so
+    that what differs is told of the same thing.
+    """
+
+    how: str
+    strong: bool
+
+
+def opposition(one: Statement, other: Statement) -> Opposition | None:
+    """Return the contradiction between the two, in either order, or None if nothing shows it."""
+    if not (one.comparable and other.comparable):
+        return None
+    how = _opposed(one, other) if one.asks == other.asks else None
+    if how is not None:
+        return Opposition(how, 10 * _alike(one, other) >= 6 * min(len(one.stems), len(other.stems)))
+    return Opposition("negation", strong=True) if _denies(one, other) or _denies(other, one) else None
+
+
+def _opposed(one: Statement, other: Statement) -> str | None:
+    mine, theirs = one.counted, other.counted
+    both = mine.keys() & theirs.keys()
+    shared, shorter = sum([min(mine[stem], theirs[stem]) for stem in both]), min(len(one.stems), len(other.stems))
+    # Denying two things is denying; two denials of one thing are rare.
+    negated = (one.negations - other.negations) % 2 == 1 or (one.negations == 0) != (other.negations == 0)
+    # Whatever they are opposed by wants this much in common.
+    if 2 * (_alike(one, other) if negated else shared + 1) < shorter:
+        return None
+    ours = [word for word in one.words if word.stem not in theirs]
+    others = [word for word in other.words if word.stem not in mine]
+    if any_opposite(ours, others):
+        # "not open" against "closed" agrees.
+        return "antonym" if not negated and 2 * (shared + 1) >= shorter else None
+    if negated:
+        return "negation"
+    # At a glance: their order, which takes longer to look at, cannot make more of what they share and how they differ.
+    if 2 * shared < shorter or any(word.value in _NO_VALUES for word in chain(ours, others)):
+        return None
+    return "value" if _other_value(one, other) else None
+
+
+def _alike(one: Statement, other: Statement) -> int:
+    """Return the number of words of the shorter that the longer has, too."""
+    short, long = (other, one) if len(other.stems) < len(one.stems) else (one, other)
+    return sum(map(long.counted.__contains__, short.stems))
+
+
+def _denies(one: Statement, other: Statement) -> bool:
+    """Return True if a clause of `one` denies what clauses of `other` tell without denying it."""
+    if not one.negations or not (one.parts or other.parts):
+        return False
+    asserted = frozenset[str]().union(*_asserted(other))
+    return any(10 * len(asserted & said) >= 6 * len(said) for said in _denied_claims(one))
+
+
+def denies(one: Statement, other: Statement) -> bool:
+    """Return True if a clause of either denies what one clause of the other tells: two thirds of its words are there.
+
+    Plain enough to be looked for from a lower cosine on: messages of several clauses are near each other only as a
+    whole.
+    """
+    return _denies_one(one, other) or _denies_one(other, one)
+
+
+def _denies_one(one: Statement, other: Statement) -> bool:
+    claims = [said for said in _denied_claims(one) if 3 * len(other.named & said) >= 2 * len(said)]
+    return bool(claims) and any(3 * len(words & said) >= 2 * len(said) for words in _asserted(other) for said in claims)
+
+
+def _asserted(statement: Statement) -> list[frozenset[str]]:
+    """Return the stems of each clause that denies nothing."""
+    return [clause.stems for clause in statement.clauses if not clause.negations]
+
+
+def _denied_claims(statement: Statement) -> Iterator[frozenset[str]]:
+    """Yield the stems of each clause that denies one thing, where they are enough to know the thing by."""
+    for clause in statement.clauses if statement.negations else ():
+        said = clause.stems - RELATIONS
+        if clause.negations == 1 and len(said) >= 3:
+            yield said
+
+
+@lru_cache(maxsize=8192)
+def negates(text: str) -> bool:
+    """Return True if `text` may contain a negation, at a glance: what has none denies nothing."""
+    low = text.casefold().replace("’", "'")
+    return "n't" in low or "cannot" in low or not NEGATIONS.isdisjoint(_LETTERS.findall(low))
+
+
+def any_opposite(mine: Iterable[Word], theirs: Iterable[Word]) -> bool:
+    """Return True if a word of the one side is opposite to a word of the other."""
+    ours, others = list(mine), list(theirs)
+    return _opposites({one.stem for one in ours}, {other.stem for other in others}) or _opposites(
+        {one.form for one in ours}, {other.form for other in others}
+    )
+
+
+def opposite(one: str, other: str) -> bool:
+    """Return True if two stems are antonyms, by the list or by a prefix such as un-; also as comparatives."""
+    return _opposites({one}, {other})
+
+
+def _opposites(mine: set[str], theirs: set[str]) -> bool:
+    ours, others = {_positive(stem) for stem in mine}, {_positive(stem) for stem in theirs}
+    return _opposes(ours, others) or _opposes(others, ours)
+
+
+def _opposes(mine: set[str], theirs: set[str]) -> bool:
+    return any(not theirs.isdisjoint(_opposites_of(stem)) for stem in mine)
+
+
+@lru_cache(maxsize=8192)
+def _opposites_of(stem: str) -> frozenset[str]:
+    """Return the opposites of a stem: by the list, and without its negative prefix."""
+    bare = (stem[len(prefix) :] for prefix in NEGATIVE_PREFIXES if stem.startswith(prefix))
+    return frozenset(ANTONYMS.get(stem, ())).union(rest for rest in bare if len(rest) >= 3)
+
+
+@lru_cache(maxsize=8192)
+def _positive(stem: str) -> str:
+    """Return the positive of a comparative ("larger"), if that has an opposite; else the stem."""
+    base = stem[:-2] if stem.endswith("er") and stem not in ANTONYMS else stem
+    return base if base in ANTONYMS else stem
+
+
+def covers(full: Statement, part: Statement) -> bool:
+    """Return True if `full` says everything that `part` says, and nothing that could take it back: see `beyond`."""
+    return beyond(full, part) is not None
+
+
+def beyond(full: Statement, part: Statement) -> int | None:
+    """Return the number of words of content that `full` has beyond those of `part`; None if it does not say everything
+    that `part` says, or says something that could take it back.
+
+    Every word of content of `part` stands in `full` in the same order, from the first word on. What `full` has beyond
+    them is little, negates and qualifies nothing, brings in nobody else, and adds no value of a class of which `part`
+    already names one. Questions claim nothing: they cover nothing.
+    """
+    if not (full.comparable and part.comparable) or full.asks or part.asks:
+        return None
+    if not (_holds(full, part) and full.denied == part.denied):
+        return None
+    return _beyond(full.words, part.words, exact=full.negations > 0)
+
+
+def _holds(full: Statement, part: Statement) -> bool:
+    """Return True if each word of `part` may be in `full`, at a glance."""
+    return full.counted.keys() >= set(part.stems)
+
+
+def _beyond(full: Sequence[Word], part: Sequence[Word], *, exact: bool) -> int | None:
+    """`exact`: no word more, because denying the narrow does not deny the wide."""
+    rest = list(full)
+    extra: list[Word] = []
+    for word in part:
+        while rest and not rest[0].says(word):
+            extra.append(rest.pop(0))
+        if not rest or (extra and word is part[0]):
+            return None
+        rest.pop(0)
+    extra += rest
+    named = {value_class(word) for word in part if word.value}
+    harmless = len(extra) <= (0 if exact else max(2, len(part) // 2)) and not any(
+        _bends(word) or value_class(word) in named for word in extra
+    )
+    return len(extra) if harmless else None
+
+
+def _bends(word: Word) -> bool:
+    """Return True if it may take back the words around it. A negative prefix is enough: "ineligible", "unable"."""
+    return word.stem in QUALIFIERS or is_negative(word.stem)
+
+
+def content_words(text: str) -> frozenset[str]:
+    """Return the stems that a merge must not lose."""
+    return frozenset(Statement.of(text).stems)
+
+
+def _other_value(one: Statement, other: Statement) -> bool:
+    """Return True for the same frame of words with another number, date, name or member of a class in it."""
+    codes = SequenceMatcher(None, one.stems, other.stems, autojunk=False).get_opcodes()
+    shared = sum(code[2] - code[1] for code in codes if code[0] == "equal")
+    changes = [code for code in codes if code[0] != "equal"]
+    if not 1 <= len(changes) <= 2 or 2 * shared < min(len(one.words), len(other.words)):
+        return False
+    classes: set[str | None] = set()
+    for kind, begin, end, start, stop in changes:
+        swapped = {word.value for word in one.words[begin:end] + other.words[start:stop]}
+        if kind != "replace" or len(swapped) != 1:
+            return False
+        classes |= swapped
+    return classes.isdisjoint(_NO_VALUES) and shared >= (2 if classes & {"name", "number"} else 1)

@@ -1,0 +1,134 @@
+"""The words that a frame is read off by: expressions and classes of words from `data/*.json`, in seven languages."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from pkgutil import get_data
+from typing import Any
+
+from mnemic_language.compare.lexicon import Lexicon, mark_of_phrase, marks_of_pattern
+
+SLOTS = ("weekdays", "dayparts", "seasons", "months")
+MEMBERS = ("sides", "directions", *SLOTS)
+"""Classes of words that distinguish similar things: a north and a south entrance, Monday's and Tuesday's class."""
+
+LEAST_ENGLISH = 2
+"""Words without content, of English, that a sentence in it has at least."""
+_WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
+
+
+def _data(name: str) -> dict[str, Any]:
+    text = get_data(__package__, f"data/{name}.json") or b"{}"
+    found: dict[str, Any] = json.loads(text)
+    found.pop("about", None)
+    return found
+
+
+def plain(text: str) -> str:
+    """`text` in lower case, with straight apostrophes and without accents."""
+    if text.isascii():
+        return text.lower()
+    text = text.replace("’", "'").replace("ß", "ss").casefold()
+    return "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
+
+
+def _expression(phrase: str) -> str:
+    words = [r"[^\W\d_]+(?:['-][^\W\d_]+)?" if word == "*" else _starred(word) for word in phrase.split(" ")]
+    return r"\s+".join(words)
+
+
+def _starred(word: str) -> str:
+    return re.escape(word[:-1]) + r"[\w'-]*" if word.endswith("*") else re.escape(word)
+
+
+def _any_of(phrases: Iterable[str]) -> re.Pattern[str]:
+    ordered = sorted({*phrases}, key=lambda phrase: (-len(phrase), phrase))
+    return re.compile(r"(?<![\w'])(?:" + "|".join(map(_expression, ordered)) + r")(?![\w])")
+
+
+def _lexicon(phrases: Mapping[str, Iterable[str]]) -> Lexicon:
+    fields = {name: list(listed) for name, listed in phrases.items()}
+    marks = {name: [mark_of_phrase(phrase) for phrase in listed] for name, listed in fields.items()}
+    return Lexicon({name: _any_of(listed) for name, listed in fields.items()}, marks)
+
+
+@lru_cache(maxsize=1)
+def cue_words() -> Lexicon:
+    """Return the expressions of each reference to an earlier statement."""
+    return _lexicon({kind: [p for words in by.values() for p in words] for kind, by in _data("cues").items()})
+
+
+@lru_cache(maxsize=1)
+def english_cue_words() -> Lexicon:
+    """Return those of them that are English: of other languages some are English words that say something else."""
+    return _lexicon({kind: by.get("en", ()) for kind, by in _data("cues").items()})
+
+
+@lru_cache(maxsize=4096)
+def cue_words_for(text: str) -> Lexicon:
+    """Return the expressions to look for in `text`, in lower case and without accents: the English ones alone where
+    its words without content are English.
+    """
+    words, classes = set(_WORD.findall(text)), word_classes()
+    english = len(words & (classes["english"] - classes["elsewhere"]))
+    is_english = english >= LEAST_ENGLISH and english > 2 * len(words & classes["foreign"])
+    return english_cue_words() if is_english else cue_words()
+
+
+@lru_cache(maxsize=1)
+def feeling_words() -> Mapping[str, re.Pattern[str]]:
+    """Return the expressions of likes and of dislikes."""
+    return {kind: _any_of(p for words in by.values() for p in words) for kind, by in _data("feelings").items()}
+
+
+@lru_cache(maxsize=1)
+def attribute_words() -> Lexicon:
+    """Return the expressions that state an attribute or its change, by the name of the attribute."""
+    number = "|".join(sorted({r"\d{1,3}", *word_classes()["numbers"]}))
+    words = {name: "|".join(words).replace("NUMBER", f"(?:{number})") for name, words in _data("attributes").items()}
+    marks = {name: list(marks_of_pattern(pattern)) for name, pattern in words.items()}
+    return Lexicon({name: re.compile(pattern) for name, pattern in words.items()}, marks)
+
+
+@lru_cache(maxsize=1)
+def word_classes() -> Mapping[str, Any]:
+    """Return the words that say nothing, and those of each class with their number in it."""
+    data = _data("words")
+    classes = {
+        name: {plain(word): number for number, group in enumerate(data[name]) for word in group} for name in MEMBERS
+    }
+    classes["numbers"] = {plain(word): int(group[0]) for group in data["numbers"] for word in group}
+    english, elsewhere = (frozenset(map(plain, data[name])) for name in ("empty", "empty_elsewhere"))
+    return {
+        "empty": english | elsewhere,
+        "english": english,
+        "elsewhere": elsewhere,
+        "foreign": elsewhere - english,
+        **classes,
+    }
+
+
+def foreign_in_english(tokens: Iterable[str]) -> frozenset[str]:
+    """Return those of the words of an English sentence that are without content in another language."""
+    words, classes = frozenset(tokens), word_classes()
+    return classes["foreign"] & words if len(classes["english"] & words) >= LEAST_ENGLISH else frozenset()
+
+
+@lru_cache(maxsize=1)
+def value_sorts() -> tuple[Lexicon, Mapping[str, Mapping[str, int]]]:
+    """Return the expressions of each exclusive value class, and which of them are synonyms."""
+    sorts = {
+        name: {plain(phrase): number for number, group in enumerate(groups) for phrase in group}
+        for name, groups in _data("words")["values"].items()
+    }
+    return _lexicon(sorts), sorts
+
+
+@lru_cache(maxsize=1)
+def person_words() -> Mapping[str, frozenset[str]]:
+    """Return the words for people, by relation."""
+    return {name: frozenset(map(plain, words)) for name, words in _data("people").items()}

@@ -1,0 +1,1 @@
+"""People and things that sentences name, and how they are related."""

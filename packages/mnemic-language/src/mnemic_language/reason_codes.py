@@ -1,0 +1,13 @@
+"""Reason codes for leaving a sentence out of what is remembered. Programs branch on codes, so none is renamed."""
+
+from __future__ import annotations
+
+TRANSIENT = "transient"
+HYPOTHETICAL = "hypothetical"
+QUOTED = "quoted"
+SARCASM = "sarcasm"
+JOKE = "joke"
+OPINION = "opinion"
+THIRD_PARTY = "third_party"
+NOT_DURABLE = "not_durable"
+NOT_UNDERSTOOD = "not_understood"

@@ -1,0 +1,80 @@
+"""Requests about memory in a user's message: "forget what I told you about the flat", "what do you know about me?".
+
+Recognised in seven languages, and only if a whole sentence is such a request, so that a mention of forgetting is not
+taken for one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from pkgutil import get_data
+from typing import Any, Literal, NamedTuple
+
+from mnemic_language.sentences.clauses import sentences
+from mnemic_language.sentences.pasted_text import data_spans
+from mnemic_language.sentences.tables import pattern, straight
+from mnemic_language.text.pattern import Pattern
+
+MemoryRequestKind = Literal["forget", "forget_all", "wrong", "show"]
+LONGEST = 200
+"""Characters of a sentence that may be a request."""
+
+_SUBJECT = r"[^?!\n]{2,80}?"
+_WORDS = r"\w[\w'-]{1,24}(?: \w[\w'-]{1,24}){0,2}?"
+_END = r"(?:,? (?:please|bitte|s'il te plaît|por favor|per favore|alsjeblieft|now|jetzt))?\W{0,4}$"
+KINDS: tuple[MemoryRequestKind, ...] = ("forget_all", "forget", "wrong", "show")
+"""In the order in which they are tried."""
+_NOBODY = frozenset({"it", "that", "this", "them", "him", "her", "everything", "anything"})
+
+
+@lru_cache(maxsize=1)
+def _patterns() -> Sequence[tuple[MemoryRequestKind, Pattern]]:
+    text = (get_data(__package__, "data/about_memory.json") or b"").decode()
+    data: dict[str, Any] = json.loads(text)
+    data.pop("about")
+    return [(kind, _pattern(by_kind["polite"], by_kind[kind])) for kind in KINDS for by_kind in data.values()]
+
+
+def _pattern(polite: str, wordings: Sequence[str]) -> Pattern:
+    """Any of the wordings as a whole sentence. Two of them cannot name the same group, so each is tried in turn."""
+    tried = "|".join(
+        one.replace("S", f"(?P<s{place}>{_SUBJECT})").replace("W", f"(?P<s{place}>{_WORDS})")
+        for place, one in enumerate(wordings)
+    )
+    return pattern(rf"^\W{{0,3}}(?:(?:{polite})[,!.]? ){{0,3}}(?:{tried}){_END}")
+
+
+class Asked(NamedTuple):
+    """Request about memory: its kind, its topic (empty: the user, or the last statement), and its place."""
+
+    kind: MemoryRequestKind
+    subject: str
+    span: tuple[int, int]
+
+
+def asked_of_memory(text: str) -> Iterator[Asked]:
+    """Yield the requests about memory in a user's message, in order; requests in displayed text are ignored."""
+    shown = None
+    for start, end in sentences(text):
+        found = _asked(straight(text[start:end])) if end - start <= LONGEST else None
+        if found is None:
+            continue
+        shown = data_spans(text) if shown is None else shown
+        if not any(first < end and last > start for first, last in shown):
+            yield Asked(*found, (start, end))
+
+
+def _asked(sentence: str) -> tuple[MemoryRequestKind, str] | None:
+    for kind, one in _patterns():
+        found = one.match(sentence)
+        if found is None:
+            continue
+        subject = next((one for one in found.groupdict().values() if one), "").strip(" .,'\"")
+        if subject.casefold() in _NOBODY:
+            subject = ""
+        if kind == "forget" and not subject:
+            continue
+        return kind, subject
+    return None

@@ -1,0 +1,110 @@
+"""A message cut into sentences and clauses, each with its place in the text. Linear in the length of the text."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from mnemic_language.text.german import AFTER_ORDINALS
+from mnemic_language.text.pattern import Pattern
+
+_END = Pattern(r"(?<![.!?…])[.!?…]++[\"'”’)\]]*+(?=\s|$)|[。！？]++|\n++")
+_ABBREVIATION = Pattern(
+    r"(?:^|[\s(])(?:dr|mr|mrs|ms|st|sr|sra|srta|jr|prof|vs|etc|e\.g|i\.e|a\.m|p\.m|no|approx|dept|inc|ltd|[a-z])\.$",
+    re.IGNORECASE,
+)
+_ORDINAL = Pattern(
+    rf"\d\.\s(?:{AFTER_ORDINALS})\b",
+    re.IGNORECASE,
+)
+"""An ordinal number as German writes it: "am 3. Mai", "2. Klasse"."""
+LONGEST_NOUN = 24
+"""Characters after a full stop in which such a noun ends."""
+_SUBJECT = (
+    r"(?:i(?!\s{1,3}(?:at|in|for|from|on|near|to|with)\b)|i'm|i’m|i've|i’ve|i'd|i’d|i'll|i’ll|im|my|mine|we|we're|we've|we'll|our|he|she|they|it|that's|"
+    r"maybe|perhaps|"
+    r"please|remember|note|always|never|don't|do not|from now on|use|keep|write|reply|answer|respond|call me|send|"
+    r"avoid|can you|could you|would you|will you|what|which|where|when|who|how|why|is there|are there|do you|"
+    r"find|book|show|tell|give|yo|mi|mis|me|soy|estoy|tengo|vivo|trabajo|prefiero|recuerda|siempre|nunca|usa|"
+    r"escribe|responde|mantén|manten)"
+)
+_BREAK = Pattern(
+    r"(?:;|—|(?<!\s)\s++[–—-]{1,2}(?=\s))\s*+"
+    rf"|,\s++(?:(?:and|but|so|then|also|or|y|pero|e)\s++)?(?={_SUBJECT}\b)"
+    rf"|(?<!\s)\s++(?:and|but|(?<!make it\s)(?<!makes it\s)(?<!made it\s)so|because|since|y|pero|porque)\s++"
+    rf"(?:(?:also|then|también)\s++)?(?={_SUBJECT}\b)"
+    r"|(?<!\s)\s++(?:but|pero)\s++",
+    re.IGNORECASE,
+)
+
+
+_ASKING = Pattern(r"(?:what|which|where|when|who|how|why)\b", re.IGNORECASE)
+"""Words that begin a clause in a question; in other sentences they continue the clause before them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """Clause: its text and position, its sentence and the position of that, its index in the sentence (from 0), and
+    whether it is a question (the last clause of a sentence that ends in a question mark).
+    """
+
+    text: str
+    start: int
+    end: int
+    sentence: str
+    sentence_start: int
+    position: int
+    asks: bool
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """Return the place in the message of the clause's characters `start` to `end`."""
+        return self.start + start, self.start + end
+
+
+def sentences(text: str) -> list[tuple[int, int]]:
+    """Return the sentences of `text` as (start, end), white space trimmed, closing punctuation included."""
+    found, start = [], 0
+    for mark in _END.finditer(text):
+        if mark[0] == "." and _ABBREVIATION.search(text, max(start, mark.start() - 8), mark.end()):
+            continue
+        if mark[0] == "." and _ORDINAL.search(text, max(start, mark.start() - 1), mark.end() + LONGEST_NOUN):
+            continue
+        found.append((start, mark.end()))
+        start = mark.end()
+    found.append((start, len(text)))
+    return [span for span in (_trimmed(text, *pair) for pair in found) if span[0] < span[1]]
+
+
+def clauses(text: str) -> list[Clause]:
+    """Return the clauses of `text` in order. A new clause begins where a new subject or order does, not at every
+    comma.
+    """
+    found = []
+    for first, last in sentences(text):
+        start = first
+        pieces = []
+        sentence = text[first:last]
+        question = sentence.rstrip("\"'”’) ").endswith(("?", "？"))
+        for gap in _BREAK.finditer(text, first, last):
+            if not question and gap[0].startswith(",") and _ASKING.match(text, gap.end()):
+                continue
+            pieces.append((start, gap.start()))
+            start = gap.end()
+        pieces.append((start, last))
+        trimmed = [span for span in (_trimmed(text, *piece) for piece in pieces) if span[0] < span[1]]
+        found += [
+            Clause(text[start:end], start, end, sentence, first, number, question and number == len(trimmed) - 1)
+            for number, (start, end) in enumerate(trimmed)
+        ]
+    return found
+
+
+def clause_around(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return the clauses that the characters `start` to `end` touch, as one span."""
+    touched = [clause for clause in clauses(text) if clause.start < end and clause.end > start]
+    return (touched[0].start, touched[-1].end) if touched else (start, end)
+
+
+def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    piece = text[start:end]
+    return start + len(piece) - len(piece.lstrip()), end - len(piece) + len(piece.rstrip())

@@ -1,0 +1,69 @@
+"""Names that a text may spell: every run of a few of its words, in the form used for names in keys."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Collection, Iterator, Sequence
+from itertools import islice
+
+from mnemic_language.text.analyse import UNSPACED
+from mnemic_language.text.names import slug
+
+MOST_WORDS = 4
+MOST_SIGNS = 8
+MOST_SPELLED = 256
+"""Number of runs of a long text that are looked at."""
+
+_BETWEEN = r"\s'’‘.,&_/‐–\-"
+_APART = r"?!;:()\[\]{}\"“”„«»¿¡…*<>|=~^%$@\\、。，？！「」『』（）：；"
+_WORD = re.compile(rf"[{UNSPACED}]+|[^{UNSPACED}{_BETWEEN}{_APART}]+")
+_JOINING = re.compile(rf"[{_BETWEEN}]+")
+_UNSPACED = re.compile(rf"[{UNSPACED}]")
+_GENITIVE = re.compile(r"\A[^\W\d_]{3,}s")
+_SIMPLE = re.compile(r"[a-z0-9]+(?:[ '.&/-][a-z0-9]+)*")
+_SEPARATOR = re.compile(r"[ '.&/-]")
+_LONGEST_SIMPLE = 28
+
+
+def spelled_names(text: str, *, common: Collection[str] = ()) -> list[str]:
+    """Return the slugs (`mnemic_language.text.names.slug`) of all that `text` may name, each once, in its order.
+
+    Names are one to four words, where words are not separated two to eight signs. None begins or ends with one of the
+    `common` words, unless that is written with a capital ("Will"). The s of a genitive may be left out ("Anas Chef").
+    """
+    text = unicodedata.normalize("NFKC", text)
+    words = list(islice(_WORD.finditer(text), MOST_SPELLED))
+    runs = (run for first in range(len(words)) for run in _runs(text, words[first : first + MOST_WORDS], common))
+    return list(dict.fromkeys(map(_slug, islice(runs, MOST_SPELLED))))
+
+
+def _runs(text: str, words: Sequence[re.Match[str]], common: Collection[str]) -> Iterator[str]:
+    """Yield the runs that begin with the first of these words."""
+    begin, first = words[0].start(), words[0].group()
+    if _UNSPACED.match(first):
+        yield from (first[at : at + length] for at in range(len(first)) for length in _lengths(len(first) - at))
+        return
+    if first in common:
+        return
+    before = begin
+    for word in words:
+        if word.start() > begin and not _JOINING.fullmatch(text, before, word.start()):
+            return
+        before, last = word.end(), word.group()
+        if last not in common:
+            yield text[begin:before]
+        if _GENITIVE.fullmatch(last):
+            yield text[begin : before - 1]
+
+
+def _lengths(left: int) -> range:
+    return range(2, min(left, MOST_SIGNS) + 1)
+
+
+def _slug(run: str) -> str:
+    """Return the result of `slug`, sooner for what is written plainly: a question has dozens of runs."""
+    plain = run.lower()
+    if len(plain) <= _LONGEST_SIMPLE and _SIMPLE.fullmatch(plain):
+        return _SEPARATOR.sub("-", plain)
+    return slug(run, "thing")

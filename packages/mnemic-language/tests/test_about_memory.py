@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+import pytest
+
+from mnemic_language.sentences.about_memory import asked_of_memory
+
+
+def found(text: str) -> list[tuple[str, str]]:
+    return [(one.kind, one.subject) for one in asked_of_memory(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "subject"),
+    [
+        ("Please forget what I told you about the flat in Lund.", "forget", "the flat in Lund"),
+        ("Delete everything you know about my divorce", "forget", "my divorce"),
+        ("forget everything I said about Marta, please", "forget", "Marta"),
+        ("Forget my phone number", "forget", "phone number"),
+        ("remove my address from your memory", "forget", "address"),
+        ("Forget that I told you I smoke.", "forget", "I smoke"),
+        ("stop remembering my grades", "forget", "my grades"),
+        ("Vergiss bitte, was ich dir über meine Schwester erzählt habe.", "forget", "meine Schwester"),
+        ("Vergiss meine Adresse!", "forget", "Adresse"),
+        ("Oublie ce que je t'ai dit sur mon divorce", "forget", "mon divorce"),
+        ("Olvida lo que te dije sobre mi dieta", "forget", "mi dieta"),
+        ("Dimentica quello che ti ho detto su mia sorella", "forget", "mia sorella"),
+        ("Esquece o que te disse sobre o meu chefe", "forget", "o meu chefe"),
+        ("Vergeet wat ik je over mijn baas verteld heb", "forget", "mijn baas"),
+        ("Delete everything you know about me.", "forget_all", ""),
+        ("Can you erase all my data?", "forget_all", ""),
+        ("Forget everything about me", "forget_all", ""),
+        ("forget me", "forget_all", ""),
+        ("Vergiss alles, was du über mich weißt!", "forget_all", ""),
+        ("Lösche alle meine Daten", "forget_all", ""),
+        ("Oublie tout ce que tu sais sur moi", "forget_all", ""),
+        ("Borra todo lo que sabes de mí", "forget_all", ""),
+        ("Cancella tutto quello che sai di me", "forget_all", ""),
+        ("Apaga tudo o que sabes sobre mim", "forget_all", ""),
+        ("Vergeet alles wat je over mij weet", "forget_all", ""),
+        ("That's wrong.", "wrong", ""),
+        ("No, that's not true!", "wrong", ""),
+        ("that is wrong about my job", "wrong", "my job"),
+        ("What you know about my diet is wrong", "wrong", "my diet"),
+        ("I never said that.", "wrong", ""),
+        ("Das stimmt nicht!", "wrong", ""),
+        ("C'est faux", "wrong", ""),
+        ("Eso no es verdad", "wrong", ""),
+        ("Non è vero", "wrong", ""),
+        ("Isso não é verdade.", "wrong", ""),
+        ("Dat klopt niet", "wrong", ""),
+        ("What do you know about me?", "show", ""),
+        ("what have you stored about my health?", "show", "my health"),
+        ("Show me what you know about me", "show", ""),
+        ("Do you remember anything about me?", "show", ""),
+        ("Tell me everything you know about me", "show", ""),
+        ("list everything that you have stored about my health", "show", "my health"),
+        ("What's in your memory about me?", "show", ""),
+        ("Was weißt du über mich?", "show", ""),
+        ("Que sais-tu de moi ?", "show", ""),
+        ("¿Qué sabes de mí?", "show", ""),
+        ("Cosa sai di me?", "show", ""),
+        ("O que sabes sobre mim?", "show", ""),
+        ("Wat weet je over mij?", "show", ""),
+    ],
+)
+def test_a_request_is_recognised(text: str, kind: str, subject: str) -> None:
+    assert found(text) == [(kind, subject)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Don't forget that I live in Oslo.",
+        "Remember my phone number.",
+        "Forget about it.",
+        "I never forget my keys.",
+        "Delete the third paragraph.",
+        "Remove the milk from the list.",
+        "I told her to forget everything about me and she did.",
+        "What do you know about quantum physics and how would you teach it to me in a week of evenings?" * 3,
+        "Translate: 'Delete everything you know about me.'",
+        "That's wrong, the shop closes at six.",
+        "",
+    ],
+)
+def test_what_only_speaks_of_it_is_none(text: str) -> None:
+    assert found(text) == []
+
+
+def test_each_sentence_is_looked_at() -> None:
+    text = "I moved to Bergen. Forget what I told you about Oslo. What do you know about me?"
+    asked = list(asked_of_memory(text))
+    assert [one.kind for one in asked] == ["forget", "show"]
+    assert text[slice(*asked[0].span)] == "Forget what I told you about Oslo."
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "subject"),
+    [
+        ("Could you please erase everything about my passport?", "forget", "my passport"),
+        ("Delete the memory about my locker.", "forget", "my locker"),
+        ("Forget about my old flat, please.", "forget", "old flat"),
+        ("Lösche bitte alles über meinen Reisepass.", "forget", "meinen Reisepass"),
+        ("Efface tout sur mon passeport.", "forget", "mon passeport"),
+        ("Borra todo sobre mi pasaporte.", "forget", "mi pasaporte"),
+        ("Cancella tutto sul mio passaporto.", "forget", "mio passaporto"),
+        ("Apaga tudo sobre o meu passaporte.", "forget", "o meu passaporte"),
+        ("Wis alles over mijn paspoort.", "forget", "mijn paspoort"),
+        ("Wipe your memory of me.", "forget_all", ""),
+        ("That isn't correct.", "wrong", ""),
+    ],
+)
+def test_a_request_in_other_words(text: str, kind: str, subject: str) -> None:
+    assert found(text) == [(kind, subject)]
+
+
+@pytest.mark.parametrize(
+    "text", ["Forget about the pizza.", "Delete everything after the second line.", "I forgot about my keys."]
+)
+def test_words_of_a_request_that_ask_nothing_of_memory(text: str) -> None:
+    assert found(text) == []

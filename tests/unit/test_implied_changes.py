@@ -67,3 +67,41 @@ async def test_what_only_keeps_company_is_no_change_either(engine: MemoryEngine)
         )
         told = await live(engine)
     assert told == ["I love watching classics."]
+
+
+HOBBIES = ("chess", "rowing", "pottery", "sailing", "knitting", "birdwatching", "climbing", "fencing", "gardening")
+PLACES = ("spring", "Norway", "company")
+LONG_CHAT = [f"I love {hobby}, especially in {place}." for hobby in HOBBIES for place in PLACES]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            "My favourite place has to be Lucca, Tuscany!",
+            "I actually have not been. I will take note of it so that I can visit them the next time I am in Lucca!",
+        ),
+        ("My favourite dessert is lava cake.", "Let the cake rest once it is out of the oven."),
+        ("I love lava cake, this cake is incredible.", "Let the cake rest once it is out of the oven."),
+    ],
+)
+async def test_in_a_long_chat_a_passing_remark_changes_nothing(engine: MemoryEngine, before: str, after: str) -> None:
+    async with engine:
+        for text in LONG_CHAT:
+            await engine.add(text, actor=ACTOR)
+        await engine.capture(said(before, 0), actor=ACTOR)
+        known = set(await live(engine))
+        assert len(known) > len(LONG_CHAT)
+        await engine.capture(said(after, 1), actor=ACTOR)
+        assert known <= set(await live(engine))
+
+
+async def test_in_a_long_chat_a_change_takes_the_place_of_what_it_changes(engine: MemoryEngine) -> None:
+    async with engine:
+        for text in LONG_CHAT:
+            await engine.add(text, actor=ACTOR)
+        await engine.capture(KNOWN, actor=ACTOR)
+        await engine.capture(IMPLIED, actor=ACTOR)
+        told = [text for text in await live(engine) if text not in LONG_CHAT]
+    assert len(told) == 1
+    assert "Savona" in told[0]

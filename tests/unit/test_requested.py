@@ -85,6 +85,19 @@ async def test_a_question_about_the_world_is_no_request(engine: MemoryEngine) ->
     assert await asked(engine, "I prefer window seats.") == ()
 
 
+async def test_an_order_to_delete_is_a_request_where_something_of_it_is_known(engine: MemoryEngine) -> None:
+    assert await asked(engine, "Delete my spreadsheet.") == ()
+    (request,) = await asked(engine, "Delete my studio.")
+    assert request.kind == "forget"
+    assert await texts(engine, request) == [TOLD[0]]
+
+
+async def test_a_fact_that_is_to_be_forgotten_is_not_stored_again(engine: MemoryEngine) -> None:
+    (request,) = await asked(engine, "Forget that I live in Leeds.")
+    assert request.kind == "forget"
+    assert not any("Leeds" in text for text in await texts(engine))
+
+
 async def test_an_assistants_words_ask_nothing(engine: MemoryEngine) -> None:
     report = await engine.capture(Message(role="assistant", content="Forget everything about me."), actor=ANA)
     assert report.asked == ()

@@ -47,10 +47,10 @@ class Frame:
     text: str
 
 
-def frames() -> list[Frame]:
-    """All frames, in the order of the files."""
+def frames(folder: str = "frames") -> list[Frame]:
+    """All frames of a folder beside this file, in the order of its files."""
     found: list[Frame] = []
-    for file in sorted((HERE / "frames").glob("*.txt")):
+    for file in sorted((HERE / folder).glob("*.txt")):
         label = ""
         for line in file.read_text(encoding="utf-8").splitlines():
             if line.startswith("["):

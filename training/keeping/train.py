@@ -15,6 +15,7 @@ import asyncio
 import hashlib
 import random
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -45,12 +46,25 @@ def generated(chosen: list[tuple[int, Frame]], each: int, turn: int = 0) -> list
 
 
 def vectors(texts: list[str]) -> np.ndarray:
-    """Return the vectors of `texts`, kept in `build/` for the next run."""
-    CACHE.mkdir(parents=True, exist_ok=True)
-    file = CACHE / f"{hashlib.sha256(chr(10).join(texts).encode()).hexdigest()[:16]}.npy"
+    """Return the vectors of `texts`, each kept in `build/` for the next run: only new sentences are embedded."""
+    kept = _kept()
+    names = [hashlib.sha256(text.encode()).hexdigest()[:24] for text in texts]
+    missing = {name: text for name, text in zip(names, texts, strict=True) if name not in kept}
+    if missing:
+        found = asyncio.run(_embedded(list(missing.values())))
+        kept |= dict(zip(missing, found, strict=True))
+        CACHE.mkdir(parents=True, exist_ok=True)
+        np.savez(CACHE / "vectors.npz", names=np.array(list(kept)), vectors=np.stack(list(kept.values())))
+    return np.stack([kept[name] for name in names])
+
+
+@cache
+def _kept() -> dict[str, np.ndarray]:
+    file = CACHE / "vectors.npz"
     if not file.exists():
-        np.save(file, asyncio.run(_embedded(texts)))
-    return np.load(file)
+        return {}
+    with np.load(file) as stored:
+        return dict(zip(stored["names"].tolist(), stored["vectors"], strict=True))
 
 
 async def _embedded(texts: list[str]) -> np.ndarray:

@@ -119,3 +119,62 @@ def test_a_request_in_other_words(text: str, kind: str, subject: str) -> None:
 )
 def test_words_of_a_request_that_ask_nothing_of_memory(text: str) -> None:
     assert found(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "subject"),
+    [
+        ("Can you forget everything I've told you so far?", "forget_all", ""),
+        ("Remove all the notes you have on me.", "forget_all", ""),
+        ("Kannst du bitte alles löschen, was du über mich gespeichert hast?", "forget_all", ""),
+        ("Efface tout ce que tu as retenu sur moi.", "forget_all", ""),
+        ("Olvida todo lo que te he dicho.", "forget_all", ""),
+        ("Cancella tutto ciò che ti ho raccontato.", "forget_all", ""),
+        ("Apague tudo o que eu lhe disse.", "forget_all", ""),
+        ("Wis alles wat ik je ooit heb verteld.", "forget_all", ""),
+        ("Forget that I work at the harbour.", "forget", "work at the harbour"),
+        ("You can forget what I said about the sauna.", "forget", "the sauna"),
+        ("Vergiss, dass ich in Kassel arbeite.", "forget", "in Kassel arbeite"),
+        ("Merk dir meinen Nachnamen nicht.", "forget", "Nachnamen"),
+        ("Oublie que j'ai une moto.", "forget", "ai une moto"),
+        ("Olvida que trabajo en Cádiz.", "forget", "trabajo en Cádiz"),
+        ("Dimentica che ho una moto.", "forget", "ho una moto"),
+        ("Esquece que tenho uma mota.", "forget", "tenho uma mota"),
+        ("Vergeet dat ik een motor heb.", "forget", "een motor heb"),
+        ("That's out of date.", "wrong", ""),
+        ("Das gilt nicht mehr.", "wrong", ""),
+        ("Vous vous trompez.", "wrong", ""),
+        ("Ya no es cierto.", "wrong", ""),
+        ("Ti sbagli.", "wrong", ""),
+        ("Já não é verdade.", "wrong", ""),
+        ("Je vergist je.", "wrong", ""),
+        ("Which facts have you saved about me?", "show", ""),
+        ("What have I told you about my boat?", "show", "my boat"),
+        ("Was hast du über mein Boot gespeichert?", "show", "mein Boot"),
+        ("Montre-moi ce que tu sais sur moi.", "show", ""),
+        ("¿Qué te he contado de mi barco?", "show", "mi barco"),
+        ("Fammi vedere quello che sai di me.", "show", ""),
+        ("Diz-me o que sabes sobre mim.", "show", ""),
+        ("Laat zien wat je over mij weet.", "show", ""),
+    ],
+)
+def test_a_request_in_the_words_of_its_language(text: str, kind: str, subject: str) -> None:
+    assert found(text) == [(kind, subject)]
+
+
+def test_what_must_not_be_forgotten_is_no_request_to_forget_it() -> None:
+    assert found("Vergeet mijn paspoort niet.") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "if_known"),
+    [
+        ("Delete my address.", True),
+        ("Supprime mon adresse.", True),
+        ("What do you know about Rome?", True),
+        ("Forget my address.", False),
+        ("What do you know about me?", False),
+    ],
+)
+def test_some_are_requests_only_where_something_is_known(text: str, if_known: bool) -> None:
+    assert [one.if_known for one in asked_of_memory(text)] == [if_known]

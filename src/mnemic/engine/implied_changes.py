@@ -26,6 +26,9 @@ DOUBTFUL = frozenset({NOT_UNDERSTOOD, NOT_DURABLE, OPINION, TRANSIENT, THIRD_PAR
 """Reasons for leaving something out that the memory which it changes may outweigh."""
 _CORRECTS = frozenset({"correct", "weak_correct"})
 NEAR = 8
+"""The nearest memories that a sentence may change."""
+CROWD = 24
+"""The nearest that are counted: among so many one is easily like a sentence by chance, so more is asked of it."""
 MOST = 6
 """Sentences of one message that are looked at."""
 LONGEST = 400
@@ -121,12 +124,12 @@ async def _changes(gateway: MemoryGateway, actor: Actor, text: str, vector: byte
         hidden_keys=await gateway.hidden_keys(actor),
     )  # fmt: skip
     space = searcher.embedder.space
-    near = await searcher.store.nearest(where, vector, limit=NEAR, space=space)
-    known = await searcher.store.get_many([one.memory_id for one in near], scopes=where.scopes)
+    near = await searcher.store.nearest(where, vector, limit=CROWD, space=space)
+    known = await searcher.store.get_many([one.memory_id for one in near[:NEAR]], scopes=where.scopes)
     new = framed(text)
     return any(
         judge(frame_of(known[one.memory_id]), new, read(space, one.score), among=len(near)) is not None
-        for one in near
+        for one in near[:NEAR]
         if one.memory_id in known and known[one.memory_id].author in (None, actor.user)
     )
 

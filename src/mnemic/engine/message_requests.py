@@ -35,7 +35,7 @@ async def requests_in(
         for one in asked
     ]
     # A question about the world begins like one about memory: it is one where something is known.
-    meant = [(made, one) for made, one in found if made.memory_ids or one.kind != "show" or not one.subject]
+    meant = [(made, one) for made, one in found if made.memory_ids or not one.if_known]
     return tuple(made for made, _ in meant), tuple(one for _, one in meant)
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from types import MappingProxyType
@@ -34,6 +34,7 @@ from mnemic.types import Candidate, Deadline, Message, Skipped
 from mnemic.types.values import clean_content
 from mnemic_language.compare.expressions import FROM_NOW_ON
 from mnemic_language.sentences.classify.classifier import LABELS, Floats, Opinion, weights
+from mnemic_language.sentences.classify.world import world
 from mnemic_language.sentences.clauses import Clause, clauses
 from mnemic_language.sentences.pasted_text import data_spans, fiction_from, merged
 from mnemic_language.sentences.signals import DENIES_SAYING, mood_of, payload_follows
@@ -41,6 +42,7 @@ from mnemic_language.sentences.social_remarks import is_company
 from mnemic_language.sentences.statements import Piece, Statement, anchored, decided, pieces_of
 from mnemic_language.sentences.tables import other_languages, straight
 from mnemic_language.sentences.temporary_states import takes_back_in_jest
+from mnemic_language.sentences.world_talk import expounds
 from mnemic_language.text.normalise import invisible
 from mnemic_language.text.pattern import Pattern
 
@@ -63,6 +65,8 @@ _OPENING = Pattern(
     r"^(?:(?:please|also|and|so|well|oh|hey|hi|hello|by the way|btw|ok|okay|just|fyi|por favor|y|además)\b[,:]?\s+)+",
     re.IGNORECASE,
 )
+_LEFT_OPEN = Pattern(r"(?i)(?<=[\w'’\")])[\s,]+(?:and|or|but|und|oder|aber|et|ou|mais|pero|maar)[\s,;:.–—-]*\Z")
+"""A conjunction that nothing follows: what it joined is not kept."""
 _PREAMBLE = Pattern(
     r"^(?:for|in|from|going|as|please|when|whenever|para|en|a partir|de)\b[^,;.]{0,60}$|^(?:from now on|"
     r"going forward)$",
@@ -70,8 +74,9 @@ _PREAMBLE = Pattern(
 )
 """A sentence's opening that only says where the rest applies ("For future incident updates")."""
 _QUOTATION = Pattern(
-    r"\"[^\"\n]{12,300}\"|“[^”\n]{12,300}”|«[^»\n]{12,300}»|„[^“”\n]{12,300}[“”]|(?<=[\s(:])'[^'\n]{12,300}'(?!\w)"
+    r"(?<!\w)\"[^\"\n]{1,300}\"|“[^”\n]{12,300}”|«[^»\n]{12,300}»|„[^“”\n]{12,300}[“”]|(?<=[\s(:])'[^'\n]{12,300}'(?!\w)"
 )
+"""Straight marks are read in pairs from the first on: what stands between two short titles is no quotation."""
 _INJECTED = Pattern(r"<memory\b.{0,8000}?</memory>", re.DOTALL | re.IGNORECASE)
 _UNTRAINED = Pattern("[\u0900-\u097f\u0400-\u04ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
 """Scripts that the classifier was not trained on; tables read the plainest statements in them."""
@@ -107,6 +112,9 @@ class RuleExtractor:
             found.leave_out("too_long", (MAX_MESSAGE_CHARS, len(message.content)))
         sentences = _sentences(text, found)
         await self._judge(sentences, deadline)
+        if expounds(message.content, [sentence.whole.world for sentence in sentences]):
+            for piece in _pieces(sentences):
+                piece.expounds = True
         before: Piece | None = None
         for sentence in sentences:
             check_time(deadline)
@@ -135,11 +143,13 @@ class RuleExtractor:
         vectors = await self._vectors(texts[:MAX_EMBEDDED], deadline)
         split = 0 if vectors is None else len(vectors)
         opinions = weights().opinions(texts[:split], vectors) + weights().opinions(texts[split:])
-        for piece, opinion in zip(asked, opinions, strict=True):
-            piece.opinion = opinion
+        shares = world().shares(texts[:split], vectors) + world().shares(texts[split:])
+        for piece, opinion, share in zip(asked, opinions, shares, strict=True):
+            piece.opinion, piece.world = opinion, share
         for sentence in sentences:
             if len(sentence.pieces) == 1:
                 sentence.pieces[0].opinion = sentence.whole.opinion
+                sentence.pieces[0].world = sentence.whole.world
             for piece in (sentence.whole, *sentence.pieces):
                 if piece.opinion is None:
                     _by_tables(piece)
@@ -200,9 +210,13 @@ def _sentences(text: str, found: _Findings) -> list[Sentence]:
 def _mark_social(sentences: Sequence[Sentence]) -> None:
     """Mark the statements next to praise and good wishes."""
     if any(is_company(clause.text) for sentence in sentences for clause in sentence.clauses):
-        for sentence in sentences:
-            for piece in (sentence.whole, *sentence.pieces):
-                piece.social = True
+        for piece in _pieces(sentences):
+            piece.social = True
+
+
+def _pieces(sentences: Sequence[Sentence]) -> Iterator[Piece]:
+    """Yield the sentences of a message and their parts."""
+    return (piece for sentence in sentences for piece in (sentence.whole, *sentence.pieces))
 
 
 def _speaks(clause: Clause, found: _Findings) -> bool:
@@ -337,6 +351,7 @@ def _is_speech(quotation: str) -> bool:
 def _sentence(text: str) -> str:
     """Return the words as a sentence: without opening words, capitalised, with a full stop."""
     content = _OPENING.sub("", text.replace(_MARKER, "").strip()).strip(" ,;:-–—")
+    content = _LEFT_OPEN.sub("", content)
     if not content:
         return ""
     content = content[0].upper() + content[1:]

@@ -24,17 +24,29 @@ LONGEST = 200
 _SUBJECT = r"[^?!\n]{2,80}?"
 _WORDS = r"\w[\w'-]{1,24}(?: \w[\w'-]{1,24}){0,2}?"
 _END = r"(?:,? (?:please|bitte|s'il te plaît|por favor|per favore|alsjeblieft|now|jetzt))?\W{0,4}$"
-KINDS: tuple[MemoryRequestKind, ...] = ("forget_all", "forget", "wrong", "show")
-"""In the order in which they are tried."""
+_IF_KNOWN = "forget_known"
+_WORDED: tuple[tuple[MemoryRequestKind, str], ...] = (
+    ("forget_all", "forget_all"),
+    ("forget", "forget"),
+    ("forget", _IF_KNOWN),
+    ("wrong", "wrong"),
+    ("show", "show"),
+)
+"""The kinds and the name of their wordings, in the order in which they are tried."""
 _NOBODY = frozenset({"it", "that", "this", "them", "him", "her", "everything", "anything"})
 
 
 @lru_cache(maxsize=1)
-def _patterns() -> Sequence[tuple[MemoryRequestKind, Pattern]]:
+def _patterns() -> Sequence[tuple[MemoryRequestKind, str, Pattern]]:
     text = (get_data(__package__, "data/about_memory.json") or b"").decode()
     data: dict[str, Any] = json.loads(text)
     data.pop("about")
-    return [(kind, _pattern(by_kind["polite"], by_kind[kind])) for kind in KINDS for by_kind in data.values()]
+    return [
+        (kind, of, _pattern(by_kind["polite"], by_kind[of]))
+        for kind, of in _WORDED
+        for by_kind in data.values()
+        if of in by_kind
+    ]
 
 
 def _pattern(polite: str, wordings: Sequence[str]) -> Pattern:
@@ -47,11 +59,14 @@ def _pattern(polite: str, wordings: Sequence[str]) -> Pattern:
 
 
 class Asked(NamedTuple):
-    """Request about memory: its kind, its topic (empty: the user, or the last statement), and its place."""
+    """Request about memory: its kind, its topic (empty: the user, or the last statement), its place, and whether it is
+    one only where something is known of its topic ("delete my address").
+    """
 
     kind: MemoryRequestKind
     subject: str
     span: tuple[int, int]
+    if_known: bool = False
 
 
 def asked_of_memory(text: str) -> Iterator[Asked]:
@@ -63,11 +78,12 @@ def asked_of_memory(text: str) -> Iterator[Asked]:
             continue
         shown = data_spans(text) if shown is None else shown
         if not any(first < end and last > start for first, last in shown):
-            yield Asked(*found, (start, end))
+            kind, subject, if_known = found
+            yield Asked(kind, subject, (start, end), if_known)
 
 
-def _asked(sentence: str) -> tuple[MemoryRequestKind, str] | None:
-    for kind, one in _patterns():
+def _asked(sentence: str) -> tuple[MemoryRequestKind, str, bool] | None:
+    for kind, of, one in _patterns():
         found = one.match(sentence)
         if found is None:
             continue
@@ -76,5 +92,5 @@ def _asked(sentence: str) -> tuple[MemoryRequestKind, str] | None:
             subject = ""
         if kind == "forget" and not subject:
             continue
-        return kind, subject
+        return kind, subject, of == _IF_KNOWN or (kind == "show" and bool(subject))
     return None

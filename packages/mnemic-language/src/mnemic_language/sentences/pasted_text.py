@@ -36,8 +36,10 @@ _LOWERED = {letter: letter + 32 for letter in range(ord("A"), ord("Z") + 1)}
 _WITHIN = 8000
 """Characters between two tags, at most."""
 _QUOTATION = Pattern(
-    r"\"[^\"\n]{12,600}\"|“[^”\n]{12,600}”|«[^»\n]{12,600}»|„[^“”\n]{12,600}[“”]|(?<=[:\s(])'[^\n]{12,600}?'(?!\w)"
+    r"(?<!\w)\"[^\"\n]{1,600}\"|“[^”\n]{12,600}”|«[^»\n]{12,600}»|„[^“”\n]{12,600}[“”]|(?<=[:\s(])'[^\n]{12,600}?'(?!\w)"
 )
+_TITLE = 13
+"""Characters, with its marks, of what is no more than a word or a title in quotation marks."""
 _MAIL = Pattern(
     r"(?mi:^(?:-+ ?)?(?:begin forwarded message|forwarded message|original message|weitergeleitete nachricht|"
     r"ursprüngliche nachricht|message transféré|mensaje reenviado|messaggio inoltrato|mensagem encaminhada|"
@@ -214,7 +216,7 @@ def _worked_on(text: str, marked: list[Span]) -> list[Span]:
     about = _ABOUT_TEXT.search(text)
     if (order is None and about is None) or (order is not None and AMENDS_A_RECORD.search(text)):
         return []
-    quotations = list(_all(_QUOTATION, text))
+    quotations = [(start, end) for start, end in _all(_QUOTATION, text) if end - start > _TITLE]
     if order is not None and order["colon"]:
         return [(order.end(), len(text)), *quotations]
     if quotations or marked:

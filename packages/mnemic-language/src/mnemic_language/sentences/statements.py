@@ -21,7 +21,8 @@ from mnemic_language.reason_codes import (
     THIRD_PARTY,
     TRANSIENT,
 )
-from mnemic_language.sentences.classify.classifier import KEPT, Opinion
+from mnemic_language.sentences.categories import category_of, is_order
+from mnemic_language.sentences.classify.classifier import Opinion
 from mnemic_language.sentences.clauses import Clause
 from mnemic_language.sentences.habits import HABIT
 from mnemic_language.sentences.preference_wordings import (
@@ -31,12 +32,12 @@ from mnemic_language.sentences.preference_wordings import (
     LASTS,
     OCCASION,
     PREFERS,
-    WHEN_ASKED,
 )
 from mnemic_language.sentences.remember import asked_to_remember, asks_alone, is_asked_afterwards
 from mnemic_language.sentences.signals import Mood, is_certain, left_out
 from mnemic_language.sentences.social_remarks import NAMED, OWN, PROVERB, is_company
 from mnemic_language.sentences.unresolved_references import LEANING, hangs, is_of_a_person, leans
+from mnemic_language.sentences.world_talk import is_about_the_world, is_singled_out, speaks_of_self
 from mnemic_language.text.pattern import Pattern
 
 KEEP_FROM = 0.7
@@ -93,25 +94,11 @@ _REASONS: Mapping[str, str] = MappingProxyType(
         "quoted": QUOTED,
     }
 )
-_NARRATES = Pattern(
-    r"(?i)\A\W{0,3}(?:(?:and|but|so|also|yeah|well|especially when) )*"
-    r"(?:i'm|i am|i was|i've|i(?:'ll| will)(?: also| just| always)? (?:start|keep|try|be|make)"
-    r"|i (?:always|usually|often|named|kept|use|used|made|take|had)\b|we're|we (?:always|usually|often)\b"
-    r"|ich (?:bin|habe|mache|nehme|war) |je suis |j'ai |estoy |soy |tengo |sono |ho |estou |sou |tenho "
-    r"|ik (?:ben|heb|was) )"
-    r"(?!.{0,120}\b(?:you|your|yours|du|dir|dein\w*|sie|ihnen|tu|te|toi|vous|usted|tú|ti|voi|você|je|jij|jou|answers?"
-    r"|repl\w+|respon\w+)\b)"
-)
-"""Matches a clause in which the speaker states what they are, do or will do, without a request to the listener."""
 _LETTER = Pattern(r"[^\W\d_]")
 _REMINDS = Pattern(
     r"(?i)\A\W{0,3}(?:and |but |so |do you |hey,? )?remember (?!to\b|please\b)(?!.*\b(?:ok(?:ay)?|please|pls)\W*\Z)"
 )
 """In a question: asks the listener to think of something that both know ("Remember the sign in my kitchen?")."""
-_FAMILY = Pattern(
-    r"(?i)\A\W{0,3}(?:i|we)(?:'ve| have)(?: got)? (?:\w+ ){0,2}"
-    r"(?:kids?|children|sons?|daughters?|brothers?|sisters?|twins)\W*\Z"
-)
 _AIMS = Pattern(
     r"(?i)\b(?:important|crucial|vital|good|great|nice|easy|hard|need|have|try|trying|want|love|like"
     r"|helps? (?:me|us|you)) to\b"
@@ -123,8 +110,8 @@ _COMMA = Pattern(r",\s+|\s[–—-]{1,2}\s|\s\(|\)\s|:\s+")
 @dataclass(slots=True)
 class Piece:
     """Part of a sentence: its span, the objection to it (`ruled`: by the rules, `certain`: beyond doubt), whether the
-    user asked to remember it (`hinted`: perhaps), whether its message also has social remarks (`social`), and the
-    classifier's probabilities.
+    user asked to remember it (`hinted`: perhaps), whether its message also has social remarks (`social`), the
+    classifier's probabilities, that of world talk (`world`), and whether the message is such talk (`expounds`).
     """
 
     start: int
@@ -138,6 +125,8 @@ class Piece:
     certain: bool = False
     hinted: bool = False
     social: bool = False
+    world: float = 0.0
+    expounds: bool = False
 
     @property
     def keep(self) -> float:
@@ -340,6 +329,18 @@ def _settle(piece: Piece, asked_afterwards: bool) -> None:
         piece.reason = None
     elif piece.reason is None:
         piece.reason = NOT_UNDERSTOOD if piece.keep >= UNSURE_FROM else _REASONS[piece.opinion.left_as]
+    if piece.reason is None and not asked_afterwards and _is_world_talk(piece):
+        piece.reason = THIRD_PARTY
+
+
+def _is_world_talk(piece: Piece) -> bool:
+    """Return True if a statement, in which no word stands for its speaker, tells of the world: its message does, or it
+    does so itself and is not worth keeping beyond doubt.
+    """
+    risky = piece.opinion is not None and piece.opinion.kept_as == "safety" and is_of_a_person(piece.text)
+    if risky or speaks_of_self(piece.text) or is_singled_out(piece.text):
+        return False
+    return piece.expounds or (piece.keep < ALOOF_FROM and is_about_the_world(piece.text, piece.world))
 
 
 def _least(piece: Piece, opinion: Opinion) -> float:
@@ -351,13 +352,8 @@ def _least(piece: Piece, opinion: Opinion) -> float:
     if is_order(piece.text, opinion) or opinion.share("safety") >= SAFETY_FROM:
         return URGENT_FROM
     if piece.social:
-        return SOCIAL_FROM if OWN.search(piece.text) else ALOOF_FROM
+        return SOCIAL_FROM if speaks_of_self(piece.text) else ALOOF_FROM
     return NAMED_FROM if NAMED.search(piece.text) else KEEP_FROM
-
-
-def is_order(text: str, opinion: Opinion) -> bool:
-    """Return True if a statement looks like a standing instruction and does not describe what its speaker does."""
-    return opinion.kept_as == "instruction" and _NARRATES.match(text) is None
 
 
 def _statement(run: list[Piece], judged: list[Piece], before: Piece | None) -> Statement:
@@ -371,31 +367,7 @@ def _statement(run: list[Piece], judged: list[Piece], before: Piece | None) -> S
         start=start,
         end=run[-1].end,
         said_from=said_from,
-        category=_category(opinions, [piece.text for piece in (*run, *judged)]),
+        category=category_of(opinions, [piece.text for piece in (*run, *judged)]),
         asked=asked,
         confidence=0.9 if asked else round(0.6 + 0.3 * max((one.keep for one in opinions), default=0.0), 2),
     )
-
-
-_CATEGORIES = tuple(label for label in KEPT if label not in ("safety", "change"))
-
-
-def _category(opinions: Sequence[Opinion], texts: Sequence[str]) -> str:
-    """Return the category of a statement: a statement about safety is a constraint, a changed fact is a fact; standing
-    instructions and preferences are recognised by the words of one of the `texts`.
-    """
-    if any(LASTS.match(text) and WHEN_ASKED.search(text) for text in texts):
-        return "instruction"
-    best = max(opinions, key=lambda one: one.keep, default=None)
-    if best is not None and best.kept_as == "safety":
-        return "constraint"
-    if any(map(PREFERS.match, texts)):
-        return "preference"
-    if best is None:
-        return "fact"
-    found = "relation" if any(map(_FAMILY.match, texts)) else max(_CATEGORIES, key=best.share)
-    if found == "instruction" and all(map(_NARRATES.match, texts)):
-        return max((one for one in _CATEGORIES if one != "instruction"), key=best.share)
-    if found in ("fact", "event") and any(map(HABIT.match, texts)):
-        return "preference"
-    return found

@@ -15,6 +15,13 @@ JARS = Path(__file__).parent.parent / "build" / "cassandra" / "jars"
 """Folder into which `make cassandra` fetches the jars."""
 
 _WAIT_SECONDS = 240.0
+_FIRST_RING_DELAY = 3000
+"""Milliseconds that a node waits for the others to hear of it before anything is written. The server's default is
+30,000."""
+
+_ADDED_RING_DELAY = 15_000
+"""The same for a node that joins or leaves during writes: where gossip takes longer, quorums may not overlap."""
+
 _LOOPBACK = ("link", "set", "lo", "up")
 _OPENED = {
     "java.base": "java.io java.lang java.lang.module java.lang.reflect java.nio java.util java.util.concurrent"
@@ -127,8 +134,9 @@ class Network:
 class Node:
     """One node: `start`, `kill`, `stop`."""
 
-    def __init__(self, cluster: Cluster, number: int) -> None:
+    def __init__(self, cluster: Cluster, number: int, *, ring_delay: int = _FIRST_RING_DELAY) -> None:
         self.number = number
+        self._ring_delay = ring_delay
         self.address = cluster.address_of(number)
         self._inside = cluster.network.join(number) if cluster.network is not None else ()
         self.folder = cluster.folder / f"node{number}"
@@ -162,7 +170,7 @@ class Node:
             "-XX:TieredStopAtLevel=4", f"-Dcassandra.config=file://{conf}/cassandra.yaml",
             f"-Dcassandra.storagedir={self.folder}", f"-Dlogback.configurationFile={conf}/logback.xml",
             f"-Dcassandra.jmx.local.port={self._jmx}", f"-Djava.io.tmpdir={self.folder}",
-            "-Dcassandra-foreground=yes", "-Dcassandra.ring_delay_ms=3000",
+            "-Dcassandra-foreground=yes", f"-Dcassandra.ring_delay_ms={self._ring_delay}",
             "-Dcassandra.skip_wait_for_gossip_to_settle=0", f"-javaagent:{JARS}/jamm-0.4.0.jar",
             "-cp", f"{conf}:{JARS}/*", "org.apache.cassandra.service.CassandraDaemon",
         ]  # fmt: skip
@@ -239,7 +247,7 @@ class Cluster:
 
     def add(self) -> Node:
         """Return one more node, not started yet."""
-        self.nodes.append(Node(self, len(self.nodes) + 1))
+        self.nodes.append(Node(self, len(self.nodes) + 1, ring_delay=_ADDED_RING_DELAY))
         return self.nodes[-1]
 
     def stop(self) -> None:

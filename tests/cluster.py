@@ -33,7 +33,7 @@ from tests.cassandra_nodes import Cluster, Network, Node, at_hand, cpu_seconds
 from tests.servers import PostgresServer
 
 SPACE = VectorSpace(model="all-MiniLM-L6-v2-int8", dimension=384)
-PROCESSES, TASKS, TENANTS, USERS = 4, 2, 20, 10
+PROCESSES, TASKS, TENANTS, USERS = 4, 1, 20, 10
 ROWS = ("contract", "kill", "topology", "partition", "exact", "processor")
 
 

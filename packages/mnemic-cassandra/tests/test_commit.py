@@ -133,6 +133,49 @@ async def test_a_commit_that_never_arrived_is_made_again(
     await store.close()
 
 
+@pytest.mark.parametrize("scopes", [1, 2])
+@pytest.mark.parametrize("late", range(8))
+async def test_a_change_that_arrives_after_it_was_looked_up_is_made_once(
+    new_store: Callable[[], CassandraStore], monkeypatch: pytest.MonkeyPatch, scopes: int, late: int
+) -> None:
+    store = new_store()
+    await store.open(EMBEDDER.space)
+    link = store._database.link
+    answer, sent, delayed = link._answer, [], []
+
+    async def arrive_late(statement: Any) -> Any:
+        if statement_changes(statement):
+            sent.append(statement)
+            if len(sent) == late + 1:
+                delayed.append(statement)
+                raise OperationTimedOut
+            if delayed:
+                await answer(delayed.pop())
+        return await answer(statement)
+
+    monkeypatch.setattr(link, "_answer", arrive_late)
+    ada, bob = memory("tea", scope=scope("ada")), memory("tea", scope=scope("bob"))
+    if scopes == 2:
+        await store.transact(both(ada, bob))
+    else:
+        await store.transact(lambda transaction: one(transaction, ada))
+    monkeypatch.undo()
+    for statement in delayed:
+        await answer(statement)
+    written = [ada, bob][:scopes]
+    assert [await store.count(everything(each.scope)) for each in written] == [1] * scopes
+    lines = [line.memory_id for line in await store.audit("acme")]
+    assert sorted(lines) == sorted(each.memory_id for each in written)
+    assert (await store.broken_audit("acme"))[1] is None
+    await store.close()
+
+
+async def one(transaction: Transaction, memory: Memory) -> None:
+    await transaction.insert(memory)
+    event = AuditEvent(tenant="acme", action="created", at=START, actor="ada", memory_id=memory.memory_id)
+    await transaction.append_audit(event)
+
+
 async def test_a_writer_that_has_missed_a_mark_is_refused_and_reads_it(
     new_store: Callable[[], CassandraStore], monkeypatch: pytest.MonkeyPatch
 ) -> None:

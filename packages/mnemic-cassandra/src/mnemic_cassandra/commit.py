@@ -12,14 +12,13 @@ import secrets
 import time
 from collections import OrderedDict
 from collections.abc import Collection
-from functools import partial
 
 from mnemic.errors import CommitUnknown
 from mnemic.stores.layered.tables import MARK
 from mnemic_cassandra.encoding import ordered, packed, unpacked
 from mnemic_cassandra.partitions import Partitions, Written, in_batches, redo_of
 from mnemic_cassandra.routing import EVERYWHERE, JOURNAL, LANE, NAMES, Partition, of_tenant, width_of
-from mnemic_cassandra.view import Head, View
+from mnemic_cassandra.view import Head, Unanswered, View
 
 WRITERS = 8
 """Writers of a partition that are remembered, so that a commit without an answer can be looked up."""
@@ -87,13 +86,19 @@ class Commits:
         head, name = view.heads[home], secrets.token_hex(6)
         step = (_next(head), _writers(head, name), *self._partitions.key(home), head.version, None)
         statements = [("step", step), *self._partitions.rows(home, rows)]
-        return await self._link.change(statements, settled=partial(self._was_made, home, head, name))
 
-    async def _was_made(self, home: Partition, head: Head, name: str) -> bool:
-        version, writers, _ = await self._partitions.state(home, serial=True)
-        if name in (writers or "").split(","):
+        async def settled() -> bool:
+            view.unanswered = Unanswered(home, head.version or 0, name)
+            return await self.was_made(view.unanswered)
+
+        return await self._link.change(statements, settled=settled)
+
+    async def was_made(self, unanswered: Unanswered) -> bool:
+        """Check whether a transaction without an answer was made by now. Raises CommitUnknown."""
+        version, writers, _ = await self._partitions.state(unanswered.home, serial=True)
+        if unanswered.name in (writers or "").split(","):
             return True
-        if (version or 0) - (head.version or 0) > WRITERS:
+        if (version or 0) - unanswered.version > WRITERS:
             raise CommitUnknown(hint="too many others have written since")
         return False
 
@@ -128,8 +133,7 @@ class Commits:
         await self._link.write([("redo", (change, self._partitions.part(home), each)) for home, each in redo.items()])
 
         async def begun() -> bool:
-            found = await self._link.ask("decided", (change,), serial=True)
-            return bool(found) and found[0][0] == "open"
+            return await self._partitions.decision(change) == "open"
 
         if not await self._link.change([("begin", (change,))], settled=begun):
             return False
@@ -144,7 +148,7 @@ class Commits:
                 committed = await self.holds(view, others) and await self._partitions.decide(change, "committed")
         finally:
             if not committed:
-                await self._give_up(change, held)
+                committed = not await self._give_up(change, held)
         if committed:
             await asyncio.gather(*(self._partitions.make(home, change, each) for home, each in redo.items()))
             await self._link.write([("forget", (change,))])
@@ -158,10 +162,13 @@ class Commits:
 
         return await self._link.change([("hold", (change, *key, version, None))], settled=held)
 
-    async def _give_up(self, change: str, held: Collection[Partition]) -> None:
-        if await self._partitions.decide(change, "aborted"):
-            for home in held:
-                await self._link.change([("release", (*self._partitions.key(home), change))], settled=None)
+    async def _give_up(self, change: str, held: Collection[Partition]) -> bool:
+        """Abort a change; False where it is committed, because its decision arrived after it was looked up."""
+        if not await self._partitions.decide(change, "aborted"):
+            return await self._partitions.decision(change) != "committed"
+        for home in held:
+            await self._link.change([("release", (*self._partitions.key(home), change))], settled=None)
+        return True
 
 
 def _next(head: Head) -> int:

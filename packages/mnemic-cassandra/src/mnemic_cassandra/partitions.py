@@ -103,8 +103,7 @@ class Partitions:
         """Bring a change that holds a partition to its end there: made where it is committed, given up where it is not
         decided in time. `began`: when it was first met.
         """
-        found = await self.link.ask("decided", (change,), serial=True)
-        state = found[0][0] if found else None
+        state = await self.decision(change)
         if state == "open" and time.monotonic() - began < LEASE:
             await pause(0.01, 0.05)
         elif state == "open":
@@ -133,12 +132,16 @@ class Partitions:
             await self.link.write([("forget", (change,))])
         return len(old)
 
+    async def decision(self, change: str) -> str | None:
+        """Return the state of a change: open, committed or aborted; None where there is none (any more)."""
+        found = await self.link.ask("decided", (change,), serial=True)
+        return found[0][0] if found else None
+
     async def decide(self, change: str, state: str) -> bool:
         """Decide about an open change; True where it is decided so."""
 
         async def settled() -> bool:
-            found = await self.link.ask("decided", (change,), serial=True)
-            return bool(found) and found[0][0] == state
+            return await self.decision(change) == state
 
         return await self.link.change([("decide", (state, change))], settled=settled)
 

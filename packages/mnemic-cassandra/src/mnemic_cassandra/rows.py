@@ -19,7 +19,7 @@ from mnemic_cassandra.commit import Commits
 from mnemic_cassandra.connection import Link, pause
 from mnemic_cassandra.partitions import Partitions
 from mnemic_cassandra.routing import EVERYWHERE, Partition
-from mnemic_cassandra.view import Moved, View
+from mnemic_cassandra.view import Moved, Unanswered, View
 
 T = TypeVar("T")
 
@@ -62,21 +62,35 @@ class CassandraRows:
     async def _repeated(self, work: Callable[[Any], Awaitable[T]], seconds: float) -> T:
         until = time.monotonic() + seconds
         wanted: Collection[Partition] = ()
+        unanswered: list[tuple[Unanswered, T]] = []
         tried = 0
         while True:
             view = View(self.partitions)
             async with self._in_turn(wanted):
                 try:
+                    if arrived := await self._arrived(unanswered):
+                        return arrived[0]
                     result = await self._worked(work, view)
                     if await self._commits.commit(view):
                         return result
+                    if view.unanswered is not None:
+                        unanswered.append((view.unanswered, result))
                 except Moved:
                     pass
+                except MnemicError:
+                    # It may have met its own change, which arrived while it was running again.
+                    if arrived := await self._arrived(unanswered):
+                        return arrived[0]
+                    raise
             tried += 1
             wanted = [home for home, changes in view.changes.items() if changes and home != EVERYWHERE]
             if time.monotonic() > until:
                 raise StoreBusy(hint="others have written to the same memories every time; try again")
             await pause(0.0, 0.005 * min(tried, 10))
+
+    async def _arrived(self, unanswered: Collection[tuple[Unanswered, T]]) -> list[T]:
+        """Return the results of those attempts that were made after all: one or none."""
+        return [result for attempt, result in unanswered if await self._commits.was_made(attempt)]
 
     async def _worked(self, work: Callable[[Any], Awaitable[T]], view: View) -> T:
         """Run `work`. What it raises counts only where what it has read is of one moment."""

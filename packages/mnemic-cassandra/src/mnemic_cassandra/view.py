@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mnemic.ports.row_store import Row, Table
 from mnemic.stores.async_transactions import Step
@@ -51,6 +51,17 @@ class Head:
     sure: bool = True
 
 
+class Unanswered(NamedTuple):
+    """A lightweight transaction without an answer: its partition, the version that it expected, and its writer's name.
+
+    It may still be made after it was looked up, as long as nobody else has changed that version.
+    """
+
+    home: Partition
+    version: int
+    name: str
+
+
 @dataclass(frozen=True, slots=True)
 class _Range:
     """The part of a table that a scan asks for."""
@@ -90,6 +101,8 @@ class View:
         self.changes: defaultdict[Partition, dict[tuple[Table, Row], Row | None]] = defaultdict(dict)
         self.homes: dict[Row, Partition] = {}
         """The partitions of memories, by tenant and identifier, as far as they are known."""
+        self.unanswered: Unanswered | None = None
+        """The commit of this view, where no answer came."""
 
     async def get(self, table: Table, keys: Sequence[Row]) -> list[Row]:
         step: Step[list[Row]] = Step(partial(self._get, table, list(dict.fromkeys(keys))))

@@ -23,6 +23,7 @@ from mnemic.stores.layered import audit_and_outbox
 from mnemic.stores.layered.tables import AUDIT
 from mnemic.types import AuditEvent, OutboxEntry
 from mnemic.types.scope import scope_named
+from mnemic_cassandra.connection import pause
 from mnemic_cassandra.partitions import Partitions
 from mnemic_cassandra.routing import AUDIT_END, COLLECTED, JOURNAL, LANE, Partition
 
@@ -31,6 +32,9 @@ _AT_ONCE = 16
 
 _LINES = 200
 """Lines of each that are."""
+
+_LOOKS = 5
+"""Times that a journal with a gap is read: while nodes join or leave, an answer may lack a row for a moment."""
 
 _ROUNDS = 100
 """Times that this is repeated where a journal holds more."""
@@ -54,6 +58,11 @@ class _Waiting(NamedTuple):
     collected: int
     before: str
     lines: list[_Line]
+
+    @property
+    def whole(self) -> bool:
+        """Check that no line is missing."""
+        return all(line.number == number for number, line in enumerate(self.lines, self.collected + 1))
 
 
 _Place = tuple[int, str]
@@ -102,7 +111,7 @@ async def collect(store: RowStore, partitions: Partitions, tenant: str | None, s
     for homes in _groups(notes):
         left = set(homes)
         for _ in range(_ROUNDS):
-            waiting = await asyncio.gather(*(store.read(partial(_waiting, home=home)) for home in sorted(left)))
+            waiting = await asyncio.gather(*(_looked(store, home) for home in sorted(left)))
             await store.transact(partial(_appended, waiting=waiting, sign=sign))
             empty = await asyncio.gather(*(store.transact(partial(_emptied, waiting=each)) for each in waiting))
             for each, nothing_left in zip(waiting, empty, strict=True):
@@ -122,6 +131,18 @@ def _groups(notes: dict[Partition, list[str]]) -> list[tuple[Partition, ...]]:
     return [
         tuple(homes[first : first + _AT_ONCE]) for homes in tenants.values() for first in range(0, len(homes), _AT_ONCE)
     ]
+
+
+async def _looked(store: RowStore, home: Partition) -> _Waiting:
+    """Return the first lines of a journal. One that has a gap is read again: what is appended to the audit with a gap
+    stays broken there.
+    """
+    for tried in range(_LOOKS):
+        waiting = await store.read(partial(_waiting, home=home))
+        if waiting.whole:
+            break
+        await pause(0.1 * 2**tried, 0.2 * 2**tried)
+    return waiting
 
 
 async def _waiting(rows: RowReads, home: Partition) -> _Waiting:

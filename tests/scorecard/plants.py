@@ -71,7 +71,7 @@ PLANTS = (
         file=f"{FRONT}/request_limits.py",
         was="if known or size <= self._bounds.stranger_bytes:",
         now="if True:",
-        tests=(f"{REST}/test_held.py",),
+        tests=(f"{REST}/test_concurrency_shares.py",),
     ),
     Plant(
         row="S28",
@@ -207,7 +207,7 @@ PLANTS = (
         file=f"{FRONT}/request_limits.py",
         was="shares = self._models if path in MODEL_BOUND else self._requests",
         now="shares = self._requests",
-        tests=(f"{REST}/test_held.py",),
+        tests=(f"{REST}/test_concurrency_shares.py",),
     ),
     Plant(
         row="S35",

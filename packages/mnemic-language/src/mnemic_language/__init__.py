@@ -1,4 +1,4 @@
-"""What sentences say: words, times, lasting statements, and what a later statement does to an earlier one.
+"""Reading of sentences: words, times, lasting statements, and what a later statement does to an earlier one.
 
 Import from its modules; this one loads nothing.
 """

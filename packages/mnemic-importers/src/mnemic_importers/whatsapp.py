@@ -36,7 +36,7 @@ _NOTED = re.compile(
     re.IGNORECASE,
 )
 """Words that WhatsApp writes in the place of a message: no one said them."""
-_EDITED = re.compile(r"[ \n]*<This message was edited>$")
+_EDITED = "<This message was edited>"
 _OWN_MARK = "\u200e"
 """Mark before everything that WhatsApp itself writes on an iPhone, in every language."""
 _LONGEST_NAME = 80
@@ -64,7 +64,7 @@ def items(lines: Iterator[tuple[int, str]], name: str) -> Iterator[Item]:
     day_first = _is_day_first(said)
     user = _user(said, name)
     for one in said:
-        place, words = f"line {one.line}", _EDITED.sub("", "\n".join(one.words)).strip()
+        place, words = f"line {one.line}", "\n".join(one.words).removesuffix(_EDITED).strip()
         if words.casefold() in _MEDIA or _OMITTED.fullmatch(words):
             yield left_out(place, name, "media")
         elif one.speaker is None or one.noted or _NOTED.match(words):

@@ -137,11 +137,12 @@ async def _looked(store: RowStore, home: Partition) -> _Waiting:
     """Return the first lines of a journal. One that has a gap is read again: what is appended to the audit with a gap
     stays broken there.
     """
-    for tried in range(_LOOKS):
-        waiting = await store.read(partial(_waiting, home=home))
+    waiting = await store.read(partial(_waiting, home=home))
+    for tried in range(_LOOKS - 1):
         if waiting.whole:
             break
         await pause(0.1 * 2**tried, 0.2 * 2**tried)
+        waiting = await store.read(partial(_waiting, home=home))
     return waiting
 
 

@@ -65,7 +65,7 @@ def test_the_code_runs_as_it_stands(page: str, tmp_path: Path) -> None:
     )
 
     assert run.returncode == 0, run.stderr
-    assert any(word in run.stdout for word in ("aisle", "Miso", "3 Berlin", "STAFF_ID"))
+    assert any(word in run.stdout for word in ("aisle", "Miso", "3 Berlin", "STAFF_ID", "the flat"))
     assert page != "README.md" or [run.stdout] == blocks(page, "text")
 
 

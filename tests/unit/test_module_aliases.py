@@ -6,6 +6,7 @@ import subprocess
 import sys
 from importlib import import_module
 from importlib.metadata import metadata
+from pathlib import Path
 
 import pytest
 
@@ -59,6 +60,20 @@ def test_an_old_name_is_the_same_module(old: str, new: str, package: str, module
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_every_old_name_is_found(old: str) -> None:
     assert import_module(old) is import_module(MOVED[old])
+
+
+def test_the_old_name_of_a_module_hides_no_function_of_its_name(tmp_path: Path) -> None:
+    chat = tmp_path / "chat.jsonl"
+    chat.write_text('{"role": "user", "content": "The cat is called Miso."}\n', encoding="utf-8")
+    program = (
+        "import mnemic.conversations.packed, sys; from mnemic.conversations import read_conversation\n"
+        "print([item.content.content for item in read_conversation(sys.argv[1])])"
+    )
+
+    command = [sys.executable, "-W", "ignore", "-c", program, str(chat)]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=60)
+
+    assert "Miso" in run.stdout, run.stderr
 
 
 def test_a_module_that_moved_within_the_package_says_where_it_is() -> None:

@@ -50,7 +50,8 @@ REFERENCE = [
 ]
 EXPLANATION = [
     "how-it-works.md", "concepts.md", "kinds.md", "architecture.md", "injection.md", "storage.md", "durability.md",
-    "governance.md", "keys.md", "graph.md", "postgres.md", "cassandra.md", "comparison.md",
+    "governance.md", "keys.md", "graph.md", "postgres.md", "postgres-router.md", "cassandra.md",
+    "comparison.md",
 ]  # fmt: skip
 
 

@@ -311,6 +311,7 @@ async def test_a_server_is_added_with_the_salt_of_the_others(servers: RoutedServ
     await store.open(EMBEDDER.space)
     kept = memory("tea")
     await remember(store, kept)
+    await store.register("copy")
     await store.close()
     servers.router.homes["third"] = 2
     store = PostgresStore(servers.router.dsn(name), router=ANNOUNCEMENT, servers=[servers.dsns()[2], *first])
@@ -319,6 +320,8 @@ async def test_a_server_is_added_with_the_salt_of_the_others(servers: RoutedServ
     await remember(store, added)
     assert await store.get(added.memory_id, scopes=[added.scope]) == added
     assert len(await store.match(Where(scopes=(kept.scope,)), "tea", limit=9)) == 1
+    assert await store.projections() == {"copy": 0}
+    assert servers.sql(2, "SELECT name FROM mnemic.projection") == [("copy",)]
     salts = [servers.sql(number, "SELECT value FROM mnemic.salt")[0][0] for number in range(SERVERS)]
     assert len(set(salts)) == 1
     starts = "SELECT DISTINCT start_value FROM pg_sequences WHERE schemaname = 'mnemic' AND increment_by = 1024"

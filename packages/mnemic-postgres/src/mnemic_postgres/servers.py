@@ -32,6 +32,8 @@ _OPEN_TABLES = """
     WHERE c.relnamespace = 'mnemic'::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
     AND NOT (c.relrowsecurity AND c.relforcerowsecurity)
 """
+_PROJECTIONS = "SELECT name FROM mnemic.projection"
+_REGISTER = "INSERT INTO mnemic.projection (name) VALUES ($1) ON CONFLICT DO NOTHING"
 _SEQUENCES = """
     SELECT format('%I.%I', schemaname, sequencename) AS name, increment_by AS step, start_value AS first,
            coalesce(last_value, 0) AS last
@@ -76,6 +78,7 @@ async def prepare_all(connections: Sequence[Any], space: VectorSpace | None) -> 
             same = connection is connections[first]
             ready.append(model if same else await prepare(connection, space, salt=model.salt))
         await _check(connections, ready)
+        await _register(connections)
         await _number(connections)
     except DRIVER_ERRORS as error:
         raise typed(error) from None
@@ -92,6 +95,14 @@ async def _check(connections: Sequence[Any], ready: Sequence[Prepared]) -> None:
             raise unbound()
     if len(versions) > 1:
         raise differing("their schemas differ")
+
+
+async def _register(connections: Sequence[Any]) -> None:
+    """Let every server wait for the projections of all: where one is unknown, others would empty the outbox."""
+    found = [{name for (name,) in await connection.fetch(_PROJECTIONS)} for connection in connections]
+    for connection, known in zip(connections, found, strict=True):
+        for name in sorted(set().union(*found) - known):
+            await connection.execute(_REGISTER, name)
 
 
 async def _number(connections: Sequence[Any]) -> None:

@@ -68,8 +68,8 @@ class Session:
         """Begin in `tenant` where a router is to be told it. Raises NotSupported (`two_tenants`) for a second one."""
         if self._route is None or tenant == self._routed:
             return
-        if self._routed is not None:
-            raise two_tenants()
+        if self.begun:
+            raise two_tenants() if self._routed else StoreUnavailable("router", hint="the transaction did not begin")
         lock = None if self._begin in (_READ, _ALONE) else _MIGRATING
         try:
             await self.execute(self._route.announced(tenant))

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
-from mnemic.entrypoints.cli.terminal import one_line, pairs
+from mnemic.entrypoints.cli.terminal import one_line, pairs, tally
 from mnemic.maintain.archive import ArchivedMemory
 from mnemic.types import Candidate, Memory, Message
 
@@ -116,7 +116,7 @@ class Rehearsal:
         return "\n\n".join(blocks)
 
     def _facts_text(self) -> str:
-        return f"{len(self.facts)}  (read by rules from {self._read_text()})"
+        return f"{len(self.facts)} (read by rules from {self._read_text()})"
 
     def _read_text(self) -> str:
         return "the user's messages" if self.read == self.roles["user"] else f"the user's first {self.read} messages"
@@ -137,12 +137,6 @@ def _introduced(sample: dict[str, Any]) -> str:
     at = "" if sample["at"] is None else f"{sample['at'][:10]}  "
     by = sample["by"] if sample["kind"] == "memory" else sample["by"] or sample["kind"]
     return f"{at}{'' if by is None else f'{by}: '}"
-
-
-def tally(counter: Counter[str]) -> str | None:
-    """Return a total with its parts; None for nothing."""
-    names = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counter.most_common())
-    return f"{counter.total()}  ({names})" if counter else None
 
 
 async def rehearse(items: Iterable[Item], settings: Settings, actor: Actor, *, extract: bool) -> Rehearsal:

@@ -6,6 +6,7 @@ import json
 import re
 import sys
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -95,7 +96,7 @@ def confirmed(question: str) -> bool:
     try:
         return click.confirm(question, err=True)
     except click.Abort:
-        if sys.stdin is not None and sys.stdin.isatty():
+        if at_terminal():
             raise
         raise click.UsageError(
             "cannot ask for confirmation without a terminal; add --yes", ctx=click.get_current_context()
@@ -113,6 +114,12 @@ def table(rows: Iterable[Sequence[str]], *, indent: str = "") -> str:
 def pairs(values: Mapping[str, object], *, indent: str = "") -> str:
     """Names and values below each other; empty values are left out."""
     return table([(name, str(value)) for name, value in values.items() if value not in (None, "", ())], indent=indent)
+
+
+def tally(counter: Counter[str]) -> str | None:
+    """Return a total with its parts, the largest first; None for nothing."""
+    names = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counter.most_common())
+    return f"{counter.total()} ({names})" if counter else None
 
 
 class Progress:

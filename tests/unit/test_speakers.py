@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
-from mnemic.conversations import read_conversation
+from mnemic.conversations import Item, read_conversation
 from mnemic.conversations.speakers import speakers_in, with_user
 from mnemic.entrypoints.cli import cli
 from mnemic.entrypoints.cli.failures import Exit
 from mnemic.types import Message
+from tests.service import MNEMIC
 
 CHAT = (
     "[12/03/2024, 21:15:42] Ana: I am vegetarian and I live in Oslo.\n"
@@ -35,6 +37,14 @@ def run(chat: Path, *words: str, store: str = "m.db", answer: str | None = None)
     common = ["--store", str(chat.with_name(store)), "--user", "ana"]
     result = CliRunner().invoke(cli, ["import", str(chat), *words, *common], prog_name="mnemic", input=answer)
     return result.exit_code, result.stdout, result.stderr
+
+
+def piped(chat: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Import the chat from the standard input of a process."""
+    common = ["--format", "whatsapp", "--store", str(chat.with_name("m.db")), "--user", "ana"]
+    return subprocess.run(
+        [*MNEMIC, "import", "-", *words, *common], input=CHAT, capture_output=True, text=True, encoding="utf-8"
+    )
 
 
 def kept(chat: Path) -> dict[str, str]:
@@ -79,6 +89,28 @@ def test_an_export_that_knows_its_user_asks_nobody(tmp_path: Path) -> None:
     path.write_text(CHAT, encoding="utf-8")
     assert run(path)[0] == 0
     assert set(kept(path)) == {"diet", "home_city"}
+
+
+@pytest.mark.parametrize(("words", "asked"), [((), True), (("--me", "Nobody"), True), (("--me", "Ana"), False)])
+@pytest.mark.parametrize("way", [(), ("--dry-run",)])
+def test_standard_input_says_afterwards_that_nobody_is_known_to_be_the_user(
+    chat: Path, words: tuple[str, ...], way: tuple[str, ...], asked: bool
+) -> None:
+    result = piped(chat, *words, *way)
+    assert result.returncode == 0
+    assert ("which of Ana, Ben King are you? --me NAME says so" in result.stderr) == asked
+
+
+def test_a_chat_from_standard_input_can_be_imported_again_with_its_user(chat: Path) -> None:
+    piped(chat)
+    piped(chat, "--me", "Ana")
+    assert set(kept(chat)) == {"diet", "home_city"}
+
+
+def test_an_export_is_read_for_its_user_only_up_to_the_first_of_his_messages() -> None:
+    said = [Message(role=role, content="Hello.", speaker=role) for role in ("participant", "user", "participant")]
+    items = [Item(conversation="c", place=f"{number}", content=one) for number, one in enumerate(said)]
+    assert (speakers_in(items).items, speakers_in(items, whole=False).items) == (3, 2)
 
 
 def test_naming_the_user_turns_the_others_into_participants(tmp_path: Path) -> None:

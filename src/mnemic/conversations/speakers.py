@@ -26,6 +26,21 @@ class Speakers:
     knows_user: bool = False
     people: Counter[str] = field(default_factory=Counter)
 
+    @property
+    def lacks_user(self) -> bool:
+        """True if people speak and none of them is known to be the user."""
+        return bool(self.people) and not self.knows_user
+
+    def counted(self, items: Iterable[Item]) -> Iterator[Item]:
+        """Yield the items, and count who speaks in them."""
+        for item in items:
+            self.items += 1
+            if isinstance(item.content, Message) and item.content.role in _PEOPLE:
+                self.knows_user = self.knows_user or item.content.role == "user"
+                if item.content.speaker is not None:
+                    self.people[item.content.speaker] += 1
+            yield item
+
     def has(self, name: str) -> bool:
         """Return True if somebody of this name speaks."""
         return any(_same(name, one) for one in self.people)
@@ -39,15 +54,12 @@ class Speakers:
         return ", ".join(self.names()) + (", ..." if len(self.people) > _LISTED else "")
 
 
-def speakers_in(items: Iterable[Item]) -> Speakers:
-    """Return who speaks in these items."""
+def speakers_in(items: Iterable[Item], *, whole: bool = True) -> Speakers:
+    """Return who speaks in these items. Unless `whole`, stop at the first message of the user: then nobody is asked."""
     found = Speakers()
-    for item in items:
-        found.items += 1
-        if isinstance(item.content, Message) and item.content.role in _PEOPLE:
-            found.knows_user = found.knows_user or item.content.role == "user"
-            if item.content.speaker is not None:
-                found.people[item.content.speaker] += 1
+    for _ in found.counted(items):
+        if found.knows_user and not whole:
+            break
     return found
 
 

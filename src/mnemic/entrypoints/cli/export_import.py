@@ -4,26 +4,35 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 import click
 
 from mnemic.conversations import AUTO, formats, read_conversation
-from mnemic.conversations.speakers import speakers_in, with_user
+from mnemic.conversations.speakers import Speakers, speakers_in, with_user
 from mnemic.entrypoints.cli.command_loader import Command
 from mnemic.entrypoints.cli.failures import Exit, complain, exit_code_of_run
 from mnemic.entrypoints.cli.shared_options import Given
-from mnemic.entrypoints.cli.terminal import Progress, at_terminal, harmless, json_text, note, pairs, printable, say
+from mnemic.entrypoints.cli.terminal import (
+    Progress,
+    at_terminal,
+    harmless,
+    json_text,
+    note,
+    pairs,
+    printable,
+    say,
+    tally,
+)
 from mnemic.entrypoints.cli.views import counted
 from mnemic.errors import InvalidInput, MnemicError
 
 if TYPE_CHECKING:
-    from collections import Counter
     from collections.abc import Callable, Iterator, Sequence
 
     from mnemic.conversations import Item
-    from mnemic.conversations.speakers import Speakers
     from mnemic.engine import MemoryEngine
     from mnemic.engine.administration_verbs import Form
     from mnemic.entrypoints.cli.file_import import Summary
@@ -178,18 +187,27 @@ def import_(
     A line that cannot be used is reported with its number and stops no other. Importing a file twice changes nothing.
     """
     _require_file(file, file_format)
+    read = partial(read_conversation, file, file_format, conversation)
+    found, total, extract, watched = Speakers(), None, not no_extract, Progress("read").is_shown
+    if file == "-":
+        # It can be read only once, so its speakers are known when everything is taken in.
+        read = partial(found.counted, read())
+    elif me is not None or extract or watched:
+        # Read before for its speakers and, where somebody sees it, its length.
+        whole = me is not None or watched
+        found = speakers_in(read(), whole=whole)
+        me, total = _user_of(found, me, asks=extract, refuses=not dry_run), found.items if whole else None
 
     def items() -> Iterator[Item]:
-        found = read_conversation(file, file_format, conversation)
-        return found if me is None else with_user(found, me)
+        return read() if me is None else with_user(read(), me)
 
-    # Read once before for its speakers and its length; standard input can be read only once.
-    found = None if file == "-" else speakers_in(read_conversation(file, file_format, conversation))
-    if found is not None:
-        me = _user_of(found, me, asks=not no_extract, refuses=not dry_run)
     if dry_run:
-        return _rehearsed(given, items(), extract=not no_extract)
-    return _taken_in(given, items, None if found is None else found.items, extract=not no_extract, **options)
+        code = _rehearsed(given, items(), extract=extract)
+    else:
+        code = _taken_in(given, items, total, extract=extract, **options)
+    if file == "-":
+        _remark_on_speakers(found, me, asks=extract)
+    return code
 
 
 def _taken_in(given: Given, items: Callable[[], Iterator[Item]], total: int | None, **options: bool) -> int:
@@ -224,18 +242,23 @@ def _user_of(found: Speakers, me: str | None, *, asks: bool, refuses: bool) -> s
     """Return the speaker who is the user; None where the file says so itself, or where nobody is asked. Raises
     InvalidInput (`speaker`, `speaker:unknown`).
     """
-    if me is None and asks and found.people and not found.knows_user:
-        if refuses and not at_terminal():
+    if refuses and asks and me is None and found.lacks_user:
+        if not at_terminal():
             hint = f"which of {found.listed()} are you? --me NAME says so; --no-extract keeps the messages alone"
             raise InvalidInput("speaker:unknown", hint=hint)
-        if refuses:
-            question = f"Which of {found.listed()} are you (empty: none of them)"
-            me = click.prompt(printable(question), default="", show_default=False, err=True) or None
-        else:
-            note(f"only what the user says becomes facts: which of {found.listed()} are you? --me NAME says so")
+        question = f"Which of {found.listed()} are you (empty: none of them)"
+        me = click.prompt(printable(question), default="", show_default=False, err=True) or None
+    elif me is None:
+        _remark_on_speakers(found, me, asks=asks)
     if me is not None and not found.has(me):
         raise InvalidInput("speaker", hint=f"the file has no such speaker, but {found.listed() or 'none at all'}")
     return me
+
+
+def _remark_on_speakers(found: Speakers, me: str | None, *, asks: bool) -> None:
+    """Say that nothing is read from the messages where nobody in them is known to be the user."""
+    if asks and found.people and (found.lacks_user if me is None else not found.has(me)):
+        note(f"only what the user says becomes facts: which of {found.listed()} are you? --me NAME says so")
 
 
 def _rehearsed(given: Given, items: Iterator[Item], *, extract: bool) -> int:
@@ -275,15 +298,10 @@ def summary_text(summary: Summary) -> str:
     """Return the counts of an import, one a line."""
     rows = {
         "recorded": summary.recorded,
-        "refreshed": f"{summary.refreshed}  were there already" if summary.refreshed else None,
-        "captured": _counted(summary.captured),
-        "blocked": _counted(summary.blocked),
-        "skipped": _counted(summary.skipped),
+        "refreshed": f"{summary.refreshed} were there already" if summary.refreshed else None,
+        "captured": tally(summary.captured),
+        "blocked": tally(summary.blocked),
+        "skipped": tally(summary.skipped),
         "failed": len(summary.failed) or None,
     }
     return pairs(rows)
-
-
-def _counted(counter: Counter[str]) -> str | None:
-    names = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counter.most_common())
-    return f"{counter.total()}  ({names})" if counter else None

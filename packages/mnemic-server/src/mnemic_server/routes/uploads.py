@@ -73,7 +73,7 @@ async def take(piece: UploadPiece, actor: Writing, service: TheService) -> dict[
     done = intake.summary.as_dict()
     return {name: done.get(name) for name in ("recorded", "refreshed", "captured", "blocked", "skipped", "stopped")} | {
         **counts,
-        "speakers": [] if known.knows_user else known.names(),
+        "speakers": known.names() if known.lacks_user else [],
         "failed": done["failed"][:100],
     }
 

@@ -49,6 +49,13 @@ from mnemic import MemoryManager
 with MemoryManager("ana", store="mnemic.db") as memory:
     memory.add("I live in Oslo.")
 """
+CHAT = (
+    "[12/03/2024, 21:15:42] Ana: I am vegetarian and I live in Oslo.\n"
+    "[12/03/2024, 21:16:42] Ben King: I prefer aisle seats.\n"
+    "[12/03/2024, 21:16:50] Ben King: \u200eimage omitted\n"
+    "[12/03/2024, 21:19:42] Ana: See you tomorrow at five.\n"
+)
+"""The file `_chat.txt` of a reader."""
 BEFORE = {
     ("governance", "mnemic review list"): WAITING,
     ("governance", "mnemic history MEMORY_ID"): CHANGED,
@@ -132,6 +139,7 @@ def test_each_block_runs_or_says_what_it_needs(page: str, tmp_path: Path) -> Non
     shutil.copy(tmp_path / STORE, tmp_path / "seed.db")
     keys = "".join(f"[keys.limit_{number}]\non_change = 'review'\nsensitive = false\n" for number in range(5))
     (tmp_path / "waiting.toml").write_text(f"open_keys = true\nkeyless = true\n{keys}", encoding="utf-8")
+    (tmp_path / "_chat.txt").write_text(CHAT, encoding="utf-8")
     if page == "keys":
         (tmp_path / "with-keys").touch()
     for before, kind, block in BLOCK.findall((ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")):
@@ -147,6 +155,9 @@ def test_each_block_runs_or_says_what_it_needs(page: str, tmp_path: Path) -> Non
             shell(block, tmp_path, identifiers)
         elif kind == "python":
             python(page, block, tmp_path)
+        elif block.startswith("$ "):
+            command, _, output = block.removeprefix("$ ").partition("\n")
+            assert run(["bash", "-euo", "pipefail", "-c", command], tmp_path) == output
         else:
             assert kind == "toml", "a block that no program reads"
         ran += 1

@@ -19,23 +19,18 @@ async def commit_act(store: RecordStore, decide: Callable[[Reads], Awaitable[tup
     marks, after `decide` was asked once more: what is in force has its line. Cut short in between, the act is not in
     force; whoever does it again leaves a second line.
     """
+    whole = store.capabilities.spans_tenants
 
-    async def whole(unit: Unit) -> T:
+    async def made(unit: Unit) -> T:
         result, mutations = await decide(unit.reads)
         for mutation in mutations:
-            await unit.apply(mutation)
+            await unit.apply(mutation if whole else replace(mutation, action=None))
         return result
 
-    async def kept(unit: Unit) -> T:
-        result, mutations = await decide(unit.reads)
-        for mutation in mutations:
-            await unit.apply(replace(mutation, action=None))
-        return result
-
-    if store.capabilities.spans_tenants:
-        return await commit(store, whole)
+    if whole:
+        return await commit(store, made)
     _, mutations = await commit(store, lambda unit: decide(unit.reads))
     for mutation in mutations:
         if mutation.action is not None:
             await apply(store, replace(mutation, marks={}))
-    return await commit(store, kept)
+    return await commit(store, made)

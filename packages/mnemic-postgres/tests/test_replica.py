@@ -65,10 +65,15 @@ async def until(met: Callable[[], Awaitable[bool]]) -> None:
 
 
 async def counted(store: PostgresStore, number: int) -> None:
-    """Return once the store counts so many."""
+    """Return once the store counts so many, and its replica has come as far as the store asks of it: until then the
+    primary answers.
+    """
 
     async def so_many() -> bool:
-        return await store.count(HERE) == number
+        counted = await store.count(HERE) == number
+        assert store._opened is not None
+        follower = store._opened.database.replica
+        return counted and (follower is None or (follower._needed or float("inf")) <= follower._replayed)
 
     await until(so_many)
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
 from mnemic.errors import StoreBusy, StoreUnavailable
+from mnemic_postgres.backoff import Backoff
 from mnemic_postgres.connections import Connections
 from mnemic_postgres.owner_maintenance import Owner
 
@@ -22,17 +22,7 @@ class Member:
     def __init__(self, connections: Connections, owner: Owner) -> None:
         self.connections = connections
         self.owner = owner
-        self.rest, self.rests_until = 0.0, float("-inf")
-
-    @property
-    def failing(self) -> bool:
-        """True if it did not answer when it was last asked."""
-        return self.rest > 0
-
-    def failed(self) -> None:
-        """Leave the server alone for a while."""
-        self.rest = min(LONGEST_REST, max(SHORTEST_REST, 2 * self.rest))
-        self.rests_until = time.monotonic() + self.rest
+        self.backoff = Backoff(SHORTEST_REST, LONGEST_REST)
 
 
 class Members:
@@ -47,7 +37,7 @@ class Members:
     @property
     def failing(self) -> bool:
         """True if one of several does not answer."""
-        return len(self) > 1 and any(member.failing for member in self._members)
+        return len(self) > 1 and any(member.backoff.failing for member in self._members)
 
     async def each(self, work: Callable[[Connections], Awaitable[T]]) -> list[T]:
         """Return the result of `work` on every server, one after the other. Raises what the first one raises."""
@@ -60,14 +50,14 @@ class Members:
         found: list[T] = []
         failure: StoreUnavailable | StoreBusy | None = None
         for member in self._members:
-            if len(self) > 1 and time.monotonic() < member.rests_until:
+            if len(self) > 1 and member.backoff.pausing:
                 continue
             try:
                 found.append(await work(member.connections))
-                member.rest = 0.0
+                member.backoff.answered()
             except (StoreUnavailable, StoreBusy) as error:
                 failure = error
-                member.failed()
+                member.backoff.failed()
         if not found:
             raise failure or StoreUnavailable(hint="no server answers")
         return found

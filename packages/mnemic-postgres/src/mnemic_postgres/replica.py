@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from mnemic.errors import MnemicError, StoreBusy, StoreUnavailable
+from mnemic_postgres.backoff import Backoff
 from mnemic_postgres.connections import Connections, Session
 from mnemic_postgres.failures import typed
 
@@ -41,12 +42,12 @@ class Replica:
         self._replayed = 0
         self._looked_at = float("-inf")
         self._looking = False
-        self._rest, self._rests_until = 0.0, float("-inf")
+        self._backoff = Backoff(SHORTEST_REST, LONGEST_REST)
 
     @property
     def failing(self) -> bool:
         """True if it did not answer when it was last asked, or does not follow the primary."""
-        return self._rest > 0
+        return self._backoff.failing
 
     async def note(self, session: Session) -> None:
         """Something was committed on the primary: from here on the replica must have come as far. Never raises."""
@@ -79,7 +80,7 @@ class Replica:
 
     async def _serves(self) -> bool:
         now = time.monotonic()
-        if self._needed is None or self._looking or now < self._rests_until:
+        if self._needed is None or self._looking or self._backoff.pausing:
             return False
         if self._needed <= self._replayed and now < self._looked_at + BELIEVED:
             return True
@@ -100,7 +101,7 @@ class Replica:
         if not row["follows"]:
             raise StoreUnavailable("replica", hint="it does not follow the primary")
         self._replayed, self._looked_at = row["replayed"], time.monotonic()
-        self._rest = 0.0
+        self._backoff.answered()
         return needed is not None and needed <= self._replayed
 
     @property
@@ -109,8 +110,7 @@ class Replica:
         return self._connections
 
     def _failed(self) -> None:
-        self._rest = min(LONGEST_REST, max(SHORTEST_REST, 2 * self._rest))
-        self._rests_until = time.monotonic() + self._rest
+        self._backoff.failed()
         self._looked_at = float("-inf")
 
 

@@ -1,4 +1,4 @@
-"""What tells of the world is left out, and what tells of its speaker is kept beside it."""
+"""Statements about the world are left out, and statements about their speaker are kept beside them."""
 
 from __future__ import annotations
 

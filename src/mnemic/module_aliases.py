@@ -258,6 +258,14 @@ FOR_GOOD = frozenset({"mnemic.compat"})
 """Names that stay, without a warning."""
 
 
+class _Package(ModuleType):
+    """A package in which the old name of a module takes no function's place: the import system would put it there."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (isinstance(value, ModuleType) and callable(vars(self).get(name))):
+            super().__setattr__(name, value)
+
+
 class _Modules(Loader):
     """Finder of `<old>.<name>` that returns the module `<new>.<name>` itself, so that no class exists twice."""
 
@@ -276,6 +284,9 @@ class _Modules(Loader):
         # The import system writes the spec of the alias into the module; `exec_module` takes it out again.
         module = import_module(self.new + spec.name.removeprefix(self.old))
         self.spec = module.__spec__
+        package, _, name = spec.name.rpartition(".")
+        if callable(vars(sys.modules[package]).get(name)):
+            sys.modules[package].__class__ = _Package
         return module
 
     def exec_module(self, module: ModuleType) -> None:

@@ -66,7 +66,9 @@ def test_the_old_name_of_a_module_hides_no_function_of_its_name(tmp_path: Path) 
     chat = tmp_path / "chat.jsonl"
     chat.write_text('{"role": "user", "content": "The cat is called Miso."}\n', encoding="utf-8")
     program = (
-        "import mnemic.conversations.packed, sys; from mnemic.conversations import read_conversation\n"
+        "import mnemic.conversations.packed, mnemic.inject.fold, sys\n"
+        "from mnemic.conversations import read_conversation; from mnemic.inject import fold\n"
+        "assert mnemic.inject.fold is fold and callable(fold), fold\n"
         "print([item.content.content for item in read_conversation(sys.argv[1])])"
     )
 

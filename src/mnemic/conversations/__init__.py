@@ -18,10 +18,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from mnemic.conversations import archive_lines, chat, export_lines, multi_file_exports
+from mnemic.conversations import archive_lines, chat, export_lines
 from mnemic.conversations.importer_interface import Importer
 from mnemic.conversations.item import Item
-from mnemic.conversations.multi_file_exports import Packed
+from mnemic.conversations.multi_file_exports import Packed, packed
 from mnemic.conversations.records import Record, open_file, records, text_lines
 from mnemic.errors import InvalidInput, MissingExtra
 from mnemic.plugins import loaded, names, plugin
@@ -88,7 +88,7 @@ def read_bytes(data: bytes, file_format: str = AUTO, name: str = "upload") -> It
 
 def _items(path: str | Path, file_format: str, conversation: str | None) -> Iterator[Item]:
     candidates, asked = importers(file_format)
-    files = multi_file_exports.packed(path)
+    files = packed(path)
     if files is not None:
         yield from _packed_items(files, candidates, asked, conversation)
         return

@@ -10,6 +10,8 @@ from mnemic.policy.budget import Budget
 from mnemic.policy.rules import Policy
 from mnemic.providers.minilm import MiniLmEmbedder
 from mnemic.types import Deadline, Message
+from mnemic_language.sentences.classify.classifier import weights
+from mnemic_language.sentences.classify.world import world
 from mnemic_language.sentences.world_talk import (
     CERTAIN,
     EXPOUNDS,
@@ -117,3 +119,8 @@ def test_a_message_expounds_by_its_length_and_its_sentences() -> None:
 )
 def test_a_word_for_the_speaker_is_known_in_seven_languages(text: str, expected: bool) -> None:
     assert speaks_of_self(text) is expected
+
+
+def test_both_classifiers_are_trained_on_the_vectors_of_one_embedder() -> None:
+    """The rules look at the space of one alone before they give both the vectors of a message."""
+    assert world().space == weights().space

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Iterator
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -25,10 +26,14 @@ def tokens(text: str) -> list[str]:
     return ["0" if token[0].isdigit() else token.lower() for token in found]
 
 
+@lru_cache(maxsize=256)
 def buckets(text: str) -> npt.NDArray[np.int32]:
-    """Return the buckets that the features of `text` fall into, each once, in order."""
-    found = {zlib.crc32(name.encode()) % WIDTH for name in _names(text)}
-    return np.array(sorted(found), dtype=np.int32)
+    """Return the buckets that the features of `text` fall into, each once, in order, read-only. Both classifiers ask
+    for the same sentences of a message.
+    """
+    found = np.array(sorted({zlib.crc32(name.encode()) % WIDTH for name in _names(text)}), dtype=np.int32)
+    found.flags.writeable = False
+    return found
 
 
 def _names(text: str) -> Iterator[str]:

@@ -87,3 +87,8 @@ def test_a_part_begins_with_a_list_a_clause_or_a_companion(text: str, parts: tup
 @given(st.text(st.sampled_from("I my no a Rex with and,.;!?… 'é\n3"), max_size=200))
 def test_any_text_has_a_rest_or_none(text: str) -> None:
     assert isinstance(_rest(text, "I moved to Porto."), str)
+
+
+def test_of_a_name_that_is_corrected_nothing_goes_on_in_its_old_spelling() -> None:
+    new = "Small typo: she spells it Ane, with an e."
+    assert _rest("My daughter Anne starts school in autumn.", new) == ""

@@ -17,6 +17,7 @@ from mnemic.policy.proposal_check import check_candidate
 from mnemic.reason_codes import NOT_DURABLE, NOT_UNDERSTOOD, OPINION, THIRD_PARTY, TRANSIENT
 from mnemic.types import Actor, Candidate, Deadline, Kind, Level, Message, Where
 from mnemic.types.cosines import read
+from mnemic_language.compare.certain_changes import amending, amends
 from mnemic_language.compare.change import frame_of, framed, judge
 from mnemic_language.compare.features import takes_back
 from mnemic_language.sentences.clauses import sentences
@@ -73,7 +74,7 @@ async def _correction(gateway: MemoryGateway, actor: Actor, message: Message, fo
     if message.session is None or len(text.split()) > CORRECTION_WORDS or any(one.key for one in found.candidates):
         return None
     new = framed(" ".join(part for start, end in sentences(text) if not is_company(part := text[start:end])))
-    if not new.cues & {"takes_back", *_CORRECTS}:
+    if not new.cues & {"takes_back", *_CORRECTS} and amending(new) is None:
         return None
     where = Where(
         scopes=actor.scopes([Level.USER]), kinds=frozenset({Kind.LONG_TERM}), live_at=gateway.clock.now(),
@@ -81,7 +82,8 @@ async def _correction(gateway: MemoryGateway, actor: Actor, message: Message, fo
     )  # fmt: skip
     for last in await gateway.searcher.store.newest(where, limit=1):
         same = last.source.session == message.session and last.author in (None, actor.user)
-        if same and takes_back(frame_of(last), new):
+        known = frame_of(last)
+        if same and (takes_back(known, new) or amends(known, new)):
             made = _candidate(gateway, message, text, (0, len(message.content)))
             return made and replace(made, replaces=(last.memory_id,), context=last.content)
     return None

@@ -25,8 +25,8 @@ async def with_rests(tx: Reads, draft: Draft, decision: Decision) -> Decision:
     """Return the decision with what goes on of the statements that it closes. Raises RestsUnembedded where their
     vectors have not been asked for; of what has none then, the vector of the whole serves.
     """
-    if decision.outcome is not Outcome.SUPERSEDED:
-        return decision
+    if decision.outcome is not Outcome.SUPERSEDED or decision.memory.content != draft.candidate.content:
+        return decision  # a correction in a few words says the whole again
     kept: dict[str, Memory] = {}
     for memory in decision.replaced:
         made = _rest_of(draft, memory)

@@ -13,10 +13,13 @@ from datetime import datetime
 from math import sqrt
 
 from mnemic.reason_codes import KEY_NEEDS_REVIEW
-from mnemic.types import Kind, Level, Memory, Outcome
+from mnemic.types import Candidate, Kind, Level, Memory, Outcome
 from mnemic.write.conflict import pending, valid_moment
 from mnemic.write.draft import Decision, Draft, starts_at
+from mnemic.write.fingerprint import fingerprint_of
 from mnemic.write.merge import Near, closed
+from mnemic_language.compare.amended import amended
+from mnemic_language.compare.certain_changes import amending
 from mnemic_language.compare.change import Change, bears, frame_of, framed, judge
 from mnemic_language.compare.features import apart
 from mnemic_language.compare.parts import separate
@@ -61,6 +64,8 @@ def changed(draft: Draft, near: Sequence[Near], opposed: Mapping[str, str]) -> C
             change = Change("changed", 1.0)
         if change is not None:
             found.append((memory, change))
+    if amending(new) is not None:  # of several that it may mean, the one that was told last
+        return sorted(found, key=lambda pair: pair[0].updated_at)[-1:]
     return sorted(found, key=lambda pair: -pair[1].probability)[:MOST_CLOSED]
 
 
@@ -148,8 +153,28 @@ def superseding(draft: Draft, found: Changed, memory_id: str) -> Decision:
         return pending(draft, against, memory_id, KEY_NEEDS_REVIEW)
     ids = tuple(memory.memory_id for memory in against)
     ended = tuple(_ended(memory, draft) for memory in against)
-    new = draft.memory(memory_id, supersedes=ids, conflicts_with=ids)
+    new = draft.memory(memory_id, supersedes=ids, conflicts_with=ids, **_amended(draft, against))
     return Decision(outcome=Outcome.SUPERSEDED, memory=new, reason=found[0][1].how, replaced=ended)
+
+
+def _amended(draft: Draft, against: Sequence[Memory]) -> dict[str, object]:
+    """Return what differs of the memory of a correction in a few words: it says what the corrected statement said, with
+    the right value; its vector is that statement's, which is nearer than the correction's.
+    """
+    candidate = draft.candidate
+    if len(against) != 1 or candidate.key is not None or against[0].key is not None:
+        return {}
+    text = amended(against[0].content, framed(candidate.content, None, candidate.source.quote))
+    if text is None:
+        return {}
+    same = Candidate(content=text, source=candidate.source)
+    return {
+        "content": text,
+        "context": candidate.content,
+        "category": against[0].category,
+        "fingerprint": fingerprint_of(draft.secret, draft.scope, same),
+        "vector": against[0].vector or draft.vector,
+    }
 
 
 def also(decision: Decision, draft: Draft, found: Changed) -> Decision:

@@ -17,6 +17,7 @@ from pkgutil import get_data
 from typing import Protocol
 
 from mnemic_language.compare import LEAST_COSINE
+from mnemic_language.compare.certain_changes import CERTAIN_CHANGES
 from mnemic_language.compare.expressions import FROM_NOW_ON
 from mnemic_language.compare.features import (
     NAMES,
@@ -84,6 +85,8 @@ def judge(old: Frame, new: Frame, cosine: float, *, among: int = 1, opposed: boo
     # Rules that are certain by themselves: a like turned into a dislike, another number of the same things.
     if flips(old, new) or recounted(old, new):
         return Change("changed", 1.0)
+    if any(rule(old, new) for rule in CERTAIN_CHANGES) and not apart(old, new):
+        return Change(_how(new), 1.0)
     if revalued(old, new, cosine) or outgrown(old, new, cosine):
         return Change(_how(new), 1.0)
     opposed = (opposed and not at_other_times(old, new)) or (cosine >= UNTURNED_COSINE and _corrects(old, new))

@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import re
+
 from mnemic_language.compare.statement_frame import Frame, stem
 
 SHORTEST_COMPOUND, SHORTEST_HEAD = 9, 5
@@ -18,6 +20,11 @@ _CHILDREN = frozenset(
 _BORN = frozenset(
     "baby child son daughter boy girl nephew niece grandchild grandson granddaughter kind sohn tochter fils fille"
     " hijo hija figlio figlia filho filha zoon dochter".split()
+)
+_ONE_CHILD = re.compile(
+    r"\b(?:have|haben|hab|avons|j'ai|tenemos|tengo|abbiamo|ho|temos|tenho|hebben|heb) (?:a|one|ein|eine|einen"
+    r"|un|une|una|um|uma|een) (?:child|kid|son|daughter|boy|girl|baby|kind|sohn|tochter|enfant|fils|fille|hijo|hija"
+    r"|figlio|figlia|bambino|bambina|filho|filha|zoon|dochter)\b"
 )
 _RANKS = {
     "second": 2, "zweit": 2, "deuxieme": 2, "segund": 2, "second'": 2, "tweed": 2,
@@ -39,10 +46,13 @@ def compound_of_a_sort(old: Frame, new: Frame) -> bool:
 
 
 def one_more_child(old: Frame, new: Frame) -> bool:
-    """Return True if `new` reports the birth of one more child than `old` counts: "two kids", "our third was born"."""
-    if len(old.numbers) != 1 or _CHILDREN.isdisjoint(old.tokens) or not new.bears_child or _of_others(new):
+    """Return True if `new` reports the birth of one child more than `old` counts: "two kids", "our third was born"."""
+    one = _ONE_CHILD.search(old.plain) is not None
+    counts = {"1"} if one else old.numbers
+    counted = one or not _CHILDREN.isdisjoint(old.tokens)
+    if len(counts) != 1 or not counted or not new.bears_child or _of_others(new):
         return False
-    (count,) = old.numbers
+    (count,) = counts
     ranks = {rank for token in new.tokens for word, rank in _RANKS.items() if token.startswith(word)}
     return count.isdigit() and ranks == {int(count) + 1}
 

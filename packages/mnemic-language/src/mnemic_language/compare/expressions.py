@@ -69,12 +69,36 @@ FROM_NOW_ON = re.compile(
     r"|d'ora in (?:poi|avanti)|da (?:adesso|ora) in poi|de agora em diante|a partir de agora|voortaan|vanaf nu)\b"
 )
 """An opening that says that the rest holds from now on, and so did not before."""
-AMENDS = re.compile(r"\W{0,20}(?:(?:actually|no|sorry|please|wait),? ){0,2}(?:make (?:that|it)|i meant?)\b")
+AMENDS = re.compile(
+    r"\W{0,20}(?:(?:actually|no|oh|oops|sorry|please|wait|nein|nee|non|no|perdon|scusa|desculpa|pardon|entschuldigung"
+    r"|ah|ay|ach),? ){0,2}(?:make (?:that|it)|i meant?|let's say|let's make (?:it|that)"
+    r"|(?:ich|wir) mein(?:t)?en?|sagen wir|mach (?:daraus|das|es)|mach daraus"
+    r"|je v(?:oulais|eux) dire|disons(?: plutot)?|mets plutot|queria decir|quiero decir|digamos|mejor que sean"
+    r"|que sean|mejor|volevo dire|voglio dire|facciamo|diciamo|queria dizer|quero dizer|ponha|ik bedoel(?:de)?"
+    r"|maak (?:daar|er|dat)(?: maar)?)"
+    r"\b,?\s*(?P<value>.*)"
+)
 """An opening that puts another value in the place of the one before, also of a row: "make that the fifth floor"."""
+TO_ORDINAL = re.compile(
+    r"\b(?:to|into|auf|in|zu[mr]?|au|a|al|alla|para|naar)"
+    r" (?:the |den |die |das |dem |der |la |le |el |il |o |de |het )?"
+    r"(?:second|third|fourth|fifth|sixth|zweit|dritt|viert|funft|sechst|deuxieme|troisieme|quatrieme|cinquieme|sixieme"
+    r"|segund|tercer|cuart|quint|sext|second|terz|quart|sest|tweede|derde|vierde|vijfde|zesde|first|erste|premier"
+    r"|primer|prim[oa])"
+)
+"""A move from one of a row to another: "our office has moved to the sixth floor"."""
 TOTAL = re.compile(
     r"\b(\d{1,6}|[a-z]{2,12}) (?:altogether|in total|all in all|of us|insgesamt|en tout|en total|in totale|ao todo"
     r"|in totaal)\b"
+    r"|\b(?:that makes|that's|das macht|das sind(?: jetzt| nun)?|ca fait|avec ca on en est a|ya son|con este son"
+    r"|con questo sono|siamo a|com este sao|ja sao|dat maakt|dat zijn er(?: nu)?) (\d{1,6}|[a-z]{2,12})\b"
 )
+_DAY = "segunda|terca|quarta|quinta|sexta"
+WEEKDAY_ALONE = re.compile(
+    rf"\b({_DAY})s?-feiras?\b|(?:(?<=\b[nd]a )|(?<=\bpara ))({_DAY})"
+    r"(?=\W*$|[.,;!?]| (?:as|que vem|passada|de manha|a tarde|a noite)\b)"
+)
+"""Portuguese days of the week, which are also ordinal numbers."""
 ORDINALS = {
     word: str(number)
     for number, words in enumerate(

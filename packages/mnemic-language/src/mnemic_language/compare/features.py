@@ -5,6 +5,7 @@ from __future__ import annotations
 from difflib import SequenceMatcher
 from typing import Any
 
+from mnemic_language.compare.certain_changes import changes_place_in_row, of_another_object
 from mnemic_language.compare.exclusive_values import another_of_a_sort, compound_of_a_sort, one_more_child
 from mnemic_language.compare.expressions import AMENDS
 from mnemic_language.compare.statement_frame import Frame
@@ -177,11 +178,13 @@ def outgrown(old: Frame, new: Frame, cosine: float) -> bool:
     """
     if one_more_child(old, new) and not (apart(old, new) or old.subject.startswith("other:")):
         return True
-    if len(old.numbers) != 1 or cosine < OUTGROWN_COSINE or old.event:
+    if len(old.numbers) != 1 or cosine < OUTGROWN_COSINE:
         return False
     shared = old.unnumbered & new.unnumbered
-    if new.totals and shared and not new.totals <= old.numbers:
+    if new.totals and shared and not new.totals <= old.numbers and (not old.event or old.counted & shared):
         return not apart(old, new)
+    if old.event:
+        return False
     (count,) = old.numbers
     # "Third" counts one more than "two" only if the statement reports a change, or if both are about the speaker's own.
     signalled = bool(new.cues & {"weak_change", "change"}) or new.subject == old.subject == "self"
@@ -220,7 +223,9 @@ def _resorted(old: Frame, new: Frame, cosine: float) -> bool:
     # Two values of one class share few words ("quotes in USD", "in EUR"), and their vectors are far apart at about
     # 0.25: one further shared word, or a little similarity, is all that can be asked (ADR 0076).
     if another_of_a_sort(old, new):
-        return len(old.stems & new.stems) > 1 or (bool(old.stems & new.stems) and cosine >= REVALUED_COSINE)
+        shared = len(old.stems & new.stems)
+        switched = "change" in new.cues and cosine >= OUTGROWN_COSINE
+        return shared > 1 or switched or (shared == 1 and cosine >= REVALUED_COSINE)
     if "change" not in new.cues or cosine < OUTGROWN_COSINE or _new_name(old, new):
         return False
     return compound_of_a_sort(old, new)
@@ -232,7 +237,11 @@ def revalues(old: Frame, new: Frame) -> bool:
 
     Statements that only share a topic ("I love ceramics", "Took my nephews to a ceramics class") are compatible.
     """
-    if denied(old, new) or alike(old, new) or takes_back(old, new) or new_value(old, new):
+    if denied(old, new) or alike(old, new) or takes_back(old, new):
+        return True
+    if new.names and new.names <= old.names and old.negated == new.negated and not new.turns and not new.numbers:
+        return False  # it names nothing that the other does not: "I repainted the flat in Faro"
+    if new_value(old, new):
         return True
     shared, days = old.stems & new.stems, any(old.slots(one) and new.slots(one) - old.slots(one) for one in SLOTS)
     if not shared:
@@ -328,7 +337,10 @@ def apart(old: Frame, new: Frame) -> bool:
     # Ordinals tell things apart ("the first and the second child") unless they are the values themselves ("first
     # class").
     ranked = old.sort("classes") and new.sort("classes")
-    if _disjoint(old.ordinals, new.ordinals) and not ranked and not AMENDS.match(new.plain):
+    in_row = ranked or AMENDS.match(new.plain) or changes_place_in_row(new)
+    if _disjoint(old.ordinals, new.ordinals) and not in_row:
+        return True
+    if of_another_object(old, new):
         return True
     who, whom = old.subject.partition("other:")[2], new.subject.partition("other:")[2]
     return bool(who and whom and who != whom and who not in new.stems and whom not in old.stems)

@@ -384,8 +384,9 @@ def _introduced(text: str, new: Frame, ended: bool) -> str:
     one; a dog that died does not stay the speaker's dog.
     """
     found = _INTRODUCED.search(text)
-    if found is None or stem(plain(found["name"])) not in new.stems:
-        return ""
+    name = plain(found["name"]) if found is not None else ""
+    if found is None or {name, f"{name}'s", f"{name}s"}.isdisjoint(new.tokens):
+        return ""  # another spelling of the name corrects it
     if "relationship" in new.attributes or (
         ended and person_words()["relations"].isdisjoint(plain(found["known"]).split())
     ):

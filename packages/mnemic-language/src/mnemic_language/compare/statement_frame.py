@@ -42,6 +42,7 @@ from mnemic_language.compare.expressions import (
     TOO_MUCH,
     TOTAL,
     TURNS,
+    WEEKDAY_ALONE,
     YOU,
 )
 from mnemic_language.compare.vocabulary import (
@@ -56,14 +57,11 @@ from mnemic_language.compare.vocabulary import (
     word_classes,
 )
 
-LONGEST = 4_000
-"""Characters of a text that are looked at."""
-SHORTEST_REAL = 3
-"""Words before a wish ("I drink wine again, a Rioja would be nice") that state something by themselves."""
+LONGEST = 4_000  # characters of a text that are looked at
+SHORTEST_REAL = 3  # words before a wish ("I drink wine again, a Rioja would be nice") that state something
 SHORTEST_NAMING, SHORTEST_NAME, LONG_NUMBER = 4, 3, 4
 """Words of a sentence that may be but a name ("Keely, not Kelly"); letters of a name, digits of a number."""
-PRONOUN_WITHIN = 3
-"""Position up to which a pronoun is the subject; later pronouns refer to a name in the sentence."""
+PRONOUN_WITHIN = 3  # the position up to which a pronoun is the subject; later ones refer to a name
 _OCCASIONS = frozenset({"day", "morning", "week", "weekend"})  # no content elsewhere; here they tell a sort
 _VALUED = frozenset({"diet", "smoking", "alcohol", "relationship", "phone", "seat"})  # their expressions are values
 
@@ -72,6 +70,8 @@ _VALUED = frozenset({"diet", "smoking", "alcohol", "relationship", "phone", "sea
 def stem(word: str) -> str:
     """Return a word cut to what its inflections share, roughly and in any of the languages."""
     word = word.removesuffix("'s")
+    if not person_words()["relations"].isdisjoint((word, word.removesuffix("s"))):  # "hermano" is not "hermana"
+        return word.removesuffix("s")
     for ending in ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= 3:
             word = word[: -len(ending)]
@@ -101,7 +101,7 @@ class Frame:
     @cached_property
     def plain(self) -> str:
         """Text that it states, in lower case and without accents."""
-        return plain(" . ".join(self.said))
+        return WEEKDAY_ALONE.sub(lambda day: f"{day[1] or day[2]}feira", plain(" . ".join(self.said)))
 
     @cached_property
     def tokens(self) -> tuple[str, ...]:
@@ -132,7 +132,7 @@ class Frame:
     def totals(self) -> frozenset[str]:
         """Numbers that it says there are in all: "so five altogether"."""
         classes = word_classes()["numbers"]
-        found = (str(classes.get(word, word)) for word in TOTAL.findall(self.plain))
+        found = (str(classes.get(word, word)) for pair in TOTAL.findall(self.plain) for word in pair)
         return frozenset(number for number in found if number.isdigit())
 
     @cached_property

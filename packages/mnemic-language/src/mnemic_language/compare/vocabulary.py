@@ -13,7 +13,7 @@ from typing import Any
 from mnemic_language.compare.lexicon import Lexicon, mark_of_phrase, marks_of_pattern
 
 SLOTS = ("weekdays", "dayparts", "seasons", "months")
-MEMBERS = ("sides", "directions", *SLOTS)
+MEMBERS = ("sides", "directions", "practices", *SLOTS)
 """Classes of words that distinguish similar things: a north and a south entrance, Monday's and Tuesday's class."""
 
 LEAST_ENGLISH = 2
@@ -89,7 +89,11 @@ def feeling_words() -> Mapping[str, re.Pattern[str]]:
 def attribute_words() -> Lexicon:
     """Return the expressions that state an attribute or its change, by the name of the attribute."""
     number = "|".join(sorted({r"\d{1,3}", *word_classes()["numbers"]}))
-    words = {name: "|".join(words).replace("NUMBER", f"(?:{number})") for name, words in _data("attributes").items()}
+    names = "|".join(re.escape(name) for name in sorted(product_names()))
+    words = {
+        name: "|".join(words).replace("NUMBER", f"(?:{number})").replace("PRODUCT", f"(?:{names})")
+        for name, words in _data("attributes").items()
+    }
     marks = {name: list(marks_of_pattern(pattern)) for name, pattern in words.items()}
     return Lexicon({name: re.compile(pattern) for name, pattern in words.items()}, marks)
 
@@ -126,6 +130,27 @@ def value_sorts() -> tuple[Lexicon, Mapping[str, Mapping[str, int]]]:
         for name, groups in _data("words")["values"].items()
     }
     return _lexicon(sorts), sorts
+
+
+@lru_cache(maxsize=1)
+def products() -> tuple[Lexicon, Mapping[str, Mapping[str, int]], frozenset[str]]:
+    """Return, for each sort of product of which people use one, its expressions, which say the same, and the words
+    that name a product only with a capital.
+    """
+    data = _data("products")
+    capitals = frozenset(data.pop("capitals"))
+    sorts = {
+        name: {plain(spelling): number for number, spellings in enumerate(listed) for spelling in spellings.split("|")}
+        for name, listed in data.items()
+    }
+    return _lexicon(sorts), sorts, capitals
+
+
+@lru_cache(maxsize=1)
+def product_names() -> frozenset[str]:
+    """Return the names of products that are no other words and no places."""
+    _, sorts, capitals = products()
+    return frozenset(name for names in sorts.values() for name in names) - capitals
 
 
 @lru_cache(maxsize=1)

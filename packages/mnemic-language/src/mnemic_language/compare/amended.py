@@ -1,0 +1,57 @@
+"""A statement with the value that a short correction gives: "The party is for eight people", "make that ten"."""
+
+from __future__ import annotations
+
+import re
+
+from mnemic_language.compare.certain_changes import PREPOSITIONS, amending
+from mnemic_language.compare.statement_frame import Frame
+from mnemic_language.compare.vocabulary import SLOTS, plain, word_classes
+
+_WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['’-][^\W\d_]+)*")
+
+_NAME = re.compile(r"(?<=[^.!?\s] )(?!I\b)[A-ZÀ-Þ][\w'’-]+(?: [A-ZÀ-Þ][\w'’-]+)*")
+_BEHIND = re.compile(
+    r"(?i)\b(?:in|at|to|from|bei|nach|aus|à|a|en|em|te|naar|chez|von|da|di|de|called|is|ist|est|es|è|é) $"
+)
+
+
+def amended(text: str, new: Frame) -> str | None:
+    """Return `text` with the value of `new` in the place of its own; None where it has no value of that sort, or two,
+    or `new` is more than a correction.
+    """
+    value = amending(new)
+    if value is None or not new.said:
+        return None
+    said = new.said[-1].rstrip(" .!,").split()[-len(value.split()) :]
+    for sort in ("numbers", *SLOTS):
+        mine, theirs = _of_sort(text, sort), _of_sort(" ".join(said), sort)
+        if len(theirs) == 1 and len(mine) > 1:
+            return None
+        if len(theirs) == len(mine) == 1 and plain(mine[0][0]) != plain(theirs[0][0]):
+            return text[: mine[0].start()] + theirs[0][0] + text[mine[0].end() :]
+    return _place_replaced(text, " ".join(said)) or _name_replaced(text, " ".join(said))
+
+
+def _of_sort(text: str, sort: str) -> list[re.Match[str]]:
+    """Return the words of a class in a text; figures are numbers."""
+    known = word_classes()[sort]
+    figures = sort == "numbers"
+    return [word for word in _WORD.finditer(text) if plain(word[0]) in known or (figures and word[0][0].isdigit())]
+
+
+def _place_replaced(text: str, value: str) -> str | None:
+    """Return `text` with what follows a preposition as in `value` ("under the pot") replaced by it."""
+    first = value.split(maxsplit=1)[0]
+    found = re.search(rf"\b{re.escape(first)}\b[^.,;!?]*", text) if plain(first) in PREPOSITIONS else None
+    return text[: found.start()] + value + text[found.end() :] if found is not None else None
+
+
+def _name_replaced(text: str, value: str) -> str | None:
+    """Return `text` with the name `value` in the place of its only name, or of the only one behind a preposition."""
+    names = [name for name in _NAME.finditer(text) if plain(name[0]) not in word_classes()["empty"]]
+    if len(names) > 1:
+        names = [name for name in names if _BEHIND.search(text[: name.start()])]
+    if len(names) != 1 or not value[0].isupper():
+        return None
+    return text[: names[0].start()] + value + text[names[0].end() :]

@@ -1,0 +1,177 @@
+"""Changes that are certain by what two statements say, whatever their vectors: denials, ages, products, corrections.
+
+And what makes certain that they are about two things: the one ends something of another object.
+"""
+
+from __future__ import annotations
+
+import re
+
+from mnemic_language.compare.expressions import AMENDS, TO_ORDINAL
+from mnemic_language.compare.statement_frame import Frame, stem
+from mnemic_language.compare.vocabulary import MEMBERS, SLOTS, products, word_classes
+
+MOST_AMENDING = 4
+"""Words of the value that a correction gives which says nothing else."""
+_RESTRICTS = frozenset({"much", "often", "alone", "every", "only", "without", "before", "after"})
+"""Words after which a denial is of a part: "I don't drink much"."""
+
+
+_NO_VALUE = re.compile(r"(?:it|that|this|to|what|how|why|everything|well|every word|das|es|ca|eso|questo|isso|het)\b")
+"""Behind "I meant", no value: "I meant to call", "I meant it"."""
+_REPLACED = re.compile(
+    r"\b(?:from|instead of|not|rather than|von|statt|nicht|au lieu de|en vez de|en lugar de|invece di|em vez de|van"
+    r"|in plaats van) (?:the )?[\w.#+-]+"
+)
+"""Names what has been replaced."""
+PREPOSITIONS = frozenset(
+    "under behind beside inside on in at above below near unter hinter neben auf in sous sur derriere dans en bajo"
+    " sobre detras sotto sopra dietro su sob atras em onder achter naast op".split()
+)
+_MOVES = re.compile(
+    r"\b(?:moved|relocated) (?:back |down |up |out |over |away |in )?(?:to|from|into)\b|\b(?:em|de)menag\w+"
+    r"|\b(?:umgezogen|gezogen|verhuisd|trasferit\w+|mudad\w+|mude|mudei(?:-me)?|mudamos|mudamo-nos)\b"
+)
+_PREGNANT = re.compile(
+    r"\b(?:pregnant|expecting (?:a baby|twins|our|my)|schwanger|enceinte|embarazada|incinta|gravida|zwanger)\b"
+)
+_HAD_BABY = re.compile(
+    r"\b(?:had|have) (?:the|our|my) (?:baby|twins|little one)\b"
+    r"|\b(?:entbunden|accouche|di a luz|partorito|dei a luz|bevallen)\b"
+)
+
+
+def denies(old: Frame, new: Frame) -> bool:
+    """Return True if `new` says that nothing of `old` is so: "I work for Aldi", "I don't work for Aldi"."""
+    if old.negated or not new.negated or not old.stems or old.stems != new.stems or old.subject != new.subject:
+        return False
+    if old.event or new.cues & {"past", "passing"} or not _RESTRICTS.isdisjoint(new.tokens):
+        return False
+    return all(old.slots(name) == new.slots(name) for name in MEMBERS)
+
+
+def aged(old: Frame, new: Frame) -> bool:
+    """Return True if `new` gives a higher age of the same person than `old`."""
+    if "age" not in old.attributes & new.attributes or old.subject != new.subject or not old.subject:
+        return False
+    if "past" in new.cues or (old.names and new.names and old.names.isdisjoint(new.names)):
+        return False
+    mine, theirs = (tuple(number for number in one.numbers if number.isdigit()) for one in (old, new))
+    return len(mine) == len(theirs) == 1 and int(theirs[0]) > int(mine[0])
+
+
+def another_product(old: Frame, new: Frame) -> bool:
+    """Return True if `new` says that a product has taken the place of another of its sort, which `old` names:
+    "I bank with Barclays", "I switched to Monzo".
+    """
+    if "change" not in new.cues or new.cues & {"add", "passing", "past"} or old.event or old.negated != new.negated:
+        return False
+    if old.subject.startswith("other:") != new.subject.startswith("other:"):
+        return False
+    mine, theirs = named_products(old), named_products(new, _REPLACED)
+    others = [name for name, one in mine.items() if len(one) == 1 and not theirs.get(name, one) <= one]
+    return len(others) == 1  # of two sorts one is the purpose: "PyCharm for Python", "IntelliJ for Java"
+
+
+def relocated(old: Frame, new: Frame) -> bool:
+    """Return True if `new` tells of a move of the same person to another place than `old` says they live in."""
+    if "residence" not in old.attributes & new.attributes or _MOVES.search(new.plain) is None or old.event:
+        return False
+    if new.cues & {"add", "passing", "past"} or old.negated or new.negated or not new.relations <= old.relations:
+        return False
+    return old.subject == new.subject != "" and bool(new.names - old.names) and bool(old.names)
+
+
+def resumes(old: Frame, new: Frame) -> bool:
+    """Return True if `new` says that what `old` says is over goes on: "I've stopped running", "I'm running again"."""
+    over = old.cues & {"end", "weak_end"} and new.cues & {"again"} and not new.cues & {"end", "weak_end"}
+    return bool(over) and bool(new.stems) and new.stems <= old.stems and old.subject == new.subject
+
+
+def delivered(old: Frame, new: Frame) -> bool:
+    """Return True if `new` tells of the birth after a pregnancy that `old` tells."""
+    if not _PREGNANT.search(old.plain) or _PREGNANT.search(new.plain) or old.negated or new.negated:
+        return False
+    birth = new.bears_child or _HAD_BABY.search(new.plain)
+    return birth is not None and bool(birth) and (old.subject == new.subject or not new.relations - old.relations)
+
+
+def named_products(frame: Frame, apart_from: re.Pattern[str] | None = None) -> dict[str, frozenset[int]]:
+    """Return the products that a statement names, by their sort, but those that `apart_from` finds."""
+    words, numbered, capitals = products()
+    said = apart_from.sub(" ", frame.plain) if apart_from is not None else frame.plain
+    found: dict[str, frozenset[int]] = {}
+    for sort in words.likely(said):
+        names = words.expressions[sort].findall(said)
+        real = [one for one in names if one not in capitals or stem(one.split()[0]) in frame.names]
+        if real:
+            found[sort] = frozenset(numbered[sort][one] for one in real)
+    return found
+
+
+def of_another_object(old: Frame, new: Frame) -> bool:
+    """Return True if `new` ends for one object what `old` says of another: "I'm allergic to cats", "I'm not allergic to
+    dogs any more".
+    """
+    if "end" not in new.cues or not new.negated or new.cues & {"change", "correct"} or old.attributes & new.attributes:
+        return False
+    shared = old.stems & new.stems - old.called_stems - old.relations
+    mine, theirs = _objects(old, shared), _objects(new, shared)
+    return bool(mine and theirs) and mine.isdisjoint(new.stems) and theirs.isdisjoint(old.stems)
+
+
+def _objects(frame: Frame, shared: frozenset[str]) -> frozenset[str]:
+    """Return the stems of the words of content that follow the one that both begin with: what is said of them."""
+    empty = word_classes()["empty"]
+    content = [stem(token) for token in frame.tokens if token not in empty and len(token) > 1]
+    return frozenset(content[1:]) if len(shared) == 1 and content and content[0] in shared else frozenset()
+
+
+def changes_place_in_row(new: Frame) -> bool:
+    """Return True if `new` tells of a move to another of a row: "to the sixth floor"."""
+    return "change" in new.cues and TO_ORDINAL.search(new.plain) is not None
+
+
+def amending(new: Frame) -> str | None:
+    """Return the value that a correction gives which says nothing else ("I meant Friday", "make that ten people"), in
+    lower case and without accents; None of any other statement.
+    """
+    found = AMENDS.match(new.plain)
+    value = found["value"].strip(" .!,") if found is not None else ""
+    if not value or len(value.split()) > MOST_AMENDING or " . " in new.plain or _NO_VALUE.match(value):
+        return None
+    return value
+
+
+def amends(old: Frame, new: Frame) -> bool:
+    """Return True if `new` is but a correction, and gives a value of the sort that `old` has: a number for a number, a
+    day for a day, a name for a name, a place that begins with the same word ("under the pot").
+    """
+    value = amending(new)
+    if value is None:
+        return False
+    if new.numbers and old.numbers:
+        return bool(new.numbers - old.numbers) and (not new.unnumbered - _opening(new) or _counts_alike(old, new))
+    if any(old.slots(name) and new.slots(name) - old.slots(name) for name in SLOTS):
+        return True
+    first = value.split()[0]
+    if first in PREPOSITIONS:
+        return first in old.tokens
+    return bool(old.names and new.names and not new.names <= old.stems)
+
+
+def _opening(new: Frame) -> frozenset[str]:
+    """Return the stems of the words that only say that it is a correction."""
+    found = AMENDS.match(new.plain)
+    return frozenset(stem(word) for word in new.plain[: found.start("value")].split()) if found else frozenset()
+
+
+def _counts_alike(old: Frame, new: Frame) -> bool:
+    """Return True if what the correction counts is what the other does, by its word or another for it ("people",
+    "guests"), or the other says not what it counts.
+    """
+    return not old.counted or bool(new.unnumbered & old.stems) or len(old.numbers) == 1
+
+
+CERTAIN_CHANGES = (amends, aged, denies, resumes, relocated, delivered, another_product)
+"""Rules by which the later of two statements takes the place of the earlier one, unless they are about two things."""

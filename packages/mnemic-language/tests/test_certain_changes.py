@@ -1,0 +1,86 @@
+"""Changes that are certain by what two statements say, in seven languages, and what they must leave alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from mnemic_language.compare.certain_changes import amending, named_products
+from mnemic_language.compare.change import judge
+from mnemic_language.compare.statement_frame import Frame
+
+CHANGES = [
+    ("I keep my code on GitHub.", "We switched to GitLab."),
+    ("Ich schreibe in Notion mit.", "Ich bin auf Obsidian umgestiegen."),
+    ("J'écoute Deezer.", "Je suis passé à Spotify."),
+    ("Uso Outlook.", "Me he pasado a Gmail."),
+    ("Uso Safari ogni giorno.", "Sono passato a Firefox."),
+    ("I live in Dresden.", "I moved to Kiel for good."),
+    ("J'habite à Nantes.", "On a emménagé à Reims."),
+    ("Our daughter is nine.", "Our daughter turned ten on Sunday."),
+    ("I work for Migros.", "I don't work for Migros."),
+    ("I've stopped swimming.", "I'm swimming again."),
+    ("My wife is pregnant.", "My wife gave birth on Monday."),
+    ("Our stall is on the third floor.", "They've relocated our stall to the fifth floor."),
+    ("Soy cocinero.", "Ahora soy taxista."),
+    ("Sou enfermeira.", "Agora sou professora."),
+    ("Ik ben bakker.", "Ik ben nu leraar."),
+    ("Lavoro alla Barilla.", "Mi sono licenziato dalla Barilla."),
+    ("Je travaille chez Renault.", "J'ai démissionné de chez Renault."),
+    ("A reunião é na terça.", "A reunião foi adiada para sexta."),
+    ("We have a daughter.", "Our second child was born on Tuesday."),
+    ("The lunch is for six guests.", "Make that nine guests."),
+    ("Das Essen ist für sechs Gäste.", "Sagen wir neun Gäste."),
+    ("Le dîner est pour six invités.", "Disons neuf invités."),
+    ("La cena è per sei ospiti.", "Facciamo nove ospiti."),
+    ("El curso es para seis alumnos.", "Mejor que sean nueve."),
+    ("My aunt lives in Graz.", "Sorry, I meant Linz."),
+    ("Meine Tante wohnt in Graz.", "Ich meinte Linz."),
+    ("Mijn tante woont in Gent.", "Ik bedoelde Brugge."),
+    ("The spare key is under the bench.", "I meant behind the bench."),
+]
+
+
+@pytest.mark.parametrize(("old", "new"), CHANGES)
+def test_a_certain_change_takes_the_place_of_the_earlier_statement(old: str, new: str) -> None:
+    assert judge(Frame(old), Frame(new), 0.45) is not None
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("I live in Dresden.", "We moved to Kubernetes."),
+        ("I live in Dresden.", "I moved to Slack last week."),
+        ("I use PyCharm for Python.", "I switched to IntelliJ for Kotlin."),
+        ("Mi hermano vive en Cuenca.", "Mi hermana se ha mudado a Teruel."),
+        ("Mio figlio abita a Novara.", "Mia figlia si è trasferita a Asti."),
+        ("I'm allergic to wasps.", "I'm not allergic to bees any more."),
+        ("Mein Hausarzt ist Dr. Roth.", "Meine Zahnärztin ist jetzt Dr. Blau."),
+        ("We own a barn in Kent and a barn in Essex.", "I repainted the barn in Essex."),
+        ("I drink.", "I don't drink much."),
+        ("Our son is nine.", "Our daughter turned ten on Sunday."),
+        ("My sister is pregnant.", "I had my tooth out on Monday."),
+    ],
+)
+def test_what_is_about_something_else_changes_nothing(old: str, new: str) -> None:
+    assert judge(Frame(old), Frame(new), 0.45) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("Make that ten people.", "ten people"),
+        ("Sorry, I meant Friday.", "friday"),
+        ("Nein, ich meinte Linz.", "linz"),
+        ("Je voulais dire Nancy.", "nancy"),
+        ("I meant what I said about the garden wall and the new roof.", None),
+        ("I mean it.", None),
+        ("Make a cake.", None),
+    ],
+)
+def test_a_correction_that_says_nothing_else_is_read(text: str, value: str | None) -> None:
+    assert amending(Frame(text)) == value
+
+
+def test_a_word_that_names_a_product_with_a_capital_alone_is_no_product_without() -> None:
+    assert named_products(Frame("We talk on Teams.")) == {"chat": frozenset({1})}
+    assert named_products(Frame("Our teams talk.")) == {}

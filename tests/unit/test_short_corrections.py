@@ -1,0 +1,36 @@
+"""A correction in a few words is about the statement before it, and leaves one statement that says the whole."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from mnemic import MemoryManager, Message
+
+TOLD = datetime(2026, 9, 7, 9, 0, tzinfo=UTC)
+PAIRS = [
+    ("My sister lives in Hull.", "Sorry, I meant Halifax.", "My sister lives in Halifax."),
+    ("Meine Schwester wohnt in Halle.", "Ich meinte Hagen.", "Meine Schwester wohnt in Hagen."),
+    ("Remember: the spare key is under the mat.", "I meant under the pot.", "The spare key is under the pot."),
+]
+
+
+@pytest.mark.parametrize(("told", "corrected", "whole"), PAIRS)
+def test_a_correction_captured_after_a_statement_is_kept_as_the_whole(
+    told: str, corrected: str, whole: str, tmp_path: Path
+) -> None:
+    with MemoryManager("mia", store=tmp_path / "m.db") as memory:
+        for minute, text in enumerate((told, corrected)):
+            said = Message(role="user", content=text, sent_at=TOLD + timedelta(minutes=minute), session="s")
+            memory.capture(said)
+        assert [one.content for one in memory.list()] == [whole]
+
+
+def test_an_added_correction_is_about_what_was_told_last(tmp_path: Path) -> None:
+    with MemoryManager("mia", store=tmp_path / "m.db") as memory:
+        memory.add("My rehearsal is on Monday.")
+        memory.add("My choir meets on Tuesday.")
+        memory.add("I meant Thursday.")
+        assert {one.content for one in memory.list()} == {"My rehearsal is on Monday.", "My choir meets on Thursday."}

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from mnemic.errors import BudgetSpent
 from mnemic.extract import Extraction
-from mnemic.extract.rules import MAX_SKIPPED, MAX_STATEMENTS, RuleExtractor
+from mnemic.extract.rules import MAX_SKIPPED, MAX_STATEMENTS, RuleExtractor, _sentence
 from mnemic.policy.budget import Budget
 from mnemic.policy.policy_file import load_policy
 from mnemic.policy.rules import KeyRule, Policy
@@ -472,3 +472,11 @@ async def test_who_studies_or_only_hopes_somewhere_is_not_employed_there(text: s
 
 async def test_who_is_something_at_a_company_is_employed_there() -> None:
     assert (await keyed("I'm a paralegal at Initech."))["employer"] == "Initech"
+
+
+@pytest.mark.parametrize(
+    ("left", "content"),
+    [("I work in an office and", "I work in an office."), ("zoals ik zei, laat maar.", "Zoals ik zei, laat maar.")],
+)
+def test_a_conjunction_that_joins_nothing_is_left_out(left: str, content: str) -> None:
+    assert _sentence(left) == content

@@ -35,6 +35,7 @@ from mnemic.types import (
     WriteReceipt,
 )
 from mnemic.types.catalog import kind_of
+from mnemic.types.values import aware
 from mnemic.write.limiter import Limiter
 from mnemic.write.pipeline import MemoryWritePipeline, WriteRules, vault_of
 from mnemic.write.redact import Redactor
@@ -328,12 +329,16 @@ class MemoryEngine(StewardVerbs):
         goal: str | None = None,
         context: Mapping[str, Any] | None = None,
         idempotency_key: str | None = None,
+        min_score: float = 0.0,
+        asked_at: datetime | None = None,
         watch: Watch | None = None,
     ) -> RunReport:
         """Run one memory-augmented turn: remember from `message`, answer `goal` from memory, audit the answer.
 
-        Either may be omitted; `watch` receives each step as it ends. A failure of the run itself is never raised: the
-        report has status and stop_reason. The answer leaves a line without content in the audit log.
+        Either may be omitted. `min_score` is the least relevance of each memory that policy does not pin, `asked_at`
+        the time by which words such as `last week` in the goal are read. `watch` receives each step as it ends. A
+        failure of the run itself is never raised: the report has status and stop_reason. The answer leaves a line
+        without content in the audit log.
         """
         if message is None and goal is None:
             raise InvalidInput("run", hint="give a message, a goal or both")
@@ -341,7 +346,14 @@ class MemoryEngine(StewardVerbs):
             if text is not None and (not isinstance(text, str) or not text.strip()):
                 raise InvalidInput(f"{name}:empty")
         said = Message(role="user", content=message, session=actor.session) if isinstance(message, str) else message
-        turn = requests.Run(message=said, goal=goal, context=context or {}, idempotency_key=idempotency_key)
+        turn = requests.Run(
+            message=said,
+            goal=goal,
+            context=context or {},
+            idempotency_key=idempotency_key,
+            min_score=min_score,
+            asked_at=None if asked_at is None else aware(asked_at, "asked_at"),
+        )
         from mnemic.engine.run_record import recorded
 
         report = await self.run_turn(turn, actor, watch=watch)
@@ -351,7 +363,8 @@ class MemoryEngine(StewardVerbs):
         self, turn: Run, actor: Actor, *, watch: Watch | None = None, read: Extraction | MnemicError | None = None
     ) -> RunReport:
         """Return the turn, wrapped by the dispatcher's middleware; each of its writes is dispatched separately."""
-        from mnemic.engine.turn import TurnRequest, run_turn
+        from mnemic.engine.turn import run_turn
+        from mnemic.engine.turn_request import TurnRequest
 
         async def proceed(_: Call) -> RunReport:
             request = TurnRequest(
@@ -360,6 +373,8 @@ class MemoryEngine(StewardVerbs):
                 goal=turn.goal,
                 context=turn.context,
                 idempotency_key=turn.idempotency_key,
+                min_score=turn.min_score,
+                asked_at=turn.asked_at,
                 watch=watch,
                 read=read,
             )

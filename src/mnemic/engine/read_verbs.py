@@ -172,14 +172,18 @@ class ReadVerbs:
         actor: Actor,
         top_k: int = DEFAULT_MAX_ENTRIES,
         max_tokens: int = DEFAULT_MAX_TOKENS,
+        min_score: float = 0.0,
+        asked_at: datetime | None = None,
     ) -> ContextBlock:
         """Return the memories that a model asked `query` is shown, as a block of data for its input, and log them as
-        injected. An outage is never raised: `degraded` and `reason` report it.
+        injected. An outage is never raised: `degraded` and `reason` report it. `min_score` is the least relevance of
+        each memory that policy does not pin; `asked_at` is as in `search`.
         """
         self.load()
         from mnemic.inject import InjectionConfig, injector_for
 
-        injector = injector_for(self, actor, InjectionConfig(max_entries=top_k, max_tokens=max_tokens), by="context")
+        config = InjectionConfig(max_entries=top_k, max_tokens=max_tokens, min_score=min_score)
+        injector = injector_for(self, actor, config, by="context", asked_at=_moment(asked_at, "asked_at"))
         return (await injector.inject([{"role": "user", "content": query}])).block()
 
     async def redacted(self, text: str, *, actor: Actor) -> str:

@@ -65,7 +65,7 @@ async def recall(
         bias=_bias(gateway, request),
         min_score=granted.min_score,
         known_at=granted.known_at,
-        asked_at=gateway.clock.now(),
+        asked_at=request.asked_at or gateway.clock.now(),
         deadline=deadline,
         hidden=partial(gateway.hidden_keys, actor),
         data=granted.where,
@@ -100,6 +100,7 @@ def choose(
 ) -> Recalled:
     """Return the hits of `result` that are shown to a model that serves `reader`."""
     ask = Ask.of(shortened(request.asked or request.intent.query))
+    result = _reaching(result, request.intent.min_score, policy)
     standing = [hit for hit in result.hits if _is_judged(hit) and is_trusted(hit.memory, reader)]
     standing.sort(key=lambda hit: hit.memory.status is not Status.SUPERSEDED)  # past truths come first
     asked = ask.concerned(standing)
@@ -119,6 +120,14 @@ def choose(
     without = {hit.memory.memory_id: hit for hit in (*shown, *chosen) if hit.memory.memory_id not in within}
     hits = in_time_order(hits) if asks_order(shortened(request.asked or request.intent.query)) else hits
     return Recalled(hits=hits, cut=tuple(without.values()), found=result, abstained=bool(near) and not relevant)
+
+
+def _reaching(result: SearchResult, least: float, policy: Policy) -> SearchResult:
+    """Return the result without the hits whose relevance is below `least`. What policy pins stays."""
+    if least <= 0:
+        return result
+    kept = [hit for hit in result.hits if _is_pinned(hit.memory, policy) or hit.reaches(least)]
+    return replace(result, hits=tuple(kept))
 
 
 def _is_judged(hit: Hit) -> bool:

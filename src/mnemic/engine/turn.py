@@ -7,7 +7,7 @@ history. A turn that has to stop says why, and still reports everything that was
 from __future__ import annotations
 
 import uuid
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -17,6 +17,7 @@ from mnemic.dispatch.gateway import GatewayWrite, MemoryGateway
 from mnemic.engine.extraction import as_shown, read_message
 from mnemic.engine.message_requests import requests_in, without
 from mnemic.engine.recall import recall
+from mnemic.engine.turn_request import TurnRequest
 from mnemic.errors import (
     EmbedderFailed,
     InvalidAnswer,
@@ -55,7 +56,7 @@ from mnemic.types import (
     SearchResult,
     Skipped,
 )
-from mnemic.types.trace import RunReport, RunStatus, Trace, UseAudit, Watch, clipped
+from mnemic.types.trace import RunReport, RunStatus, Trace, UseAudit, clipped
 
 MAX_TOKENS = 1000
 """Estimated tokens of the memories put into one model call, unless the settings say otherwise."""
@@ -72,23 +73,6 @@ class TurnParts:
     usage: UsageAudit = field(default_factory=UsageAudit)
     preference_bias: bool = False
     max_tokens: int = MAX_TOKENS
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnRequest:
-    """Request for one turn. `message` is something the user said, to be remembered from; `goal` something to answer.
-
-    `context` is what the application knows and the answer may use; it is never remembered. `watch` sees the steps.
-    `read`: what the message gives, or why the run must stop, where it was read before.
-    """
-
-    actor: Actor
-    message: Message | None = None
-    goal: str | None = None
-    context: Mapping[str, Any] = field(default_factory=dict)
-    idempotency_key: str | None = None
-    watch: Watch | None = None
-    read: Extraction | MnemicError | None = None
 
 
 @dataclass(slots=True)
@@ -231,7 +215,11 @@ async def _found(parts: TurnParts, request: TurnRequest, goal: str, run: _Run) -
         # A model's query keeps the budget; the goal itself is shortened as on every other path.
         whole = replace(intent, query=goal) if isinstance(parts.planner, RulePlanner) else intent
         wanted = RecallRequest(
-            intent=whole, asked=goal, max_tokens=parts.max_tokens, preference_bias=parts.preference_bias
+            intent=replace(whole, min_score=max(whole.min_score, request.min_score)),
+            asked=goal,
+            max_tokens=parts.max_tokens,
+            preference_bias=parts.preference_bias,
+            asked_at=request.asked_at,
         )
         return intent, await recall(gateway, wanted, actor=request.actor, deadline=run.deadline)
     except (InvalidIntent, ScopeDenied):

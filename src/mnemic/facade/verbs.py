@@ -98,10 +98,18 @@ class MemoryVerbs(KindsAndUpkeep[M]):
         goal: str | None = None,
         context: Mapping[str, Any] | None = None,
         idempotency_key: str | None = None,
+        min_score: float = 0.0,
+        asked_at: datetime | None = None,
     ) -> RunReport:
         """Run one memory-augmented turn; see `MemoryEngine.run`."""
         return await self.engine.run(
-            actor=self.actor, message=message, goal=goal, context=context, idempotency_key=idempotency_key
+            actor=self.actor,
+            message=message,
+            goal=goal,
+            context=context,
+            idempotency_key=idempotency_key,
+            min_score=min_score,
+            asked_at=asked_at,
         )
 
     # -- reading ------------------------------------------------------------------------------------------------------
@@ -148,12 +156,20 @@ class MemoryVerbs(KindsAndUpkeep[M]):
 
     @verb
     async def context(
-        self, query: str, *, top_k: int = DEFAULT_MAX_ENTRIES, max_tokens: int = DEFAULT_MAX_TOKENS
+        self,
+        query: str,
+        *,
+        top_k: int = DEFAULT_MAX_ENTRIES,
+        max_tokens: int = DEFAULT_MAX_TOKENS,
+        min_score: float = 0.0,
+        asked_at: datetime | None = None,
     ) -> ContextBlock:
         """Return the memories that a model asked `query` would be shown, as a block of data; see
         `MemoryEngine.context`.
         """
-        return await self.engine.context(query, actor=self.actor, top_k=top_k, max_tokens=max_tokens)
+        return await self.engine.context(
+            query, actor=self.actor, top_k=top_k, max_tokens=max_tokens, min_score=min_score, asked_at=asked_at
+        )
 
     retrieve = through("_kinds", SevenKinds.retrieve)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Protocol
 
 from mnemic.inject.entry import Entry, MemorySource, Offer
@@ -36,7 +37,8 @@ class PartialSearch(Exception):
 class ActorMemories:
     """Source of an injector with the memories of one actor: the decision of `mnemic.engine.recall`, within `config`.
     Memories that are not pinned, share no word with the query and are not near it (`min_similarity`) are left out.
-    `standing=0` leaves out the pinned ones, too.
+    `standing=0` leaves out the pinned ones, too. `asked_at` is the time by which words such as `last week` are read
+    (None: now).
     """
 
     def __init__(
@@ -48,8 +50,10 @@ class ActorMemories:
         min_similarity: float = MIN_SIMILARITY,
         standing: int | None = None,
         config: InjectionConfig | None = None,
+        asked_at: datetime | None = None,
     ) -> None:
         config = config or InjectionConfig()
+        self._asked_at = asked_at
         self.name = name
         self._engine = engine
         self._actor = actor
@@ -63,7 +67,8 @@ class ActorMemories:
         """
         config = self._config
         request = RecallRequest(
-            intent=Intent(query=query, top_k=limit),
+            intent=Intent(query=query, top_k=limit, min_score=config.min_score),
+            asked_at=self._asked_at,
             max_tokens=config.max_tokens,
             max_untrusted=config.max_untrusted,
             standing_share=self._share,
@@ -130,13 +135,14 @@ def injector_for(
     name: str = "memory",
     sources: Sequence[MemorySource] = (),
     by: str | None = None,
+    asked_at: datetime | None = None,
 ) -> Injector:
     """Return an injector of the actor's memories and of the further `sources`. It logs its injections, with `by` as the
-    name of the adapter.
+    name of the adapter. `asked_at` is as in `ActorMemories`.
     """
     config = config or InjectionConfig()
     return Injector(
-        [ActorMemories(engine, actor, name=name, config=config), *sources],
+        [ActorMemories(engine, actor, name=name, config=config, asked_at=asked_at), *sources],
         config,
         recall=recall_log(engine, actor, by=by),
         clock=engine.clock,

@@ -103,8 +103,9 @@ class InjectionConfig:
     default. `max_entries` counts across all sources, `max_untrusted` those from tools, the web or models among them
     (None: no limit); `max_tokens` bounds the block as it is sent. Standing memories come before these entries and
     beside them, up to `standing_share` (0 to 1) of the tokens. Where a source says that it probably knows nothing
-    about the query (a relevance below `least_relevance`; 0: never), only what stands is taken from it. `timeout` bounds
-    callbacks and search together; a synchronous callback runs on the event loop and cannot be interrupted.
+    about the query (a relevance below `least_relevance`; 0: never), only what stands is taken from it. `min_score` is
+    the least relevance of each memory that policy does not pin. `timeout` bounds callbacks and search together; a
+    synchronous callback runs on the event loop and cannot be interrupted.
     `on_failure="stop"` raises InjectionFailed where memory is needed but could not be consulted. Raises InvalidConfig.
     """
 
@@ -117,6 +118,7 @@ class InjectionConfig:
     max_tokens: int = DEFAULT_MAX_TOKENS
     standing_share: float = DEFAULT_STANDING_SHARE
     least_relevance: float = DEFAULT_LEAST_RELEVANCE
+    min_score: float = 0.0
     timeout: timedelta = DEFAULT_TIMEOUT
     on_failure: Literal["proceed", "stop"] = "proceed"
 
@@ -130,7 +132,7 @@ class InjectionConfig:
         for name in ("max_entries", "max_tokens"):
             if type(getattr(self, name)) is not int or getattr(self, name) < 1:
                 raise InvalidConfig(name, hint="a whole number from 1 up")
-        for name in ("standing_share", "least_relevance"):
+        for name in ("standing_share", "least_relevance", "min_score"):
             if not 0 <= getattr(self, name) <= 1:
                 raise InvalidConfig(name, hint="a number from 0 to 1")
         if self.timeout <= timedelta(0):

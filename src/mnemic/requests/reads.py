@@ -44,6 +44,8 @@ class Context(Request[ContextBlock]):
     query: str = field(repr=False)
     top_k: int = DEFAULT_MAX_ENTRIES
     max_tokens: int = DEFAULT_MAX_TOKENS
+    min_score: float = 0.0
+    asked_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

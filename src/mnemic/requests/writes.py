@@ -27,6 +27,8 @@ class Run(_Holding[Any]):
     goal: str | None = field(default=None, repr=False)
     context: Mapping[str, JsonValue] = field(default_factory=dict, repr=False)
     idempotency_key: str | None = field(default=None, repr=False)
+    min_score: float = 0.0
+    asked_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

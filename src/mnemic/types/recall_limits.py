@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from mnemic.types.measures import DEFAULT_MAX_TOKENS
 from mnemic.types.search import Hit, Intent, SearchResult
@@ -33,7 +34,8 @@ class RecallRequest:
     not count, up to `standing_share` (0 to 1) of `max_tokens`. `asked` is the request itself, if the query of `intent`
     has other words. At most `max_untrusted` memories come from tools, the web or models (None: no limit).
     `least_relevance`: if the search probably knows nothing about the query, only pinned memories are shown (0: never
-    abstain).
+    abstain). `asked_at` is the time by which words such as `last week` are read (None: now). `min_score` of `intent`
+    holds for everything that policy does not pin.
     """
 
     intent: Intent
@@ -44,6 +46,7 @@ class RecallRequest:
     least_relevance: float = DEFAULT_LEAST_RELEVANCE
     min_similarity: float = DEFAULT_MIN_SIMILARITY
     preference_bias: bool = False
+    asked_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

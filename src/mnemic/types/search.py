@@ -73,6 +73,10 @@ class Hit(Serialisable):
         """True if policy put it here, whatever it is about."""
         return self.reason == "standing"
 
+    def reaches(self, least: float) -> bool:
+        """Return True if its relevance, or its score where that is unknown, is at least `least`."""
+        return (self.score if self.relevance is None else self.relevance) >= least
+
 
 ABSTAINS_BELOW = 0.2
 """Threshold of `relevance`: few answerable questions score below it, most unanswerable ones do

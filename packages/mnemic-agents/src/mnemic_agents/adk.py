@@ -14,7 +14,8 @@ from mnemic.inject import Injection, InjectionConfig
 from mnemic.plugins.extras import brought_by
 from mnemic.types import Actor, Origin
 from mnemic.types.measures import DEFAULT_MAX_ENTRIES
-from mnemic_agents.turns import TurnMemory, shown, shown_for
+from mnemic_agents.tool_answers import shown, shown_for
+from mnemic_agents.turns import TurnMemory
 
 with brought_by("adk"):
     from google.adk.agents.callback_context import CallbackContext
@@ -115,9 +116,11 @@ class MnemicMemoryService(BaseMemoryService):
     def tools(self) -> list[Callable[..., Awaitable[dict[str, Any]]]]:
         """`search_memory` and `add_memory` for an agent's `tools`; for whom, the runner says."""
 
-        async def search_memory(query: str, tool_context: ToolContext, max_results: int = 5) -> dict[str, Any]:
+        async def search_memory(
+            query: str, tool_context: ToolContext, max_results: int = 5, min_score: float = 0.0
+        ) -> dict[str, Any]:
             memory = self.memory_of(tool_context.session.app_name, tool_context.session.user_id)
-            return await memory.search_memory(query, max_results)
+            return await memory.search_memory(query, max_results, min_score)
 
         async def add_memory(content: str, tool_context: ToolContext) -> dict[str, Any]:
             memory = self.memory_of(tool_context.session.app_name, tool_context.session.user_id)

@@ -39,6 +39,21 @@ Where = Annotated[
         json_schema_extra={"maxProperties": 20, "examples": [{"trip": "oslo"}]},
     ),
 ]
+MinScore = Annotated[
+    float,
+    Field(
+        description="The least relevance of a memory; what shapes every answer is returned all the same.",
+        json_schema_extra={"minimum": 0, "maximum": 1},
+    ),
+]
+AskedAt = Annotated[
+    str | None,
+    Field(
+        description="When the question is asked, in ISO 8601 with a zone: words such as `last week` are read by it; "
+        "null: now.",
+        json_schema_extra={"maxLength": 64, "format": "date-time", "examples": ["2026-05-03T12:00:00Z"]},
+    ),
+]
 Message = Annotated[
     str, Field(description="The user's own words, unchanged.", json_schema_extra=_text(LONGEST_MESSAGE))
 ]
@@ -102,6 +117,10 @@ class Shown(TypedDict):
     date: Annotated[str, Field(description="The day on which it happened or was said.")]
     trusted: Annotated[bool, Field(description="Whether the user, or a person on their behalf, said it.")]
     said_by: NotRequired[Annotated[str, Field(description="Who said it, where that was not the user.")]]
+    relevance: NotRequired[
+        Annotated[float, Field(description="How likely it is to be about the query, 0 to 1. Of a search alone.")]
+    ]
+    why: NotRequired[Annotated[str, Field(description="Why it was found, in one sentence. Of a search alone.")]]
 
 
 Reason = Annotated[str, Field(description="Why it failed, as a stable code. `partial`: a part of the search failed.")]

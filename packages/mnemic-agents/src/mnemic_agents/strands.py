@@ -22,7 +22,8 @@ from mnemic.plugins.extras import brought_by
 from mnemic.retrieve.search import MAX_TOP_K
 from mnemic.types import Actor, Candidate, Deadline, Hit, Origin, Source
 from mnemic.types.measures import DEFAULT_MAX_ENTRIES
-from mnemic_agents.turns import TurnMemory, captured, said_by_user, shown_for
+from mnemic_agents.tool_answers import shown_for
+from mnemic_agents.turns import TurnMemory, captured, said_by_user
 
 with brought_by("strands"):
     from strands import Agent, tool
@@ -44,7 +45,8 @@ class MnemicMemoryStore:
     Who the actor is, the program says; neither the model nor a tool's arguments can. `origin` is the channel of what
     `add` receives: a model's tool calls and extractions, which have less trust than the user's own words. With
     `extraction=True` the user's messages come to `add_messages`, and the engine extracts what is worth remembering.
-    May be used from any thread and event loop; the engine is opened at the first use and closed by its owner.
+    `min_score` is the least relevance of each memory that policy does not pin. May be used from any thread and event
+    loop; the engine is opened at the first use and closed by its owner.
     """
 
     def __init__(
@@ -55,6 +57,7 @@ class MnemicMemoryStore:
         name: str = "mnemic",
         description: str | None = "What is known of the user from earlier conversations.",
         max_search_results: int | None = None,
+        min_score: float = 0.0,
         writable: bool = True,
         extraction: ExtractionConfig | bool | None = None,
         origin: Origin = Origin.AGENT_INFERRED,
@@ -64,6 +67,7 @@ class MnemicMemoryStore:
         self.name = name
         self.description = description
         self.max_search_results = max_search_results
+        self.min_score = min_score
         self.writable = writable
         self.extraction = extraction
         self._engine = engine
@@ -93,7 +97,8 @@ class MnemicMemoryStore:
         await self.initialize()
         limit = (options or {}).get("max_search_results") or self.max_search_results or DEFAULT_MAX_SEARCH_RESULTS
         deadline = Deadline.after(SEARCH_TIMEOUT, self._engine.clock.monotonic)
-        found = await shown_for(self._engine, self._actor, query, min(limit, MAX_TOP_K), deadline=deadline)
+        most, least = min(limit, MAX_TOP_K), self.min_score
+        found = await shown_for(self._engine, self._actor, query, most, min_score=least, deadline=deadline)
         if found.errors and not found.found.hits:
             raise MnemicError("partial")
         return [_entry(Entry.of(hit, self.name, reader=self._actor), hit) for hit in found.hits]
@@ -139,7 +144,13 @@ class MnemicMemoryStore:
 
 def _entry(entry: Entry, hit: Hit) -> MemoryEntry:
     memory = hit.memory
-    known = {"memory_id": memory.memory_id, "version": memory.version, "score": hit.score}
+    known = {
+        "memory_id": memory.memory_id,
+        "version": memory.version,
+        "score": hit.score,
+        "relevance": hit.relevance,
+        "why": hit.why,
+    }
     return MemoryEntry(content=entry.shown, metadata={**dict(memory.data), **known})
 
 

@@ -41,6 +41,7 @@ from mnemic_client.request_bodies import (
     lower,
     message_body,
     names,
+    narrowed,
     proposed,
     receipts,
     ttl_text,
@@ -228,6 +229,7 @@ class MemoryClient(RemoteReading[M]):
         """One memory-augmented turn."""
         said = message_body(given.message) if isinstance(given.message, Message) else given.message
         body = {"message": said, "goal": given.goal, "context": dict(given.context or {})}
+        body |= narrowed(given)
         headers = {"Idempotency-Key": given.idempotency_key}
         return report_of(await self._remote.call("POST", "/v1/runs", body, headers=headers))
 

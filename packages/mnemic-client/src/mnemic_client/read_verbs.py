@@ -14,7 +14,7 @@ from mnemic.maintain.lineage import Lineage, Use
 from mnemic.runtime.sync_facade import M
 from mnemic.types import Memory
 from mnemic_client.maintenance_verbs import RemoteUpkeep
-from mnemic_client.request_bodies import Context, Found, at, found_in, iso, memories, names, use
+from mnemic_client.request_bodies import Context, Found, at, found_in, iso, memories, names, narrowed, use
 from mnemic_client.response_values import hit_of, kind_hit_of
 from mnemic_client.signatures import like
 
@@ -52,7 +52,7 @@ class RemoteReading(RemoteUpkeep[M]):
     async def context(self, given: SimpleNamespace) -> Context:
         """Return a block of memories, ready to be put into one model call as data; it is logged as injected."""
         body = {"query": given.query, "top_k": given.top_k, "max_tokens": given.max_tokens}
-        answer = await self._remote.call("POST", "/v1/context", body)
+        answer = await self._remote.call("POST", "/v1/context", body | narrowed(given))
         plain = {name: answer[name] for name in ("text", "reason", "degraded", "abstained", "digest")}
         return Context(**plain, hits=tuple(hit_of(hit) for hit in answer["hits"]))
 

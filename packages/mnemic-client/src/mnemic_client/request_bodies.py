@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import quote
 
@@ -91,6 +92,12 @@ def use(said: Mapping[str, Any]) -> Use:
     """One thing that was done with a memory."""
     fields = {name: said[name] for name in ("sequence", "action", "version", "run_id")}
     return Use(**fields, at=datetime.fromisoformat(said["at"]), actor="me" if said["mine"] else "")
+
+
+def narrowed(given: SimpleNamespace) -> dict[str, Any]:
+    """Return `min_score` and `asked_at` where they were given: a service of an earlier release does not know them."""
+    body: dict[str, Any] = {"min_score": given.min_score} if given.min_score else {}
+    return body if given.asked_at is None else {**body, "asked_at": iso(given.asked_at, "asked_at")}
 
 
 def iso(moment: datetime | None, name: str) -> str | None:

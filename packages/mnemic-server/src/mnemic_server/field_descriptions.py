@@ -167,7 +167,7 @@ FIELDS: dict[str, str] = {
     "message": "Something that was said.",
     "message_id": "The identifier of the message at its source.",
     "messages": "The messages of a conversation, in order.",
-    "min_score": "The least score of a hit, 0 to 1.",
+    "min_score": "The least relevance of a hit, 0 to 1; its score where the relevance is unknown.",
     "mine": "Whether the caller did it.",
     "more": "Whether the filter still meets memories: ask again to go on.",
     "modified": "The field that says when the data was changed last.",

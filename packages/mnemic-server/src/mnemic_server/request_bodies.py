@@ -231,6 +231,8 @@ class ContextWanted(Strict):
     query: Text
     top_k: Annotated[int, Field(ge=1, le=100)] = DEFAULT_MAX_ENTRIES
     max_tokens: Annotated[int, Field(ge=16, le=100_000)] = DEFAULT_MAX_TOKENS
+    min_score: Annotated[float, Field(ge=0, le=1, strict=False)] = 0.0
+    asked_at: Zoned | None = None
 
 
 class Turn(Strict):
@@ -239,6 +241,8 @@ class Turn(Strict):
     message: Text | Said | None = None
     goal: Text | None = None
     context: dict[str, JsonValue] = Field(default_factory=dict, max_length=100)
+    min_score: Annotated[float, Field(ge=0, le=1, strict=False)] = 0.0
+    asked_at: Zoned | None = None
 
     def said(self, session: str | None) -> str | Message | None:
         """Return the message as the engine takes it."""

@@ -8,10 +8,11 @@ import click
 
 from mnemic.entrypoints.cli.command_loader import Command
 from mnemic.entrypoints.cli.failures import Exit, complain, exit_code_of_search
+from mnemic.entrypoints.cli.inputs import MOMENT
 from mnemic.entrypoints.cli.read_commands import in_time
 from mnemic.entrypoints.cli.shared_options import Given
 from mnemic.entrypoints.cli.terminal import note, say
-from mnemic.entrypoints.cli.views import day, label, memory_dict
+from mnemic.entrypoints.cli.views import day, hit_dict, label, memory_dict
 from mnemic.types.measures import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
 from mnemic.types.serialisation import to_json
 
@@ -42,6 +43,8 @@ def count_(given: Given, /, **times: Any) -> None:
 @click.option(
     "--max-tokens", type=int, default=DEFAULT_MAX_TOKENS, show_default=True, help="Maximum tokens of the block."
 )
+@click.option("--min-score", type=float, default=0.0, help="Minimum relevance of a memory, 0 to 1.")
+@click.option("--asked-at", type=MOMENT, help="Reference time for words such as 'last week'.")
 @click.pass_obj
 def context_(given: Given, /, query: str, **options: Any) -> Exit:
     r"""Show the block of memories that a model asked QUERY would be given.
@@ -55,7 +58,7 @@ def context_(given: Given, /, query: str, **options: Any) -> Exit:
 
     block = given.with_engine(work)
     shown: dict[str, Any] = {"text": block.text, "memory_ids": list(block.memory_ids), "reason": block.reason}
-    shown |= {"degraded": block.degraded, "abstained": block.abstained}
+    shown |= {"degraded": block.degraded, "abstained": block.abstained, "hits": [hit_dict(hit) for hit in block.hits]}
     if block.degraded and not block.text:
         if given.as_json:
             given.show(shown, str)

@@ -52,7 +52,7 @@ def in_time(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--until", "happened_to", type=MOMENT, help="Happened before then.")
 @in_time
 @click.option("--asked-at", type=MOMENT, help="Reference time for words such as 'last week'.")
-@click.option("--min-score", type=float, default=0.0, help="Minimum score, 0 to 1.")
+@click.option("--min-score", type=float, default=0.0, help="Minimum relevance of a memory, 0 to 1.")
 @click.option("--max-tokens", type=int, help="Maximum tokens of the memories.")
 @click.option("--preference-bias", is_flag=True, help="Boost the policy's preference keys.")
 @click.pass_obj

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from mnemic.entrypoints.cli.command_loader import Command
 from mnemic.entrypoints.cli.failures import Exit, complain, exit_code_of_run
-from mnemic.entrypoints.cli.inputs import json_file, text_or_stdin
+from mnemic.entrypoints.cli.inputs import MOMENT, json_file, text_or_stdin
 from mnemic.entrypoints.cli.shared_options import Given
 from mnemic.entrypoints.cli.views import report_dict, report_text
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 @click.option("--goal", metavar="TEXT", help="What to answer.")
 @click.option("--context", metavar="FILE.json", help="Data of the application: a JSON object. Never stored.")
 @click.option("--preference-bias/--no-preference-bias", default=None, help="Boost the policy's preference keys.")
+@click.option("--min-score", type=float, default=0.0, help="Minimum relevance of a memory, 0 to 1.")
+@click.option("--asked-at", type=MOMENT, help="Reference time for words such as 'last week'.")
 @click.option("--idempotency-key", help="A second call with the same key writes nothing more.")
 @click.pass_obj
 def run_(
@@ -31,7 +33,8 @@ def run_(
     goal: str | None,
     context: str | None,
     preference_bias: bool | None,
-    idempotency_key: str | None,
+    /,
+    **options: Any,
 ) -> int:
     r"""Run one turn: remember from a message, answer a goal from memory, audit the memories that the answer used.
 
@@ -47,7 +50,7 @@ def run_(
     known = {} if context is None else json_file(context)
 
     async def work(engine: MemoryEngine, actor: Actor) -> RunReport:
-        return await engine.run(actor=actor, message=said, goal=goal, context=known, idempotency_key=idempotency_key)
+        return await engine.run(actor=actor, message=said, goal=goal, context=known, **options)
 
     report = given.with_engine(work, creates=True, preference_bias=preference_bias)
     given.show(report_dict(report), lambda: report_text(report))

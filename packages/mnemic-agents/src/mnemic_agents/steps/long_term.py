@@ -78,7 +78,8 @@ class LongTerm(Protocol):
 class GatewayMemory:
     """The engine's memories, through policy, grant and the write pipeline.
 
-    The namespace shown is `[user_id, category]`; a memory without a category stands in `collection`.
+    The namespace shown is `[user_id, category]`; a memory without a category stands in `collection`. `min_score` is the
+    least relevance of each memory that policy does not pin.
     """
 
     def __init__(
@@ -89,12 +90,14 @@ class GatewayMemory:
         agent: str = "default",
         collection: str = DEFAULT_COLLECTION,
         preference_bias: bool = False,
+        min_score: float = 0.0,
     ) -> None:
         self._gateway = gateway
         self._tenant = tenant
         self._agent = agent
         self._collection = collection
         self._bias = preference_bias
+        self._min_score = min_score
 
     @property
     def policy(self) -> Policy:
@@ -109,7 +112,7 @@ class GatewayMemory:
     async def search(self, user_id: str, query: str, *, limit: int) -> Recall:
         """Return what `mnemic.engine.recall` shows of the user's memories within the grant."""
         budget = self._gateway.budget
-        intent = Intent(query=query, top_k=min(limit, budget.max_retrieve_top_k))
+        intent = Intent(query=query, top_k=min(limit, budget.max_retrieve_top_k), min_score=self._min_score)
         request = RecallRequest(intent=intent, preference_bias=self._bias)
         found = await recall(self._gateway, request, actor=self._actor(user_id))
         errors = tuple(f"{name}: {why}" for name, why in found.errors.items())
@@ -178,6 +181,8 @@ class GatewayMemory:
             "key": memory.key or content_key(memory.content),
             "value": {"value": memory.content, "kind": memory.kind.value},
             "score": hit.score,
+            "relevance": hit.relevance,
+            "why": hit.why,
             "reason": hit.reason,
             "memory_id": memory.memory_id,
             "version": memory.version,

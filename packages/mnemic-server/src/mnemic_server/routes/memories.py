@@ -130,7 +130,7 @@ async def search(wanted: Search, actor: Reading, service: TheService) -> dict[st
 @router.post("/context", **answering(ContextAnswer))
 async def context(wanted: ContextWanted, actor: Reading, service: TheService) -> dict[str, Any]:
     """Return a block of memories, ready to be put into one model call as data; it is logged as injected."""
-    block = await service.engine.context(wanted.query, actor=actor, top_k=wanted.top_k, max_tokens=wanted.max_tokens)
+    block = await service.engine.context(actor=actor, **wanted.model_dump())
     return {
         "text": block.text,
         "memories": [{"memory_id": hit.memory.memory_id, "version": hit.memory.version} for hit in block.hits],

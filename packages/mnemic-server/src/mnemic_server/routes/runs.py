@@ -103,6 +103,8 @@ async def _ran(
         goal=turn.goal,
         context=turn.context,
         idempotency_key=idempotency_key,
+        min_score=turn.min_score,
+        asked_at=turn.asked_at,
         watch=watch,
     )
     return report_shown(report, actor)

@@ -12,14 +12,15 @@ const KINDS = [["", "every kind"], ["long_term", "long term"], ["persona", "pers
 export async function show({ query, signal }) {
   const words = el("input", { type: "search", name: "q", value: query.get("q") ?? "", placeholder: "What do you want to know?", autofocus: true });
   const kind = choice(KINDS, { name: "kind", value: query.get("kind") ?? "" });
+  const least = el("input", { type: "number", name: "min", min: "0", max: "100", step: "5", value: query.get("min") ?? "", placeholder: "0" });
   const asOf = el("input", { type: "date", name: "as_of", value: query.get("as_of") ?? "" });
   const found = el("div", { "aria-live": "polite" });
 
   async function look() {
-    history.replaceState(null, "", linkTo("search", null, given({ q: words.value, kind: kind.value, as_of: asOf.value })));
+    history.replaceState(null, "", linkTo("search", null, given({ q: words.value, kind: kind.value, as_of: asOf.value, min: least.value })));
     found.replaceChildren(el("p", { class: "quiet", role: "status" }, "Searching…"));
     try {
-      found.replaceChildren(results(await call("POST", "/v1/search", { body: asked(words.value, kind.value, asOf.value), signal })));
+      found.replaceChildren(results(await call("POST", "/v1/search", { body: asked(words.value, kind.value, asOf.value, least.value), signal })));
     } catch (problem) {
       if (!signal.aborted) found.replaceChildren(failure(problem, look));
     }
@@ -29,10 +30,11 @@ export async function show({ query, signal }) {
     "form",
     { class: "search", role: "search", on: { submit: (event) => (event.preventDefault(), look()) } },
     el("div", { class: "ask" }, field("Search your memory", words), el("button", { type: "submit", class: "button primary" }, "Search")),
-    el("div", { class: "narrow" }, field("Kind", kind), field("As it was on", asOf)),
+    el("div", { class: "narrow" }, field("Kind", kind), field("As it was on", asOf), field("Relevance from (%)", least)),
   );
   kind.addEventListener("change", look);
   asOf.addEventListener("change", look);
+  least.addEventListener("change", look);
   await look();
   return several(head("Search", "With no words, the newest come first."), form, found);
 }
@@ -41,17 +43,18 @@ function given(values) {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ""));
 }
 
-function asked(query, kind, asOf) {
-  return { query, top_k: 20, ...(kind ? { kinds: [kind] } : {}), ...(asOf ? { as_of: `${asOf}T23:59:59Z` } : {}) };
+function asked(query, kind, asOf, least) {
+  const share = Math.min(Math.max(Number(least) / 100, 0), 1) || 0;
+  return { query, top_k: 20, min_score: share, ...(kind ? { kinds: [kind] } : {}), ...(asOf ? { as_of: `${asOf}T23:59:59Z` } : {}) };
 }
 
-function results({ hits, errors, query }) {
+function results({ hits, errors, query, abstains }) {
   const failed = Object.entries(errors);
   const note = failed.length > 0 && el("p", { class: "note" }, "Some searches failed: ", failed.map(([name, reason]) => `${listWords(name)} (${inWords(reason)}) `));
   if (hits.length === 0) {
     return several(note, query ? empty("Nothing found", "Try other words, or search all kinds.") : empty("Nothing remembered yet", "What is remembered appears here.", el("a", { class: "button primary", href: "#/remember" }, "Remember something")));
   }
-  return several(note, el("p", { class: "quiet" }, counted(hits.length, "hit")), el("ol", { class: "hits" }, hits.map((hit) => el("li", {}, card(hit, query)))));
+  return several(note, el("p", { class: "quiet" }, counted(hits.length, "hit")), abstains && el("p", { class: "note" }, "Probably nothing about this is known: these are only the nearest memories."), el("ol", { class: "hits" }, hits.map((hit) => el("li", {}, card(hit, query)))));
 }
 
 /** A text with the words of the query marked. */
@@ -60,8 +63,9 @@ function marked(text, query) {
   return text.split(/([\p{L}\p{N}]+)/u).map((part) => (words.has(part.toLowerCase()) ? el("mark", {}, part) : part));
 }
 
-function card({ memory, score, why: told, ranks }, query) {
+function card({ memory, score, relevance, why: told, ranks }, query) {
   const scored = Boolean(query);
+  const shown = relevance ?? score;
   return el(
     "article",
     { class: "card hit" },
@@ -70,15 +74,16 @@ function card({ memory, score, why: told, ranks }, query) {
       memory.status !== "active" && badge(memory.status),
       memory.context && el("p", { class: "quiet before" }, "Said right before: ", memory.context),
       provenance(memory),
-      scored && el("details", { class: "why" }, el("summary", {}, "Why this hit?"), why(told, ranks))),
-    scored && el("p", { class: "score" }, el("meter", { min: "0", max: "1", value: score, "aria-label": "Score" }), percent(score)),
+      scored && told && el("p", { class: "quiet told" }, told),
+      scored && el("details", { class: "why" }, el("summary", {}, "Why this hit?"), why(score, ranks))),
+    scored && el("p", { class: "score" }, el("meter", { min: "0", max: "1", value: shown, "aria-label": "Relevance" }), percent(shown)),
   );
 }
 
-function why(told, ranks) {
+function why(score, ranks) {
   const rows = Object.entries(ranks).sort(([, one], [, other]) => one.position - other.position);
   return several(
-    el("p", {}, told),
+    el("p", { class: "quiet" }, `Orders the hits of this search by a score of ${score}.`),
     el("ul", { class: "ranks" }, rows.map(([name, rank]) => el("li", {}, el("span", { class: "place" }, `#${rank.position}`), ` by ${listWords(name)}`, name !== "recency" && el("span", { class: "quiet" }, ` score ${rank.score}`)))),
   );
 }

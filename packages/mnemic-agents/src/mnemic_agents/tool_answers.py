@@ -1,0 +1,79 @@
+"""Answers of the tools that a model is given: what it searched for, and the outcome of a write."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from mnemic.engine import MemoryEngine
+from mnemic.errors import InvalidInput
+from mnemic.inject import Entry, account_for
+from mnemic.inject.escape import defused, visible
+from mnemic.types import Actor, Deadline, Hit, Intent, Memory, Recalled, RecallRequest, WriteReceipt
+from mnemic.types.conditions import checked_filter
+from mnemic.types.values import aware
+
+
+async def shown_for(
+    engine: MemoryEngine,
+    actor: Actor,
+    query: str,
+    limit: int,
+    *,
+    where: Mapping[str, Any] | None = None,
+    min_score: float = 0.0,
+    asked_at: datetime | None = None,
+    deadline: Deadline | None = None,
+) -> Recalled:
+    """Return what a model that searches for itself is shown, as an injection would show it but for the number of
+    memories from untrusted channels: each is labelled. It is logged; raises StoreFailed where it cannot be, and
+    InvalidInput for a `min_score` that is not from 0 to 1 or an `asked_at` without a zone.
+    """
+    if not 0 <= min_score <= 1:
+        raise InvalidInput("min_score", hint="0 to 1")
+    intent = Intent(query=query, top_k=limit, where=checked_filter(where), min_score=min_score)
+    asked = None if asked_at is None else aware(asked_at, "asked_at")
+    request = RecallRequest(intent=intent, max_untrusted=None, asked_at=asked)
+    found = await engine.recall(request, actor=actor, deadline=deadline)
+    await account_for(engine, actor, found.hits)
+    return found
+
+
+def moment_of(text: str | None) -> datetime | None:
+    """Return the moment that a text spells. Raises InvalidInput (`asked_at`)."""
+    if text is None:
+        return None
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        raise InvalidInput("asked_at", hint="ISO 8601 with a zone") from None
+
+
+def settled(receipt: WriteReceipt) -> dict[str, Any]:
+    """Return the outcome of a write, as a model's tool answers it."""
+    answer: dict[str, Any] = {"stored": receipt.stored, "outcome": receipt.outcome.value}
+    named = {"memory_id": receipt.memory_id, "reason": receipt.reason}
+    return answer | {name: value for name, value in named.items() if value is not None}
+
+
+def shown(memory: Memory, reader: Actor) -> dict[str, Any]:
+    """Return a memory as the tool of a model that serves `reader` answers it: nothing invisible, who said it where
+    these are not the user's own words, and no live address in those.
+    """
+    entry = Entry.of(Hit(memory=memory, score=0.0), "memory", reader=reader)
+    text = visible(entry.content)
+    fields = {
+        "memory_id": memory.memory_id,
+        "content": text if entry.may_link else defused(text),
+        "date": memory.happened_at.date().isoformat(),
+        "trusted": entry.trusted,
+    }
+    return fields if entry.said_by is None else {**fields, "said_by": defused(visible(entry.said_by))}
+
+
+def shown_hit(hit: Hit, reader: Actor) -> dict[str, Any]:
+    """Return a memory that was searched for as the tool of a model answers it, with its relevance and the reason."""
+    relevance = hit.score if hit.relevance is None else hit.relevance
+    why = defused(visible(hit.why))
+    return {**shown(hit.memory, reader), "relevance": round(relevance, 2), **({"why": why} if why else {})}

@@ -183,6 +183,8 @@ async def test_nothing_has_an_argument_for_whose_memories(engine: MemoryEngine) 
         "request",
         "dry_run",
         "where",
+        "min_score",
+        "asked_at",
     }
     assert templates == ["memory://memories/{memory_id}"]
     assert [[argument.name for argument in prompt.arguments or []] for prompt in prompts] == [["question"]]

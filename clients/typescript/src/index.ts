@@ -188,7 +188,7 @@ export class Mnemic {
 
   /** One turn: remember from `message`, answer `goal` with what is remembered. */
   async run(
-    turn: { message?: string; goal?: string; context?: Record<string, unknown> },
+    turn: { message?: string; goal?: string; context?: Record<string, unknown>; min_score?: number; asked_at?: string },
     idempotencyKey?: string,
   ): Promise<Report> {
     const { data } = await this.http.POST("/v1/runs", {

@@ -110,17 +110,14 @@ async def library_run(engine: MemoryEngine, served: Served) -> AsyncIterator[Ask
 
 @asynccontextmanager
 async def command_line_search(engine: MemoryEngine, served: Served) -> AsyncIterator[Ask]:
-    yield _command(served, "search")
+    yield _command(served)
 
 
-@asynccontextmanager
-async def command_line_context(engine: MemoryEngine, served: Served) -> AsyncIterator[Ask]:
-    yield _command(served, "context")
+def _command(served: Served) -> Ask:
+    """`mnemic context` is not asked: a new process may not load the embedder within the two seconds of an injection."""
 
-
-def _command(served: Served, verb: str) -> Ask:
     async def ask(question: str, least: float) -> Seen:
-        words = (verb, question, "--min-score", str(least), "--user", "kim", "--json")
+        words = ("search", question, "--min-score", str(least), "--user", "kim", "--json")
         done = await asyncio.to_thread(served.run, *words)
         assert done.returncode == 0, done.stderr
         return of_dicts(json.loads(done.stdout)["hits"])
@@ -232,7 +229,6 @@ PATHS = (
     library_context,
     library_run,
     command_line_search,
-    command_line_context,
     rest_search,
     rest_context,
     rest_run,

@@ -4,11 +4,34 @@ from __future__ import annotations
 
 from mnemic_language.text.pattern import Pattern
 
+_HOW = (
+    r"(?:(?:really|absolutely|also|just|do|strongly|deeply|greatly|truly|generally|intensely|particularly|rather)"
+    r" ){0,2}"
+)
+_OF_THE_MOMENT = r"(?! (?:it|that|this|these|those|your?|him|her|them)\b)"
+"""What was just spoken of ("not a fan of that idea"): no liking that lasts can be told from it."""
 _LIKES = (
-    r"i (?:really |absolutely |also |just |do )?"
-    r"(?:like|love|enjoy|adore|hate|dislike|loathe|detest|don't (?:really )?like)"
+    rf"i {_HOW}"
+    r"(?:like|love|enjoy|adore|hate|dislike|loathe|detest|despise|abhor|can't handle|cannot handle"
+    r"|(?:don't|do not) (?:really |particularly |much )?(?:like|enjoy|care for))"
     r" (?!it[.!]|that\b|this\b|these\b|those\b|how\b|what\b|you\b|your\b|him\b|her\b|them\b"
     r"|(?:the|an?) (?:idea|way|sound|thought)\b|to (?:hear|see|know|say)\b)"
+)
+_FINDS = (
+    r"(?:boring|tedious|tiring|dull|unpleasant|exhausting|unsettling|disorienting|distracting|overwhelming|stressful"
+    r"|relaxing|soothing|uncomfortable|unengaging)\b"
+)
+_HAS = (
+    r"i(?:'ve| have) (?:got )?(?:an? )?(?:(?:very|really) )?"
+    r"(?:(?:strong|deep|real|huge|great|big|general|lifelong|severe|mild|slight|intense|strict|clear|definite) )?"
+    r"(?:aversion to|dislike (?:of|for)|distaste for|hatred (?:of|for)|preference for|passion for|love (?:of|for)"
+    rf"|fondness for|phobia of|fear of)\b{_OF_THE_MOMENT}"
+    r"|i(?:'ve| have) (?:absolutely )?(?:no|little|zero) (?:interest in|patience for|desire to|tolerance for)\b"
+    rf"{_OF_THE_MOMENT}"
+    rf"|i find (?:[\w'-]{{1,30}} ){{0,4}}?\w{{2,30}}(?:ing|s) (?:[\w'-]{{1,30}} ){{0,4}}?{_FINDS}"
+    r"|i find it (?:(?:very|really) )?(?:hard|difficult|tedious|boring|tiring|stressful|exhausting)"
+    r" to (?!believe\b|say\b|see\b|know\b)"
+    r"|i (?:thrive|struggle) (?:in|on|with|when)\b"
 )
 _ALWAYS = (
     r"i (?:only|always|never|mostly|mainly|rarely|hardly ever|nearly always)"
@@ -16,7 +39,8 @@ _ALWAYS = (
     r"|i (?:can't|cannot|can not|can hardly) (?:stand|bear|take|abide|tolerate|eat|drink|wear)\b"
     r"|i (?:don't|do not|won't|no longer) (?:ever )?(?:fly|drive|wear|do|eat|drink|use|buy|want|watch"
     r"|read|smoke|work)\b"
-    r"|i (?:try to |like to |tend to )?(?:stick to|avoid|steer clear of|stay away from|keep to|go for|live on"
+    r"|i (?:try to |like to |tend to |strictly |strongly |generally |deliberately )?"
+    r"(?:refuse to|stick to|avoid|steer clear of|stay away from|keep to|go for|live on"
     r"|insist on)\b"
     r"|i(?:'d| would) (?:always (?!have\b)|(?:rather|sooner) [^?!]{2,80}\b(?:than|without|instead)\b)"
     r"|i (?:program|code|write|work|think|learn best|go everywhere) (?:in|with|by|from)\b|i learn best\b"
@@ -27,8 +51,13 @@ _ALWAYS = (
     r"(?:use|want|write|choose|take)\b"
 )
 _IS = (
-    r"i(?:'m| am) (?:always |really |quite |very )?(?:fond of|up for|mad about|crazy about|big on|picky about"
-    r"|happiest)\b"
+    r"i(?:'m| am) (?:always |really |quite |very |strongly |firmly )?"
+    r"(?:fond of|up for|mad about|crazy about|big on|picky about|happiest|averse to|opposed to|passionate about"
+    rf"|partial to)\b{_OF_THE_MOMENT}"
+    r"|i(?:'m| am) (?:definitely |really |just )?(?:not|never) (?:really |much |too |particularly |at all )?"
+    r"(?:an? (?:big |huge |great |real )?fan of|into|keen on|interested in|comfortable (?:with|in|around|at)"
+    rf"|one for|fond of|big on)\b{_OF_THE_MOMENT}"
+    rf"|i(?:'m| am) an? (?:big |huge |great |real |lifelong )?(?:fan|lover) of\b{_OF_THE_MOMENT}"
     r"|i(?:'ve| have) (?:got )?an? (?:soft spot|weakness|thing) for\b|my (?:way|idea|kind) (?:to|of) \w+ is\b"
     r"|[^.?!]{2,60}\b(?:is|are|was never)(?: not|n't)? (?:really )?(?:for me|my thing|my cup of tea)\b"
     r"|[^.?!]{2,60}\bmakes? me (?:anxious|dizzy|nervous|sneeze|itch)\b"
@@ -39,5 +68,5 @@ _WANTS = (
     r"|it\b|you\b"
     r"|me\b|him\b|her\b|my (?:order|money|ticket)|more\b|one\b|directions\b|information\b|details\b|\d)\w"
 )
-HABIT = Pattern(rf"(?i)\A\W{{0,3}}(?:please note that )?(?:{_LIKES}|{_ALWAYS}|{_IS}|{_WANTS})")
+HABIT = Pattern(rf"(?i)\A\W{{0,3}}(?:please note that )?(?:{_LIKES}|{_HAS}|{_ALWAYS}|{_IS}|{_WANTS})")
 """Matches a like, a habit or a general wish of the speaker without the words of a preference ("I prefer")."""

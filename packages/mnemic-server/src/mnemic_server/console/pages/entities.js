@@ -30,7 +30,7 @@ export async function show({ argument, query, signal }) {
 }
 
 function nothing(name, entities) {
-  if (entities.length === 0) return panel(null, empty("No people or things yet", "Names appear here once they are mentioned: “Mira is my sister and lives in Bergen.”"));
+  if (entities.length === 0) return panel(null, empty("No people or things yet", "Ordinary messages are read for names and relations, such as “Mira is my sister and lives in Bergen.”, where the policy file says so: [entities] read = \"rules\"."));
   return panel(`Nothing is connected with ${name}`, el("p", {}, "Known are: "), el("ul", { class: "ranks" }, entities.slice(0, 40).map((one) => el("li", {}, el("a", { href: linkTo("entities", one.name) }, one.name), el("span", { class: "quiet" }, ` ${spaced(one.label)}`)))));
 }
 

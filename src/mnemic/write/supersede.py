@@ -23,6 +23,7 @@ from mnemic_language.compare.certain_changes import amending
 from mnemic_language.compare.change import Change, bears, frame_of, framed, judge
 from mnemic_language.compare.features import apart
 from mnemic_language.compare.parts import separate
+from mnemic_language.compare.reach import Reach
 from mnemic_language.compare.statement_frame import Frame
 
 IN_PART_COSINE = 0.3
@@ -48,7 +49,9 @@ def changed(draft: Draft, near: Sequence[Near], opposed: Mapping[str, str]) -> C
         compared: Sequence[Near] = [one for one in near if one.memory.memory_id in opposed]
     else:
         compared = near
-    moment = valid_moment(draft)
+    if not compared:
+        return []
+    moment, reach = valid_moment(draft), Reach(new, len(near))
     found: Changed = []
     for one in compared:
         memory = one.memory
@@ -57,9 +60,9 @@ def changed(draft: Draft, near: Sequence[Near], opposed: Mapping[str, str]) -> C
         if memory.memory_id not in opposed and (draft.verdicts or {}).get(memory.memory_id) == "same":
             continue
         how = opposed.get(memory.memory_id)
-        change = judge(frame_of(memory), new, one.cosine, among=len(near), opposed=how is not None)
+        change = _as_a_whole(one, new, len(near), reach, opposed=how is not None)
         if change is None and memory.key is None and new.turns and one.cosine >= IN_PART_COSINE:
-            change = _in_part(memory, new, one.cosine, len(near))
+            change = _in_part(memory, new, one.cosine, len(near), reach)
         if change is None and how == "judged":
             change = Change("changed", 1.0)
         if change is not None:
@@ -69,20 +72,33 @@ def changed(draft: Draft, near: Sequence[Near], opposed: Mapping[str, str]) -> C
     return sorted(found, key=lambda pair: -pair[1].probability)[:MOST_CLOSED]
 
 
-def _in_part(memory: Memory, new: Frame, cosine: float, among: int) -> Change | None:
+def _as_a_whole(one: Near, new: Frame, among: int, reach: Reach, *, opposed: bool) -> Change | None:
+    """Return the change to a statement; what words or a judge call opposed is judged in any case."""
+    known = frame_of(one.memory)
+    if not opposed and not reach.within(known, one.cosine):
+        return None
+    return judge(known, new, one.cosine, among=among, opposed=opposed)
+
+
+def _in_part(memory: Memory, new: Frame, cosine: float, among: int, reach: Reach) -> Change | None:
     """Return the change to one part of a statement that tells several things, of which the rest goes on. The whole is
     further from what is like a part of it than that part is: of k parts that have nothing in common, by the root of k.
     """
-    parts, known = separate(memory.content), frame_of(memory)
-    if not parts or new.plain in known.plain or apart(known, new):
+    if reach.certainly_none(min(MOST_NEAR, cosine * sqrt(MOST_PARTS))):
         return None
+    parts, known = separate(memory.content), frame_of(memory)
     nearer = min(MOST_NEAR, cosine * sqrt(min(len(parts), MOST_PARTS)))
-    for frame in map(framed, parts):
-        if frame.plain not in new.plain and (frame.stems & new.stems or frame.attributes & new.attributes):
-            change = judge(frame, new, nearer, among=among)
-            if change is not None:
-                return change
-    return None
+    frames = [
+        frame
+        for frame in map(framed, parts)
+        if reach.within(frame, nearer)
+        and frame.plain not in new.plain
+        and (frame.stems & new.stems or frame.attributes & new.attributes)
+    ]
+    if not frames or new.plain in known.plain or apart(known, new):
+        return None
+    changes = (judge(frame, new, nearer, among=among) for frame in frames)
+    return next((change for change in changes if change is not None), None)
 
 
 def named(draft: Draft, near: Sequence[Near]) -> Changed:

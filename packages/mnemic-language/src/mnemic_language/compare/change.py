@@ -206,3 +206,8 @@ def _weights() -> tuple[float, ...]:
     text = get_data(__package__, "data/weights.json") or b"{}"
     found: dict[str, float] = json.loads(text)["weights"]
     return tuple(found[name] for name in ("bias", *NAMES))
+
+
+def weight_of(name: str) -> float:
+    """Return the weight of one of the features, or the `bias`."""
+    return _weights()[("bias", *NAMES).index(name)]

@@ -1,0 +1,88 @@
+"""Pairs that `Reach` leaves out are let be by a judgement: a bound too tight would lose changes without a word."""
+
+from __future__ import annotations
+
+from itertools import islice
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mnemic_eval.changes import examples
+from mnemic_eval.texts import statements
+from mnemic_language.compare.change import Change, judge
+from mnemic_language.compare.features import OUTGROWN_COSINE
+from mnemic_language.compare.reach import Reach
+from mnemic_language.compare.statement_frame import Frame
+
+CROWDS = (1, 2, 6, 7, 12, 32)
+EXAMPLES = sorted(examples(), key=lambda one: (one.known, one.said))
+PARTS = (
+    "I live in Lisbon", "I moved to Porto", "my rent is 850 euros", "the rent went up to 910 euros", "we have two kids",
+    "our third was born in May", "I love cilantro", "I don't like cilantro any more", "my flight is on Tuesday",
+    "it's on Friday now", "second class, please", "I take first class from now on", "no longer", "actually",
+    "not Genoa but Savona", "my sister Ana sold her car", "I quit the gym", "48 members", "we're 85 members already",
+    "the budget is 20k", "Handgepäck", "nicht mehr vegan", "I'm vegetarian", "that was wrong", "there are five in all",
+)  # fmt: skip
+
+
+def lost(old: Frame, new: Frame, cosine: float, among: int) -> Change | None:
+    """Return the change that is judged and out of reach."""
+    return None if Reach(new, among).within(old, cosine) else judge(old, new, cosine, among=among)
+
+
+@pytest.mark.parametrize("among", CROWDS)
+def test_no_change_of_an_example_is_out_of_reach(among: int) -> None:
+    chosen = Random(among).sample(EXAMPLES, 600)
+    found = [(Frame(one.known), Frame(one.said), cosine) for one in chosen for cosine in (0.0, 0.3, 0.5, 0.75, 1.0)]
+    changes = [judge(old, new, cosine, among=among) for old, new, cosine in found]
+    assert sum(change is not None for change in changes) > 50
+    assert [one for one in found if lost(*one, among) is not None] == []
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(st.sampled_from(PARTS), min_size=1, max_size=3).map(". ".join),
+    st.lists(st.sampled_from(PARTS), min_size=1, max_size=3).map(", and ".join),
+    st.floats(0.0, 1.0),
+    st.sampled_from(CROWDS),
+)
+def test_no_change_is_out_of_reach(old: str, new: str, cosine: float, among: int) -> None:
+    assert lost(Frame(old), Frame(new), cosine, among) is None
+
+
+def test_what_is_certainly_none_changes_nothing_at_a_lower_cosine() -> None:
+    said = [Frame(text) for text in islice(statements(7), 60)]
+    reaches = [(new, reach) for new in said if (reach := Reach(new, 32)).certainly_none(0.5)]
+    assert reaches
+    assert not [
+        (old, new) for new, _ in reaches for old in said for cosine in (0.1, 0.5) if judge(old, new, cosine, among=32)
+    ]
+
+
+def test_most_pairs_of_a_long_chat_are_out_of_reach() -> None:
+    said = [Frame(text) for text in islice(statements(11), 80)]
+    within = sum(Reach(new, 32).within(old, 0.5) for new in said for old in said if old is not new)
+    assert within < 0.2 * 80 * 79
+
+
+def test_what_takes_something_back_may_change_anything() -> None:
+    assert Reach(Frame("That was wrong, it's Ingrid."), 32).within(Frame("My sister is Nora."), 0.0)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("We fly with Handgepäck to Lyon.", "We switched to fly with Aufgabegepäck to Lyon."),
+        ("Our club has 48 members.", "Our club has 85 members."),
+        ("I love cilantro.", "I can't stand cilantro."),
+        ("My rent is 850 euros.", "The rent went up to 910 euros."),
+        ("We have two kids.", "Our third was born in May."),
+        ("The shop quotes prices in USD.", "The shop switched to prices in EUR."),
+    ],
+)
+def test_what_a_rule_decides_is_within_at_a_cosine_that_decides_nothing(old: str, new: str) -> None:
+    found = Frame(old), Frame(new), OUTGROWN_COSINE
+    assert judge(*found, among=10_000) is not None
+    assert Reach(found[1], 10_000).within(found[0], OUTGROWN_COSINE)

@@ -1,8 +1,7 @@
-"""Execution of the `work` of a transaction or a snapshot where a database answers over the network.
+"""Execution of the `work` of a transaction or a snapshot on a database across the network.
 
-`work` is driven by hand: each question it has for the database comes up to the driver, is awaited there, and the answer
-goes back down. Whatever else it awaits is refused, so no model and no embedder can be called while a transaction is
-open.
+`work` is driven by hand: each of its queries is passed up to the driver, awaited there, and the result passed back
+down. Any other await is refused, so neither a model nor an embedder can be called while a transaction is open.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Files and folders that appear whole or not at all, and are on the disk once they have appeared.
+"""Atomic creation of files and folders: they appear whole or not at all, and are durable once they have appeared.
 
-What is being made has the name `.NAME.PID.part` beside its target and is locked by whoever makes it. The rename puts it
-in place; the folder is synced then, for until that a power cut takes the name away again. A process that was killed
-leaves its part: nobody has locked that any more, and the next one that makes something in the same folder removes it.
+Work in progress is named `.NAME.PID.part`, next to its target, and locked by its process. A rename puts it in place;
+then the folder is synced, since a power cut could otherwise undo the rename. A process that was killed leaves its part
+without a lock, and the next process that works in the same folder removes it.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ def synced(file: Path) -> None:
 
 @contextmanager
 def part_of(target: Path) -> Iterator[Path]:
-    """Yield a name to make something under, file or folder, which nobody else uses; `put` makes it `target`. Nothing of
-    it is left at the end, however that comes.
+    """Yield an unused name for a file or folder in progress; `put` renames it to `target`. It is removed at the end in
+    any case.
     """
     clear_parts(target.parent)
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
@@ -49,7 +49,7 @@ def part_of(target: Path) -> Iterator[Path]:
 
 
 def put(part: Path, target: Path) -> None:
-    """Let what was made be `target`, durably: the names first that are in it, then the rename."""
+    """Rename the work in progress to `target`, durably: first its own folder entries are synced, then the rename."""
     synced(part)
     part.replace(target)
     synced(target.parent)
@@ -74,10 +74,10 @@ def clear_parts(folder: Path) -> list[Path]:
 
 
 def set_aside(target: Path) -> list[Path]:
-    """Move away the log that another file of this name has left: SQLite would play it into the new one.
+    """Move away a log that an earlier file of this name has left: SQLite would apply it to the new one.
 
-    It may hold what was acknowledged last and never reached the damaged file, so that nothing is deleted. Returns the
-    new names, `NAME-wal.left`, `NAME-wal.left2`, and so on.
+    It may contain the last acknowledged writes of a damaged file, so it is not deleted. Returns the new names,
+    `NAME-wal.left`, `NAME-wal.left2`, and so on.
     """
     moved = []
     for name in _BESIDE:
@@ -106,7 +106,9 @@ def _remove(part: Path) -> None:
 
 
 def _is_being_made(part: Path) -> bool:
-    """Somebody holds its lock; a part without one is from a version that made none, and its process may live on."""
+    """Return True if a process holds its lock. A part without a lock file comes from a version that made none, and its
+    process may be alive.
+    """
     try:
         handle = os.open(f"{part}{_LOCKS}", os.O_RDWR)
     except OSError:

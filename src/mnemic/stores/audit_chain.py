@@ -22,10 +22,9 @@ def follows(hashed: str, previous: str, event: str, sign: Sign | None = None) ->
 
 
 def first_broken(events: Iterable[AuditEvent], *, previous: str = "") -> int | None:
-    """Return the sequence of the first line that does not follow from the one before, or None where the whole chain
-    holds.
+    """Return the sequence of the first line that does not follow from its predecessor, or None if the chain is intact.
 
-    `events` start behind the line whose hash is `previous`: from the tenant's first line, that is the empty text.
+    `events` start after the line whose hash is `previous`, which is the empty text for the tenant's first line.
     """
     expected = None
     for event in events:

@@ -18,7 +18,7 @@ Sign = Callable[[str], str]
 
 
 def encode_event(event: AuditEvent) -> str:
-    """Encode what the chain's hash covers: everything about the event but the hash itself."""
+    """Encode the input of the chain's hash: all of the event except the hash itself."""
     scope = event.scope
     place = None if scope is None else {"level": scope.level.value, "owner": scope.owner}
     return dump(
@@ -53,7 +53,7 @@ def decode_event(text: str, digest: str) -> AuditEvent:
 
 def link(previous: str, event: str, sign: Sign | None = None) -> str:
     """Return the hash of an audit line: SHA-256 over the previous line's hash and the line's own canonical JSON. With
-    `sign` a colon and the signature of that follow: whoever can write rows can make hashes, and no signatures.
+    `sign` a colon and the signature of it follow: a writer of rows can compute hashes, but not signatures.
     """
     digest = hashlib.sha256(f"{previous}\n{event}".encode()).hexdigest()
     return digest if sign is None else f"{digest}:{sign(digest)}"

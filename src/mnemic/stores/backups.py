@@ -70,7 +70,7 @@ class Manifest:
             raise StoreCorrupt("backup_manifest", hint="not the manifest of a backup") from error
 
     def store_in(self, folder: Path) -> None:
-        """Write it beside the data, durably."""
+        """Write the manifest next to the data, durably."""
         (folder / MANIFEST).write_text(json.dumps(self.as_dict(), indent=2) + "\n", encoding="utf-8")
         synced(folder / MANIFEST)
 
@@ -117,9 +117,7 @@ def manifest_in(folder: Path, store: str) -> Manifest:
 
 
 def check_data(file: Path, manifest: Manifest) -> None:
-    """Raise StoreCorrupt (`backup_checksum`) where the data is not what the manifest says, InvalidInput
-    (`backup:missing`).
-    """
+    """Raise StoreCorrupt (`backup_checksum`) if the data differs from the manifest, InvalidInput (`backup:missing`)."""
     try:
         if digest(file) != manifest.sha256:
             raise StoreCorrupt("backup_checksum", hint="the copy is not what the manifest says")

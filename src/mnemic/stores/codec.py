@@ -94,7 +94,7 @@ def load(text: str) -> Any:
 
 
 def encode_memory(memory: Memory) -> str:
-    """`memory` as JSON, without its scope and its vector, which stores keep apart."""
+    """Return `memory` as JSON, without its scope and its vector, which stores keep in columns."""
     return dump(memory_fields(memory), "memory")
 
 
@@ -160,7 +160,7 @@ def _decode_source(fields: dict[str, Any]) -> Source:
 
 
 def checked_vector(vector: Vector | None, dimension: int) -> Vector | None:
-    """`vector` if it is None, or `dimension` finite float32 values of about unit length.
+    """Return `vector` if it is None or `dimension` finite float32 values of about unit length.
 
     Raises InvalidInput (`invalid_input:vector`) otherwise.
     """
@@ -214,7 +214,7 @@ _HINT = "the row is damaged; `mnemic doctor` names it, `mnemic forget` removes i
 
 
 def body_check(tenant: str, level: str, owner: str, body: bytes | str) -> int:
-    """Return the checksum of what a memory says, with the scope in which it does: 64 bits."""
+    """Return the checksum of a memory's content and scope: 64 bits."""
     digest = _in_scope(tenant, level, owner).copy()
     digest.update(body if isinstance(body, bytes) else body.encode())
     return int.from_bytes(digest.digest(), "little", signed=True)
@@ -247,7 +247,7 @@ DAMAGED = "[damaged]"
 
 
 def words_check(content: bytes, context: bytes, speaker: str | bytes | None, cues: bytes) -> int:
-    """Return the checksum of what the keyword list knows of a memory."""
+    """Return the checksum of the data of a memory in the keyword list."""
     return blob_check(content, context, speaker.encode() if isinstance(speaker, str) else speaker, cues)
 
 
@@ -280,7 +280,7 @@ def with_key(key: str, memory: Memory) -> Memory:
 
 
 def damaged(what: str) -> StoreCorrupt:
-    """Return the error that says a row of `what` is not what was written."""
+    """Return the error for a row of `what` that differs from what was written."""
     return StoreCorrupt(what, hint=_HINT)
 
 

@@ -40,7 +40,7 @@ class Growing:
 
 
 class Narrow(Growing):
-    """Whole numbers in as few bytes as the largest of them needs: most columns of a scope hold a few small ones."""
+    """Integers in as few bytes as the largest of them needs: most columns of a scope contain a few small ones."""
 
     def __init__(self) -> None:
         super().__init__(np.int8)
@@ -101,12 +101,12 @@ class Rare:
 
 
 _CHUNK = 1 << 14
-"""Vectors looked at together: what is in between stays in the processor's cache."""
+"""Number of vectors processed together, so that intermediate results stay in the processor's cache."""
 
 _NEVER = np.iinfo(np.uint16).max
 _LEAST, _PART = 2_000, 250
-"""At least so many, and one in so many, are brought back. On 29,600 vectors of messages 2,000 held 100 % of the 10
-nearest and 99.5 % of the 100 nearest (docs/benchmarks/performance.md).
+"""Minimum number of candidates, and one candidate per so many vectors. On 29,600 vectors of messages, 2,000 candidates
+contained 100 % of the 10 nearest and 99.5 % of the 100 nearest (docs/benchmarks/performance.md).
 """
 
 _FEWEST, _TIMES = 500, 10
@@ -160,8 +160,8 @@ class QuantisedVectors:
         return np.flatnonzero(apart <= np.partition(apart, most - 1)[most - 1])
 
     def closest(self, places: NDArray[np.int64], vector: NDArray[np.float32], *, limit: int) -> NDArray[np.int64]:
-        """Of these places the likely nearest, some times `limit`, by a closer look: what the signs alone say of the
-        product with `vector`, beside those that differ in the fewest.
+        """Return the likely nearest of these places, a multiple of `limit`: of those that differ in the fewest signs,
+        the ones with the highest product of signs and `vector`.
         """
         most = max(_FEWEST, _TIMES * limit)
         if len(places) <= most + limit:
@@ -204,7 +204,7 @@ Read = Callable[[Sequence[int]], Sequence[Vector | None]]
 """The stored vectors of these rows, in their order; None for a row that is not there, or has none."""
 
 _SAMPLE = 8192
-"""Vectors that tell the averages, at most."""
+"""Maximum number of vectors that the averages are computed from."""
 
 _PAGE = 1024
 """Vectors read from the store at a time."""
@@ -319,7 +319,7 @@ _LOWER = np.uint64(0xFFFFFFFF)
 
 
 class _Part(NamedTuple):
-    """The terms of up to `_SPAN` places from `first` on: each term once, in order, then where it stands."""
+    """Return the terms of up to `_SPAN` places from `first` on: each term once, in order, followed by its places."""
 
     first: int
     terms: NDArray[np.uint32]
@@ -384,7 +384,7 @@ class Postings:
             self.catch_up()
 
     def catch_up(self) -> bool:
-        """Take in what was appended; whether that was anything. A writer, which needs vectors only, leaves that to the
+        """Merge what was appended; return True if there was any. A writer, which needs vectors only, leaves that to the
         next search for words.
         """
         fields, self._waiting, self._waiting_bytes = self._waiting, [], 0
@@ -403,7 +403,7 @@ class Postings:
         return bool(fields)
 
     def of(self, term: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Return the places that hold `term`, each once, and how often."""
+        """Return the places that contain `term`, each once, and how often."""
         wanted = np.uint32(term)
         found = [held for part in (*self._full, self._open) if (held := part.of(wanted)) is not None]
         late = np.flatnonzero(self._late_terms.all == wanted)

@@ -1,4 +1,4 @@
-"""Damaged rows, for every store: what is known of a memory without its body, and a body as its columns need it."""
+"""Damaged rows, for every store: the memory as far as its columns are intact, and a body that matches its columns."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from mnemic.stores.sealing import Sealer
 
 UNREADABLE = (TypeError, ValueError, AttributeError, OverflowError, MnemicError)
-"""Exceptions of whatever reads damaged bytes."""
+"""Exceptions raised by reading damaged bytes."""
 
 
 def placeholder(row: Mapping[str, Any], place: tuple[str, str, str], **known: Any) -> Memory:
-    """Return the memory of a damaged row in the scope of that name, as far as its columns tell it, with `DAMAGED` as
-    its content. Raises StoreCorrupt (`memory`) where they do not.
+    """Return the memory of a damaged row in the scope of that name, with the fields that its columns give and `DAMAGED`
+    as its content. Raises StoreCorrupt (`memory`) if they are damaged as well.
     """
     try:
         at = moment_of(row["happened_at"])

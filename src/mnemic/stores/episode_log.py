@@ -31,11 +31,11 @@ _NAME, _FILES = "episodes-{number:06}.jsonl", "episodes-*.jsonl"
 
 
 class EpisodeLog:
-    """A `Projection` into the folder at `path`, which is made with its first line. Any number of processes may share
-    it: a lock file keeps them apart.
+    """A `Projection` into the folder at `path`, which is created with the first line. Any number of processes may share
+    it; a lock file serialises them.
 
-    A version that is there already is not written again. What is gone, superseded or expired leaves nothing behind in
-    any file. Raises InvalidConfig for a path that is no folder.
+    A version that exists is not written again. A memory that is removed, superseded or expired leaves no trace in any
+    file. Raises InvalidConfig for a path that is not a folder.
     """
 
     name = "episode_log"
@@ -49,7 +49,7 @@ class EpisodeLog:
         self._turn = threading.Lock()
 
     async def apply(self, changes: Sequence[Change]) -> None:
-        """Append what is new, take out what may not be read any more. Other kinds than `episodic` cost nothing."""
+        """Append new episodes, and remove those that may no longer be read. Other kinds than `episodic` are skipped."""
         shown = [change for change in changes if change.memory is None or change.memory.kind is Kind.EPISODIC]
         if shown:
             await asyncio.to_thread(self._locked, lambda: self._applied(shown))
@@ -80,7 +80,7 @@ class EpisodeLog:
             raise (StoreFull if full else StoreUnavailable)(self.name, hint=os.strerror(error.errno or 0)) from error
 
     def _look(self) -> None:
-        """Read what others have written since the last time, and forget what they have taken out."""
+        """Read the lines that others have written since the last call, and drop those that they have removed."""
         found = sorted(self._folder.glob(_FILES))
         self._files = {path: self._files.get(path) or _File(path) for path in found}
         for file in self._files.values():
@@ -131,7 +131,7 @@ class _File:
         self._inode = 0
 
     def look(self) -> None:
-        """Read what is new. A line that a crash cut off is taken away: its work comes again."""
+        """Read new lines. A line truncated by a crash is cut off: its entry is delivered again."""
         state = self.path.stat()
         if state.st_ino != self._inode or state.st_size < self.size:
             self.size, self.seen, self._inode = 0, {}, state.st_ino
@@ -155,8 +155,8 @@ class _File:
         self.look()
 
     def rewrite(self, gone: Set[_Place]) -> None:
-        """Rewrite the file without the lines of these memories; a crash leaves the old file or the new one. What was
-        there is overwritten.
+        """Rewrite the file without the lines of these memories; after a crash the old file or the new one exists. The
+        old content is overwritten.
         """
         part = self.path.with_suffix(".part")
         kept = [

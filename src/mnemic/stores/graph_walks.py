@@ -40,9 +40,9 @@ def distances(start: str, touching: Callable[[str], Iterable[Relation]], *, hops
 def ways(
     distance: Mapping[str, int], relations: Iterable[Relation], wanted: Collection[str]
 ) -> dict[str, tuple[Relation, ...]]:
-    """Return the way to each of `wanted` from the node at distance 0, by relations between nodes one step apart.
+    """Return the path to each of `wanted` from the node at distance 0, by relations between nodes one step apart.
 
-    Where several lead there, the relation of the newest memory is taken: memory_ids sort by creation.
+    Of several paths the relation of the newest memory is taken: memory_ids sort by creation.
     """
     steps: dict[str, tuple[Relation, str]] = {}
     for relation in sorted(relations, key=_age, reverse=True):

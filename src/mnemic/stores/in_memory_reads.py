@@ -1,7 +1,6 @@
-"""Reads over memories that are all in this process: plain and complete, the meaning that every index must keep.
+"""Reads over memories that are all in this process: the reference implementation, whose results every index must give.
 
-The in-process store reads so; every store does where it is asked what was believed at an earlier moment, for which it
-keeps no index.
+The in-process store uses it, and so does every store for reads as of an earlier moment, for which it keeps no index.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ class StoredMemories:
     history: dict[tuple[str, str], tuple[Memory, ...]] = field(default_factory=dict)
     turns: dict[tuple[str, str], int] = field(default_factory=dict)
     damaged: set[tuple[str, str]] = field(default_factory=set)
-    """Those of which no more is known than a job needs to remove them: they are in no list."""
+    """Memories of which only the fields for their removal are known: they are in no list."""
 
     @classmethod
     def joined(cls, several: Sequence[StoredMemories]) -> StoredMemories:
@@ -99,7 +98,7 @@ class StoredMemories:
 
 
 class InMemorySnapshot:
-    """The port's `Snapshot` on `held`, which nobody changes while it is read."""
+    """The port's `Snapshot` on `held`, which must not change while it is read."""
 
     def __init__(self, held: StoredMemories, *, space: VectorSpace, bm25: Bm25) -> None:
         self._held = held
@@ -200,10 +199,9 @@ async def believed(
     space: VectorSpace,
     bm25: Bm25,
 ) -> InMemorySnapshot:
-    """Return what `moment` knows of `scopes` as it was believed at `known_at`: the port's `Snapshot.believed` for every
-    store.
+    """Return the state of `scopes` as it was known at `known_at`: the port's `Snapshot.believed` for every store.
 
-    Only what has changed since is looked up in the history.
+    Only memories that have changed since are looked up in the history.
     """
     held = StoredMemories()
     if scopes:
@@ -253,7 +251,7 @@ class Terms(NamedTuple):
 
     @classmethod
     def of(cls, memory: Memory) -> Self:
-        """Of what the memory says now."""
+        """Return cues of the memory's current content."""
         content, context = (analyse(text, stems=True) for text in fields_of(memory))
         counts = Counter(content.sequence + content.extras), Counter(context.sequence + context.extras)
         return cls(counts, (counts[0].total(), counts[1].total()))
@@ -264,8 +262,8 @@ class Terms(NamedTuple):
 
 
 def _by_words(memories: Mapping[str, tuple[Memory, Terms]], query: str, bm25: Bm25) -> dict[str, float]:
-    """BM25 scores of those of the memories of one scope, by id, that hold a word of the query and all its phrases; its
-    statistics count the active ones.
+    """Return the BM25 scores, by id, of the memories of one scope that contain a word of the query and all its phrases;
+    statistics are those of the active ones.
     """
     wanted, phrases = parse_query(query)
     active = [terms for memory, terms in memories.values() if memory.status is Status.ACTIVE]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from mnemic.ports import Clock
 
 MAX_SESSIONS = 10_000
-"""Sessions held at most; beyond, the one that was silent longest ends."""
+"""Maximum number of sessions; beyond it, the one that was idle longest ends."""
 
 
 @dataclass(slots=True)

@@ -31,7 +31,9 @@ class Jobs(ABC):
 
     @abstractmethod
     async def _read_outbox(self, name: str, *given: Any) -> Any:
-        """Return what the function `name` of the store's module `outbox` reads for these values, as of one moment."""
+        """Return the result of the function `name` of the store's module `outbox` for these values, as
+        of one moment.
+        """
 
     @abstractmethod
     async def _change_outbox(self, name: str, *given: Any) -> None:

@@ -14,8 +14,8 @@ BYTES = 4_000
 
 
 class Recalled:
-    """Memories by identifier, each with the place in the index that it was read at: a memory that changes gets another
-    place, so what is at the same place is still the same.
+    """Memories by identifier, each with the index place that it was read at. A memory that changes moves to another
+    place, so a memory at the same place is unchanged.
     """
 
     def __init__(self) -> None:

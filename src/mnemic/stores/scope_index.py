@@ -1,8 +1,8 @@
-"""The memories of one scope, held ready for the three ranked lists: by cosine, by BM25, by recency.
+"""Search index of one scope, for the three ranked lists: by cosine, by BM25, by recency.
 
-The whole point is the word *one*: what a search costs and what its statistics say depends on the scope's own memories,
-never on other people's. Up to `EXACT_UP_TO` memories vectors are compared exactly, one product for each; beyond, those
-that a sketch of their signs brings, and where the store can read them again the vectors themselves are not kept.
+One index per scope, so that the cost of a search and its statistics depend on the scope's own memories and never on
+other people's. Up to `EXACT_UP_TO` memories, vectors are compared exactly, one product for each. Beyond that, 1-bit
+quantised vectors preselect candidates, and if the store can read vectors again, full vectors are not kept.
 """
 
 from __future__ import annotations
@@ -70,10 +70,9 @@ def moments_of(micros: NDArray[np.int64]) -> list[datetime]:
 
 
 class ScopeIndex:
-    """A scope's memories by place. A changed memory moves to a new place; the old one is marked as gone.
+    """Memories of a scope by place. A changed memory moves to a new place; the old one is marked as gone.
 
-    `seen` is the scope's change count up to which the index is complete; whoever feeds the index keeps it. Not safe for
-    use by two threads at once.
+    `seen` is the scope's change count up to which the index is complete; its owner maintains it. Not thread-safe.
     """
 
     def __init__(self, dimension: int, bm25: Bm25, *, rereads: bool = False) -> None:
@@ -100,8 +99,8 @@ class ScopeIndex:
 
     @property
     def nbytes(self) -> int:
-        """Memory in use, about: arrays exactly, what Python holds by estimate. Added up when it has changed: every
-        look at an index asks for it.
+        """Approximate memory in use: arrays exactly, Python objects by estimate. Recomputed after changes only, since
+        every use of an index asks for it.
         """
         if self._weight is None:
             self._weight = self._weighed()
@@ -262,7 +261,7 @@ class ScopeIndex:
         return frozenset(name for name in map(self._names.__getitem__, spoken.tolist()) if name is not None)
 
     def _coded(self, names: Sequence[str | None]) -> list[int]:
-        """Return the numbers that stand for `names` in this index."""
+        """Return the numbers that represent `names` in this index."""
         for name in dict.fromkeys(names):
             if name not in self._codes:
                 self._codes[name] = len(self._names)
@@ -353,7 +352,7 @@ class ScopeIndex:
 
 
 _FIRST = 1 << 16
-"""Places that a dict alone knows: beyond, those of before are sorted, and the dict holds the latest."""
+"""Number of places that a dict alone maps: older ones are sorted, and the dict has the latest."""
 
 _LATE, _PART = 4096, 64
 """Places that wait in the dict then, and one in so many of those that are sorted."""
@@ -386,7 +385,7 @@ class Lookup:
             self._settle()
 
     def find(self, names: Sequence[Hashable]) -> NDArray[np.int64]:
-        """Return the last place of each name, -1 where there is none."""
+        """Return the last place of each name, -1 if there is none."""
         found = np.array([self._late.get(name, -1) for name in names], np.int64)
         if len(self._order):
             missing = np.flatnonzero(found < 0)
@@ -445,11 +444,11 @@ class Identifiers:
                 self._odd_places[memory_id] = first + offset
 
     def of_rows(self, row_ids: Sequence[int]) -> NDArray[np.int64]:
-        """Return the last place of each row, -1 where there is none."""
+        """Return the last place of each row, -1 if there is none."""
         return self._by_row.find(row_ids)
 
     def of_ids(self, memory_ids: Sequence[str]) -> NDArray[np.int64]:
-        """Return the last place of each memory, -1 where there is none."""
+        """Return the last place of each memory, -1 if there is none."""
         places = self._by_name.find(memory_ids)
         if self._odd:
             for number, memory_id in enumerate(memory_ids):
@@ -485,13 +484,13 @@ MOST = 256
 """Vectors kept in mind, the latest."""
 
 _ROWS = 4096
-"""Vectors of the scope multiplied at a time: what comes of them stays in the processor's cache."""
+"""Number of vectors multiplied at a time, so that the products stay in the processor's cache."""
 
 _SLACK = 1e-4
 """Bound of the difference between two ways of adding up the same products: a hundred times the largest seen."""
 
 _MOST_NEAR = 256
-"""Places kept for one vector, the nearest: some times what a write compares itself with."""
+"""Number of nearest places kept for one vector: a multiple of the neighbours that a write compares."""
 
 
 class Near(NamedTuple):
@@ -503,8 +502,8 @@ class Near(NamedTuple):
 
 
 class Expected:
-    """Record of what was seen of the vectors to come. A place keeps its vector for good, so it stays true as places are
-    added.
+    """Batched similarity: the nearest places of vectors that are about to be compared. A place keeps its vector for
+    good, so the result stays valid while places are added.
     """
 
     def __init__(self) -> None:
@@ -530,8 +529,8 @@ class Expected:
         self.nbytes = sum(near.places.nbytes + len(vector) for vector, near in self._near.items())
 
     def near(self, vector: Vector, at_least: float, size: int) -> tuple[NDArray[np.int64], float] | None:
-        """Of `size` places those that may be at least `at_least` near to `vector`, and all that nobody looked at, with
-        the cosine from which on none is missing; None where nothing is known.
+        """Return those of `size` places whose cosine to `vector` may be `at_least`, and all that were added since, with
+        the cosine from which on none is missing; None if the vector was not prefetched.
         """
         near = self._near.get(vector)
         if near is None:
@@ -549,7 +548,7 @@ def _cut(near: Near, places: NDArray[np.int32], scores: NDArray[np.float32]) -> 
 
 
 class Slot:
-    """One scope's index, and a lock for whoever shares it between threads."""
+    """Index of one scope, with a lock for threads that share it."""
 
     __slots__ = ("index", "lock")
 
@@ -559,9 +558,9 @@ class Slot:
 
 
 class IndexCache:
-    """Slots by scope, named as the store names it. Whoever has used one says how much it weighs now. Safe for threads.
+    """LRU cache of slots by scope. Users report the size of a slot after each use. Thread-safe.
 
-    Where the store `rereads` vectors, an index of a large scope does not keep them.
+    If the store `rereads` vectors, the index of a large scope does not keep them.
     """
 
     def __init__(self, *, dimension: int, bm25: Bm25, budget: int, rereads: bool = False) -> None:
@@ -587,7 +586,9 @@ class IndexCache:
             return slot
 
     def weigh(self, scope: Hashable, size: int) -> None:
-        """Note what the scope's index takes, in bytes, and drop others until all fit; the last one stays."""
+        """Record the size of the scope's index in bytes, and evict others until all fit; the last one
+        is never evicted.
+        """
         with self._lock:
             self._sizes[scope] = size
             while len(self._slots) > 1 and sum(self._sizes.values()) > self._budget:

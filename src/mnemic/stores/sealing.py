@@ -1,8 +1,8 @@
-"""Sealing of what a memory says, in its row, with the data key of its subject.
+"""Encryption of a memory's content in its row, with the data key of its subject.
 
-Sealed are content, context, data, and the quote, speaker and ref of the source; where the store searches in rows it has
-opened, the vector and the hashed words too. What filters, constraints and jobs go by stays as it is: identifiers,
-scope, kind, status, key, category, session, times, fingerprint. A row says by itself whether it is sealed: sealed and
+Encrypted are content, context, data, and the quote, speaker and ref of the source; in a store that searches decrypted
+rows, the vector and the hashed words too. Fields used by filters, constraints and jobs stay in the clear: identifiers,
+scope, kind, status, key, category, session, times, fingerprint. A row itself shows whether it is sealed: sealed and
 plain rows may be in one store.
 """
 
@@ -27,8 +27,8 @@ ERASED = "[erased]"
 """The content of a memory whose subject was erased after this copy of the store was made."""
 
 KEPT_DECODED = 4096
-"""Memories kept decoded, those that were read last, by the very bytes of their rows: rows are still read and compared,
-so a changed or damaged one is decoded and checked anew.
+"""Maximum number of decoded memories in the cache, least recently read first out, keyed by the bytes of their rows:
+rows are still read and compared, so a changed or damaged one is decoded and checked again.
 """
 
 _SAID = ("content", "context", "data")
@@ -37,7 +37,7 @@ _LENGTH = struct.Struct("<I")
 
 
 class Searched(NamedTuple):
-    """Data that a search needs of a memory besides its columns."""
+    """Data of a memory that a search needs in addition to its columns."""
 
     vector: Vector | None
     content: bytes
@@ -50,10 +50,10 @@ NOTHING = Searched(None, b"", b"", None, CUES.pack(0, 0.0, False, False))
 
 
 class Sealer:
-    """Opens what is sealed, with `keyring`; seals what is written where it `seals`. Raises KeyFailed.
+    """Decrypts sealed content with `keyring`; encrypts new content if it `seals`. Raises KeyFailed.
 
-    A memory whose data key was destroyed reads as erased: no content but `ERASED`, no data, no vector, no words.
-    `vectors`: those of sealed rows are sealed too.
+    A memory whose data key was destroyed reads as erased: `ERASED` as its content, no data, no vector, no words.
+    `vectors`: the vectors of sealed rows are sealed too.
     """
 
     def __init__(self, keyring: Keyring | None = None, *, seals: bool = False, vectors: bool = True) -> None:
@@ -169,7 +169,7 @@ class Sealer:
 
 
 def body_anew(text: str, anew: Anew) -> str | None:
-    """Return the body with what `anew` gives for what is sealed in it; None where it stays as it is."""
+    """Return the body with its sealed content replaced by the result of `anew`; None if nothing changes."""
     fields = load(text)
     if "sealed" not in fields:
         return None

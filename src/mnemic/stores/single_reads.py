@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 class Held(NamedTuple):
-    """Parameters of the port's `held`."""
+    """Arguments of the port's `held`."""
 
     tenant: str
     statuses: frozenset[Status]

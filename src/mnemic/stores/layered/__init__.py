@@ -1,7 +1,7 @@
-"""A record store over ten verbs of a database: the audit chain, the outbox, idempotency, usage, vector spaces, sealing,
-time travel and traces are written here once.
+"""Record store over ten verbs of a database: audit chain, outbox, idempotency, usage, vector spaces, sealing, time
+travel and traces are implemented here once.
 
-`RowStore` (`mnemic.ports.row_store`) is what a database gives, `LayeredStore` what the engine uses.
+`RowStore` (`mnemic.ports.row_store`) is the database's side, `LayeredStore` the engine's.
 """
 
 from __future__ import annotations

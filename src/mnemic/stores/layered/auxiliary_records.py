@@ -1,4 +1,4 @@
-"""Records beside the memories, over rows: secrets, marks, and the receipts of requests."""
+"""Records other than memories, over rows: secrets, marks, and the receipts of requests."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ async def marks(rows: RowReads, tenant: str, prefix: str, after: str | None, lim
 
 
 def _behind(prefix: str) -> str | None:
-    """Return the first text that comes after all that begin with `prefix`, byte by byte; None where there is none."""
+    """Return the first text, byte by byte, after all that begin with `prefix`; None if there is none."""
     start = prefix.rstrip("\U0010ffff")
     if not start:
         return None

@@ -47,7 +47,7 @@ def home_of(row: MemoryRow | PlaceRow) -> tuple[str, str, str]:
 
 
 def column_values(memory: Memory) -> tuple[str, int, str, str, str | None, str]:
-    """Return what the columns of a row say of the memory, from its identifier to its fingerprint."""
+    """Return the fields of the memory that a row's columns give, from its identifier to its fingerprint."""
     kind, status = memory.kind.value, memory.status.value
     return memory.memory_id, memory.version, kind, status, memory.key, memory.fingerprint
 
@@ -94,8 +94,8 @@ class Rows:
         return PlaceRow(tenant, memory.memory_id, level, owner, *columns)
 
     def memory(self, row: MemoryRow) -> Memory:
-        """Return the memory of a row of `MEMORY`. A damaged vector is none; raises StoreCorrupt (`memory`) where
-        anything else is not what was written.
+        """Return the memory of a row of `MEMORY`. A damaged vector is dropped; raises StoreCorrupt (`memory`) if
+        anything else differs from what was written.
         """
         vector = row.vector
         if vector is not None and row.vector_check != blob_check(vector):
@@ -143,7 +143,7 @@ class Scopes:
         self._count = 0
 
     async def held(self, rows: RowReads, scope: Scope) -> tuple[int, StoredMemories]:
-        """Return the number of changes of the scope and its memories, which nobody may change."""
+        """Return the number of changes of the scope, and its memories, which callers must not change."""
         known = await rows.get(SCOPE, [place_of(scope)])
         changes = known[0][-1] if known else 0
         kept = self._kept.get(scope)

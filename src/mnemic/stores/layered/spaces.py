@@ -1,4 +1,4 @@
-"""Vector spaces over rows: the one in use, and one that is filled beside it."""
+"""Vector spaces over rows: the current one, and one that is being filled."""
 
 from __future__ import annotations
 
@@ -79,6 +79,6 @@ async def _filling(rows: RowReads) -> VectorSpace:
 
 
 async def _drop(rows: RowChange) -> None:
-    """Give up what is being filled."""
+    """Drop the space that is being filled."""
     await rows.remove(NEXT_VECTOR, [row[:3] for row in await rows.scan(NEXT_VECTOR, ())])
     await rows.remove(SPACE, [("next",)])

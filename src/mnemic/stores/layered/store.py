@@ -42,11 +42,11 @@ T = TypeVar("T")
 
 
 class LayeredStore(SingleReads):
-    """A `RecordStore` on `rows`. With a `keyring` sealed memories are opened; where it `seals` too, what is written is
-    sealed with the data key of its subject (`mnemic.stores.sealing`).
+    """A `RecordStore` on `rows`. With a `keyring` sealed memories are decrypted; if it `seals` too, new content is
+    encrypted with the data key of its subject (`mnemic.stores.sealing`).
 
-    A search reads the memories of its scopes, which are kept in this process until they change: right for scopes of
-    some thousand memories. A database that searches by itself implements `RecordStore`.
+    A search reads the memories of its scopes, which are cached in this process until they change: suitable for scopes
+    of some thousand memories. A database with its own search implements `RecordStore`.
     """
 
     _transaction: type[LayeredTransaction] = LayeredTransaction
@@ -121,7 +121,7 @@ class LayeredStore(SingleReads):
         return True
 
     async def clear_space(self) -> None:
-        """Nothing is left: the change itself gave up what was before."""
+        """Do nothing: the switch itself has removed the previous space."""
 
     async def secret(self, tenant: str) -> bytes:
         return await self._ready.transact(lambda rows: auxiliary_records.secret(rows, tenant))

@@ -19,7 +19,7 @@ _PAGE = 500
 
 
 async def held(rows: RowReads, memories: Rows, wanted: Held) -> list[Memory]:
-    """Return the port's `held`."""
+    """Return the memories that the port's `held` asks for."""
     found: list[Memory] = []
     after = wanted.after
     while len(found) < wanted.limit and (page := await _page(rows, wanted, after)):
@@ -90,7 +90,7 @@ async def damaged_rows(rows: RowReads, memories: Rows, tenant: str) -> list[Dama
 
 
 async def _sides(rows: RowReads, tenant: str) -> list[Damage]:
-    """Return the same of what is kept beside the memories."""
+    """Return the same for records other than memories."""
     marks = await rows.scan(MARK, (tenant,))
     requests, secrets = await rows.scan(REQUEST, (tenant,)), await rows.get(TENANT, [(tenant,)])
     checks: list[tuple[str, Callable[[], object]]] = [

@@ -197,7 +197,7 @@ async def present(rows: RowReads, use: str = "present") -> VectorSpace | None:
 
 
 async def usage(rows: RowReads, tenant: str, since: datetime, scope: Scope | None) -> dict[Kind, Usage]:
-    """Return the port's `usage`: what is held from the counters, what is recent from the order of identifiers."""
+    """Return the port's `usage`: totals from the counters, recent numbers from the order of identifiers."""
     prefix = (tenant,) if scope is None else place_of(scope)
     recent: Counter[str] = Counter()
     # No identifier is `first_id` itself: it is the beginning of one.

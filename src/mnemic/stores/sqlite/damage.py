@@ -76,8 +76,8 @@ _FILLED_VERSION = "UPDATE memory_version SET checksum = ? WHERE tenant = ? AND m
 
 
 def placeholder(connection: apsw.Connection, row_id: int) -> Memory:
-    """Return the memory of a damaged row, as far as its columns tell it, with `DAMAGED` as its content. Raises
-    StoreCorrupt (`memory`) where they do not.
+    """Return the memory of a damaged row, with the fields that its columns give and `DAMAGED` as its content. Raises
+    StoreCorrupt (`memory`) if they are damaged as well.
     """
     found: Any = connection.execute(_PLACEHOLDER, (row_id,)).fetchone()
     if found is None:

@@ -52,8 +52,8 @@ _IDENTIFIER = re.compile(
 
 
 def held(connection: apsw.Connection, rows: Rows, wanted: Held) -> list[Memory]:
-    """Return the port's `held`. A damaged row is returned with the fields known without its body: a job must be able to
-    remove it.
+    """Return the memories that the port's `held` asks for. A damaged row is returned with the fields known without its
+    body, so that a job can remove it.
     """
     asked = {
         "tenant": wanted.tenant,

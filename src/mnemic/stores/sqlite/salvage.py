@@ -72,7 +72,7 @@ class Salvaged:
 
 @dataclass(slots=True)
 class _Found:
-    """The records of a file by their table, as their form tells it."""
+    """The records of a file by their table, recognised by their form."""
 
     scopes: dict[int, tuple[Any, ...]] = field(default_factory=dict)
     scope_index: dict[int, tuple[Any, ...]] = field(default_factory=dict)

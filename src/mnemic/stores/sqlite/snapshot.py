@@ -235,7 +235,7 @@ class SqliteSnapshot:
         return {row_id for (row_id,) in rows} | self._sealed_with_phrases(scope_id, phrases)
 
     def _sealed_with_phrases(self, scope_id: int, phrases: list[list[int]]) -> set[int]:
-        """Return the same among the sealed rows, of which no phrase is in the file: each of them is opened."""
+        """Return the same for the sealed rows, whose phrases are not in the file: each row is decrypted."""
         sealed = self._connection.execute(_SEALED, {"scope_id": scope_id})
         opened = ((row_id, self._rows.sealer.found(memory_id, Searched(*row))) for row_id, memory_id, *row in sealed)
         return {row_id for row_id, found in opened if holds_phrases(found.content, found.context, phrases)}

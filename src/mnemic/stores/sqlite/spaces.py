@@ -58,7 +58,7 @@ def given_up(connection: apsw.Connection, space: VectorSpace) -> bool:
 
 
 def begin(connection: apsw.Connection, space: VectorSpace) -> None:
-    """Begin to fill `space`, unless another process has begun meanwhile."""
+    """Start to fill `space`, unless another process has started meanwhile."""
     with immediate(connection):
         if present(connection, _NEXT) == space:
             return

@@ -1,4 +1,4 @@
-"""Threads for blocking work: one writer and a few readers, none of them the event loop's."""
+"""Threads for blocking work: one writer and a few readers, none of them on the event loop."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ T = TypeVar("T")
 
 
 async def finished(job: Future[T]) -> T:
-    """Return the job's result. Cancelled before the job has begun, it never runs; cancelled later, it is waited for.
+    """Return the job's result. A job that is cancelled before it starts never runs; one that is cancelled later is
+    waited for.
 
     So a cancelled call leaves either nothing or a whole transaction, never one that is still running.
     """
@@ -79,7 +80,7 @@ class Readers:
 
 @contextmanager
 def reading(connection: apsw.Connection) -> Iterator[None]:
-    """One moment of the file, whatever others write meanwhile."""
+    """Open a snapshot of the file, unaffected by concurrent writes."""
     # Deferred: the snapshot begins with the first statement that reads.
     connection.execute("BEGIN")
     try:
@@ -152,7 +153,7 @@ class Groups:
         self._waiting: deque[_Job] = deque()
 
     def submit(self, work: Work, deadline: Deadline | None) -> Future[Any]:
-        """Return the result of `work`, once it is committed. Cancelled before it has begun, it never runs."""
+        """Return the result of `work`, once it is committed. If cancelled before it starts, it never runs."""
         job = _Job(work, deadline)
         self._waiting.append(job)
         # One run per job, although a run may execute many: the later ones find an empty queue and return at once.

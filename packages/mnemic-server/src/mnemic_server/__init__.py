@@ -1,5 +1,5 @@
-"""THE SERVICE: memory over HTTP, for whom the credential says.
+"""THE SERVICE: memory over HTTP, for the user that the credential represents.
 
-`credentials` who may call, `problems` how errors look, `boundary` what is refused before anything is parsed, `routes`
-one file for each kind of caller, `app` puts them together, `server` runs it.
+`credentials` authenticates callers, `request_limits` refuses requests before they are parsed, `problems` renders
+errors, `routes` has one file for each resource, `app` assembles them, `server` runs it.
 """

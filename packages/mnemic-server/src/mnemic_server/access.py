@@ -43,9 +43,9 @@ _bearer = HTTPBearer(auto_error=False, description="An API key, a token of this 
 
 @dataclass(slots=True)
 class Rate:
-    """A token bucket for each caller: `per_second` calls, up to `burst` at once. Keeps at most `callers` of them.
+    """Token bucket for each caller: `per_second` calls, up to `burst` at once. Tracks at most `callers` of them.
 
-    A call may count as several. It is taken as soon as one is left, and what it takes beyond is waited for after it.
+    A call may cost several tokens. It is admitted as soon as one is left; the debt delays the calls after it.
     """
 
     clock: Clock
@@ -73,9 +73,8 @@ class Rate:
 
 @dataclass(slots=True, kw_only=True)
 class Service:
-    """Objects that every route works with. `open_to` is the principal of calls without a credential; None: they are
-    refused. `profiles` knows what the makers of an agent say of it. `home` is the tenant whose admins are the service's
-    own.
+    """Objects that every route works with. `open_to` is the principal of calls without a credential; None refuses them.
+    `profiles` are the agents' profiles by their makers. `home` is the tenant whose admins administer the service.
     """
 
     engine: MemoryEngine
@@ -101,7 +100,7 @@ class Service:
     streams: Streams = field(default_factory=Streams)
     profiles: Callable[[str], Profile | None] = lambda _: None
     running: set[asyncio.Task[Any]] = field(default_factory=set)
-    """Turns that go on although nobody may be listening any more."""
+    """Turns that continue after their caller has disconnected."""
 
 
 async def service_of(request: Request) -> Service:
@@ -111,7 +110,7 @@ async def service_of(request: Request) -> Service:
 
 
 AnyService = Annotated[Service, Depends(service_of)]
-"""For what is no tenant's."""
+"""View for callers without a tenant."""
 
 
 async def principal_of(request: Request, service: AnyService, _: Annotated[Any, Depends(_bearer)] = None) -> Principal:
@@ -151,7 +150,7 @@ TheService = Annotated[Service, Depends(governed)]
 
 
 def require_rate(principal: Principal, request: HTTPConnection, service: Service) -> None:
-    """Take what a request counts for of the credential's rate, but for what was taken before. Refuses with 429."""
+    """Charge a request to the credential's rate, except for the part that was charged before. Refuses with 429."""
     state = request.scope.get("state", {})
     _take(principal, request, service, state.get(BODY_BYTES, 0))
 
@@ -169,8 +168,9 @@ def _take(principal: Principal, request: HTTPConnection, service: Service, size:
 
 
 def _of_tenant(rate: Rate, principal: Principal, calls: float) -> float:
-    """Take calls of the tenant's rate, of which no credential has more than are left, as with places (`shares`): one
-    that is faster than its tenant may be leaves half of the burst to the others. Returns the seconds to wait, or 0.
+    """Charge calls to the tenant's rate, of which one credential never gets more than remains (`concurrency_shares`): a
+    credential that is faster than its tenant's rate leaves half of the burst to the others. Returns the seconds to
+    wait, or 0.
     """
     own = f"{principal.tenant}\x1f{principal.key_id}"
     if rate.burst - rate.left(own) > rate.left(principal.tenant):
@@ -182,9 +182,9 @@ def _of_tenant(rate: Rate, principal: Principal, calls: float) -> float:
 
 
 async def admit(request: HTTPConnection, size: int, *, service: Service) -> Principal:
-    """Return the principal of a request's credential. Take what a body of `size` counts for, be it before it is read;
-    the route need do neither again. Refuses with 401 where the credential opens nothing, with 403 what another site's
-    page sends, with 429 past the rate.
+    """Return the principal of a request's credential, and charge a body of `size` before it is read; the route need do
+    neither again. Refuses with 401 a credential that is invalid, with 403 a request from another site's page, with 429
+    one beyond the rate.
     """
     state = request.scope.setdefault("state", {})
     principal: Principal | None = state.get(_KNOWN) or await credential_of(request, service)
@@ -216,8 +216,9 @@ async def credential_of(request: HTTPConnection, service: Service) -> Principal 
 
 
 async def _browsing(service: Service, request: HTTPConnection) -> Principal | None:
-    """Return the principal of a request without an Authorization header. What a browser adds by itself proves no will:
-    such a request must come from a page of this service, and what changes anything must carry the session's CSRF token.
+    """Return the principal of a request without an Authorization header. A cookie, which a browser adds by itself,
+    proves no intent: such a request must come from a page of this service, and one that changes anything must carry the
+    session's CSRF token.
     """
     cookie = session_cookie(request, secure=is_secure(request, service))
     session = None if service.open_to else await service.sessions.find(cookie)
@@ -233,8 +234,8 @@ async def _browsing(service: Service, request: HTTPConnection) -> Principal | No
 
 
 def require_same_origin(request: HTTPConnection, service: Service, *, loopback: bool = False) -> None:
-    """Refuse with 403 what a browser sends on behalf of another site's page (Fetch metadata, Origin). With `loopback`
-    also what comes under a name that is not this machine's: a page whose name was made to point here (DNS rebinding).
+    """Refuse with 403 a request that a browser sends for another site's page (Fetch metadata, Origin). With `loopback`
+    also one under a host name other than this machine's (DNS rebinding).
     """
     refuse_foreign_origin(request, service)
     if request.headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
@@ -244,8 +245,8 @@ def require_same_origin(request: HTTPConnection, service: Service, *, loopback: 
 
 
 def refuse_foreign_origin(request: HTTPConnection, service: Service) -> None:
-    """Refuse with 403 what a page of another site asks for: of another host or port, or a page without TLS where
-    browsers reach the service by TLS. Clients that are no browsers name no origin.
+    """Refuse with 403 a request from a page of another site: of another host or port, or a page without TLS if browsers
+    reach the service by TLS. Clients other than browsers send no origin.
     """
     origin = request.headers.get("origin")
     if origin is None:
@@ -261,7 +262,7 @@ def is_secure(request: HTTPConnection, service: Service) -> bool:
 
 
 def require_role(principal: Principal, *roles: Role) -> None:
-    """Refuse with 403 who has none of `roles`."""
+    """Refuse with 403 a caller without any of `roles`."""
     if principal.roles.isdisjoint(roles):
         raise _lacking(*roles)
 
@@ -271,7 +272,7 @@ def _lacking(*roles: Role) -> Refused:
 
 
 def is_service_admin(principal: Principal, service: Service) -> bool:
-    """Return True if the caller acts across tenants: an admin of the service's own tenant, and nobody else."""
+    """Return True if the caller acts across tenants: only an admin of the service's own tenant does."""
     return Role.ADMIN in principal.roles and principal.tenant == service.home
 
 
@@ -282,8 +283,8 @@ def require_service_admin(principal: Principal, service: Service) -> None:
 
 
 def manages(principal: Principal, service: Service, *, tenant: str, roles: Collection[str]) -> Refused | None:
-    """Return the reason why the caller may not manage keys of `tenant` with `roles`; None where it may. The one rule
-    for making, reading, rotating and revoking a key: whoever gets a key's secret can do what the key can.
+    """Return the reason why the caller may not manage keys of `tenant` with `roles`; None if it may. The one rule for
+    creating, reading, rotating and revoking a key: a caller who gets a key's secret can do everything the key can.
     """
     if principal.roles.isdisjoint({Role.ADMIN, Role.OPERATOR}):
         return _lacking(Role.ADMIN, Role.OPERATOR)
@@ -352,8 +353,8 @@ async def review_desk(
 async def deciding(
     desk: Annotated[ReviewDesk, Depends(review_desk)], principal: Annotated[Principal, Depends(principal_of)]
 ) -> ReviewDesk:
-    """Return a dependency: the view of a person who decides. An application is refused with 403: nobody could tell it
-    from whoever proposed what it decides on.
+    """Return a dependency: the view of a person who decides. An application is refused with 403: it could not be
+    distinguished from the proposer of what it decides on.
     """
     require_user(principal)
     return desk

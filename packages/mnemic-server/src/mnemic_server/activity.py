@@ -44,7 +44,7 @@ def _answer(counted: dict[date, Counter[str]], *, complete: bool) -> dict[str, A
 
 
 def _name(event: AuditEvent) -> str | None:
-    """Return what a line counts as; None for what no chart shows."""
+    """Return the category of a line; None for a line that no chart shows."""
     if event.action in (INJECTED, RAN):
         return "used" if event.action == INJECTED else None
     if event.memory_id is None:

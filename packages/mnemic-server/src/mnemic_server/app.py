@@ -105,12 +105,11 @@ def create_app(
 ) -> ASGIApp:
     """Return the service around `engine`, which it opens and closes.
 
-    `client` lets people sign in to the console at the `provider`. `open_to` answers calls without a credential as this
-    principal: for one person's own machine only. `url` is the address of the service for browsers; pages of the
-    `origins` may call it with a credential of their own. `home` is the tenant whose admins are the service's.
-    `profiles` gives what is said of an agent. With `private_webhooks` a webhook may lead into the service's own
-    network; `settings` are those that an admin of the service is shown. `observers` are called for every request,
-    beside the `meter`.
+    `client` enables sign-in to the console at the `provider`. `open_to` is the principal of calls without a credential:
+    only for a personal machine. `url` is the public address of the service; pages of the `origins` may call it with
+    their own credential. `home` is the tenant whose admins administer the service. `profiles` are the agents' profiles.
+    With `private_webhooks` webhooks may point into the service's own network; `settings` are shown to admins of the
+    service. `observers` are called for every request, in addition to the `meter`.
     """
     api_keys = ApiKeys(engine.store, engine.clock)
     tokens = Tokens(api_keys, engine.clock, provider)
@@ -162,8 +161,8 @@ def _observed(service: Service, bounds: Bounds | None, observers: Sequence[Obser
 
 
 def _shared(app: ASGIApp, origins: Collection[str]) -> ASGIApp:
-    """Return the application as pages of other origins may call it: with a credential that they show themselves.
-    Cookies count for nothing there, so that nobody acts as whoever is signed in to the console.
+    """Return the application for pages of other origins, which must present a credential themselves. Cookies are
+    ignored there, so that no page acts as the user who is signed in to the console.
     """
     return CORSMiddleware(
         app,
@@ -227,7 +226,7 @@ def _tool_server(service: Service) -> list[Route]:
 
 
 def _problems() -> dict[int | str, dict[str, Any]]:
-    """Return the problems that every route may answer besides its own."""
+    """Return the problems that every route may answer in addition to its own."""
     schema = {"schema": {"$ref": "#/components/schemas/Problem"}}
     return {status: {"description": "A problem", "content": {MEDIA_TYPE: schema}} for status in _PROBLEMS}
 

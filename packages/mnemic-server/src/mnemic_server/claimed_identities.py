@@ -1,13 +1,13 @@
-"""User ids and tenants from the claims of a provider's token: every legal `sub` has one, and no two have the same.
+"""User ids and tenants from the claims of a provider's token: an injective mapping of every legal `sub`.
 
-OpenID Connect lets a `sub` be any text of up to 255 ASCII characters (Core 1.0, section 2): `auth0|123`, an address of
-the web. A user's name stays as it is where it can name a user (`checked_name`), a tenant's where it is an identifier.
-Anything else becomes `claim:` and the text, in which every character that is none of `A-Z a-z 0-9 _ . : @ -` is written
-as the bytes of its UTF-8, each `+` and two hexadecimal digits. Where that is longer than an identifier may be, it is
-`claim:++` and the SHA-256 of issuer and text. What begins with `claim:` already is written so, too: nobody can take the
-name of somebody else.
+OpenID Connect allows any text of up to 255 ASCII characters as a `sub` (Core 1.0, section 2): `auth0|123`, a web
+address. A user's name is unchanged if it can name a user (`checked_name`), a tenant's if it is an identifier. Anything
+else becomes `claim:` followed by the text, in which every character outside `A-Z a-z 0-9 _ . : @ -` is written as its
+UTF-8 bytes, each as `+` and two hexadecimal digits. If that exceeds the length of an identifier, it is `claim:++` and
+the SHA-256 of issuer and text. A text that begins with `claim:` is encoded as well, so that nobody can claim another
+user's name.
 
-Earlier releases wrote every user's name that is no identifier so. Whoever has memories under such a name keeps it.
+Earlier releases encoded every user's name that is not an identifier. A user with memories under such a name keeps it.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ _OTHERS = re.compile(r"[^A-Za-z0-9_.:@-]")
 
 
 def identifier_of(claimed: object, name: str, *, issuer: str) -> str:
-    """Return the identifier for what a token of `issuer` says. Raises InvalidInput (`name`) for what is no text, an
-    empty one, or one with half a character in it.
+    """Return the identifier for the claim of a token by `issuer`. Raises InvalidInput (`name`) for a value that is not
+    a text, is empty, or contains half a surrogate pair.
     """
     if not isinstance(claimed, str) or not claimed or any("\ud800" <= character <= "\udfff" for character in claimed):
         raise InvalidInput(name)

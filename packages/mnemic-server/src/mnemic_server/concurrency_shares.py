@@ -1,8 +1,8 @@
-"""Places for requests, of which nobody can take all.
+"""Limit on concurrent requests that leaves room for every caller.
 
-Each holder gets one more while what it holds is at most a multiple of what is free (dynamic thresholds; Choudhury and
-Hahne, IEEE/ACM Transactions on Networking 6, 1998): alone one may use most of the places, many share them evenly, and
-some are always left for whoever comes next.
+A caller gets one more slot while its slots are at most a multiple of the free ones (dynamic thresholds; Choudhury and
+Hahne, IEEE/ACM Transactions on Networking 6, 1998): a single caller may use most slots, many callers share them evenly,
+and some are always left for the next one.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from mnemic_server.problems import Refused
 from mnemic_server.service_reason_codes import TOO_MANY_REQUESTS
 
 TENANT = 3.0
-"""A tenant alone may hold three quarters of the places,"""
+"""Multiple for a tenant: alone it gets three quarters of the slots,"""
 CALLER = 1.0
 """one credential half of them."""
 

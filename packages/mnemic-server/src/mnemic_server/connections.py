@@ -1,9 +1,9 @@
-"""The connections of one process: how many are kept open, in all and of one address, and which goes for a new one.
+"""Connections of one process: limits in total and per address, and the choice of the one that is closed for a new one.
 
-A connection is *waiting* while no whole request of it is being answered: its head or body has not come in, or it is
-kept open for the next one. Where one more would be too many, the one that has waited longest goes, first of those that
-have not been answered anything yet. So whoever opens connections and leaves them half-sent pushes out his own, and a
-request that is being answered is never cut off for another.
+A connection is *waiting* while no complete request of it is being answered: its head or body is incomplete, or it is
+idle between requests. At the limit the connection that has waited longest is closed, first among those that have not
+been answered yet. So a client that opens connections and sends half requests evicts its own, and a request that is
+being answered is never cut off.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ipaddress import ip_address, ip_network
 from typing import Protocol
 
 SPARE_FILES = 128
-"""Of the process's open files: for the store, the log, models and what is being accepted."""
+"""File descriptors of the process reserved for the store, the log, models and connections being accepted."""
 _IPV6_PREFIX = 64
 """Bits of an IPv6 address that one subscriber is given (RFC 6177): the rest can be chosen freely."""
 
@@ -29,8 +29,8 @@ class Connection(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timeouts:
-    """Seconds that a connection may take: for a request's head; for its body, and one more for each `bytes_a_second` of
-    it; to take a part of what it is answered.
+    """Timeouts of a connection in seconds: for a request's head; for its body, plus one for every `bytes_a_second` of
+    it; for reading a part of the response.
     """
 
     head: float = 10.0

@@ -1,4 +1,4 @@
-"""Shapes of what the service answers about webhooks, files to import, days, and its own settings."""
+"""Response bodies about webhooks, uploads, daily activity, and the service's own settings."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Credentials of callers: API keys kept in the store, and the short-lived tokens that a key can issue.
+"""Credentials of callers: API keys in the store, and the short-lived tokens that a key can issue.
 
-A key is `mnk_<key id>_<secret>`. The secret has 256 random bits, of which only the SHA-256 is kept: a fast hash is
-enough where nothing can be guessed. Keys are marks of a separate tenant, which no credential can name, so that
-they are as durable as memories and lie in the same backup.
+A key is `mnk_<key id>_<secret>`. The secret has 256 random bits, of which only the SHA-256 is stored: a fast hash
+suffices for a secret that cannot be guessed. Keys are marks of a separate tenant, which no credential can name, so they
+are as durable as memories and part of the same backup.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from mnemic.types.identity import new_id
 from mnemic.unit_of_work import Mutation, Unit, commit
 
 COMMAND_LINE = "command line"
-"""The actor of an act without a credential: somebody with access to the store itself."""
+"""Actor of an act without a credential: somebody with access to the store itself."""
 KEYS_OF_A_TENANT = 10_000
 DEFAULT_TTL = timedelta(days=365)
 """Lifetime of a key where the request gives none."""
@@ -182,15 +182,13 @@ class ApiKeys:
         return key.principal
 
     async def find(self, key_id: str) -> ApiKey | None:
-        """Return the key of this id; None where there is none."""
+        """Return the key of this id; None if there is none."""
         name = _PREFIX + key_id
         value = (await self.store.marks(SERVICE_TENANT, name, limit=1)).get(name)
         return None if value is None else read(value)
 
     async def note_use(self, key_id: str) -> None:
-        """Keep when the key was used last, unless that was kept within the hour. A store that cannot be written keeps
-        nobody out.
-        """
+        """Record when the key was used last, at most once an hour. A store that cannot be written refuses nobody."""
         now, noted_at = self._clock.now(), self._used.get(key_id)
         if noted_at is not None and now - noted_at < USE_NOTED:
             return
@@ -212,8 +210,8 @@ class ApiKeys:
         return {name.removeprefix(_USED): datetime.fromisoformat(at) for name, at in marks.items()}
 
     async def signed_with(self, key_id: str, shown: str, made: TokenKey) -> TokenKey:
-        """Keep what verifies tokens that are issued with the secret of this digest; what was kept before stays, and is
-        returned. Raises MemoryNotFound.
+        """Store the verification key of tokens that are issued with the secret of this digest, unless there is one;
+        return the stored one. Raises MemoryNotFound.
         """
 
         async def work(unit: Unit) -> TokenKey:
@@ -285,7 +283,7 @@ class ApiKeys:
         return bool(await self.store.marks(SERVICE_TENANT, _PREFIX, limit=1))
 
     async def pages(self) -> AsyncIterator[dict[str, str]]:
-        """Yield what is kept of all keys, page by page."""
+        """Yield the records of all keys, page by page."""
         last = None
         while page := await self.store.marks(SERVICE_TENANT, _PREFIX, after=last, limit=PAGE):
             yield page
@@ -336,7 +334,7 @@ def _those_of(marks: Mapping[str, str], tenant: str | None) -> list[ApiKey]:
 
 
 def digest(secret: str) -> str:
-    """Return what is kept of a secret: the SHA-256, in hexadecimal digits."""
+    """Return the stored digest of a secret: its SHA-256 in hexadecimal digits."""
     return hashlib.sha256(secret.encode()).hexdigest()
 
 

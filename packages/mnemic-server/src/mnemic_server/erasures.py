@@ -1,8 +1,8 @@
-"""Erasures as jobs: begun by one request, and fetched by later ones, from any process on the same store.
+"""Erasures as jobs: started by one request and fetched by later ones, from any process on the same store.
 
-How far an erasure has come is kept as a mark beside the keys. Its receipt says by which identifiers and keyed hashes a
-scan recognises what was erased, so it is encrypted under the erasure's identifier, of which only the SHA-256 is kept:
-who has the store alone reads no receipt.
+The progress of an erasure is a mark, stored like the keys. Its receipt contains the identifiers and keyed hashes by
+which a scan recognises the erased data, so it is encrypted under the erasure's identifier, of which only the SHA-256 is
+stored: access to the store alone does not reveal a receipt.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ KEPT_FOR = timedelta(hours=24)
 AT_ONCE = 2
 """Erasures that one process carries out at a time; the others wait their turn."""
 MOST = 256
-"""Erasures that one process has begun and not ended."""
+"""Maximum number of unfinished erasures that one process has started."""
 RENEWED = 15.0
 """Seconds after which a process says again that it is at work on an erasure."""
 LOST_AFTER = timedelta(seconds=4 * RENEWED)
-"""A process that has said nothing for so long is gone, and its erasure was interrupted."""
+"""Time without progress after which a process counts as gone and its erasure as interrupted."""
 ASKED_AGAIN = 0.5
 """Seconds between two looks at an erasure of another process."""
 
@@ -56,7 +56,7 @@ Run = Callable[[], Awaitable[ErasureReceipt]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """One erasure: who is erased, by keyed hash, and how far it has come. `reason` says why it failed."""
+    """Erasure: its subject, by keyed hash, and its progress. `reason` says why it failed."""
 
     erasure_id: str = field(repr=False)
     tenant: str
@@ -79,7 +79,7 @@ class Job:
 
 
 class Erasures:
-    """The erasures of a store that a service has begun."""
+    """Erasures of a store that a service has started."""
 
     def __init__(self, store: RecordStore, clock: Clock) -> None:
         self._store = store
@@ -96,8 +96,8 @@ class Erasures:
     async def begin(
         self, principal: Principal, subject: str, *, run: Run, block: bool = False, key: str | None = None
     ) -> Job:
-        """Begin to erase `subject`, or what is held under `key`, with `run`; the job that does so already, where there
-        is one. Refuses with 429 who has begun too many, and raises StoreFailed: then nothing was begun.
+        """Start to erase `subject`, or the data under `key`, with `run`, or return the job that does so already.
+        Refuses with 429 a caller who has started too many, and raises StoreFailed: then nothing was started.
         """
         token = await subject_token(self._store, principal.tenant, subject)
         named = (principal.tenant, token, block, key)
@@ -130,8 +130,8 @@ class Erasures:
         return job
 
     async def find(self, erasure_id: str, tenant: str) -> Job:
-        """Return the erasure of the tenant that was begun under this identifier. Raises MemoryNotFound, also for one
-        from too long ago.
+        """Return the erasure of the tenant that was started under this identifier. Raises MemoryNotFound, also for one
+        that is too old.
         """
         state, result = _names(tenant, erasure_id)
         value = (await self._store.marks(SERVICE_TENANT, state)).get(state)
@@ -206,7 +206,7 @@ class Erasures:
         await apply(self._store, Mutation(tenant=SERVICE_TENANT, marks=marks))
 
     async def _sweep(self, tenant: str) -> None:
-        """Remove what is kept of the tenant's erasures from longer ago than anybody may fetch."""
+        """Remove the records of the tenant's erasures that are too old to be fetched."""
         now, prefix = self._clock.now(), f"{_STATE}{tenant}:"
         marks = await self._store.marks(SERVICE_TENANT, prefix)
         begun = {name: datetime.fromisoformat(json.loads(value)["begun_at"]) for name, value in marks.items()}
@@ -217,7 +217,7 @@ class Erasures:
 
 
 def _names(tenant: str, erasure_id: str) -> tuple[str, str]:
-    """Return the names of the marks of how far it has come, and of its receipt."""
+    """Return the names of the marks of its progress and of its receipt."""
     named = f"{tenant}:{digest(erasure_id)}"
     return _STATE + named, _RESULT + named
 

@@ -14,8 +14,8 @@ _ONES_OWN = frozenset({Level.USER, Level.SESSION})
 
 
 def shown(memory: Memory, actor: Actor) -> Memory:
-    """Return the memory. One that is shared comes without its quote, unless the caller is whose words these are:
-    approval lets a statement in, and not what somebody once said beside it.
+    """Return the memory. A shared one comes without its quote, unless the caller is the speaker: approval publishes a
+    statement, not the words around it.
     """
     if memory.scope.level in _ONES_OWN or (memory.author is not None and memory.author == actor.user):
         return memory
@@ -38,7 +38,7 @@ def result_shown(result: SearchResult, actor: Actor) -> SearchResult:
 
 
 def report_shown(report: RunReport, actor: Actor) -> dict[str, Any]:
-    """Return what a run did as the actor is shown it, with what it found and what was not let through."""
+    """Return the report of a run as the actor may see it, with the hits and the blocked candidates."""
     return report_dict(report) | {
         "hits": [hit_dict(hit) for hit in hits_shown(report.hits, actor)],
         "blocked": [to_json(one) for one in report.blocked],

@@ -1,7 +1,7 @@
-"""Exempts what a service keeps as long as it runs from repeated garbage collection.
+"""Exempts long-lived objects of a service from repeated garbage collection.
 
-A search of everything (modules, models, the parts of the application) takes a fifth of a second, in which nobody is
-answered; and whoever sends a body of many small values brings one about.
+A full collection over modules, models and the application takes a fifth of a second, in which no request is answered,
+and a body of many small values triggers one.
 """
 
 from __future__ import annotations
@@ -9,11 +9,13 @@ from __future__ import annotations
 import gc
 
 SEARCHES = 2
-"""Further searches, among everything, that end so: the first ones load what they need, above all the embedder."""
+"""Number of further full collections after which the survivors are frozen as well: the first requests load what they
+need, above all the embedder.
+"""
 
 
 def keep_what_lasts() -> None:
-    """Take what there is now, and what is left by the next two searches of everything, out of those that follow."""
+    """Freeze the current objects, and the survivors of the next two full collections."""
     gc.collect()
     gc.freeze()
     _Freezing(SEARCHES).begin()

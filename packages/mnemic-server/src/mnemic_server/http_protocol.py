@@ -1,9 +1,8 @@
-"""HTTP/1.1 as the service speaks it: parsed in C, with a bound on what is read, and for how long, before a request is
-known.
+"""HTTP/1.1 of the service: parsed in C, with bounds on size and time before a request is complete.
 
-The parser (llhttp) keeps a line of a head or a trailer until it ends, however long it is. The server (uvicorn) has no
-deadline for a head, a body or a reader, and no bound on connections but one that refuses everybody
-(`limit_concurrency`): they are here. Decision 0029 says why here and not in another server or a proxy.
+The parser (llhttp) buffers a line of a header or trailer until it ends, whatever its length. The server (uvicorn) has
+no timeout for a header, a body or a slow reader, and its only limit on connections refuses everybody
+(`limit_concurrency`). Both are added here; decision 0029 explains why here and not in another server or a proxy.
 """
 
 from __future__ import annotations
@@ -22,8 +21,8 @@ from mnemic_server.service_reason_codes import REQUEST_TIMEOUT
 HEAD_BYTES = 64 * 1024
 """Of a request's address and headers together, its trailers included; and of a line that does not end."""
 SPREAD = 0.25
-"""The share of a deadline by which it may end later. A crowd that came at one moment does not end, and come again, at
-one moment: its refusals would hold up the requests between them.
+"""Share of a timeout by which it is randomly extended. Clients that connected at one moment would otherwise be closed,
+and reconnect, at one moment, and their refusals would delay the requests between them.
 """
 SAID_ONCE = frozenset({b"authorization", b"content-type", b"host", b"origin"})
 """Headers by which a request is judged. A request that has one of them twice is refused."""
@@ -68,7 +67,7 @@ class Protocol(HttpToolsProtocol):
         self.transport.abort()
 
     def data_received(self, data: bytes) -> None:
-        """Take what came in; refuse it where nothing was told of for too long."""
+        """Take received data; refuse it if the request has been incomplete for too long."""
         self._untold += len(data)
         if self._deadline is None and (self.cycle is None or self.cycle.response_complete):
             self._wait()  # line ends before a request are no request, and must not keep the connection
@@ -77,7 +76,7 @@ class Protocol(HttpToolsProtocol):
             self.send_400_response("Request head too large.")
 
     def _unsupported_upgrade_warning(self) -> None:
-        """Log nothing: a request to go on in another protocol is answered in this one, and is not worth a line each."""
+        """Log nothing: a request to upgrade the protocol is answered in this one, and is not worth a line."""
 
     def on_message_begin(self) -> None:
         """Start the timeout and the counts of a request."""
@@ -93,7 +92,7 @@ class Protocol(HttpToolsProtocol):
         super().on_url(url)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Take a header. A trailer, which comes after the body, is counted and left out: whoever judged the head has
+        """Take a header. A trailer, which comes after the body, is counted and dropped: the checks of the header have
         not seen it.
         """
         self._count(len(name) + len(value))
@@ -152,7 +151,7 @@ class Protocol(HttpToolsProtocol):
             raise ValueError("head too large")  # the parser stops, and the request is answered with 400
 
     def _wait(self) -> None:
-        """Start the timeout for what the other side sends next."""
+        """Start the timeout for the next data from the client."""
         self._rest()
         self._begun = self.loop.time()
         later = 1.0 + SPREAD * random.random()  # noqa: S311 - it spreads work and guards nothing
@@ -173,8 +172,8 @@ class Protocol(HttpToolsProtocol):
         return timeouts.body + self._body_bytes / timeouts.bytes_a_second if self._in_body else timeouts.head
 
     def _late(self) -> None:
-        """Close the connection at its deadline. What was sent meanwhile gives more time, and so does not having been
-        read.
+        """Close the connection at its deadline. Data sent meanwhile extends it, and so does backpressure from the
+        service.
         """
         self._deadline = None
         if self.transport.is_closing():
@@ -190,7 +189,7 @@ class Protocol(HttpToolsProtocol):
             self.transport.close()
 
     def _refuse(self) -> None:
-        """Answer with 408, unless an answer has begun already, and close."""
+        """Answer with 408, unless a response has started already, and close."""
         answered = self.cycle is None or self.cycle.response_complete
         if not self.cycle.response_started if self._in_body else answered:
             status = HTTPStatus.REQUEST_TIMEOUT

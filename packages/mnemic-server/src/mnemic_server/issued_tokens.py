@@ -1,4 +1,4 @@
-"""Tokens that were issued, in the audit: an application speaks for anybody of its tenant, and the person can see it."""
+"""Audit of issued tokens: an application acts for any user of its tenant, and that user can see it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from mnemic.unit_of_work import Mutation, apply
 from mnemic_server.credentials import Principal, Role
 
 MOST = 10_000
-"""Tokens of which a process remembers that they were told today."""
+"""Number of tokens that a process remembers as recorded today."""
 
 
 class Issued:
-    """Tells each day that an application's key has issued tokens for a user, once for the same roles: a token is
-    renewed every few minutes, and a line for each would be most of the audit.
+    """Records once a day that an application's key has issued tokens for a user with the same roles: a token is renewed
+    every few minutes, and a line for each would be most of the audit.
     """
 
     def __init__(self, store: RecordStore, clock: Clock) -> None:
@@ -28,7 +28,7 @@ class Issued:
 
     async def note(self, opened: Principal) -> None:
         """Write a line about a token that is issued for `opened`, unless there is one of today. A store that cannot be
-        written keeps nobody out: the next token is told.
+        written refuses nobody: the next token is recorded.
         """
         now, named = self._clock.now(), (opened.key_id, opened.user, opened.roles)
         if self._told.get(named) == now.date():

@@ -49,7 +49,7 @@ class NewEpisode(Strict):
 
 
 class Feedback(Strict):
-    """Feedback that somebody gave on an episode afterwards."""
+    """Feedback on an episode."""
 
     content: Annotated[str, StringConstraints(min_length=1, max_length=8192)]
 
@@ -80,7 +80,7 @@ class NewRelation(Strict):
 
 
 class EndedRelation(Strict):
-    """A relation that holds no more."""
+    """A relation that has ended."""
 
     source: ThingName
     relation: Word
@@ -122,8 +122,8 @@ class StructuredText(Strict):
 
 
 class TextToExtract(Strict):
-    """A text to read data from, perhaps of a shape that the caller defines: then a model reads it, and the caller
-    checks what comes back against the schema.
+    """Text to extract data from, possibly for a shape defined by the caller: then a model reads it, and the caller
+    validates the answer against the schema.
     """
 
     text: Text

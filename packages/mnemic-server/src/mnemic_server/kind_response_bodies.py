@@ -1,4 +1,4 @@
-"""Shapes of what the service answers of the kinds: the conversation in progress, lessons, entities, shapes of data."""
+"""Response bodies of the kinds: the conversation in progress, lessons, entities, shapes of data."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class LessonsAnswer(Answer):
 
 
 class EndedAnswer(Answer):
-    """The receipt of a relation that was ended; null where it was not known to hold."""
+    """Receipt of a relation that was ended; null if it was not known to be true."""
 
     receipt: ReceiptAnswer | None
 
@@ -78,13 +78,13 @@ class ShapesAnswer(Answer):
 
 
 class DataAnswer(Answer):
-    """Structured data that a text tells, not stored."""
+    """Structured data found in a text, not stored."""
 
     data: list[dict[str, JsonValue]]
 
 
 class SubjectAnswer(Answer):
-    """Everything held about a user as one document; docs/subject-export.md names its sections."""
+    """All stored data about a user as one document; docs/subject-export.md names its sections."""
 
     model_config = ConfigDict(extra="allow")
 

@@ -1,7 +1,7 @@
-"""Attempts to come in: wrong credentials are throttled by address, and sign-ins and refusals are in the audit.
+"""Throttle of failed authentication by address, and audit of sign-ins and refusals.
 
-A refusal costs the service a line in the audit at most once a minute for each caller and reason, so that nobody fills
-the audit by being refused; the line says how many there were since the one before.
+A refusal writes at most one audit line a minute for each caller and reason, so that nobody can fill the audit by being
+refused; the line counts the refusals since the previous one.
 """
 
 from __future__ import annotations

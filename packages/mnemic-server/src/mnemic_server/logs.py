@@ -26,7 +26,7 @@ class RequestLog:
         """Nothing is logged before it has ended."""
 
     def ended(self, seen: Observation) -> None:
-        """Tell of it, if it is worth a line."""
+        """Log the request, if it is worth a line."""
         timely = seen.route in OPEN_ENDED or seen.status == HTTPStatus.REQUEST_TIMEOUT
         slow = seen.seconds * 1000 >= self._slow_ms and not timely
         if not (slow or self._all or seen.status >= 500 or seen.status in _DENIED):

@@ -1,4 +1,4 @@
-"""Lateness of the event loop: what a blocking call, or too much work, does to everybody else."""
+"""Lag of the event loop, caused by a blocking call or too much work."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ EVERY_SECONDS = 0.25
 
 @asynccontextmanager
 async def watched_loop(late: Callable[[float], None], *, every: float = EVERY_SECONDS) -> AsyncIterator[None]:
-    """While inside, `late` is told again and again by how many seconds a timer came after its time."""
+    """While the context is open, report to `late` by how many seconds a timer came too late."""
     task = asyncio.create_task(_watch(late, every), name="mnemic-loop-lag")
     try:
         yield

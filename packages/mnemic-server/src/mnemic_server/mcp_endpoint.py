@@ -22,10 +22,10 @@ _READERS = frozenset({Role.READER, Role.WRITER, Role.SUBJECT})
 
 
 class ToolServer:
-    """`/mcp`: streamable HTTP without sessions, so that any process may answer any request. Each caller is offered the
-    tools of its roles: readers and subjects find, writers remember, writers and subjects correct and delete, subjects
-    have everything about them erased. Without a session nobody can be asked, so only a subject's own credential deletes
-    what the user said.
+    """`/mcp`: streamable HTTP without sessions, so that any process can answer any request. Each caller gets the tools
+    of its roles: readers and subjects search, writers add, writers and subjects correct and delete, subjects request
+    erasure. Without a session no confirmation is possible, so only a subject's own credential deletes the user's
+    statements.
     """
 
     def __init__(self, service: Service) -> None:
@@ -33,8 +33,8 @@ class ToolServer:
         self._servers: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request. Refuses with 401, 403, 405 and 429. MCP asks of a server to look at the origin, whatever
-        credential is shown.
+        """Handle one request. Refuses with 401, 403, 405 and 429. MCP requires a server to check the origin, whatever
+        credential is presented.
         """
         if scope["method"] != "POST":
             raise Refused(HTTPStatus.METHOD_NOT_ALLOWED, METHOD_NOT_ALLOWED, headers={"Allow": "POST"})

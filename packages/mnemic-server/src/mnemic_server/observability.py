@@ -1,6 +1,7 @@
-"""Every answered request as one observation, told to whoever keeps count: metrics, log, traces.
+"""Observation of every answered request, for metrics, log and traces.
 
-An observation holds a route's pattern and never its parameters, so that no name, identifier or text can leave in it.
+An observation contains a route's pattern and never its parameters, so that no name, identifier or text can leak through
+it.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from mnemic_server.login_throttle import CALLER
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """One answered request. Times are nanoseconds since 1970; `traceparent` is what the caller's tracing sent along.
-    `caller` (the id of the key that was shown) and `address` are for the log of the service alone.
+    """Observation of an answered request. Times are nanoseconds since 1970; `traceparent` comes from the caller's
+    tracing. `caller` (the id of the presented key) and `address` are only for the log of the service.
     """
 
     method: str
@@ -37,17 +38,17 @@ class Observation:
 
 
 class Observer(Protocol):
-    """Somebody who keeps count; it neither waits nor raises."""
+    """Observer of requests; it must neither block nor raise."""
 
     def began(self) -> None:
-        """Count a request that has come."""
+        """Count a received request."""
 
     def ended(self, seen: Observation) -> None:
         """Count a request that was answered."""
 
 
 class Observed:
-    """An ASGI layer that tells the observers of every request."""
+    """ASGI middleware that notifies the observers of every request."""
 
     def __init__(self, app: ASGIApp, observers: Sequence[Observer]) -> None:
         self._app = app

@@ -35,7 +35,7 @@ def _name(described: dict[str, Any], name: str) -> None:
 
 
 class Answer(BaseModel):
-    """An answer. What its fields mean is said by their names (`mnemic_server.field_descriptions`)."""
+    """Base of response bodies. The names of fields determine their meanings (`mnemic_server.field_descriptions`)."""
 
 
 def shape_of(cls: type, doc: str | None = None) -> type[Answer]:

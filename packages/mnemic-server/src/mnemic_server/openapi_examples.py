@@ -36,7 +36,7 @@ def exemplify(document: dict[str, Any]) -> None:
 
 
 def _example(schema: dict[str, Any], name: str, shapes: dict[str, Any], depth: int = 0) -> Any:
-    """Return an example: the first of those by this name that fits, else what the schema itself allows."""
+    """Return an example: the first one by this name that fits, else the first value that the schema allows."""
     if "$ref" in schema:
         return _assembled(shapes[schema["$ref"].rpartition("/")[2]], name, shapes, depth)
     for keyword in ("const", "enum"):

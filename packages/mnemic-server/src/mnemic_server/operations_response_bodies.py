@@ -1,4 +1,4 @@
-"""Shapes of what the service answers to reviewers, operators, admins and the subject of memories."""
+"""Response bodies for reviewers, operators, admins and data subjects."""
 
 from __future__ import annotations
 
@@ -64,7 +64,9 @@ class ErasureJobAnswer(Answer):
 
 
 class CarriedOutAnswer(Answer):
-    """Result of a request about memory: what was forgotten, the erasure that was begun, or the memories to show."""
+    """Result of a request about memory: the forgotten memories, the erasure that was started, or the
+    memories to show.
+    """
 
     forgotten: list[str]
     erasure: ErasureJobAnswer | None
@@ -80,7 +82,7 @@ class RevocationAnswer(Answer):
 
 
 class VerificationAnswer(Answer):
-    """Findings of a scan now for what was erased, by place."""
+    """Number of remaining traces of erased data, by place."""
 
     traces: dict[str, int]
     complete: bool
@@ -138,7 +140,7 @@ class RevealedAnswer(Answer):
 
 
 class WaitingAnswer(Answer):
-    """A memory that waits for a person, and what it contradicts."""
+    """A memory that waits for review, and the memories that it contradicts."""
 
     memory: MemoryAnswer
     against: list[MemoryAnswer]
@@ -155,7 +157,7 @@ class ReviewPageAnswer(Answer):
 
 
 class AuditLineAnswer(Answer):
-    """One line of the audit. It holds no content."""
+    """Line of the audit. It contains no content."""
 
     sequence: int
     tenant: str
@@ -197,7 +199,7 @@ class KindsAnswer(Answer):
 
 
 class UsageAnswer(Answer):
-    """Amount held of one kind."""
+    """Stored amount of one kind."""
 
     rows: int
     bytes: int
@@ -217,14 +219,14 @@ class QuotaAnswer(Answer):
 
 
 class QuotasAnswer(Answer):
-    """The quotas that count, and what is held."""
+    """Quotas in force, and the stored amounts."""
 
     quotas: list[QuotaAnswer]
     held: dict[str, UsageAnswer]
 
 
 class OverviewAnswer(Answer):
-    """State of the installation: what the tenant holds, and what this process has measured."""
+    """State of the installation: the stored amounts of the tenant, and the measurements of this process."""
 
     held: dict[str, UsageAnswer]
     waiting: int
@@ -274,7 +276,7 @@ class PolicyVersionsAnswer(Answer):
 
 
 class PolicyChangeAnswer(Answer):
-    """A memory of which another policy says something else."""
+    """A memory that another policy judges differently."""
 
     memory_id: str
     key: str | None

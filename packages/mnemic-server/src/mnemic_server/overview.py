@@ -1,4 +1,4 @@
-"""State of an installation, in one answer: what the tenant holds and what this process has measured."""
+"""State of an installation, in one response: the stored amounts of the tenant and the measurements of this process."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ RECENT = timedelta(hours=24)
 
 
 async def overview_dict(service: Service, tenant: str) -> dict[str, Any]:
-    """Return what the tenant holds (`recent`: of the last 24 hours), what waits, how far each projection is behind; and
-    of this process, since it began: requests, latency, hit rate, parts of searches that failed.
+    """Return the stored amounts of the tenant (`recent`: of the last 24 hours), the number waiting for review, the lag
+    of each projection; and of this process, since its start: requests, latency, hit rate, failed parts of searches.
     """
     store, meter = service.engine.store, service.meter
     held = await store.usage(tenant, since=service.engine.clock.now() - RECENT)

@@ -13,7 +13,7 @@ from mnemic_server.request_limits import BODY_VALUE
 
 
 class Parsed(APIRoute):
-    """A route that does not parse what came through the boundary."""
+    """Route that reuses the body parsed by the request limits instead of parsing it again."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """Return the same, for a request that knows what its body says."""

@@ -46,7 +46,7 @@ class Trial:
 async def tried(
     store: RecordStore, tenant: str, present: GuardFile, proposed: GuardFile, *, after: str | None = None, limit: int
 ) -> Trial:
-    """Put the tenant's memories, oldest first from behind `after`, before both. Raises StoreFailed."""
+    """Judge the tenant's memories, oldest first after `after`, by both policies. Raises StoreFailed."""
     page = await store.held(tenant, statuses=_TRIED, after=after, limit=limit)
     refused: Counter[str] = Counter()
     changed = []

@@ -76,7 +76,7 @@ def problem(
 
 
 def status_of(failure: MnemicError) -> HTTPStatus:
-    """Return the status that tells a caller what to do about `failure`."""
+    """Return the HTTP status of `failure`, by the action that a caller should take."""
     return next((status for kind, status in _STATUS if isinstance(failure, kind)), HTTPStatus.INTERNAL_SERVER_ERROR)
 
 

@@ -138,7 +138,7 @@ def _in_ms(counts: Sequence[tuple[float, float]]) -> dict[str, float]:
 
 
 def _quantile(counts: Sequence[tuple[float, float]], part: float) -> float:
-    """Return the value below which `part` of the observations lie, linear within a bucket; the last bound beyond it."""
+    """Return the given quantile of the observations, linear within a bucket; the last bound beyond it."""
     wanted = part * counts[-1][1]
     for (low, below), (high, upto) in pairwise(counts):
         if upto >= wanted and upto > below:

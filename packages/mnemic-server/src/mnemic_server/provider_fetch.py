@@ -37,8 +37,8 @@ class FetchFailed(Exception):
 async def fetched(
     url: str, *, form: Mapping[str, str] | None = None, client: tuple[str, str] | None = None
 ) -> Mapping[str, Any]:
-    """Return the JSON object at `url`; with `form` what is answered to it, under the id and secret of a `client`.
-    Raises FetchFailed, and InvalidConfig for an address that somebody between could answer for.
+    """Return the JSON object at `url`; with `form` the response to it, under the id and secret of a `client`. Raises
+    FetchFailed, and InvalidConfig for an address open to interception.
     """
     require_fetchable(url)
     try:
@@ -81,8 +81,8 @@ def _fetch(request: Request) -> bytes:
 
 
 def require_fetchable(url: str) -> None:
-    """Raise InvalidConfig (`jwks`) for an address that somebody between could answer for: only https, or this machine's
-    own loopback.
+    """Raise InvalidConfig (`jwks`) for an address open to interception: only https and this machine's loopback are
+    safe.
     """
     parts = urlsplit(url)
     host = parts.hostname or ""

@@ -1,4 +1,4 @@
-"""The public keys of an OpenID provider: of a file, or fetched from the provider and fetched anew when they change."""
+"""Public keys of an OpenID provider: from a file, or fetched from the provider and refreshed when they change."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from mnemic_server.provider_fetch import FetchFailed, fetched, require_fetchable
 LASTS = timedelta(minutes=10)
 """Time for which fetched keys are used before they are fetched again."""
 RESTS = timedelta(seconds=30)
-"""Between two fetches, also where tokens come under keys that nobody knows, and where the provider does not answer."""
+"""Minimum time between two fetches, also for tokens under unknown keys and if the provider does not answer."""
 OUTLASTS = timedelta(hours=24)
 """Time for which fetched keys are used while the provider does not answer."""
 _log = logging.getLogger(__name__)
 
 
 class FixedKeys:
-    """Keys that are what they are."""
+    """Keys that never change."""
 
     def __init__(self, keys: Mapping[str, Any]) -> None:
         self._keys = KeySet.import_key_set(keys)  # type: ignore[arg-type]
 
     async def current(self, *, anew: bool = False) -> KeySet | None:
-        """Return the keys; None with `anew`, for there are no others."""
+        """Return the keys; None with `anew`, since there are no others."""
         return None if anew else self._keys
 
 
@@ -48,9 +48,7 @@ class FetchedKeys:
         self._one = asyncio.Lock()
 
     async def current(self, *, anew: bool = False) -> KeySet | None:
-        """Return the keys; None where there are none, and with `anew` where those of before are all there is for
-        now.
-        """
+        """Return the keys; None if there are none, and with `anew` if no newer ones are available yet."""
         before = self._keys
         if anew or self._older_than(LASTS, self._fetched_at):
             async with self._one:
@@ -61,7 +59,7 @@ class FetchedKeys:
         return None if anew and self._keys is before else self._keys
 
     async def _fetch(self) -> None:
-        """Ask the provider. Whatever it says instead of keys, those of before stay."""
+        """Fetch the keys. Unless the response contains keys, the previous ones remain."""
         self._tried_at = self._clock.monotonic()
         try:
             self._keys = KeySet.import_key_set(await fetched(self._url))  # type: ignore[arg-type]

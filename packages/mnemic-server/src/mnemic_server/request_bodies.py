@@ -1,4 +1,4 @@
-"""Wire formats: requests are strict, answers are what the library's own values say."""
+"""Wire formats: request bodies are strict, response bodies come from the library's own values."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _aware(moment: datetime) -> datetime:
 Moment = Annotated[datetime, Field(strict=False), AfterValidator(_aware)]
 """A time; without a zone it is taken as UTC."""
 Zoned = Annotated[AwareDatetime, Field(strict=False)]
-"""A time with its zone: by it days of a calendar are told, and UTC may be in another one."""
+"""Time with its zone: it determines calendar days, which may differ in UTC."""
 MemoryId = Annotated[str, Path(min_length=1, max_length=128)]
 IdempotencyKey = Annotated[str | None, Header(alias="Idempotency-Key", min_length=1, max_length=128)]
 Text = Annotated[str, StringConstraints(min_length=1, max_length=MAX_TEXT)]
@@ -55,7 +55,7 @@ Kinds = Literal["long_term", "persona", "episodic", "entity", "structured"]
 
 
 class Strict(BaseModel):
-    """A request: what it does not know, it refuses."""
+    """Request body that refuses unknown fields."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -128,7 +128,7 @@ class Said(Strict):
     origin: LowerOrigin = None
 
     def message(self, session: str | None) -> Message:
-        """Return the engine's message. Its origin is at most that of its role: a tool's words are a tool's, whoever
+        """Return the engine's message. Its origin is at most that of its role: a tool's words remain a tool's, whoever
         sends them.
         """
         return Message(
@@ -143,7 +143,7 @@ class Said(Strict):
 
 
 class Captured(Strict):
-    """Something that was said, as `message`; `content` is its name of earlier releases."""
+    """Statement, as `message`; `content` is its name in earlier releases."""
 
     message: Text | Said | None = None
     role: Literal["user", "assistant", "tool", "participant"] = "user"
@@ -236,7 +236,7 @@ class ContextWanted(Strict):
 
 
 class Turn(Strict):
-    """One turn: something said, something asked, or both."""
+    """Turn: a statement, a question, or both."""
 
     message: Text | Said | None = None
     goal: Text | None = None
@@ -254,8 +254,8 @@ Cleared = Annotated[str, StringConstraints(max_length=128)]
 
 
 class Correction(Strict):
-    """Text and fields that a memory should have instead; what is null or left out stays. An empty `key`, `category` or
-    `context` takes it away.
+    """Replacement text and fields of a memory; null or omitted fields are unchanged. An empty `key`, `category` or
+    `context` clears it.
     """
 
     content: Annotated[str, StringConstraints(min_length=1, max_length=8192)] | None = None
@@ -307,7 +307,7 @@ class PolicyWanted(Strict):
 
 
 class PolicyBack(Strict):
-    """The version of the policy that is to hold again; 0: that of the settings."""
+    """Version of the policy to restore; 0 is that of the settings."""
 
     version: Annotated[int, Field(ge=0, le=2**31)]
 
@@ -351,7 +351,9 @@ class KeyWanted(Strict):
 
 
 class QuotaWanted(Strict):
-    """Limits of what a tenant, or each of its users, may hold: of one kind, or of all together. At least one limit."""
+    """Limits on the stored amount of a tenant, or of each of its users: of one kind, or of all together. At least one
+    limit.
+    """
 
     per: Literal["tenant", "user"] = "tenant"
     kind: Kinds | None = None
@@ -369,7 +371,7 @@ Quotas = Annotated[list[QuotaWanted], Field(max_length=50)]
 
 
 class TenantWanted(Strict):
-    """A new tenant. Without `quotas` those of the service's settings hold."""
+    """New tenant. Without `quotas` those of the service's settings apply."""
 
     tenant: Name
     label: Annotated[str, StringConstraints(max_length=200)] = ""

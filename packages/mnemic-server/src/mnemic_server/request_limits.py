@@ -1,10 +1,10 @@
-"""Refusals before anything is parsed: bodies too large, too deep or no strict JSON, and too many calls.
+"""Limits on requests before they are parsed: bodies that are too large, too deep or not strict JSON, and too many
+calls.
 
-An ASGI layer around the application. It reads a body whole, bounded by `max_bytes`, and hands it on unchanged, with
-what it says, so that nobody parses it again. Of a sender who has not shown a credential it reads no more than
-`stranger_bytes`; of one who has, a larger body is counted before it is read. A place among the requests that are
-answered is taken only once a request is there as a whole and its credential is known: what has no end and what
-nobody vouches for takes none.
+An ASGI middleware around the application. It reads a body whole, bounded by `max_bytes`, and passes it on unchanged
+together with the parsed value, so that it is parsed once. Without a valid credential it reads at most `stranger_bytes`;
+with one, a larger body is charged before it is read. A request takes a slot only once it is complete and its credential
+is known: endless and unauthenticated requests take none.
 """
 
 from __future__ import annotations
@@ -31,10 +31,11 @@ from mnemic_server.service_reason_codes import NOT_FOUND, REQUEST_TIMEOUT
 OPEN_ENDED = frozenset(
     {"/v1/export", "/v1/export/subject", "/v1/changes", "/v1/runs/stream", "/v1/erasures/verification"}
 )
-"""They end when they are done, not at a deadline: streams, and scans for what was erased, however large the file. A
-turn has a budget of its own."""
+"""Routes that end when they are done, not at a deadline: streams, and scans for erased data, whatever the size of the
+file. A turn has a separate budget.
+"""
 COUNTED_APART = frozenset({"/v1/changes"})
-"""They stay open for as long as somebody listens, and have separate limits."""
+"""Routes that stay open as long as the client listens, and have separate limits."""
 MODEL_BOUND = frozenset(
     {
         "/v1/capture",
@@ -49,13 +50,15 @@ MODEL_BOUND = frozenset(
     | {"/v1/consolidations", "/v1/entities/extract", "/v1/session/compaction"}
     | {"/v1/structured/extract", "/v1/structured/capture"}
 )
-"""They may wait for a language model. One that hangs costs their own places, and nobody a plain write or search."""
+"""Routes that may wait for a language model. One that hangs uses their own slots, and delays neither writes nor
+searches.
+"""
 
 MAX_VALUES = 50_000
-"""Of one body: the largest batch, 500 memories, may hold a hundred each."""
+"""Maximum number of values in a body: the largest batch, 500 memories, may have a hundred each."""
 QUICK_BYTES = 8 * 1024
-"""A larger body is checked beside the event loop, one at a time: what is made to be slow takes up to a tenth of a
-microsecond a byte, in which nobody else would be answered.
+"""Size from which a body is validated off the event loop, one at a time: a malicious one takes up to a tenth of a
+microsecond a byte, in which no other request would be answered.
 """
 BODY_BYTES = "body_bytes"
 """The name in a request's `state` of the size of its body, in bytes."""
@@ -73,8 +76,8 @@ _CLOSE = {"Connection": "close"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    """Of one request: bytes of what follows its `?`, of its body (and of one without a credential), seconds until it
-    must be answered; how many may be answered at once, and how many besides that may wait for a language model.
+    """Limits of one request: bytes of its query string, of its body (and of one without a credential), seconds until it
+    must be answered; number of requests answered at once, and of additional ones that may wait for a language model.
     """
 
     query_bytes: int = 16 * 1024
@@ -89,9 +92,9 @@ Admit = Callable[[HTTPConnection, int], Awaitable[Principal]]
 
 
 class Boundary:
-    """The layer. Refuses with 400, 401, 404, 408, 413, 414, 429 or 503 and a problem that says why. `admit` is asked
-    whom a request's credential stands for, before a body of so many bytes is read; it raises Refused for a credential
-    that opens nothing, or too often.
+    """Middleware. Refuses with 400, 401, 404, 408, 413, 414, 429 or 503 and a problem that gives the reason. `admit`
+    returns the principal of a request's credential before a body of the given size is read; it raises Refused for an
+    invalid credential, or for too many calls.
     """
 
     def __init__(self, app: ASGIApp, bounds: Bounds | None = None, *, admit: Admit) -> None:
@@ -202,15 +205,15 @@ class Boundary:
 
 
 def _open_ended(scope: Scope) -> bool:
-    """Return True for a request that may take long: revoking a consent may erase what is kept under its key, and
-    answers with the receipt.
+    """Return True for a request that may take long: revoking a consent may erase the data under its key, and answers
+    with the receipt.
     """
     revokes = scope["method"] == "DELETE" and scope["path"].startswith("/v1/consents/")
     return revokes or scope["path"] in OPEN_ENDED
 
 
 def _caller(principal: Principal) -> str:
-    """By what a credential is counted: the tokens of one application are many callers."""
+    """Return the caller for rate limits: the tokens of one application are many callers."""
     return f"{principal.key_id} {principal.user or ''}"
 
 

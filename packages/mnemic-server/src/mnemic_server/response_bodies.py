@@ -1,7 +1,7 @@
-"""Answers of the service, as its description tells them.
+"""Response bodies of the service, for its OpenAPI description.
 
-Answers are made of the library's values in `wire`; these shapes are held against real answers by the tests, and cost
-nothing when one is given.
+Responses are built from the library's values in `wire`; the tests check these classes against real responses, and they
+cost nothing at run time.
 """
 
 from __future__ import annotations
@@ -216,7 +216,7 @@ class BlockedAnswer(Answer):
 
 
 class ReportAnswer(Answer):
-    """Everything a turn can be held to."""
+    """Complete record of a turn, for an audit of its answer."""
 
     run_id: str
     status: Literal["ok", "stopped", "needs_review", "failed"]
@@ -318,7 +318,7 @@ class NeighboursAnswer(Answer):
 
 
 class PathAnswer(Answer):
-    """The shortest way; null where there is none."""
+    """Shortest path; null if there is none."""
 
     path: list[RelationAnswer] | None
 

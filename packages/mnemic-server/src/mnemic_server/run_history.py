@@ -1,7 +1,7 @@
-"""History of the memories of each run, kept in the audit: found, put in front of the model, cited, verified.
+"""History of the memories of each run, from the audit: found, shown to the model, cited, verified.
 
-A turn of an adapter is a run as well, of which the audit has what the model was shown. Identifiers, counts and times;
-never a word of question, memory or answer.
+A turn of an adapter is a run as well, for which the audit has the memories shown to the model. Identifiers, counts and
+times only; never a word of a question, a memory or an answer.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from mnemic.types.trace import UseAudit
 
 __all__ = ["RAN", "RunRecord", "record_run", "run_of", "runs"]
 OF_A_RUN = "run"
-"""`by` of an injection that belongs to a run, which leaves a line of its own."""
+"""`by` of an injection that belongs to a run, which has a separate line."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +69,7 @@ async def run_of(store: RecordStore, actor: Actor, run_id: str) -> RunRecord | N
 
 
 def _read(event: AuditEvent) -> RunRecord | None:
-    """Return the run that a line is about; None for any other line, and for what a run injected."""
+    """Return the run that a line belongs to; None for any other line, and for the injections of a run."""
     if event.action == INJECTED:
         return _injection(event)
     return _run(event) if event.action == RAN else None

@@ -1,4 +1,4 @@
-"""Running the service: on this machine only and with authentication, unless somebody says otherwise and may."""
+"""Start of the service: on this machine only and with authentication, unless explicitly configured otherwise."""
 
 from __future__ import annotations
 
@@ -152,7 +152,9 @@ class ServiceSettings(BaseSettings):
         )
 
     def origins(self) -> frozenset[str]:
-        """Return the origins of other sites' pages that may call the service. Raises InvalidConfig for what is none."""
+        """Return the origins of other sites' pages that may call the service. Raises InvalidConfig for an invalid
+        origin.
+        """
         named = frozenset(one.strip().rstrip("/") for one in self.cors_origins.split(",") if one.strip())
         for one in named:
             scheme, _, place = one.partition("://")
@@ -231,7 +233,7 @@ async def require_safe(settings: Settings, service: ServiceSettings, *, opened: 
 ACCEPTED_AT_ONCE = 16
 """New connections that are taken before the event loop turns to others: a crowd that comes together is no pause."""
 WAITING = 2048
-"""New connections that the system holds meanwhile."""
+"""Number of new connections that the system queues meanwhile."""
 
 
 class _Draining(uvicorn.Server):
@@ -254,7 +256,7 @@ class _Draining(uvicorn.Server):
 
 
 def serve(settings: Settings, service: ServiceSettings, *, open_to: Principal | None = None) -> None:
-    """Serve until told to stop; streams end then, and running requests are given `drain_seconds`."""
+    """Serve until told to stop; then streams end, and running requests get `drain_seconds`."""
     sys.setswitchinterval(SLICE_SECONDS)
     lines, streams, meter = configure(as_json=service.log == "json"), Streams(), Meter()
     telemetry, shown = _telemetry(meter), settings_in_force(settings, service)

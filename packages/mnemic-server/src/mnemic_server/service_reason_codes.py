@@ -1,4 +1,6 @@
-"""Reason codes of the service, beside those of `mnemic.reason_codes`: none is ever renamed (docs/service.md)."""
+"""Reason codes of the service, in addition to those of `mnemic.reason_codes`: none is ever renamed
+(docs/service.md).
+"""
 
 from __future__ import annotations
 

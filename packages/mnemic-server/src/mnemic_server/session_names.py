@@ -16,8 +16,8 @@ SessionName = Annotated[str | None, Header(alias="Mnemic-Session", min_length=1,
 
 
 def in_session(actor: Actor, named: str | None) -> Actor:
-    """Return the actor in the conversation that a request names, percent-encoded; where the credential names one, in
-    that. It is the caller's own, whatever name others give to theirs.
+    """Return the actor in the conversation that a request names, percent-encoded; if the credential names one, in that.
+    Each caller has separate names: others' conversations of the same name are different ones.
     """
     if named is None or actor.session is not None:
         return actor

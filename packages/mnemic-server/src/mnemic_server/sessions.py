@@ -1,11 +1,11 @@
-"""Sessions of browsers: a cookie that scripts cannot read stands for an API key, which is not kept in the browser.
+"""Browser sessions: a cookie that scripts cannot read represents an API key, which the browser does not store.
 
-A cookie is `<key id>.<session id>.<secret>` with 256 random bits. Of the secret only the SHA-256 is kept, as a mark
-beside the keys: so a session holds in every process of the service. It ends when it is signed out of, when it is too
-old, with its key, and with the secret of the key that was shown for it. Whom it stands for is asked of the key at every
-request, so a change of roles takes effect at once. A session that a provider has vouched for stands for whom it named
-at the sign-in, until it ends. With it lies the provider's ID token, which ending it there takes, encrypted under the
-cookie's secret: who has the store alone reads no token.
+A cookie is `<key id>.<session id>.<secret>` with 256 random bits. Only the SHA-256 of the secret is stored, as a mark
+like the keys, so a session is valid in every process of the service. It ends on sign-out, by age, with its key, and
+with the secret of the key that was presented for it. The key is consulted at every request, so a change of roles takes
+effect at once. A session that a provider has vouched for represents the user named at sign-in, until it ends. The
+provider's ID token, which ends the session there, is stored with it, encrypted under the cookie's secret: access to the
+store alone reveals no token.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Sessions:
         self._keys = keys
 
     async def begin(self, principal: Principal, key_digest: str) -> tuple[str, Session]:
-        """Return a new session and its cookie, for whom an API key stands that was shown with the secret of this
+        """Return a new session and its cookie for the user of an API key, which was presented with the secret of this
         digest.
         """
         now = self._clock.now()
@@ -68,8 +68,8 @@ class Sessions:
         return f"{principal.key_id}.{session_id}.{secret}", _session(principal, secret, now)
 
     async def begin_for(self, principal: Principal, id_token: str = "") -> tuple[str, Session]:
-        """Return a new session and its cookie, for whom a provider has vouched, with the token to be shown there at its
-        end. What is over of anybody's goes.
+        """Return a new session and its cookie for a user that a provider has vouched for, with the token that ends the
+        provider's session. Expired sessions of all users are removed.
         """
         now = self._clock.now()
         owner = digest(f"{principal.tenant}\x1f{principal.user}")[:36]
@@ -101,8 +101,8 @@ class Sessions:
         return _session(principal, secret, begun_at)
 
     async def end(self, cookie: str) -> str | None:
-        """Return the session that `cookie` opens is over; the ID token that it was begun with, where a provider has
-        vouched for it. Another cookie changes nothing.
+        """End the session of `cookie`; return the ID token that it was started with, if a provider has vouched for it.
+        An unknown cookie changes nothing.
         """
         if await self.find(cookie) is None:
             return None
@@ -134,8 +134,9 @@ class Sessions:
 
 
 def session_cookie(request: HTTPConnection, *, secure: bool) -> str:
-    """Return the cookie of a request; an empty text where there is none. Over TLS only the name counts that no other
-    host of the domain can set: else a sister site could have its visitors use a session of its own.
+    """Return the cookie of a request; an empty text if there is none. Over TLS only the name with the prefix `__Host-`
+    is accepted, which no other host of the domain can set: otherwise a sister site could make its visitors use a
+    session of its own.
     """
     return request.cookies.get(SECURE_COOKIE if secure else COOKIE, "")
 

@@ -1,4 +1,4 @@
-"""Settings in force, for whoever runs the service: what each is, and never what it keeps secret."""
+"""Settings in force, for operators of the service: the value of each, except for secrets."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from mnemic_server.server import ServiceSettings
 
 SET = "(set)"
-"""Shown in the place of a value that may hold a password or a key."""
+"""Shown in place of a value that may contain a password or a key."""
 
 
 def settings_in_force(settings: Settings, service: ServiceSettings) -> list[dict[str, Any]]:

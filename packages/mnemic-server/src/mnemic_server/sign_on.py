@@ -1,8 +1,8 @@
-"""Signing in to the console at an OpenID provider: authorization code with PKCE (RFC 6749, RFC 7636, OIDC Core 1.0).
+"""Sign-in to the console at an OpenID provider: authorization code with PKCE (RFC 6749, RFC 7636, OIDC Core 1.0).
 
-A sign-in is bound to the browser that began it by a cookie that holds a random `state`, an end, and a tag under the
-store's secret. The nonce and the PKCE verifier are derived from the state under that secret: nothing is kept on either
-side, any process may finish what another began, and whoever sees an address knows no verifier.
+A sign-in is bound to the browser that started it by a cookie with a random `state`, an expiry, and a tag under the
+store's secret. The nonce and the PKCE verifier are derived from the state under that secret: nothing is stored on
+either side, any process can finish a sign-in that another started, and the address bar reveals no verifier.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ RESTS = timedelta(seconds=30)
 LONGEST_HINT = 4096
 """Characters of an ID token that is shown again at the end, as a part of an address. A longer one is left out."""
 AT_ONCE = 4
-"""Codes exchanged at the same time: whoever comes here has shown no credential yet."""
+"""Maximum number of codes exchanged at the same time: callers here have not presented a credential yet."""
 
 _COOKIE = re.compile(r"([A-Za-z0-9_-]{43})\.(\d{1,12})\.([0-9a-f]{64})", re.ASCII)
 
 
 class SignOnFailed(Exception):
-    """Nobody is signed in, with the stable reason to tell: `provider_unavailable` or `sign_in_failed`."""
+    """Failure of a sign-in, with the stable reason to show: `provider_unavailable` or `sign_in_failed`."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -111,8 +111,8 @@ class SignOn:
         return _with(address, asked), cookie
 
     async def finish(self, cookie: str, answer: Mapping[str, str], redirect_uri: str) -> tuple[Principal, str]:
-        """Return the principal that the provider vouches for, by what it has sent the browser back with, and its ID
-        token for them. Raises SignOnFailed.
+        """Return the principal that the provider vouches for, from the parameters of the redirect, and its ID token.
+        Raises SignOnFailed.
         """
         state = await self._state_of(cookie)
         if state is None or not hmac.compare_digest(answer.get("state", "").encode(), state.encode()):
@@ -178,7 +178,7 @@ class SignOn:
         return self._described
 
     async def _describe(self, now: float) -> None:
-        """Ask the provider. Whatever it says that is no description of it, the one of before stays."""
+        """Fetch the provider's description. Any other response leaves the previous one in use."""
         try:
             answer = await fetched(self.client.issuer.rstrip("/") + "/.well-known/openid-configuration")
             for name in ("authorization_endpoint", "token_endpoint"):
@@ -189,7 +189,7 @@ class SignOn:
             self._described, self._described_at = answer, now
 
     async def _state_of(self, cookie: str) -> str | None:
-        """Return the state that a cookie of ours holds, while the sign-in lasts."""
+        """Return the state in a cookie of this service, while the sign-in lasts."""
         parts = _COOKIE.fullmatch(cookie)
         if parts is None or int(parts.group(2)) <= self._clock.now().timestamp():
             return None

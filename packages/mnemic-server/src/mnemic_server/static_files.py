@@ -1,4 +1,4 @@
-"""Files that browsers are served: compressed once, with a tag, under a policy of their own."""
+"""Static files for browsers: compressed once, with an ETag and a Content-Security-Policy."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Readable(Protocol):
         ...
 
     def read_bytes(self) -> bytes:
-        """Return what it holds."""
+        """Return the content."""
         ...
 
 

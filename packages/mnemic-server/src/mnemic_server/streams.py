@@ -1,7 +1,7 @@
-"""Server-sent events: what a stream looks like on the wire, how many there may be, and when they end.
+"""Server-sent events: wire format, limits on their number, and their end.
 
-A stream has no buffer: what is new is read from the audit, which every process appends to and which
-numbers its lines, so that a reader who was away continues after the last line it saw (`Last-Event-ID`).
+A stream has no buffer: new lines are read from the audit, which every process appends to and which numbers its lines,
+so that a client that was away continues after the last line it saw (`Last-Event-ID`).
 """
 
 from __future__ import annotations
@@ -56,10 +56,10 @@ class EventStream(StreamingResponse):
 
 @dataclass(slots=True, kw_only=True)
 class Streams:
-    """The streams of one process: at most `most`, `per_caller` of one credential, and of one tenant never so many that
-    none are left for others (`mnemic_server.concurrency_shares`). `stopping` ends them all.
+    """Streams of one process: at most `most`, `per_caller` of one credential, and of one tenant never so many that none
+    are left for others (`mnemic_server.concurrency_shares`). `stopping` ends them all.
 
-    Whoever listens is looked at again, and told that the stream lives, every `alive_seconds`: proxies close connections
+    Every `alive_seconds` the listener's permissions are checked again and a comment is sent: proxies close connections
     that are silent for half a minute.
     """
 
@@ -95,7 +95,9 @@ class Streams:
 
 
 def written(event: str, data: Any, *, event_id: int | None = None) -> bytes:
-    """One event as it is sent. Encoded JSON contains no line break, so that nothing in `data` can end the event."""
+    """Return one event in wire format. Encoded JSON contains no line break, so that nothing in `data` can end the
+    event.
+    """
     number = "" if event_id is None else f"id: {event_id}\n"
     return f"{number}event: {event}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n".encode()
 
@@ -109,8 +111,8 @@ async def changes(
     after: int | None,
     still_allowed: Callable[[], Awaitable[bool]],
 ) -> AsyncIterator[bytes]:
-    """Yield the lines of the tenant's audit that `shown` makes something of, from behind `after` (None: from now on),
-    until the service stops or the caller is no longer allowed to see them.
+    """Yield the lines of the tenant's audit that `shown` accepts, starting after `after` (None: from now on), until the
+    service stops or the caller loses permission.
     """
     if after is None:
         newest = await store.audit(tenant, before=2**53, limit=1)

@@ -1,9 +1,9 @@
-"""OpenTelemetry: a span, a measurement and, where it failed, a log record for each request, sent by OTLP over HTTP.
+"""OpenTelemetry: a span, a measurement and, for failures, a log record of each request, sent by OTLP over HTTP.
 
-It is on where the environment names a receiver (`OTEL_EXPORTER_OTLP_ENDPOINT`) and `mnemic[otel]` is installed; the
-other `OTEL_` variables mean what the specification says. Attributes are those of HTTP's semantic conventions that hold
-no content: method, route, status. The web framework's own telemetry, which sends addresses with names in them, stays
-off.
+Enabled if the environment names a receiver (`OTEL_EXPORTER_OTLP_ENDPOINT`) and `mnemic[otel]` is installed; the other
+`OTEL_` variables have their specified meaning. Attributes are those of HTTP's semantic conventions that contain no
+content: method, route, status. The web framework's own telemetry, which sends addresses with names in them, is not
+used.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from mnemic_server.prometheus_metrics import Meter
 
 
 class Telemetry:
-    """An observer that exports. `meter` is what the other figures are read from."""
+    """Observer that exports. The other figures are read from `meter`."""
 
     def __init__(self, meter: Meter) -> None:
         resource = Resource.create({"service.name": os.environ.get("OTEL_SERVICE_NAME", "mnemic")})
@@ -86,7 +86,7 @@ class Telemetry:
         self._duration.record(seen.seconds, attributes)
 
     def close(self) -> None:
-        """Send what is left, within the export's own time limits."""
+        """Send the remaining data, within the export's own time limits."""
         for provider in (self._spans, self._metrics, self._records):
             provider.force_flush()
             provider.shutdown()

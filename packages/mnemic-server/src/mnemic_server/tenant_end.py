@@ -1,4 +1,4 @@
-"""The end of a tenant of the service: its credentials, its webhooks, and everything that it holds."""
+"""End of a tenant of the service: its credentials, its webhooks, and all of its data."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ class Ended:
 
     @property
     def complete(self) -> bool:
-        """Nothing of what was erased was found any more."""
+        """True if no trace of the erased data was found."""
         return all(receipt.complete for receipt in self.receipts)
 
 
 async def end(engine: MemoryEngine, tenant: str, *, by: str) -> Ended:
-    """Suspend the tenant, so that nobody writes meanwhile; revoke its keys, delete its webhooks, and erase what it
-    holds. Its name stays known and suspended. Raises MemoryNotFound (`tenant`), StoreFailed; another call continues.
+    """Suspend the tenant, so that nobody writes meanwhile; revoke its keys, delete its webhooks, and erase its data.
+    Its name stays known and suspended. Raises MemoryNotFound (`tenant`), StoreFailed; another call continues.
     """
     store, clock = engine.store, engine.clock
     await Tenants(store, clock).suspend(tenant, by=by)

@@ -1,10 +1,10 @@
 """Bearer tokens: those this service issues for an application's users, and those of an OpenID provider.
 
-Both are JSON Web Tokens (RFC 7519) read by joserfc. The algorithms are named here and never taken from a token. Our own
-are signed with Ed25519 under a key that is derived from the application's secret while it is shown, and verified with
-the public half, which lies with the application's key: whoever has the store, or a copy of it, signs nothing. They end
-with that key, and do no more than it may. A provider's are signed with RS256 or ES256 under its JWKS, from a file or an
-address (`mnemic_server.provider_keys`).
+Both are JSON Web Tokens (RFC 7519) read by joserfc. The algorithms are fixed here and never taken from a token. Tokens
+of this service are signed with Ed25519 under a key that is derived from the application's secret while it is presented,
+and verified with the public half, which is stored with the application's key: a copy of the store cannot sign. They end
+with that key, and have at most its roles. A provider's tokens are signed with RS256 or ES256 under its JWKS, from a
+file or an address (`mnemic_server.provider_keys`).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ ISSUER = "mnemic"
 MAX_TTL = timedelta(hours=24)
 LEEWAY_SECONDS = 60
 LATEST = 1e12
-"""Seconds. Infinity, NaN and what no float can express lie beyond it as well."""
+"""Maximum in seconds. Infinity, NaN and numbers that no float can express exceed it as well."""
 
 _OWN = ["Ed25519"]
 _KEY_ID = re.compile(r"[0-9a-f-]{36}", re.ASCII)
@@ -108,8 +108,8 @@ class Tokens:
     async def issue(
         self, api_key: str, *, user: str, session: str | None, roles: frozenset[Role], ttl: timedelta
     ) -> str:
-        """Return a token for a user of the tenant of the application whose key's text this is, with some of its roles.
-        The audit of the tenant says that it was. Raises InvalidInput, MemoryNotFound for a key that is none.
+        """Return a token for a user of the tenant of the application with this key text, with some of its roles, and
+        record it in the audit of the tenant. Raises InvalidInput, MemoryNotFound for an unknown key.
         """
         if not timedelta(0) < ttl <= MAX_TTL:
             raise InvalidInput("ttl", hint="more than nothing, at most 24 hours")
@@ -201,8 +201,8 @@ class Tokens:
             return None
 
     async def _of_provider(self, claims: Mapping[str, Any], known: Provider) -> Principal:
-        """Return who a provider's token stands for. Raises ValueError for an address of mail that nobody has confirmed:
-        anybody may have typed it.
+        """Return the principal of a provider's token. Raises ValueError for an unverified mail address, which anybody
+        may have entered.
         """
         if known.claims.user == "email" and claims.get("email_verified", True) not in (True, "true"):
             raise ValueError("claims")
@@ -216,8 +216,8 @@ class Tokens:
         return replace(principal, roles=principal.roles & ONES_OWN or frozenset({Role.SUBJECT}))
 
     async def _signed(self, text: str) -> Mapping[str, Any] | None:
-        """Return the claims of a token that the provider has signed; None where there is no provider or none of its
-        keys.
+        """Return the claims of a token that the provider has signed; None if there is no provider or the key is not its
+        own.
         """
         keys = None if self._keys is None else await self._keys.current()
         if self._keys is None or keys is None:
@@ -244,7 +244,7 @@ class Tokens:
 
 
 def _moment(claimed: object) -> float:
-    """Return a time that a token names (NumericDate of RFC 7519). Raises ValueError for what is none."""
+    """Return a time in a token (NumericDate of RFC 7519). Raises ValueError for any other value."""
     if isinstance(claimed, bool) or not isinstance(claimed, int | float) or not abs(claimed) < LATEST:
         raise ValueError("claims")
     return claimed

@@ -1,4 +1,4 @@
-"""Addresses that a webhook may name: of others, by TLS, and never of what stands inside the service's own network."""
+"""Addresses that a webhook may use: public, by TLS, and never inside the service's own network."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def port_of(parts: SplitResult) -> int:
 
 
 async def resolved(parts: SplitResult, *, private: bool) -> str:
-    """Return the IP address that a call is to go to. Raises NotCallable where one of those behind the name is private:
-    the caller connects to what was looked at, so that no second answer of the name server counts.
+    """Return the IP address to connect to. Raises NotCallable if one of the addresses behind the name is private: the
+    connection goes to the checked address, so that a second DNS answer has no effect.
     """
     loop = asyncio.get_running_loop()
     try:

@@ -1,7 +1,7 @@
-"""Delivery of webhooks: signed as the Standard Webhooks say, in order, at least once, under stable ids.
+"""Delivery of webhooks: signed by Standard Webhooks, in order, at least once, under stable ids.
 
-What is told is read from the audit, behind the last line that this webhook was told. A process that is killed between
-a delivery and the note of it leaves the note as it was: the same message comes again, under the same id.
+Messages are read from the audit, after the last delivered line. If a process is killed between a delivery and its
+record, the same message is sent again, under the same id.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Deliveries:
                 _log.warning("webhooks could not be delivered: %s", failure.reason)
 
     async def round(self) -> int:
-        """Deliver what is due now; how many messages arrived. Raises StoreFailed."""
+        """Deliver what is due; return the number of delivered messages. Raises StoreFailed."""
         webhooks = await self.webhooks.all()
         if not webhooks:
             return 0
@@ -89,7 +89,7 @@ class Deliveries:
         return sum(await asyncio.gather(*map(in_turn, waiting)))
 
     async def _told(self, webhook: Webhook) -> int:
-        """Tell one webhook what it has not been told, unless nothing has happened."""
+        """Deliver the pending messages of one webhook, if there are any."""
         store = self.webhooks.store
         known = (await self.webhooks.states()).get(webhook.webhook_id)
         if known is None or not await store.audit(webhook.tenant, after=known.after, limit=1):
@@ -108,7 +108,7 @@ class Deliveries:
         return arrived
 
     async def _page(self, webhook: Webhook, state: WebhookState, lines: list[AuditEvent]) -> tuple[WebhookState, int]:
-        """Tell these lines in order, up to the first that is not taken."""
+        """Deliver these lines in order, up to the first failure."""
         arrived, kept_at = 0, self.clock.now()
         for event in lines:
             if _concerns(webhook, event):
@@ -164,8 +164,8 @@ class Deliveries:
         return None
 
     async def _post(self, url: str, headers: dict[str, str], body: bytes) -> int:
-        """Return the status that the receiver answers with; its body is not read, and it leads nowhere else. The call
-        goes to the address that was looked at, under the name that TLS is to prove.
+        """Return the status of the receiver's response; its body is not read, and redirects are not followed. The
+        connection goes to the checked address, under the name that TLS verifies.
         """
         parts = require_callable(url, private=self.webhooks.private)
         address = await resolved(parts, private=self.webhooks.private)

@@ -1,7 +1,7 @@
-"""Webhooks of a tenant: addresses that are told what happened to memories, and how far each has been told.
+"""Webhooks of a tenant: addresses that receive the changes of memories, and the progress of each.
 
-Both are marks of the service's own tenant, which no credential can name. What is to be told is not kept again: it is
-read from the tenant's audit, behind the last line that was delivered.
+Both are marks of the service's own tenant, which no credential can name. Messages are not stored again: they are read
+from the tenant's audit, after the last delivered line.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _BEHIND_ALL = 2**53
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Webhook:
-    """Address that is told of changes. `actions` are those of the audit, none stands for all; with `with_content` the
-    memory itself is told, too. Until `retires_at` a message is signed with the secret before this one as well.
+    """Webhook address. `actions` are those of the audit, empty for all; with `with_content` the memory itself is sent,
+    too. Until `retires_at` messages are also signed with the previous secret.
     """
 
     webhook_id: str
@@ -48,9 +48,9 @@ class Webhook:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebhookState:
-    """Progress of a webhook: `after` is the last line of the audit that was told or passed over, `failures` how often
-    the next one has failed in a row, `next_at` when it is tried again. `holder` delivers until `held_until`, nobody
-    else.
+    """Progress of a webhook: `after` is the last line of the audit that was delivered or skipped, `failures` the number
+    of consecutive failures of the next one, `next_at` the time of the next attempt. `holder` has the exclusive right to
+    deliver until `held_until`.
     """
 
     after: int
@@ -81,7 +81,7 @@ class Webhooks:
         with_content: bool = False,
         label: str = "",
     ) -> Webhook:
-        """Return a new webhook, which is told what happens from now on. Raises InvalidInput (`url`, `webhooks`)."""
+        """Return a new webhook, which receives changes from now on. Raises InvalidInput (`url`, `webhooks`)."""
         require_callable(url, private=self.private)
         if len(await self.all(tenant)) >= MOST:
             raise InvalidInput("webhooks", hint=f"a tenant has at most {MOST}")
@@ -109,7 +109,7 @@ class Webhooks:
         return sorted(own, key=lambda one: (one.created_at, one.webhook_id))
 
     async def states(self) -> dict[str, WebhookState]:
-        """Return how far each webhook has been told, by its id."""
+        """Return the progress of each webhook, by its id."""
         marks = await self.store.marks(SERVICE_TENANT, _STATE)
         return {name.removeprefix(_STATE): read_state(value) for name, value in marks.items()}
 
@@ -123,7 +123,7 @@ class Webhooks:
         return webhook
 
     async def delete(self, tenant: str, webhook_id: str, *, by: str = COMMAND_LINE) -> None:
-        """Delete a webhook: it is told nothing any more. Raises MemoryNotFound (`webhook`)."""
+        """Delete a webhook: nothing is delivered to it any more. Raises MemoryNotFound (`webhook`)."""
         await self._put(await self.find(tenant, webhook_id), None, "webhook_deleted", by, gone=True)
 
     async def rotate(
@@ -138,7 +138,7 @@ class Webhooks:
         return new
 
     async def enable(self, tenant: str, webhook_id: str, *, by: str = COMMAND_LINE) -> Webhook:
-        """Tell a webhook again that was disabled, from where it was left. Raises MemoryNotFound (`webhook`)."""
+        """Enable a disabled webhook again, from its last position. Raises MemoryNotFound (`webhook`)."""
         webhook = await self.find(tenant, webhook_id)
         now = self._clock.now()
 
@@ -153,8 +153,8 @@ class Webhooks:
         return webhook
 
     async def claim(self, webhook: Webhook, holder: str, until: datetime) -> WebhookState | None:
-        """Return how far the webhook has been told, which is now `holder`'s to go on with; None where it is disabled,
-        not due, gone, or another's.
+        """Return the progress of the webhook, which `holder` now has the right to deliver; None if it is disabled, not
+        due, gone, or held by another process.
         """
         now = self._clock.now()
 
@@ -170,7 +170,9 @@ class Webhooks:
         return await commit(self.store, work)
 
     async def keep(self, webhook: Webhook, state: WebhookState, *, holder: str) -> bool:
-        """Keep how far `holder` has told a webhook; False, and nothing kept, where that is not its work any more."""
+        """Record the progress of a webhook by `holder`; False, and nothing recorded, if the webhook is no longer its
+        work.
+        """
         now = self._clock.now()
 
         async def decide(reads: Reads) -> tuple[bool, list[Mutation]]:
@@ -210,7 +212,9 @@ class Webhooks:
     def _line(
         self, webhook: Webhook, action: str, by: str, at: datetime, detail: dict[str, Any], marks: dict[str, str | None]
     ) -> Mutation:
-        """Return the line in the audit of the webhook's tenant, with what is kept. Of the address it names the host."""
+        """Return the line in the audit of the webhook's tenant, with its record. Of the address it
+        contains the host.
+        """
         fields = {"webhook_id": webhook.webhook_id, **detail}
         return Mutation(
             tenant=webhook.tenant, action=action, actor=by, at=at, detail=fields, marks=marks, marks_of=SERVICE_TENANT
@@ -224,7 +228,7 @@ def due(state: WebhookState, now: datetime, holder: str) -> bool:
 
 
 def read_state(value: str) -> WebhookState:
-    """Return what is kept of how far a webhook has been told."""
+    """Return the stored progress of a webhook."""
     kept: dict[str, Any] = json.loads(value)
     times = {name: _moment(kept[name]) for name in ("next_at", "disabled_at", "delivered_at", "held_until")}
     return WebhookState(**kept | times)

@@ -114,7 +114,7 @@ def _limits_of(options: dict[str, Any]) -> dict[str, int | None]:
 def _changed(
     quotas: Sequence[Quota], limits: dict[str, int | None], kind: str | None, soft: float | None
 ) -> list[Quota]:
-    """`quotas` with what is named on the line. Raises InvalidInput (`kind`)."""
+    """Return `quotas` with the values of the command line. Raises InvalidInput (`kind`)."""
     from mnemic.maintain.tenants import with_limits
     from mnemic.types.catalog import kind_of
 

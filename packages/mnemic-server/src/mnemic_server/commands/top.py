@@ -1,4 +1,4 @@
-"""top: how a running service goes, on one screen."""
+"""top: state of a running service, on one screen."""
 
 from __future__ import annotations
 

@@ -111,8 +111,8 @@ async def _tenants(tenancy: Tenancy, own: str) -> AsyncIterator[str]:
 
 
 async def _upkeep(tenancy: Tenancy, actor: Actor, consolidate: str | None) -> None:
-    """One upkeep by the tenant's rules. A store that fails now may do better the next time: the failure is told, and
-    nothing ends.
+    """Run one round of maintenance by the tenant's rules. A store that fails may recover by the next round: the failure
+    is logged, and the worker continues.
     """
     from mnemic.errors import EmbedderFailed, StoreFailed
     from mnemic.maintain.consolidate import ConsolidationRules

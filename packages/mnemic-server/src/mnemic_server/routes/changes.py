@@ -26,8 +26,9 @@ async def watch(
     ] = None,
     last_event_id: Annotated[str | None, Header(alias="Last-Event-ID", pattern=r"^\d{1,15}$")] = None,
 ) -> EventStream:
-    """Each change of the caller's memories, as an event `change` without any content: what was done with which version
-    of which memory. The event's id, as `Last-Event-ID`, is where a new stream goes on; it outlives the process.
+    """Stream each change of the caller's memories as an event `change` without any content: the action, the memory and
+    its version. To resume after an interruption, also with another process, send the last event's id as
+    `Last-Event-ID`.
     """
     seen = _seen_by(principal, whole_tenant, service.engine.reach(principal.actor))
     start = int(last_event_id) if last_event_id is not None else after

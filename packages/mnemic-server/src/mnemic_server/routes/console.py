@@ -1,7 +1,7 @@
 """The console: its files, and signing in to it.
 
-An API key is exchanged once for a session cookie (`mnemic_server.sessions`); the pages then call the same
-routes as every other client, and what they may do is decided there.
+An API key is exchanged once for a session cookie (`mnemic_server.sessions`); the pages then call the same routes as
+every other client, with the same permissions.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class SignIn(Strict):
 
 @router.get("/", response_class=RedirectResponse)
 async def front() -> str:
-    """Whoever opens the address in a browser is shown the console."""
+    """Show the console to a browser that opens the address."""
     return "/console"
 
 
@@ -105,8 +105,8 @@ def end_session(response: Response, *, secure: bool) -> None:
 
 @router.delete("/console/session", response_model=None)
 async def sign_out(request: Request, service: AnyService) -> Response:
-    """End the session, in every window of this browser. 200 where the provider that vouched for it has one of its own,
-    with the address `there` that ends it; else 204.
+    """End the session, in every window of this browser. Answers 200 with the address `there` that ends the provider's
+    own session, if it has one; else 204.
     """
     await service.watch.signed(request, await principal_of(request, service), "signed_out")
     id_token = await service.sessions.end(session_cookie(request, secure=is_secure(request, service)))
@@ -126,7 +126,7 @@ def address_of(request: Request, service: Service) -> str:
 @router.get("/console")
 @router.get("/console/{path:path}")
 async def file(request: Request, path: str = "") -> Response:
-    """Return a file of the console. They hold nobody's data and need no credential."""
+    """Return a file of the console. The files contain no user data and need no credential."""
     found = _files().get(path or "index.html")
     if found is None:
         raise Refused(HTTPStatus.NOT_FOUND, NOT_FOUND)
@@ -135,7 +135,7 @@ async def file(request: Request, path: str = "") -> Response:
 
 @cache
 def _files() -> dict[str, StaticFile]:
-    """Every file by its path: a path that is not here is no file, whatever it spells."""
+    """Return every file by its path: any other path does not exist, whatever it spells."""
     kept = {}
     for folder in ("", "pages/"):
         for entry in (_ROOT / folder).iterdir():

@@ -1,4 +1,4 @@
-"""The conversation in progress, and what is found across all kinds."""
+"""The conversation in progress, and search across all kinds."""
 
 from __future__ import annotations
 
@@ -67,8 +67,8 @@ async def clear(actor: Writing, service: TheService) -> None:
 
 @router.post("/retrieve", **answering(RetrievedAnswer))
 async def retrieve(wanted: RetrieveWanted, actor: Reading, service: TheService) -> dict[str, Any]:
-    """Return the best across kinds, best first; `errors` names what did not answer. Working memory is the calling
-    program's, and none of it is here; without a session there is no conversation in progress.
+    """Return the best hits across kinds, best first; `errors` names parts that failed. Working memory belongs to the
+    calling program and is not included; without a session there is no conversation in progress.
     """
     chosen = [kind for kind in Kind if wanted.kinds is None or kind.value in wanted.kinds]
     if actor.session is None and wanted.kinds is None:

@@ -1,4 +1,4 @@
-"""Entities: who and what the user speaks of, and their relations."""
+"""Entities: people and things that the user mentions, and their relations."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ async def known(
     label: Annotated[str | None, Query(min_length=1, max_length=64)] = None,
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
 ) -> dict[str, Any]:
-    """List what the user has spoken of, last first; with a label only people, places, ..."""
+    """List the entities that the user has mentioned, last first; with a label only people, places, ..."""
     return {"entities": [node_dict(node) for node in await _view(service, actor).of_user(label, limit=limit)]}
 
 
@@ -71,7 +71,9 @@ async def neighbours(
     at: At = None,
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
 ) -> dict[str, Any]:
-    """List what is within so many relations of a name ("me" is the user), nearest first, each with the way there."""
+    """List the entities within a number of relations of a name ("me" is the user), nearest first, each
+    with its path.
+    """
     found = await _view(service, actor).neighbours(name, hops=hops, at=at, limit=limit)
     return {"neighbours": [neighbour_dict(one) for one in found]}
 
@@ -85,7 +87,7 @@ async def path(
     hops: Annotated[int, Query(ge=1, le=6)] = 4,
     at: At = None,
 ) -> dict[str, Any]:
-    """Return the shortest way from one name to the other; null where there is none."""
+    """Return the shortest path from one name to the other; null if there is none."""
     found = await _view(service, actor).path(source, target, hops=hops, at=at)
     return {"path": None if found is None else relations_list(found)}
 
@@ -104,20 +106,20 @@ async def relate(
 
 @router.post("/relations/end", **answering(EndedAnswer))
 async def end(wanted: EndedRelation, actor: Writing, service: TheService) -> dict[str, Any]:
-    """Remember that a relation holds no more; null where it was not known to hold."""
+    """End a relation; null if it was not known to be true."""
     receipt = await _view(service, actor).end(wanted.source, wanted.relation, wanted.target)
     return {"receipt": None if receipt is None else receipt_dict(receipt)}
 
 
 @router.post("/same", **answering(ReceiptAnswer))
 async def same(wanted: TwoNames, actor: Writing, service: TheService) -> dict[str, Any]:
-    """Remember that `name` is another name of `other`. Nothing is rewritten: `apart` takes them apart as they were."""
+    """State that `name` is another name of `other`. Nothing is rewritten: `apart` separates them again."""
     return receipt_dict(await _view(service, actor).same(wanted.name, wanted.other))
 
 
 @router.post("/apart", **answering(EndedAnswer))
 async def apart(wanted: TwoNames, actor: Writing, service: TheService) -> dict[str, Any]:
-    """Take back that two names are one; null where nobody had said so."""
+    """Separate two names again; null if they were not merged."""
     receipt = await _view(service, actor).apart(wanted.name, wanted.other)
     return {"receipt": None if receipt is None else receipt_dict(receipt)}
 

@@ -1,4 +1,4 @@
-"""Episodes: what was tried, how it ended, what can be learnt from it."""
+"""Episodes: attempts, their outcomes, and the lessons from them."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ async def walk(memory_id: MemoryId, actor: Reading, service: TheService) -> dict
 
 @router.post("/{memory_id}/feedback", **answering(ReceiptAnswer))
 async def feedback(memory_id: MemoryId, said: Feedback, actor: Writing, service: TheService) -> dict[str, Any]:
-    """Add what somebody said of an episode afterwards."""
+    """Add feedback to a recorded episode."""
     return receipt_dict(await EpisodicMemory(service.engine, actor, awaited()).feedback(memory_id, said.content))
 
 

@@ -1,4 +1,4 @@
-"""For whatever watches the service: alive, ready, how it goes. None of it needs a credential or names anybody."""
+"""For monitoring: liveness, readiness, metrics. No route needs a credential or names a user."""
 
 from __future__ import annotations
 

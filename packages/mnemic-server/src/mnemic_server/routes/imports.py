@@ -28,7 +28,7 @@ async def progress(import_id: ImportId, actor: Reading, service: TheService) -> 
 
 @router.post("/{import_id}", **answering(ImportAnswer))
 async def take(import_id: ImportId, part: ImportPart, actor: Writing, service: TheService) -> dict[str, Any]:
-    """Take the part that begins with memory number `at`, and say how far the import has come. A part that comes again
+    """Import the part that begins with memory number `at`, and return the progress of the import. Repeating a part
     changes nothing; one that leaves a gap is refused (`invalid_input:import:gap`).
     """
     candidates = [_imported(one.candidate(actor.session)) for one in part.memories]
@@ -37,7 +37,7 @@ async def take(import_id: ImportId, part: ImportPart, actor: Writing, service: T
 
 
 def _imported(candidate: Candidate) -> Candidate:
-    """Nobody said it to us: it is trusted as what was imported is."""
+    """Return the origin of imported memories: nobody stated them here, so they have the trust of an import."""
     return replace(candidate, source=replace(candidate.source, origin=Origin.IMPORT))
 
 

@@ -1,8 +1,8 @@
 """For administrators, operators and applications: keys and tokens.
 
 An admin of the service manages the keys of any tenant, an operator and an admin of another tenant those of their own,
-and an operator never an admin's; a key that one may not manage is not there. An application (a key without a user)
-issues short tokens for its users.
+and an operator never an admin's; a key outside these limits does not exist for the caller. An application (a key
+without a user) issues short-lived tokens for its users.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ async def keys(
 
 @router.get("/keys/own", **answering(KeysAnswer))
 async def own_keys(actor: Reading, service: TheService) -> dict[str, Any]:
-    """Return the keys that represent the caller, whoever made them: each opens the caller's memories."""
+    """Return the keys that represent the caller, whoever created them: each gives access to the caller's memories."""
     known = await service.keys.all(tenant=actor.tenant)
     return await _page(service, [key for key in known if key.principal.user == actor.user], MOST_OWN)
 

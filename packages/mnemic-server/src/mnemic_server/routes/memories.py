@@ -93,15 +93,15 @@ async def record(wanted: Conversation, actor: Writing, service: TheService) -> d
 async def capture(
     wanted: Captured, actor: Writing, service: TheService, idempotency_key: IdempotencyKey = None
 ) -> dict[str, Any]:
-    """Remember what is worth it in something the user said."""
+    """Capture the memories in a message of the user."""
     report = await service.engine.capture(wanted.said(actor.session), actor=actor, idempotency_key=idempotency_key)
     return report_shown(report, actor)
 
 
 @router.post("/capture/batch", **answering(ReportsAnswer))
 async def capture_many(wanted: CapturedMessages, actor: Writing, service: TheService) -> dict[str, Any]:
-    """Remember what is worth it in messages of a conversation, in their order: a report for each of the user's own,
-    null for the others, which only show what those mean.
+    """Capture the memories in messages of a conversation, in order: a report for each of the user's own messages, null
+    for the others, which only serve as context.
     """
     messages, keys = [one.message(actor.session) for one in wanted.messages], wanted.idempotency_keys
     if keys is not None and len(keys) != len(messages):
@@ -112,8 +112,8 @@ async def capture_many(wanted: CapturedMessages, actor: Writing, service: TheSer
 
 @router.post("/remember", **answering(ReceiptsAnswer))
 async def remember(wanted: RememberWanted, actor: Writing, service: TheService) -> dict[str, Any]:
-    """Remember what is worth it in messages of a conversation, or keep them as they are; `metadata` becomes the data of
-    each memory.
+    """Capture the memories in messages of a conversation, or store the messages themselves; `metadata` becomes the data
+    of each memory.
     """
     messages = [one.message(actor.session) for one in wanted.messages]
     receipts = await service.engine.remember(messages, actor=actor, infer=wanted.infer, metadata=wanted.metadata)
@@ -159,8 +159,8 @@ async def page(
     key: Annotated[list[Name] | None, Query(max_length=50, deprecated=True, description="`keys`.")] = None,
     cursor: Annotated[str | None, Query(min_length=1, max_length=128, deprecated=True, description="`before`.")] = None,
 ) -> dict[str, Any]:
-    """Active memories, newest first. `next` is the `before` of the page after this one. `as_of`: what was true then;
-    `known_at`: what was believed then.
+    """List active memories, newest first. `next` is the `before` of the next page. `as_of`: true at that time;
+    `known_at`: stored at that time.
     """
     found = await service.engine.list(
         actor=actor,
@@ -257,8 +257,8 @@ def etag(memory: Memory) -> str:
 
 
 def version_of(tag: str | None) -> int | None:
-    """Return the version that an `If-Match` names; `*` and nothing name none. Refuses what is no tag of ours with
-    412.
+    """Return the version that an `If-Match` names; `*` and an absent header name none. Refuses an
+    unknown tag with 412.
     """
     if tag is None or tag.strip() == "*":
         return None

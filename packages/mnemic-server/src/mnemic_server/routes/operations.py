@@ -1,4 +1,4 @@
-"""For whoever looks after an installation: kinds, policy, quotas, and how it goes."""
+"""For operators: kinds, policy, quotas, and the state of the installation."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ router = APIRouter(prefix="/v1", tags=["operations"])
 
 @router.get("/whoami", **answering(PrincipalAnswer))
 async def whoami(principal: Annotated[Principal, Depends(principal_of)]) -> dict[str, Any]:
-    """Show the caller that the request's credential represents, and what it may do."""
+    """Return the caller that the request's credential represents, and its permissions."""
     named = {"tenant": principal.tenant, "user": principal.user, "agent": principal.agent}
     return {**named, "roles": sorted(principal.roles)}
 
 
 @router.get("/kinds", **answering(KindsAnswer))
 async def kinds(actor: Reading, service: TheService) -> dict[str, Any]:
-    """Return the seven kinds: where each lives, how long it is kept, what it promises, how much of it the user has."""
+    """Return the seven kinds: storage place, lifetime, guarantees, and the user's amount of each."""
     engine = service.engine
     held = await engine.store.usage(actor.tenant, since=engine.clock.now(), scope=actor.scope(Level.USER))
     return {
@@ -72,8 +72,8 @@ async def tenant_quotas(principal: Operating, service: TheService) -> dict[str, 
 
 @router.get("/overview", **answering(OverviewAnswer))
 async def overview(principal: Operating, service: TheService) -> dict[str, Any]:
-    """Show the state of the installation: what the tenant holds, what waits, and of this process latency, hit rate and
-    what is degraded.
+    """Return the state of the installation: stored amounts of the tenant, memories waiting for review, and of this
+    process latency, hit rate and degraded parts.
     """
     return await overview_dict(service, principal.tenant)
 
@@ -82,7 +82,7 @@ async def overview(principal: Operating, service: TheService) -> dict[str, Any]:
 async def days(
     principal: Operating, service: TheService, days: Annotated[int, Query(ge=1, le=90)] = 30
 ) -> dict[str, Any]:
-    """Count what was written, forgotten and shown to models on each of the last days."""
+    """Count the memories written, forgotten and shown to models on each of the last days."""
     return await activity(service.engine.store, principal.tenant, service.engine.clock.now(), days)
 
 
@@ -93,7 +93,7 @@ async def settings(_: ServiceAdmin, service: TheService) -> dict[str, Any]:
 
 
 async def quotas_used(engine: MemoryEngine, tenant: str, scope: Scope | None = None) -> dict[str, Any]:
-    """Return the limits of a whole tenant, or of each user where `scope` is one user's, and what is held there."""
+    """Return the limits of a whole tenant, or of each user if `scope` is one user's, and the stored amounts."""
     per = "tenant" if scope is None else "user"
     held = await engine.store.usage(tenant, since=engine.clock.now() - MINUTE, scope=scope)
     chosen = [quota for quota in engine.rules.limits.quotas if quota.per == per]

@@ -56,7 +56,7 @@ async def prompt(
 
 @router.post("/traits", **answering(ReceiptAnswer))
 async def learn(wanted: NewTrait, actor: Writing, service: TheService) -> dict[str, Any]:
-    """Propose a trait. It waits for review, and whoever proposed it cannot approve it."""
+    """Propose a trait. It waits for review, and its proposer cannot approve it."""
     origin = Origin(wanted.origin)
     return receipt_dict(await _view(service, actor).learn(wanted.trait, evidence=wanted.evidence, origin=origin))
 
@@ -65,7 +65,7 @@ async def learn(wanted: NewTrait, actor: Writing, service: TheService) -> dict[s
 async def history(
     memory_id: Annotated[str, Path(min_length=1, max_length=128)], actor: Reading, service: TheService
 ) -> dict[str, Any]:
-    """All versions of a trait, from its proposal on; of one that waits, to whoever has proposed it alone."""
+    """Return all versions of a trait, from its proposal on; a pending one is shown to its proposer only."""
     versions = await _view(service, actor).history(memory_id)
     if versions and versions[-1].status is Status.PENDING_REVIEW and versions[-1].author != actor.user:
         raise MemoryNotFound

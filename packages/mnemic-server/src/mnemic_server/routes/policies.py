@@ -1,4 +1,4 @@
-"""For operators: the policy of their tenant. What is in force, another one tried, put in force, and taken back."""
+"""For operators: the policy of their tenant, its dry run, activation and rollback."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ async def policy(principal: Operating, service: TheService, response: Response) 
 async def put(
     wanted: PolicyWanted, principal: Operating, service: TheService, response: Response, if_match: IfMatch = None
 ) -> dict[str, Any]:
-    """Put a policy in force for the tenant, in the place of that of the settings. Every process goes by it within
-    seconds. With `If-Match` only if the version in force is still that one.
+    """Activate a policy for the tenant, in place of that of the settings. Every process applies it within seconds. With
+    `If-Match` only if that version is still active.
     """
     expected, by = version_of(if_match), principal.actor.user
     putting = service.tenancy.put_policy(principal.tenant, wanted.policy, by=by, expected_version=expected)
@@ -73,7 +73,7 @@ async def versions(principal: Operating, service: TheService) -> dict[str, Any]:
 async def version_(
     version: Annotated[int, Path(ge=1, le=2**31)], principal: Operating, service: TheService
 ) -> dict[str, Any]:
-    """One version with what it says; null: the policy of the settings."""
+    """Return one version with its content; null: the policy of the settings."""
     for one in await service.tenancy.policies.versions(principal.tenant):
         if one.version == version:
             return {**_as_json(one), "policy": one.policy}
@@ -88,7 +88,7 @@ async def trial(
     limit: Annotated[int, Query(ge=1, le=2000)] = 500,
     cursor: Annotated[str | None, Query(min_length=1, max_length=128)] = None,
 ) -> dict[str, Any]:
-    """Return a dry run: what another policy would have said to the tenant's memories when they were proposed, oldest
+    """Return a dry run: the verdicts of another policy on the tenant's memories as if they were proposed now, oldest
     first. Nothing is changed. `next` is the cursor of the next page.
     """
     proposed, present = read_guard(wanted.policy), guard_of(service.engine)
@@ -104,7 +104,7 @@ async def trial(
 
 
 async def _in_force(putting: Awaitable[PolicyVersion], response: Response) -> dict[str, Any]:
-    """Return what was put in force, with its ETag; 412 where another version is in force than the caller has seen."""
+    """Return the activated version, with its ETag; 412 if another version is active than the caller has seen."""
     try:
         made = await putting
     except VersionConflict as conflict:

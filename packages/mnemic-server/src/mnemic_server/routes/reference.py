@@ -20,7 +20,7 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-"""Content-Security-Policy of the page: nothing comes from another host, and no request goes to one."""
+"""Content-Security-Policy of the page: nothing is loaded from another host, and no request goes to one."""
 _HEADERS = {
     "Cache-Control": "no-cache",
     "Content-Security-Policy": POLICY,
@@ -32,7 +32,7 @@ _HEADERS = {
 @router.get("/docs")
 @router.get("/docs/{name}")
 async def page(request: Request, name: str = "index.html") -> Response:
-    """Return the page, or a file of it. It holds nobody's data and needs no credential."""
+    """Return the page, or a file of it. It contains no user data and needs no credential."""
     found = (await asyncio.to_thread(_files)).get(name)
     if found is None:
         raise Refused(HTTPStatus.NOT_FOUND, NOT_FOUND)

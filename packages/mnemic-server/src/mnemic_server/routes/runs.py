@@ -30,7 +30,7 @@ router = APIRouter(prefix="/v1/runs", tags=["runs"], route_class=Parsed)
 async def run(
     turn: Turn, actor: Writing, service: TheService, idempotency_key: IdempotencyKey = None
 ) -> dict[str, Any]:
-    """One memory-augmented turn: remember, answer with what is remembered, audit the answer."""
+    """Run one memory-augmented turn: retrieve, answer with the memories, audit the answer."""
     return await _ran(service, actor, turn, idempotency_key)
 
 
@@ -111,7 +111,9 @@ async def _ran(
 
 
 def _tell_bug(work: asyncio.Task[dict[str, Any]]) -> None:
-    """Somebody reads how a turn ended, also where its caller has hung up: asyncio would log it with its message."""
+    """Read the result of a turn whose caller has disconnected: asyncio would otherwise log an exception with its
+    message.
+    """
     failure = None if work.cancelled() else work.exception()
     if failure is not None and not isinstance(failure, MnemicError):
         _log.error("internal error", extra={"error": type(failure).__name__})

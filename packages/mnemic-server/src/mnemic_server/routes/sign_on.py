@@ -20,7 +20,7 @@ router = APIRouter(include_in_schema=False)
 
 @router.get(PATH + "/provider")
 async def provider(service: AnyService) -> dict[str, Any]:
-    """Show the provider that one can sign in with besides a key; null: none."""
+    """Return the provider that offers sign-in in addition to a key; null: none."""
     return {"name": service.sign_on.client.name if service.sign_on else None}
 
 
@@ -51,7 +51,7 @@ async def begin(request: Request, service: AnyService) -> Response:
 
 @router.get(PATH + "/callback")
 async def callback(request: Request, service: AnyService) -> Response:
-    """Take the browser that the provider sends back: a session is begun, or the sign-in page says why not."""
+    """Receive the browser that the provider sends back: a session starts, or the sign-in page shows the reason."""
     if service.sign_on is None:
         raise Refused(HTTPStatus.NOT_FOUND, NOT_FOUND)
     redirect_uri = _redirect_uri(request, service)

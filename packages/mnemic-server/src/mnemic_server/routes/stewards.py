@@ -43,9 +43,9 @@ async def reviews(
         bool, Query(description="Also what others wrote at shared levels and nobody has approved.")
     ] = False,
 ) -> dict[str, Any]:
-    """Return what waits in the tenant, or without the role `reviewer` of the caller's own memories, oldest first, with
-    what it contradicts. `next` is the cursor of the next page, `waiting` how many there are in all. `shared`: what
-    others wrote at shared levels, is read already and not yet trusted, as well.
+    """List the memories of the tenant that wait for review, or without the role `reviewer` the caller's own ones,
+    oldest first, with the memories they contradict. `next` is the cursor of the next page, `waiting` their total
+    number. `shared` also lists memories that others wrote at shared levels, which are visible but not yet trusted.
     """
     older = None if older_than_days is None else timedelta(days=older_than_days)
     engine, actor = desk.engine, desk.actor
@@ -62,8 +62,8 @@ async def reviews(
 
 @router.post("/reviews/{memory_id}/approval", **answering(ReceiptAnswer))
 async def approve(memory_id: MemoryId, desk: Deciding, verdict: Annotated[Approval, Body()]) -> dict[str, Any]:
-    """Let a waiting memory in. Whoever proposed it is refused, unless it is a statement about themself. Without the
-    role `reviewer` it must be one of the caller's own memories.
+    """Approve a waiting memory. Its proposer is refused, unless it is a statement about themself. Without the role
+    `reviewer` it must be one of the caller's own memories.
     """
     receipt = await desk.engine.approve(
         memory_id,
@@ -120,7 +120,7 @@ async def maintain(
 
 @router.post("/expiry", **answering(ExpiryAnswer))
 async def expire(wanted: ExpiryWanted, principal: Operating, service: TheService) -> dict[str, Any]:
-    """Mark what has expired in the tenant, purge what was marked a grace period ago."""
+    """Mark the expired memories of the tenant, and purge those that were marked a grace period ago."""
     rules = None if wanted.rules is None else wanted.rules.rules()
     report = await service.engine.expire(actor=principal.actor, rules=rules, dry_run=wanted.dry_run)
     fields: dict[str, Any] = to_json(report)
@@ -147,7 +147,7 @@ async def consolidate(
 async def doctor(
     principal: Operating, service: TheService, limit: Annotated[int, Query(ge=1, le=10_000)] = 2000
 ) -> dict[str, Any]:
-    """List the tenant's memories that a person should look at: duplicates, contradictions, what was never used."""
+    """List the tenant's memories that a person should look at: duplicates, contradictions, unused ones."""
     health: dict[str, Any] = to_json(await service.engine.doctor(actor=principal.actor, limit=limit))
     return health
 

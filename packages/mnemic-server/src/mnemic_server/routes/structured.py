@@ -44,8 +44,8 @@ async def shapes(
 
 @router.post("/extract", **answering(DataAnswer))
 async def extract(wanted: TextToExtract, actor: Reading, service: TheService) -> dict[str, Any]:
-    """Extract what a text tells of known shapes, or of the one called `name`, ready to be put; nothing is stored. With
-    a `json_schema` of the caller's a model reads the text, and the caller checks what comes back.
+    """Extract data of known shapes from a text, or of the one called `name`, ready to be put; nothing is stored. With a
+    `json_schema` of the caller's a model reads the text, and the caller validates the answer.
     """
     view = _view(service, actor)
     if wanted.json_schema is not None:
@@ -60,7 +60,7 @@ async def extract(wanted: TextToExtract, actor: Reading, service: TheService) ->
 
 @router.post("/capture", **answering(ReceiptsAnswer))
 async def capture(wanted: StructuredText, actor: Writing, service: TheService) -> dict[str, Any]:
-    """Keep what a text tells of known shapes, or of the one called `name`."""
+    """Store the data of known shapes in a text, or of the one called `name`."""
     view, origin = _view(service, actor), Origin(wanted.origin)
     receipts = await view.capture(wanted.text, wanted.name, sent_at=wanted.sent_at, origin=origin)
     return {"receipts": [receipt_dict(receipt) for receipt in receipts]}
@@ -68,7 +68,7 @@ async def capture(wanted: StructuredText, actor: Writing, service: TheService) -
 
 @router.post("/{shape}", **answering(ReceiptsAnswer))
 async def put(shape: ShapeName, wanted: NewData, actor: Writing, service: TheService) -> dict[str, Any]:
-    """Keep data of a shape. What is known of the same thing and not said again stays; one receipt for each memory."""
+    """Store data of a shape. Fields of the same item that it leaves out are kept; one receipt for each memory."""
     origin = Origin(wanted.origin or Origin.USER_STATED)
     receipts = await _view(service, actor).put(shape, wanted.data, origin=origin)
     return {"receipts": [receipt_dict(receipt) for receipt in receipts]}

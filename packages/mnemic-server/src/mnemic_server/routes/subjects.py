@@ -48,7 +48,7 @@ Key = Annotated[str, Path(min_length=1, max_length=128)]
 
 @router.get("/consents", **answering(ConsentsAnswer))
 async def consents(actor: Reading, service: TheService) -> dict[str, Any]:
-    """List what the user has decided, by key."""
+    """List the user's decisions on consent, by key."""
     return {"consents": await service.engine.consents(actor=actor)}
 
 
@@ -68,8 +68,8 @@ async def revoke(
     erase_held: Annotated[bool, Query(description="Erase what is held under the key as well.")] = False,
     erase: Annotated[bool, Query(deprecated=True, description="`erase_held`.")] = False,
 ) -> dict[str, Any]:
-    """From now on nothing is written or found under `key`; with `erase_held` what is held under it goes as well: 202,
-    and a job as of `POST /v1/erasures`.
+    """Revoke consent: from now on nothing is written or found under `key`. With `erase_held` the stored data under it
+    is erased as well: 202, and a job as of `POST /v1/erasures`.
     """
     revoked = await service.engine.revoke_consent(key, actor=actor)
     fields = {"key": revoked.key, "hidden": revoked.hidden, "erasure": None}
@@ -104,8 +104,8 @@ async def export_subject(
     form: Annotated[Literal["json", "html"], Query(description="JSON, or a page for people.")] = "json",
     values: Annotated[bool, Query(description="With what is sealed opened: for the subject alone.")] = False,
 ) -> StreamingResponse:
-    """Everything held about a user as one document: about oneself, or as an operator about anybody of the tenant, whom
-    somebody has asked for it. The audit records the request.
+    """Return all stored data about a user as one document: about oneself, or for an operator about any user of the
+    tenant who has requested it. The audit records the request.
     """
     wanted = subject or principal.user
     if wanted is None:
@@ -131,7 +131,7 @@ async def export(
         bool, Query(description="With every version and the consents, as `restore` takes them.")
     ] = False,
 ) -> StreamingResponse:
-    """Everything held about oneself, whatever its status, as JSON lines."""
+    """Return all of one's own data, of any status, as JSON lines."""
 
     async def lines() -> AsyncIterator[str]:
         async for memory in service.engine.export(actor=actor, archive=archive):
@@ -142,9 +142,9 @@ async def export(
 
 @router.post("/erasures", status_code=HTTPStatus.ACCEPTED, **answering(ErasureJobAnswer, 202))
 async def erase(wanted: Erasure, principal: Erasing, service: TheService, response: Response) -> dict[str, Any]:
-    """Begin to erase everything about a user: oneself, or as an operator anybody of the tenant. The job is fetched
-    under its `erasure_id` for a day, at last with the receipt, which can be verified. Whoever asks again while it runs
-    is told of the same job.
+    """Start to erase all data about a user: oneself, or for an operator any user of the tenant. The job can be fetched
+    under its `erasure_id` for a day, finally with the receipt, which can be verified. A repeated request while it runs
+    returns the same job.
     """
     subject = wanted.subject or principal.user
     if subject is None:
@@ -161,9 +161,9 @@ async def erase(wanted: Erasure, principal: Erasing, service: TheService, respon
 async def carry_out(
     wanted: MemoryRequested, principal: Using, service: TheService, response: Response
 ) -> dict[str, Any]:
-    """Do what a message asked of memory, as the `asked` of its report has it, once its user has confirmed it. What is
-    gone already counts as done. `show` reads; `forget` and `wrong` need a writer or subject; `forget_all` needs what
-    `POST /v1/erasures` needs, and answers 202 with a job as that does.
+    """Carry out a request about memory in a message, as listed under `asked` in its report, once the user has confirmed
+    it. A memory that is already gone counts as done. `show` reads; `forget` and `wrong` need a writer or subject;
+    `forget_all` needs what `POST /v1/erasures` needs, and answers 202 with a job as that does.
     """
     require_user(principal)
     fields: dict[str, Any] = {"forgotten": [], "erasure": None, "memories": []}
@@ -198,8 +198,8 @@ async def erasure(
 
 @router.post("/erasures/verification", **answering(VerificationAnswer))
 async def verify(receipt: dict[str, JsonValue], principal: Erasing, service: TheService) -> dict[str, Any]:
-    """Count what a scan finds now of what a receipt says was erased, by place: nothing but zeros where the receipt is
-    right. Others than operators may ask about their own receipts.
+    """Count the remaining traces of the data that a receipt lists, by place: all zeros if the receipt is correct.
+    Callers other than operators may verify their own receipts.
     """
     read = ErasureReceipt.from_dict(receipt)
     own = principal.user is not None and read.subject == await subject_token(

@@ -1,7 +1,7 @@
-"""For admins of the service: its tenants, made, limited, suspended and resumed.
+"""For admins of the service: its tenants, created, limited, suspended and resumed.
 
-An admin of the service is one of its own tenant (`MNEMIC_TENANT`). None of this reads a memory, and an admin of another
-tenant reaches none of it. Each act is in the audit of the tenant that it concerns.
+An admin of the service is one of its own tenant (`MNEMIC_TENANT`). None of these routes reads a memory, and an admin of
+another tenant can use none of them. Each act is in the audit of the tenant that it concerns.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ async def create(wanted: TenantWanted, principal: ServiceAdmin, service: AnyServ
 async def limit_(
     tenant: TenantName, wanted: QuotasWanted, principal: ServiceAdmin, service: AnyService
 ) -> dict[str, Any]:
-    """Set what limits a tenant, in the place of the quotas of the settings. It holds everywhere within seconds."""
+    """Set the limits of a tenant, in place of the quotas of the settings. They apply everywhere within seconds."""
     limits = _quotas(wanted.quotas)
     limited = await service.tenancy.tenants.limit(tenant, limits, by=principal.actor.user)
     service.tenancy.changed(tenant)
@@ -63,7 +63,7 @@ async def limit_(
 
 @router.post("/{tenant}/suspension", **answering(TenantAnswer))
 async def suspend(tenant: TenantName, principal: ServiceAdmin, service: AnyService) -> dict[str, Any]:
-    """Refuse every credential of a tenant from now on (`tenant_suspended`); what it holds stays."""
+    """Refuse every credential of a tenant from now on (`tenant_suspended`); its data stays."""
     if tenant == service.home:
         raise InvalidInput("tenant:home", hint="the service's own tenant cannot be suspended")
     suspended = await service.tenancy.tenants.suspend(tenant, by=principal.actor.user)

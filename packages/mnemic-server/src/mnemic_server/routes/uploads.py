@@ -50,9 +50,9 @@ async def known_formats(_: Reading) -> dict[str, Any]:
 
 @router.post("", **answering(UploadAnswer))
 async def take(piece: UploadPiece, actor: Writing, service: TheService) -> dict[str, Any]:
-    """Take in a piece of a file: messages are kept, and what the user states in them is captured. A piece that comes
-    again changes nothing. `speakers` names the people in it where nobody is known to be the user: nothing that they
-    state is captured, unless `me` says who the user is.
+    """Import a piece of a file: messages are stored, and the user's statements in them captured. Repeating a piece
+    changes nothing. `speakers` names the people in it if none is known to be the user: then nothing that they state is
+    captured, unless `me` names the user.
     """
     items = await asyncio.to_thread(_read, piece)
     known = speakers_in(items)
@@ -79,7 +79,7 @@ async def take(piece: UploadPiece, actor: Writing, service: TheService) -> dict[
 
 
 def _read(piece: UploadPiece) -> list[Item]:
-    """Return what is in a piece. A large one takes a second to read, in which the event loop serves others."""
+    """Return the items of a piece. A large one takes a second to parse, off the event loop."""
     items = list(islice(read_bytes(piece.text.encode(), piece.format, piece.name), MOST_ENTRIES + 1))
     if len(items) > MOST_ENTRIES:
         raise InvalidInput("text:too_many", hint=f"a piece holds at most {MOST_ENTRIES} entries: send smaller ones")

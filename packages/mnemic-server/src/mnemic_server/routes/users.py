@@ -1,4 +1,4 @@
-"""For operators who help people: who has memories here, and what somebody is remembered by, for a stated reason."""
+"""For operators who help people: the users with memories here, and the memories of one of them, for a stated reason."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ async def users(
 
 @router.post("/users/openings", **answering(PageAnswer))
 async def open_user(wanted: Opening, principal: Operating, service: TheService) -> dict[str, Any]:
-    """Read what a user of the tenant is remembered by, newest first. The audit keeps who read it, of whom, and the
-    reason, before anything is shown.
+    """List the memories of a user of the tenant, newest first. The audit records the reader, the user and the reason
+    before anything is shown.
     """
     engine = service.engine
     fields = {"subject": await subject_token(engine.store, principal.tenant, wanted.user), "reason": wanted.reason}

@@ -41,8 +41,8 @@ async def uses(
     before: Annotated[int | None, Query(ge=1, le=2**53, description="`next` of the page before.")] = None,
     cursor: Annotated[int | None, Query(ge=1, le=2**53, deprecated=True, description="`before`.")] = None,
 ) -> dict[str, Any]:
-    """List what was done with a memory, newest first: written, changed, put into the prompt of which run (`injected`).
-    `mine` tells whether the caller did it. A page may be short and yet have a `next`.
+    """List the events of a memory, newest first: written, changed, put into the prompt of a run (`injected`). `mine`:
+    the caller did it. A page may be short and yet have a `next`.
     """
     found, after = await service.engine.uses(memory_id, actor=actor, before=before or cursor, limit=limit)
     uses_shown = [
@@ -61,7 +61,7 @@ async def uses(
 
 @router.post("/undo", **answering(UndoAnswer))
 async def undo(memory_id: MemoryId, actor: Correcting, service: TheService) -> dict[str, Any]:
-    """Take back what a memory replaced: a merge, a new value under a key, an approval."""
+    """Undo what a memory replaced: a merge, a new value under a key, an approval."""
     receipt = await service.engine.undo(memory_id, actor=actor)
     return {
         "memory_id": receipt.memory_id,
@@ -73,7 +73,7 @@ async def undo(memory_id: MemoryId, actor: Correcting, service: TheService) -> d
 
 @router.post("/rollback", **answering(ReceiptAnswer))
 async def rollback(memory_id: MemoryId, wanted: Rollback, actor: Correcting, service: TheService) -> dict[str, Any]:
-    """Make a memory say again what it said in an earlier version, as its next version."""
+    """Restore an earlier version of a memory, as its next version."""
     return receipt_dict(await service.engine.rollback(memory_id, wanted.version, actor=actor))
 
 

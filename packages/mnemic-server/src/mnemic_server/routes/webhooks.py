@@ -24,7 +24,7 @@ Action = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z_]{0,63}$")]
 
 
 class WebhookWanted(Strict):
-    """A new webhook: an address, and the changes that it is told of; without `actions` all."""
+    """New webhook: an address, and the actions that it receives; without `actions` all."""
 
     url: Annotated[str, StringConstraints(min_length=1, max_length=2000)]
     actions: list[Action] = Field(default_factory=list, max_length=50)
@@ -45,8 +45,8 @@ async def webhooks(principal: Operating, service: TheService) -> dict[str, Any]:
 
 @router.post("", status_code=HTTPStatus.CREATED, **answering(NewWebhookAnswer, 201))
 async def create(wanted: WebhookWanted, principal: Operating, service: TheService) -> dict[str, Any]:
-    """Return a new webhook, which is told of every change from now on. Its secret is shown this once. One that is told
-    the memories themselves takes the role `admin` as well: it reads what every user is remembered by.
+    """Create a webhook, which receives every change from now on. Its secret is shown only now. A webhook that receives
+    the memories themselves also requires the role `admin`, since it reads every user's memories.
     """
     if wanted.with_content:
         require_role(principal, Role.ADMIN)

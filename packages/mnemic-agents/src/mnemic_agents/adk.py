@@ -53,7 +53,7 @@ class MnemicMemoryService(BaseMemoryService):
         self._captured: OrderedDict[str, None] = OrderedDict()
 
     def memory_of(self, app_name: str, user_id: str) -> TurnMemory:
-        """One user's memory: `last` and `counts` tell what became of the injections and captures."""
+        """Memory of one user; `last` and `counts` report the injections and captures."""
         memory = self._users.pop((app_name, user_id), None)
         if memory is None:
             actor = Actor(tenant=self._tenant, user=user_id, agent=app_name)
@@ -71,7 +71,7 @@ class MnemicMemoryService(BaseMemoryService):
         return SearchMemoryResponse(memories=[_entry(shown(hit.memory, memory.actor)) for hit in found.hits])
 
     async def add_session_to_memory(self, session: Session) -> None:
-        """Remember what is worth it in what the user said in the session; events that were captured are passed over."""
+        """Capture the user's statements in the session; events that were captured before are skipped."""
         await self.add_events_to_memory(app_name=session.app_name, user_id=session.user_id, events=session.events)
 
     async def add_events_to_memory(
@@ -83,7 +83,7 @@ class MnemicMemoryService(BaseMemoryService):
         session_id: str | None = None,
         custom_metadata: Mapping[str, object] | None = None,
     ) -> None:
-        """Remember what is worth it in what the user said in these events, each once."""
+        """Capture the user's statements in these events, each once."""
         for event in events:
             if event.author == "user" and event.id not in self._captured:
                 await self.memory_of(app_name, user_id).capture(said(event.content))
@@ -99,7 +99,9 @@ class MnemicMemoryService(BaseMemoryService):
         memories: Sequence[MemoryEntry],
         custom_metadata: Mapping[str, object] | None = None,
     ) -> None:
-        """Remember each entry. What has no `author` "user" is a model's, which has less trust. Raises MnemicError."""
+        """Store each entry. An entry without the `author` "user" is a model's, which has less trust. Raises
+        MnemicError.
+        """
         memory = self.memory_of(app_name, user_id)
         await memory.open()
         for entry in memories:
@@ -107,7 +109,7 @@ class MnemicMemoryService(BaseMemoryService):
             await self._engine.add(said(entry.content), actor=memory.actor, origin=origin)
 
     async def delete_memory(self, *, app_name: str, user_id: str, memory_id: str | None = None) -> None:
-        """Forget one of the user's memories. Raises MemoryNotFound, also for somebody else's."""
+        """Forget one of the user's memories. Raises MemoryNotFound, also for another user's."""
         memory = self.memory_of(app_name, user_id)
         await memory.open()
         await self._engine.forget(memory_id or "", actor=memory.actor)
@@ -132,9 +134,9 @@ class MnemicMemoryService(BaseMemoryService):
 
 
 class MnemicPlugin(BasePlugin):
-    """Injects what is remembered before the model is called, captures what the user said after the run.
+    """Injects memories before the model call, and captures the user's statements after the run.
 
-    The block is in the request's contents alone, never in the session's events.
+    The block is only in the contents of the request, never in the session's events.
     """
 
     def __init__(self, service: MnemicMemoryService, *, name: str = "mnemic", capture: bool = True) -> None:

@@ -83,7 +83,7 @@ def _function(method: Callable[..., Awaitable[dict[str, Any]]]) -> Callable[...,
 
 
 def _folded(events: Sequence[BaseEvent], injection: Injection) -> list[BaseEvent]:
-    """Return the events with each block as an input of its own, in front of the ask or behind it."""
+    """Return the events with each block as a separate input, before or after the user's message."""
     folded = list(events)
     for block in injection.blocks:
         request = folded[block.at]

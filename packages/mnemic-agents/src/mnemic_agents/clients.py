@@ -1,6 +1,6 @@
-"""Plain clients of OpenAI and Anthropic, or of anybody with their methods: memory around the calls they make.
+"""Memory around plain clients of OpenAI and Anthropic, and around other clients with their methods.
 
-Needs no extra: the client is the program's own.
+Needs no extra: the program brings the client.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _CALLS: Mapping[str, str] = MappingProxyType(
         for verb in ("create", "parse", "stream")
     }
 )
-"""The methods that ask a model, and the argument that holds the messages."""
+"""Methods that call a model, and the argument that contains the messages."""
 
 _COPIES = frozenset({"with_options", "copy"})
 
@@ -129,5 +129,5 @@ class _Call:
 
 
 def _said(messages: Sequence[Any]) -> list[str]:
-    """Return what the user asked with this call; nothing in a tool loop, whose ask came with an earlier one."""
+    """Return the user's message in this call; empty in a tool loop, whose message came with an earlier call."""
     return asked(messages) if is_user_turn(messages) else []

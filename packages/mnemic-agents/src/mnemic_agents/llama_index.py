@@ -65,7 +65,7 @@ class MnemicMemory(BaseMemory):
 
     @property
     def turn(self) -> TurnMemory:
-        """The turns of this actor: what was shown, what was captured."""
+        """Turns of this actor: the memories shown and captured."""
         return self._turn
 
     @property
@@ -130,12 +130,12 @@ class MnemicMemory(BaseMemory):
         self.inner.set(messages)
 
     async def areset(self) -> None:
-        """Forget the conversation. What was captured stays."""
+        """Clear the conversation. Captured memories stay."""
         self._said, self._shown = [], None
         await self.inner.areset()
 
     def reset(self) -> None:
-        """Forget the conversation. What was captured stays."""
+        """Clear the conversation. Captured memories stay."""
         self._said, self._shown = [], None
         self.inner.reset()
 

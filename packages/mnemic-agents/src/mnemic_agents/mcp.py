@@ -45,7 +45,7 @@ ASKS_BY_ANSWER = "2026-07-28"
 """Version of the protocol from which on a question to the user is the answer to the call."""
 DELETES, EVERYTHING = "Delete this for good?", "- everything that is known of you"
 PARTIAL = "partial"
-"""Value of `error` in an answer that is right as far as it goes: a list of the search did not answer."""
+"""Value of `error` in an incomplete answer: a list of the search failed."""
 _READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 _ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 _DESTROYS = ToolAnnotations(read_only_hint=False, destructive_hint=True, open_world_hint=False)
@@ -60,7 +60,7 @@ class Confirmation(BaseModel):
 
 
 Word = ElicitationResult[Any]
-"""The user's answer, as the client brings it; accepted without data where nobody was asked."""
+"""The user's confirmation, as the client returns it; accepted without data if nobody was asked."""
 
 
 class _Server(MCPServer[Any]):
@@ -104,15 +104,15 @@ def memory_server(
     host_confirms: bool = False,
     in_force: Callable[[], Awaitable[MemoryEngine]] | None = None,
 ) -> MCPServer[Any]:
-    """Return a server of the actor's memories. Whose they are is settled here: no tool, resource or prompt has an
-    argument for it. What overwrites or deletes says so, and without `dry_run=false` only tells what it would do. Only
-    what the actor `may` do is offered at all.
+    """Return a server of the actor's memories. The actor is fixed here: no tool, resource or prompt has an argument for
+    it. Tools that overwrite or delete are marked as such, and without `dry_run=false` only report what they would do.
+    Only tools that the actor `may` use are offered.
 
-    What the user said is deleted only on the user's word: the client is made to ask them (elicitation). Where it cannot
-    ask, the tool refuses (`write_blocked:lower_trust`), unless `host_confirms`: then a call of the tool counts as the
-    user's word, since the host shows them each call or the credential is the user's own.
+    The user's statements are deleted only with the user's confirmation: the client asks them (elicitation). If it
+    cannot ask, the tool refuses (`write_blocked:lower_trust`), unless `host_confirms`: then a tool call counts as the
+    user's confirmation, since the host shows them each call or the credential is the user's own.
 
-    `in_force` gives the engine by the rules that hold at a call; None: `engine`.
+    `in_force` returns the engine with the rules in force at a call; None: `engine`.
 
     `server.run_stdio_async()` serves standard input and output, `serve_http` a port of this machine, `answer` one
     request.
@@ -257,8 +257,8 @@ class _Desk:
     async def question(
         self, context: Context[Any], memory_ids: Sequence[str] | None, dry_run: bool
     ) -> Elicit[Confirmation] | None:
-        """Return the question to the user before these memories are deleted, or everything for None; None where nobody
-        is asked: in a rehearsal, where the host has asked, and where the client cannot ask.
+        """Return the question to the user before these memories are deleted, or all of them for None; None if nobody is
+        asked: in a dry run, if the host has asked, and if the client cannot ask.
         """
         able, session = context.client_capabilities, context.request_context.session
         if dry_run or self.host_confirms or able is None or able.elicitation is None:
@@ -272,8 +272,8 @@ class _Desk:
         return Elicit(f"{DELETES}\n{named}", Confirmation) if found else None
 
     def _by(self, word: Word) -> Actor | None:
-        """Whoever deletes: the user where they agreed or the host asks them, the model where nobody could be asked;
-        None where the user declined.
+        """Return who deletes: the user if they agreed or the host asks them, the model if nobody could be asked; None
+        if the user declined.
         """
         if self.host_confirms:
             return self.memory.actor
@@ -304,7 +304,7 @@ class _Desk:
 def _in_force(
     desk: _Desk, in_force: Callable[[], Awaitable[MemoryEngine]] | None, config: InjectionConfig | None
 ) -> Callable[[], Awaitable[_Desk]]:
-    """Return a function that gives the desk by the rules that hold at a call."""
+    """Return a function that gives the desk with the rules in force at a call."""
 
     async def now() -> _Desk:
         nonlocal desk
@@ -348,7 +348,7 @@ def _tool(function: Offered, now: Callable[[], Awaitable[_Desk]]) -> Offered:
 
 
 def _failed(answer: Mapping[str, Any]) -> bool:
-    """Return True if nothing of what was asked of the tool was done. A proposal that waits for a person was taken."""
+    """Return True if the tool did nothing of what was requested. A proposal that waits for review counts as done."""
     refused = "reason" in answer and answer.get("stored") is False and answer.get("outcome") != "pending_review"
     return refused or answer.get("error", PARTIAL) != PARTIAL
 
@@ -368,8 +368,8 @@ def _json(answer: Mapping[str, Any]) -> str:
 
 
 async def serve_http(server: MCPServer[Any], listening: socket, token: str) -> None:
-    """Serve `/mcp` on a socket that listens on 127.0.0.1, to whoever brings `token` as bearer, until cancelled. Where
-    the web server's log goes is left to the program's own settings of `logging`.
+    """Serve `/mcp` on a socket that listens on 127.0.0.1, to clients with `token` as bearer, until cancelled. The
+    program's own settings of `logging` decide where the web server logs.
     """
     app = _Bearer(server.streamable_http_app(host="127.0.0.1"), token)
     config = uvicorn.Config(app, log_config=None, log_level="warning", access_log=False)
@@ -384,7 +384,7 @@ async def answer(server: MCPServer[Any], scope: Any, receive: Any, send: Any) ->
 
 
 class _Bearer:
-    """Lets pass what carries the token; everything else is told 401 and nothing more."""
+    """Admits requests with the token; any other gets a bare 401."""
 
     def __init__(self, app: Any, token: str) -> None:
         self._app = app

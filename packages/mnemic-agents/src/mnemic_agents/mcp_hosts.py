@@ -19,8 +19,8 @@ HOSTS = {
 
 
 def started_by(host: str, given: Given, *, host_confirms: bool = False) -> dict[str, Any]:
-    """Return the settings with which `host` starts `mnemic mcp` for the store and the user of this call: absolute
-    paths, since such a program starts servers in a folder and with a PATH of its own.
+    """Return the settings with which `host` starts `mnemic mcp` for the store and the user of this call: with absolute
+    paths, since such a program starts servers in its own folder and with its own PATH.
     """
     settings = given.settings()
     store = settings.store if ":" in settings.store else str(Path(settings.store).resolve())
@@ -42,6 +42,6 @@ def started_by(host: str, given: Given, *, host_confirms: bool = False) -> dict[
 
 
 def _program() -> list[str]:
-    """Return the words that start this program: the command beside the running interpreter, else the interpreter."""
+    """Return the command that starts this program: the one next to the running interpreter, else the interpreter."""
     script = Path(sys.executable).with_name("mnemic.exe" if os.name == "nt" else "mnemic")
     return [str(script)] if script.exists() else [sys.executable, "-m", "mnemic"]

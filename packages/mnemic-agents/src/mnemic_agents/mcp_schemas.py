@@ -1,7 +1,7 @@
-"""Arguments and answers of the MCP tools, as their JSON Schemas describe them to a model.
+"""Arguments and results of the MCP tools, as their JSON Schemas describe them to a model.
 
-The bounds are stated, not enforced here: the engine refuses what is too long with a stable reason, and asks for fewer
-results than there may be are cut to the bound.
+The bounds are documented, not enforced here: the engine refuses texts that are too long with a stable reason, and a
+number of results beyond the maximum is reduced to it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pydantic import Field, with_config
 from typing_extensions import TypedDict
 
 LONGEST_TEXT = 8192
-"""Characters of a query, and of what a memory says."""
+"""Maximum number of characters of a query, and of the content of a memory."""
 LONGEST_MESSAGE = 32_768
 """Characters of a message to learn from."""
 LONGEST_NAME = 128
@@ -181,7 +181,7 @@ class Forgotten(TypedDict):
 
 @with_config(extra="allow")
 class CarriedOut(TypedDict):
-    """Outcome of the user's request, or with `dry_run` what it would be."""
+    """Outcome of the user's request, or with `dry_run` the expected one."""
 
     carried_out: Annotated[bool, Field(description="Whether it was done.")]
     forgotten: NotRequired[Annotated[list[str], Field(description="Identifiers of the memories that were deleted.")]]

@@ -48,8 +48,8 @@ class MnemicMemory(RunHooks[Any]):
         self.memory = TurnMemory(engine, actor, config, sources=sources, by="openai-agents")
 
     def run_config(self, config: RunConfig | None = None) -> RunConfig:
-        """`config` with the injection behind its own input filter. Without one, traces leave out what was said: they
-        would take the memories to wherever they are sent.
+        """Return `config` with the injection after its own input filter. By default traces leave out messages: they
+        would otherwise take the memories to wherever they are sent.
         """
         config = config or RunConfig(trace_include_sensitive_data=False)
         return dataclasses.replace(config, call_model_input_filter=self._filter_after(config.call_model_input_filter))
@@ -60,7 +60,7 @@ class MnemicMemory(RunHooks[Any]):
         return [function_tool(function) for function in self.memory.tools]
 
     def session(self, session: Session) -> MnemicSession:
-        """`session`, capturing what the user says in it: for runs that have other hooks."""
+        """Return `session`, capturing the user's statements in it: for runs with other hooks."""
         return MnemicSession(session, self.memory)
 
     async def filter(self, data: CallModelData[Any]) -> ModelInputData:
@@ -86,7 +86,9 @@ class MnemicMemory(RunHooks[Any]):
 
 
 class MnemicSession:
-    """Another session, whose items it keeps as they are. What the user said is captured once it has been answered."""
+    """Wraps another session and leaves its items unchanged. The user's statements are captured once they have been
+    answered.
+    """
 
     def __init__(self, session: Session, memory: TurnMemory) -> None:
         self.session_id = session.session_id

@@ -1,7 +1,7 @@
-"""The audit of a tenant: lines are committed in lanes, and brought together in one chain by whoever reads it.
+"""Audit of a tenant: lines are committed in lanes, and merged into one chain by whoever reads it.
 
-Writers of one lane wait for each other's commits, those of different lanes do not. A lane is a chain of its own; the
-tenant's audit chains what was taken from the lanes, so that both are checked.
+Writers of one lane wait for each other's commits, those of different lanes do not. Each lane is a separate chain; the
+tenant's audit chains the lines taken from the lanes, so that both can be verified.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _LANES = load("lanes")
 
 
 class Trail(NamedTuple):
-    """Lines and counts that a transaction leaves behind in a tenant. `used`: memories and bytes by kind."""
+    """Audit lines and counters that a transaction adds to a tenant. `used`: memories and bytes by kind."""
 
     events: Sequence[AuditEvent]
     entries: Sequence[OutboxEntry]
@@ -50,21 +50,21 @@ class Trail(NamedTuple):
 
 
 class Used:
-    """Changes of what tenants hold, in one transaction: memories and bytes, by kind."""
+    """Changes of the stored amounts of tenants, in one transaction: memories and bytes, by kind."""
 
     def __init__(self) -> None:
         self.tenants: dict[str, dict[str, tuple[int, int]]] = {}
 
     def add(self, tenant: str, kind: str, memories: int, size: int) -> None:
-        """Note that a tenant holds so much more of a kind."""
+        """Add to the stored amount of a kind of a tenant."""
         more = self.tenants.setdefault(tenant, {})
         before = more.get(str(kind), (0, 0))
         more[str(kind)] = (before[0] + memories, before[1] + size)
 
 
 class Trails:
-    """Appends lines, and remembers where the lanes ended. As long as no other process writes in the lane that saves the
-    question where it ends, and its lock is held for one statement; else for three.
+    """Appends lines, and caches the ends of the lanes. As long as no other process writes in the lane, that saves
+    reading its end, and its lock is held for one statement; else for three.
     """
 
     def __init__(self) -> None:
@@ -81,7 +81,7 @@ class Trails:
             await ask("count_used", tenant, trail.lane, *used_columns(trail.used))
 
     async def _append(self, ask: Ask, tenant: str, trail: Trail, sign: Sign | None) -> None:
-        """Put the lines of a transaction behind the last of their lane, with what else it leaves behind."""
+        """Append the lines of a transaction to their lane, with its counters."""
         lane = trail.lane
         known = self._ends.get((tenant, lane))
         if known is not None and await self._appended(ask, tenant, trail, known, sign):
@@ -117,12 +117,14 @@ def entry_columns(entries: Sequence[OutboxEntry]) -> tuple[Any, ...]:
 
 
 def used_columns(used: Mapping[str, tuple[int, int]]) -> tuple[Any, ...]:
-    """Return the columns of what a tenant holds more, in the order in which every transaction locks them."""
+    """Return the columns of a tenant's counters, in the order in which every transaction locks them."""
     return tuple(columns([(kind, *counts) for kind, counts in sorted(used.items())], 3))
 
 
 async def collect(session: Session, tenant: str, sign: Sign | None) -> None:
-    """Append what the lanes hold to the tenant's audit, in the order of its times, and take it out of them."""
+    """Merge the lines of the lanes into the tenant's audit, in the order of their times, and delete them from the
+    lanes.
+    """
     await session.enter(tenant)
     if not await session.fetch(_LANES["journaled"], tenant):
         return
@@ -164,7 +166,7 @@ async def broken_lane(session: Session, tenant: str, sign: Sign | None) -> bool:
 
 
 class _Line(NamedTuple):
-    """A line of a lane. `at` never goes back within one; `whole`: it follows from the line before."""
+    """Line of a lane. `at` never decreases within one; `whole`: it follows from its predecessor."""
 
     at: int
     lane: int

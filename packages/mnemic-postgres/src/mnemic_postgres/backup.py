@@ -73,7 +73,7 @@ _USED = "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = 'mnemic')"
 
 @dataclass(frozen=True, slots=True)
 class _Section:
-    """The rows of one table in the data: `bytes` behind those of the tables before it."""
+    """Rows of one table in the data: `bytes` after those of the tables before it."""
 
     table: str
     columns: tuple[str, ...]
@@ -85,7 +85,7 @@ class _Section:
 
 
 class _Output:
-    """Writes what is copied, and adds it up."""
+    """Writes the copied rows, and counts them."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -166,8 +166,8 @@ def _counts(sections: Sequence[_Section]) -> dict[str, int]:
 
 
 async def _chains(connection: Any, *, checked: bool = False, lanes: bool = True) -> dict[str, tuple[int, str]]:
-    """Return the end of every tenant's audit. Raises StoreCorrupt where one does not hold, or with `checked` where a
-    memory is not what was written.
+    """Return the end of every tenant's audit. Raises StoreCorrupt if one is broken, or with `checked` if a memory
+    differs from what was written.
     """
     session = Session(connection, lambda: _SECONDS)
     found = {}

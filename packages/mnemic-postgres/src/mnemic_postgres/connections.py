@@ -43,7 +43,7 @@ _GRACE = 0.05
 
 
 class Session:
-    """One open transaction. Its errors are mnemic's; `failure` keeps the driver's for whoever decides about a retry.
+    """Open transaction. It raises mnemic's errors; `failure` keeps the driver's for the decision about a retry.
 
     A failed statement spoils a transaction. A `forgiving` one goes on as it began, for other reads may still succeed.
     `overtaken`: an index in memory that it used knows changes which it does not see. Behind a router it begins when
@@ -106,7 +106,7 @@ class Session:
         self._routed, self.begun = None, self._route is None
 
     async def execute(self, command: str) -> str:
-        """Run a command without parameters; what the server says it did."""
+        """Run a command without parameters; return the server's command tag."""
         try:
             status: str = await self._connection.execute(command)
         except DRIVER_ERRORS as error:
@@ -124,8 +124,8 @@ class Session:
         self._tenant = tenant
 
     async def enter_scopes(self, tenant: str, levels: Sequence[str], owners: Sequence[str]) -> list[Any]:
-        """From here on see the rows of `tenant` alone; the rows of its scopes by level and owner, each
-        behind the present vector space.
+        """Restrict row-level security to the rows of `tenant` from now on; return the rows of its scopes by level and
+        owner, each after the current vector space.
         """
         await self.route(tenant)
         rows = await self.fetch(_SESSION["enter"], tenant, self._limit(), levels, owners)
@@ -133,8 +133,8 @@ class Session:
         return rows
 
     async def enter_writing(self, tenant: str, level: str, owner: str, fingerprint: str, *, lock: int) -> Any:
-        """Return the same for one scope, once nobody else holds `lock`: its row, with the active memory of
-        `fingerprint`.
+        """Return the same for one scope, once nobody else has `lock`: its row, with the active memory
+        of `fingerprint`.
         """
         await self.route(tenant)
         rows = await self.fetch(_SESSION["enter_writing"], tenant, self._limit(), lock, level, owner, fingerprint)
@@ -157,9 +157,9 @@ class Session:
 
 
 class Connections:
-    """Up to `size` connections to one database, each held by one transaction at a time and by nothing else.
+    """Up to `size` connections to one database, each used by one transaction at a time.
 
-    They live on the loop of `thread`; `read` and `write` may be called on any. No call takes longer than `seconds` or
+    They belong to the loop of `thread`; `read` and `write` may be called on any. No call takes longer than `seconds` or
     than its deadline allows, whatever the network does. `after_commit` is awaited after each commit of a `write`,
     before that returns; it never raises. `schema`: the newest that this version knows. With a `route` they lead to a
     router, which is told the tenant before each transaction.
@@ -192,7 +192,9 @@ class Connections:
         *,
         seconds: float | None = None,
     ) -> T:
-        """`work` on what is committed now; it sees no later commit. A background job has `seconds` of its own."""
+        """Run `work` on the current committed state; it sees no later commit. A background job has a separate limit in
+        `seconds`.
+        """
         return await self._thread.run(self._run(_READ, work, self._limited(deadline, seconds)))
 
     async def write(self, work: Callable[[Session], Awaitable[T]], deadline: Deadline | None = None) -> T:
@@ -289,7 +291,7 @@ class _Attempt:
         return StoreBusy(hint="the database did not answer in time")
 
     async def run(self, work: Callable[[Session], Awaitable[T]]) -> T:
-        """BEGIN, `work`, COMMIT. Whatever is left open when it fails is rolled back, or the connection is dropped."""
+        """BEGIN, `work`, COMMIT. After a failure an open transaction is rolled back, or the connection is closed."""
         try:
             connection = await self._pool.acquire()
         except DRIVER_ERRORS as error:
@@ -351,7 +353,7 @@ def _outcome_unknown(error: BaseException) -> bool:
 
 
 async def _given_back(pool: Any, connection: Any, *, clean: bool) -> None:
-    """Back into the pool, or away with it where nobody knows what state it is in."""
+    """Return the connection to the pool, or close it if its state is unknown."""
     if not clean:
         with suppress(asyncpg.InterfaceError):  # a connection that broke has left the pool by itself
             connection.terminate()

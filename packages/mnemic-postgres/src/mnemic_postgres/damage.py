@@ -1,4 +1,4 @@
-"""Rows of a tenant that are not what was written, and checksums for those that have none yet."""
+"""Damaged rows of a tenant, and checksums for rows without one."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ async def examined(session: Session, tenant: str) -> list[Damage]:
 
 
 async def damaged_bodies(session: Session, tenant: str) -> list[Damage]:
-    """Those of them that say what is not so: memories in all versions, marks and requests."""
+    """Damaged rows whose content is affected: memories in all versions, marks and requests."""
     await session.enter(tenant)
     return [one for rows in (_versions(session, tenant), _checked(session, tenant)) async for one in rows]
 
 
 async def _memories(session: Session, tenant: str) -> AsyncIterator[Damage]:
-    """Columns that do not say what the body does, and what is kept for searching."""
+    """Columns that contradict the body, and the data for searching."""
     last = ""
     while rows := await session.fetch(_DAMAGE["memories"], tenant, last, _PAGE):
         last = rows[-1]["memory_id"]

@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """An address with what a store may do there: see `PostgresStore`."""
+    """Address and permitted operations of a store: see `PostgresStore`."""
 
     dsn: str
     owner_dsn: str
@@ -153,7 +153,7 @@ class Opened:
     replica: Replica | None = None
 
     async def read(self, work: Callable[[Session], Awaitable[T]]) -> T:
-        """`work` on what is committed now, or on the replica, which has all that was committed here."""
+        """Run `work` on the current committed state, or on the replica if it has everything that was committed here."""
         if self.replica is None:
             return await self.connections.read(work)
         return await self.thread.run(self.replica.read(work, self.connections))

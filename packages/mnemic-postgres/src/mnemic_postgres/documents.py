@@ -1,4 +1,4 @@
-"""Documents in PostgreSQL, beside the memories, in transactions of their own."""
+"""Documents in PostgreSQL, next to the memories, in separate transactions."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ class _Reads(DocumentReads):
 
 
 async def _put(session: Session, tenant: str, puts: Sequence[PutDocument], now: int) -> None:
-    """Write the last put to each key. The tenant's lock is held."""
+    """Write the last put to each key. The tenant's lock is taken."""
     gone = [(_path(put.namespace), raw(put.key)) for put in puts if put.value is None]
     if gone:
         await session.fetch(_DOCUMENTS["delete"], tenant, *columns(gone, 2))
@@ -183,6 +183,6 @@ def _path(namespace: Namespace) -> bytes:
 
 
 def _lock_of(tenant: str) -> int:
-    """Return the advisory lock of whoever writes documents of the tenant: 64 bits."""
+    """Return the advisory lock for writers of documents of the tenant: 64 bits."""
     name = hashlib.blake2b(tenant.encode(), digest_size=8, person=b"mnemic.document")
     return int.from_bytes(name.digest(), "big", signed=True)

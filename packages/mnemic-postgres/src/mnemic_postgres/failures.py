@@ -1,4 +1,4 @@
-"""The driver's errors as mnemic's. Their messages stay behind: they may quote values."""
+"""Mapping of the driver's errors to mnemic's. Their messages are dropped: they may quote values."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ _BY_STATE: dict[str, tuple[type[StoreFailed], str]] = {
 
 
 def lost_race(error: BaseException) -> bool:
-    """Tell whether the same transaction may succeed when it is run again at once."""
+    """Return True if the same transaction may succeed when it is run again at once."""
     if isinstance(error, asyncpg.InvalidCachedStatementError):
         return True  # the table was changed under a prepared statement
     return isinstance(error, asyncpg.PostgresError) and error.sqlstate in _LOST_RACES
 
 
 def lost_connection(error: BaseException) -> bool:
-    """Tell whether the connection broke, so that the same may succeed on another one."""
+    """Return True if the connection broke, so that the same may succeed on another one."""
     if isinstance(error, asyncpg.PostgresError):
         state = error.sqlstate or ""
         return state in _ENDED or state.startswith("08")

@@ -17,7 +17,7 @@ _GRAPH = load("graph", "postgres")
 
 
 class PostgresGraph(graph.RelationalGraph[Opened]):
-    """A `GraphStore` in the database at `dsn`, where row-level security keeps tenants apart as it does for memories.
+    """A `GraphStore` in the database at `dsn`, where row-level security isolates tenants as it does for memories.
 
     `pool_size` bounds its connections, `statement_timeout` (seconds) every call. The first call migrates with the
     rights of `owner_dsn`, or of `dsn` where none is given. `router` and `servers`: as for `PostgresStore`.
@@ -52,5 +52,5 @@ class PostgresGraph(graph.RelationalGraph[Opened]):
 
 
 async def relate(fetch: Callable[..., Awaitable[list[Any]]], memory: Memory, *, known: bool) -> None:
-    """Let what `memory` holds of the graph be what it says now; `fetch` gives the rows of a statement."""
+    """Replace the memory's part of the graph by its current content; `fetch` returns the rows of a statement."""
     await graph.relate(asking(fetch, _GRAPH), memory, known=known)

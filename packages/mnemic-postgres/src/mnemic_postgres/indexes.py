@@ -33,17 +33,18 @@ _LOADS = 2
 _PATIENCE = 60.0
 """Seconds that loading one scope may take."""
 _BESIDE_VECTOR = 1800
-"""Bytes of a memory in an index besides its vector, about: terms, columns, identifiers."""
+"""Approximate bytes of a memory in an index in addition to its vector: terms, columns, identifiers."""
 _Again = tuple[Words, Words, Memory]
 _log = logging.getLogger("mnemic.stores.postgres")
 
 
 class Indexes:
-    """Everything here happens on the loop of the connections, so that no two callers use an index at once.
+    """Indexes of the scopes in use. Everything here runs on the loop of the connections, so that no two callers use an
+    index at once.
 
     Before each use an index is brought up to date in the user's own transaction, by the scope's count of changes. One
-    that is far behind, or not there, is loaded in the background; until then, and for scopes that do not fit into half
-    of `budget` bytes, the database searches by itself.
+    that is missing or far behind is loaded in the background; until then, and for scopes that do not fit into half of
+    `budget` bytes, the database searches.
     """
 
     def __init__(
@@ -59,7 +60,7 @@ class Indexes:
         self._turns = asyncio.Semaphore(_LOADS)
 
     def fits(self, place: Place) -> bool:
-        """Tell whether a scope of this size is kept here at all."""
+        """Return True if a scope of this size is indexed in memory at all."""
         return place.active <= self._most
 
     async def current(self, session: Session, tenant: str, place: Place) -> ScopeIndex | None:
@@ -117,7 +118,7 @@ class Indexes:
         return index
 
     async def _entries(self, session: Session, tenant: str, rows: Sequence[Any]) -> list[Entry]:
-        """Return the entries of these memories. Damaged words are made again of what the memory says."""
+        """Return the entries of these memories. Damaged words are computed again from the memory's content."""
         damaged = [row["memory_id"] for row in rows if not words_are_whole(row)]
         again = {}
         if damaged:
@@ -127,7 +128,7 @@ class Indexes:
 
 
 def _behind(place: Place, index: ScopeIndex) -> int:
-    """Return the number of memories to read. What was there before changes were counted has one change in all."""
+    """Return the number of memories to read. The state before changes were counted counts as one change."""
     return place.changes - index.seen if index.seen else max(place.changes, place.active)
 
 

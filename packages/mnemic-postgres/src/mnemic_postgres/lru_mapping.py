@@ -1,4 +1,4 @@
-"""A mapping that holds the entries used last, and no more than a number of them."""
+"""LRU cache: a mapping with a maximum number of entries."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ V = TypeVar("V")
 
 
 class Recent(Generic[K, V]):
-    """At most `most` entries; the one that was used longest ago goes first."""
+    """At most `most` entries; the least recently used one is evicted."""
 
     def __init__(self, most: int) -> None:
         self._most = most
         self._entries: OrderedDict[K, V] = OrderedDict()
 
     def get(self, key: K) -> V | None:
-        """Return the value of `key`, which is used now; None where it is not held."""
+        """Return the value of `key`, now the most recently used; None if it is not cached."""
         if key not in self._entries:
             return None
         self._entries.move_to_end(key)
         return self._entries[key]
 
     def put(self, key: K, value: V) -> V:
-        """Hold `value`, and return it."""
+        """Store `value`, and return it."""
         self._entries[key] = value
         self._entries.move_to_end(key)
         if len(self._entries) > self._most:

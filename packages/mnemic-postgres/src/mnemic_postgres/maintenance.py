@@ -22,7 +22,7 @@ _PAGE = 1000
 
 
 async def held(session: Session, bodies: Bodies, wanted: Held) -> list[Memory]:
-    """Return the port's `held`."""
+    """Return the memories that the port's `held` asks for."""
     await session.enter(wanted.tenant)
     named = None if wanted.memory_ids is None else storable(wanted.memory_ids)
     place = (None, None) if wanted.scope is None else (wanted.scope.level.value, wanted.scope.owner)
@@ -49,8 +49,8 @@ async def now(session: Session) -> datetime:
 
 
 async def vacuum(connection: Any) -> None:
-    """Vacuum the tables that hold content: afterwards no page shows what was removed before, as far as no transaction
-    that is under way might still see it.
+    """Vacuum the tables with content: afterwards no page contains rows that were removed before, unless an open
+    transaction might still see them.
     """
     for (name,) in await connection.fetch(_UPKEEP["content_tables"]):
         await connection.execute(f"VACUUM {name}")
@@ -65,8 +65,8 @@ async def unvacuumed(session: Session, since: datetime) -> int:
 async def broken_audit(
     session: Session, tenant: str, sign: Sign | None = None, *, lanes: bool = True
 ) -> tuple[int, int | None, str]:
-    """Return the port's `broken_audit`, page by page. A broken lane counts as the line behind the last.
-    An older schema has no `lanes`.
+    """Return the result of the port's `broken_audit`, page by page. A broken lane counts as the line after the last. An
+    older schema has no `lanes`.
     """
     await session.enter(tenant)
     chain, last = Chain(tenant, sign), 0

@@ -13,8 +13,8 @@ from mnemic_postgres.failures import DRIVER_ERRORS, typed
 
 APP_ROLE = "mnemic_app"
 BOUND = f"SELECT CASE current_user WHEN '{APP_ROLE}' THEN 0 ELSE current_user::text::integer END"
-"""Fails where row-level security does not bind whoever asks, for the name of another role is no number: a pooler in
-between may have dropped the role that the connection asked for at its start.
+"""Statement that fails unless row-level security applies to the connection, since the name of another role is not a
+number: a pooler may have dropped the role that the connection requested at its start.
 """
 UNBOUND = "22P02"
 """Failure of `BOUND`."""

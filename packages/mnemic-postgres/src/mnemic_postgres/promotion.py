@@ -20,11 +20,11 @@ _BATCH = 100
 
 
 class Promotions:
-    """Moves scopes in the background. A write into the graph costs more than a row, and postings are half of what a
-    memory takes, so small scopes have neither.
+    """Moves scopes in the background. A write into the approximate index costs more than a row, and postings are half
+    the size of a memory, so small scopes have neither.
 
-    Until the last memory has moved, searches of the scope stay exact; a move that fails or is cut short goes on at the
-    next search.
+    Until the last memory has moved, searches of the scope stay exact; a move that fails or is interrupted continues at
+    the next search.
     """
 
     def __init__(self, connections: Connections) -> None:
@@ -32,7 +32,7 @@ class Promotions:
         self.moves = Tasks()
 
     def start(self, scope: Scope) -> None:
-        """Begin to move `scope`, unless that goes on already."""
+        """Start to move `scope`, unless that is in progress."""
         self.moves.start(self._move(scope), key=scope)
 
     async def _move(self, scope: Scope) -> None:

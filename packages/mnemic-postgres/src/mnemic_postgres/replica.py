@@ -1,4 +1,4 @@
-"""Reads from a server that follows the primary, as far as it has come."""
+"""Reads from a replica, as far as it has caught up with the primary."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mnemic_postgres.failures import typed
 T = TypeVar("T")
 
 BELIEVED = 1.0
-"""Seconds for which what the replica says of itself holds."""
+"""Seconds for which the replica's last report counts."""
 SHORTEST_REST, LONGEST_REST = 1.0, 60.0
 """Seconds for which a replica that failed is left alone; twice as long each time."""
 
@@ -26,11 +26,11 @@ _FOLLOWING = """
 
 
 class Replica:
-    """Answers reads once it has replayed all that this store has committed, while it is connected to the primary; the
-    primary answers the others, and all of them while the replica fails.
+    """Sends reads to the replica once it has replayed all that this store has committed, while it is connected to the
+    primary; all others, and all reads while the replica fails, go to the primary.
 
-    Positions are bytes of the write-ahead log. All of it happens on the loop of the connections, which `opened` makes
-    at first need. No read takes longer than `seconds`, of which the replica has half.
+    Positions are bytes of the write-ahead log. All of it runs on the loop of the connections, which `opened` creates at
+    first need. No read takes longer than `seconds`, of which the replica gets half.
     """
 
     def __init__(self, opened: Callable[[], Awaitable[Connections]], *, seconds: float) -> None:
@@ -115,7 +115,9 @@ class Replica:
 
 
 class _Overtaken(Exception):
-    """The index in memory was ahead of the replica: what it finds may not be there yet. Never leaves this module."""
+    """Signal that the index in memory was ahead of the replica, which may lack its results. Never
+    leaves this module.
+    """
 
 
 def _to_the_end(work: Callable[[Session], Awaitable[T]]) -> Callable[[Session], Awaitable[T]]:

@@ -59,7 +59,7 @@ async def reseal(connection: Any, tenant: str, anew: Anew) -> int:
 
 
 async def _others_ended(connection: Any) -> None:
-    """Wait for every transaction of this database that is under way: it may have sealed what it has not written."""
+    """Wait for every open transaction of this database: it may have encrypted data that it has not written yet."""
     loop = asyncio.get_running_loop()
     until = loop.time() + WAIT_SECONDS
     waiting = {row[0] for row in await connection.fetch(_UNDER_WAY)}
@@ -71,10 +71,11 @@ async def _others_ended(connection: Any) -> None:
 
 
 async def seal(connection: Any, sealer: Sealer, tenant: str) -> int:
-    """Seal the plain versions of the tenant's memories; how many. Cut off, it is called again.
+    """Encrypt the plain versions of the tenant's memories; return their number. After an interruption it is called
+    again.
 
-    In the end their table is rewritten, because its old pages showed them; nobody may read it meanwhile. That is done
-    also where nothing was left to seal, since an earlier call may have been cut off.
+    Finally the table is rewritten, because its old pages contain the plain rows; it cannot be read meanwhile. The
+    rewrite happens even if nothing was left to encrypt, since an earlier call may have been interrupted before it.
     """
     sealed, last = 0, ("", 0)
     while True:
@@ -97,8 +98,8 @@ def _body(sealer: Sealer, tenant: str, row: Any) -> str:
 
 
 def _text(row: Any, tenant: str) -> str:
-    """Return the body of a row. Raises StoreCorrupt (`memory`) where it is not what was written: sealed, nobody would
-    know.
+    """Return the body of a row. Raises StoreCorrupt (`memory`) if it differs from what was written: once encrypted, the
+    damage could not be detected.
     """
     if row["checksum"] not in (None, body_check(tenant, row["level"], row["owner"], row["body"])):
         raise damaged("memory")

@@ -29,7 +29,7 @@ from mnemic.types.scope import scope_named
 from mnemic_language.text.analyse import analyse
 
 ANY_FACET = 0
-"""Stands for every facet."""
+"""Wildcard for every facet."""
 
 _TERM_BYTES = 5
 _HEADER_BYTES = 4
@@ -65,8 +65,8 @@ class Bodies:
         self.noted = Noted()
 
     def memory(self, row: Any, scope: Scope | None = None) -> Memory:
-        """Return the memory of a row, which is of `scope` where it does not say so. A damaged vector is none; raises
-        StoreCorrupt (`memory`) where anything else is not what was written.
+        """Return the memory of a row, which belongs to `scope` unless it names another. A damaged vector is dropped;
+        raises StoreCorrupt (`memory`) if anything else differs from what was written.
         """
         vector = decode_vector(row["vector"])
         if vector is not None and row["vector_check"] not in (None, blob_check(vector)):
@@ -104,7 +104,7 @@ class Bodies:
             return placeholder(row, (row["tenant"], row["level"], row["owner"]))
 
     def before(self, row: Any) -> Memory | None:
-        """Return the memory of a row that is about to change; None of a damaged one, which is near to nothing."""
+        """Return the memory of a row that is about to change; None for a damaged one, which has no neighbours."""
         try:
             return self.memory(row)
         except StoreCorrupt:
@@ -122,13 +122,13 @@ class Bodies:
 
 
 def words_are_whole(row: Any) -> bool:
-    """Check whether content, context, speaker and cues of a row are what was written."""
+    """Return True if content, context, speaker and cues of a row are intact."""
     return row["words_check"] in (None, words_check(row["content"], row["context"], row["speaker"], row["cues"]))
 
 
 class Place(NamedTuple):
-    """A scope in this database. `large`: its vectors are in the approximate index. `changes` counts what has changed in
-    it so far, `removed_at` is the last change that removed a memory.
+    """Scope in this database. `large`: its vectors are in the approximate index. `changes` counts its changes so far,
+    `removed_at` is the last change that removed a memory.
     """
 
     scope_id: int
@@ -150,7 +150,7 @@ def places_of(tenant: str, scopes: Iterable[Scope]) -> tuple[str, list[str], lis
 
 
 def filter_of(where: Where) -> dict[str, Any]:
-    """Return what a filter asks for besides the scopes: the values by the names of their conditions."""
+    """Return the conditions of a filter other than the scopes, by name."""
     statuses = where.statuses if where.as_of is None else where.statuses | {"superseded"}
     asked = {
         "statuses": [str(status) for status in statuses],
@@ -168,7 +168,9 @@ def filter_of(where: Where) -> dict[str, Any]:
 
 
 def storable(memory_ids: Iterable[str]) -> list[str]:
-    """Those of the identifiers that a memory here can have: PostgreSQL's text holds neither NUL nor lone surrogates."""
+    """Return the identifiers that a memory here can have: PostgreSQL's text contains neither NUL nor
+    lone surrogates.
+    """
     return [memory_id for memory_id in memory_ids if "\x00" not in memory_id and _encodes(memory_id)]
 
 
@@ -189,7 +191,7 @@ def raw(text: str | None) -> bytes | None:
 
 
 def digest(text: str | None) -> bytes | None:
-    """Return what is stored of a text that is only compared."""
+    """Return the stored form of a text that is only compared."""
     data = raw(text)
     return None if data is None else hashlib.blake2b(data, digest_size=16).digest()
 
@@ -199,16 +201,12 @@ def _digests(texts: Iterable[str] | None) -> list[bytes | None] | None:
 
 
 def lock_of(scope: Scope) -> int:
-    """Return the advisory lock that stands for the scope: 64 bits, so that two scopes hardly ever wait for each
-    other.
-    """
+    """Return the advisory lock of the scope: 64 bits, so that two scopes hardly ever wait for each other."""
     return _lock("\n".join(place_of(scope)), b"mnemic.scope")
 
 
 def lock_of_tenant(tenant: str) -> int:
-    """Return the advisory lock for what is true of a whole tenant. Whoever takes it holds the locks of its scopes by
-    then.
-    """
+    """Return the advisory lock of a whole tenant. It is taken after the locks of the scopes."""
     return _lock(tenant, b"mnemic.tenant")
 
 
@@ -230,14 +228,14 @@ class Words:
 
 
 class Terms:
-    """Terms as salted hashes: what is stored of a text for searching cannot be read back as words."""
+    """Terms as salted hashes: the words cannot be recovered from the stored search data."""
 
     def __init__(self, salt: bytes) -> None:
         self._salt = salt
         self.number = lru_cache(maxsize=65536)(self._number)
 
     def _number(self, term: str) -> int:
-        """32 bits that stand for `term`, with a sign as PostgreSQL has it; never 0, which separates."""
+        """Return 32 bits that represent `term`, signed as in PostgreSQL; never 0, the separator."""
         data = term.encode("utf-8", "surrogatepass")
         return int.from_bytes(hashlib.blake2b(data, digest_size=4, key=self._salt).digest(), "big", signed=True) or 1
 
@@ -260,8 +258,8 @@ def facet_numbers(terms: Terms, memory: Memory) -> list[int]:
 
 
 def pack(numbers: Iterable[int]) -> bytes:
-    """Five bytes a term, of which the first alone has its high bit set: one sequence is part of another exactly
-    where the bytes are.
+    """Encode five bytes a term, of which only the first has its high bit set: one sequence is part of another exactly
+    if its bytes are.
     """
     packed = bytearray()
     for number in numbers:

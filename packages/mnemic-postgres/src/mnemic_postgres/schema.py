@@ -147,7 +147,7 @@ def reopen_with(model: str, dimension: int) -> str:
 
 
 async def migrate(connection: Any, *, up_to: int | None = None) -> None:
-    """Apply what is missing, up to the newest step or this one; the caller's transaction makes it all or nothing."""
+    """Apply missing migrations, up to the newest step or this one; the caller's transaction makes them atomic."""
     await connection.execute("CREATE SCHEMA IF NOT EXISTS mnemic")
     await connection.execute(
         "CREATE TABLE IF NOT EXISTS mnemic.schema_version "

@@ -42,7 +42,7 @@ _SEARCHING = load("searching")
 class PostgresSnapshot:
     """The port's `Snapshot` on an open read-only transaction.
 
-    Ranked lists come from the indexes in memory where they are at hand, and from the database for the other scopes.
+    Ranked lists come from the indexes in memory if they are loaded, and from the database for the other scopes.
     `scanned` collects the scopes of which the database has read every memory.
     """
 

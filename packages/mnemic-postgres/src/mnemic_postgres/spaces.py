@@ -1,6 +1,6 @@
-"""A second vector space, filled beside the present one while it is used, and put in its place in one step.
+"""Second vector space, filled while the current one is in use, and activated in one step.
 
-All of it is the owner's work: it concerns every tenant, and changes the table.
+All of it is done with the owner's rights: it concerns every tenant, and changes the table.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ async def _space(connection: Any, sql: str) -> VectorSpace | None:
 
 
 async def begin(connection: Any, space: VectorSpace) -> None:
-    """Begin to fill `space`, or go on with it; what was filled for another one goes."""
+    """Start to fill `space`, or continue; vectors for another one are dropped."""
     if await _space(connection, _NEXT) == space:
         return
     async with connection.transaction():

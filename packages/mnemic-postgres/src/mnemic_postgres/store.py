@@ -53,13 +53,12 @@ class PostgresStore(Jobs, SingleReads):
 
     Needs PostgreSQL 16 or newer with pgvector. Everything is in the schema `mnemic`; the store works as the role
     `mnemic_app`, which row-level security binds. `open` creates and migrates both with the rights of `owner_dsn`, or of
-    `dsn` where none is given. `pool_size` bounds the connections, `statement_timeout` (seconds) every call, from the
+    `dsn` if that is not given. `pool_size` bounds the connections, `statement_timeout` (seconds) every call, from the
     wait for a connection to the commit. `durability="fast"` lets the server acknowledge commits before they are on its
     disk. `index_bytes` bounds the memory for the search indexes of scopes in use; 0 leaves every search to the
-    database. At `replica_dsn` a server that follows the primary answers searches and lists, once it has replayed what
-    this store has committed; what others have committed may be missing for as long as it lags. `exact_up_to` is the
-    number of active memories beyond which a scope that does not fit there moves into
-    the approximate vector index.
+    database. At `replica_dsn` a replica answers searches and lists, once it has replayed the commits of this store;
+    commits of others may be missing for as long as it lags. `exact_up_to` is the number of active memories beyond which
+    a scope that does not fit in memory moves into the approximate vector index.
 
     With a `router` (`pgdog`, `spqr`, or a command with {tenant} in it) `dsn` leads to one, which knows on which of the
     `servers` a tenant lives; their own addresses are for what concerns a server as a whole: opening, migrations, the
@@ -378,7 +377,7 @@ class _Opened:
         return result
 
     async def stop(self) -> None:
-        """End what goes on in the background."""
+        """End the background tasks."""
 
         async def ended() -> None:
             self.members.close_owners()

@@ -62,8 +62,8 @@ _WRITING = load("writing")
 class PostgresTransaction(Transaction):
     """The port's `Transaction` on a connection inside BEGIN and COMMIT.
 
-    The first touch of a scope takes its lock, so that nothing read there can be stale when it is written. What goes to
-    the end of the tenant's audit and to the outbox waits for `finish`.
+    The first access to a scope takes its lock, so that nothing read there can be stale when it is written. Lines of the
+    tenant's audit and entries of the outbox are written by `finish`.
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class PostgresTransaction(Transaction):
         self._session = None
 
     async def finish(self) -> None:
-        """Write what was kept back."""
+        """Write the deferred lines and entries."""
         used = self._used.tenants
         for tenant in sorted(self._events.keys() | self._entries.keys() | used.keys()):
             await self._enter(tenant)
@@ -145,7 +145,9 @@ class PostgresTransaction(Transaction):
         return await self._as_before(scope, scores) if scores else []
 
     async def _index(self, scope: Scope, place: Place) -> ScopeIndex | None:
-        """Return the index as of the beginning: nobody else can change the scope, and this transaction has not yet."""
+        """Return the index as of the beginning: nobody else can change the scope, and this transaction has not changed
+        it yet.
+        """
         if scope not in self._looked:
             touched = any(tenant == scope.tenant for tenant, _ in self._before)
             current = partial(self._indexes.current, self._open, scope.tenant, place)
@@ -238,7 +240,7 @@ class PostgresTransaction(Transaction):
         return True
 
     async def _unpost(self, head: tuple[str, int], stored: Any) -> None:
-        """Remove the postings of a stored memory, if it has any; of damaged words nobody knows which they are."""
+        """Remove the postings of a stored memory, if it has any; of damaged words they cannot be determined."""
         if stored["large"] and words_are_whole(stored):
             await self._rows("remove_postings", *head, stored["number"], _terms_of(stored))
         elif stored["large"]:
@@ -304,7 +306,7 @@ class PostgresTransaction(Transaction):
             await self._rows("put_mark", tenant, name, value, text_check(name, value))
 
     async def _repost(self, memory: Memory, stored: Any, content: Words, context: Words, *, large: bool) -> None:
-        """Bring the postings of a changed memory up to date, if what they repeat has changed."""
+        """Update the postings of a changed memory, if the data they repeat has changed."""
         active = memory.status is Status.ACTIVE
         before = (stored["large"], stored["content"], stored["context"], stored["status"] == Status.ACTIVE)
         if before == (large, content.packed, context.packed, active):
@@ -362,7 +364,7 @@ class PostgresTransaction(Transaction):
 
 
 def _nearest_of(before: Iterable[Memory | None], scope: Scope, vector: Vector) -> Iterator[tuple[Memory, float]]:
-    """Yield what a transaction has changed in a scope, as it was before, with its nearness."""
+    """Yield the memories that a transaction has changed in a scope, in their previous state, with their similarity."""
     for memory in before:
         if memory is not None and memory.scope == scope and memory.status is Status.ACTIVE and memory.vector:
             yield memory, sum(map(mul, floats(memory.vector), floats(vector)))
@@ -374,7 +376,7 @@ def _posted(place: Place, content: Words, context: Words) -> tuple[Sequence[int]
 
 
 def _counted(status: str, content: int, context: int) -> tuple[int, int, int]:
-    """Return what a memory adds to the statistics of its scope."""
+    """Return a memory's contribution to the statistics of its scope."""
     return (1, content, context) if status == Status.ACTIVE else (0, 0, 0)
 
 

@@ -87,8 +87,8 @@ class _Verbs(Face[M]):
         memory_type: str | None = None,
         prompt: str | None = None,
     ) -> dict[str, Any]:
-        """Remember what is worth it in messages, or with `infer=False` the messages themselves. Raises ValidationError,
-        and NotSupported for `memory_type` and `prompt`.
+        """Capture the memories in messages, or with `infer=False` store the messages themselves. Raises
+        ValidationError, and NotSupported for `memory_type` and `prompt`.
         """
         if memory_type is not None or prompt is not None:
             raise NotSupported("mem0:memory_type" if memory_type is not None else "mem0:prompt")
@@ -141,7 +141,7 @@ class _Verbs(Face[M]):
         expiration_date: Any = _UNSET,
         data: str | None = None,
     ) -> dict[str, str]:
-        """Correct what a memory says, its metadata or its last day (None: it has none). `data` is an older name of
+        """Correct the text of a memory, its metadata or its expiry date (None: no expiry). `data` is an older name of
         `text`. Raises ValidationError.
         """
         if data is not None:
@@ -194,7 +194,7 @@ class _Verbs(Face[M]):
 
     @verb
     async def get(self, memory_id: str) -> dict[str, Any] | None:
-        """Return a memory, None where there is none."""
+        """Return a memory, None if there is none."""
         try:
             known, _ = await self._found(memory_id)
         except ValidationError:
@@ -290,7 +290,7 @@ class _Verbs(Face[M]):
     def _asked(
         self, name: str, filters: Mapping[str, Any] | None, top_k: object, show_expired: bool, others: Mapping[str, Any]
     ) -> tuple[Wanted, int]:
-        """Return what is asked for, and how many at most."""
+        """Return the filter and the maximum number of results."""
         if others:
             hint = (
                 f"Top-level entity parameters {set(others)} are not supported in {name}(). Use filters={{...}} instead."
@@ -323,7 +323,7 @@ class _Verbs(Face[M]):
             after = page[-1].memory_id
 
     async def _found(self, memory_id: str) -> tuple[Kept, Actor]:
-        """Return an active memory and whose it is. Raises ValidationError where there is none."""
+        """Return an active memory and its owner. Raises ValidationError if there is none."""
         engine = await self._open()
         held = await engine.store.held(self._tenant, statuses=[Status.ACTIVE], memory_ids=[memory_id], limit=1)
         if not held:
@@ -372,7 +372,7 @@ class AsyncMemory(_Verbs[Awaited]):
         return cls(config_dict)
 
     async def close(self) -> None:
-        """Release what is held."""
+        """Release all resources."""
         await self.engine.close()
 
     async def __aenter__(self) -> Self:

@@ -68,7 +68,7 @@ class Ids:
 
     @property
     def data(self) -> dict[str, str]:
-        """Return what is kept with a memory; its user is its owner."""
+        """Return the data that is stored with a memory; its user is its owner."""
         return {name: value for name, value in self.known.items() if name != "user_id"}
 
 
@@ -88,8 +88,8 @@ def _identifier(name: str, value: object) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A filter, read: whose memories, and what their data must be (`mnemic.types.conditions`). `owner` None means
-    anybody's.
+    """Parsed filter: the owner of the memories, and a condition on their data (`mnemic.types.conditions`). `owner` None
+    means any user.
     """
 
     owner: Ids | None
@@ -119,7 +119,7 @@ def wanted(filters: Mapping[str, Any] | None, *, show_expired: bool, today: date
 
 
 def condition(filters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a filter of mem0 as one of mnemic. Raises ValidationError for an operator that nobody knows."""
+    """Return a filter of mem0 as one of mnemic. Raises ValidationError for an unknown operator."""
     parts = [_part(name, value) for name, value in filters.items()]
     if len(parts) == 1:
         return parts[0]
@@ -159,7 +159,7 @@ def of_user(where: Mapping[str, Any], user_id: str | None) -> dict[str, Any]:
 
 
 def expiration(value: object) -> str | None:
-    """Return a date as `YYYY-MM-DD`. Raises ValidationError for what is none."""
+    """Return a date as `YYYY-MM-DD`. Raises ValidationError for anything else."""
     if isinstance(value, datetime):
         return value.date().isoformat()
     if isinstance(value, date):
@@ -182,7 +182,7 @@ def own_metadata(metadata: object) -> dict[str, Any]:
 
 
 def moment(timestamp: object) -> datetime | None:
-    """Return a Unix time or a time in ISO 8601. Raises ValidationError for what is neither."""
+    """Return a Unix time or a time in ISO 8601. Raises ValidationError for anything else."""
     if timestamp is None:
         return None
     try:
@@ -198,8 +198,8 @@ def moment(timestamp: object) -> datetime | None:
 
 
 def listed(messages: object) -> list[Mapping[str, Any]]:
-    """Return the messages as a list of objects; a text is something that the user said, and what is neither an object
-    nor has role and content is left out.
+    """Return the messages as a list of objects; a text is a message of the user, and an object without role and content
+    is left out.
     """
     if isinstance(messages, str):
         return [{"role": "user", "content": messages}]
@@ -227,14 +227,14 @@ def message_of(given: Mapping[str, Any], text: str, ids: Ids, sent_at: datetime 
 
 
 def payload(memory: Memory) -> dict[str, Any]:
-    """Return the data of a memory with its user: what a filter looks at."""
+    """Return the data of a memory with its user, for filters."""
     owner, data = memory.scope.owner, memory.data
     alone = owner in (f"agent:{data.get('agent_id')}", f"run:{data.get('run_id')}")
     return dict(data) if alone else {**data, "user_id": owner}
 
 
 def text_of(memory: Memory) -> str:
-    """Return what a memory says; a value with what it is a value of."""
+    """Return the text of a memory; for a value, preceded by its key."""
     return memory.content if memory.key is None else f"{memory.key.replace('_', ' ')}: {memory.content}"
 
 
@@ -272,7 +272,7 @@ def change(memory: Memory, before: Memory | None) -> dict[str, Any]:
 
 
 def deletion(memory_id: str, version: int, at: datetime) -> dict[str, Any]:
-    """Return the row of a history that says that the memory is deleted: what it said is gone."""
+    """Return the row of a history for a deleted memory, whose content is gone."""
     return {
         "id": f"{memory_id}:{version}",
         "memory_id": memory_id,

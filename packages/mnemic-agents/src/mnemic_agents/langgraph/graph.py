@@ -109,8 +109,8 @@ def _node(steps: MemorySteps, name: str, *, review: bool) -> RunnableLambda[Any,
 
 
 def _decisions(steps: MemorySteps, state: MemoryState) -> Any:
-    """Return what a person decides of the candidates that wait; asked again, with the reason, until it fits. LangGraph
-    keeps every answer, so that a wrong one cannot just raise: it would do so for ever.
+    """Return a person's decision on the candidates that wait; it is requested again, with the reason, until it is
+    valid. LangGraph stores every answer, so raising an error for an invalid one would repeat forever.
     """
     waiting = len(flagged(state))
     if not waiting:

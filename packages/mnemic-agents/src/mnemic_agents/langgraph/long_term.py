@@ -25,10 +25,10 @@ _SECRET = (("%mnemic", "redaction"), "secret")
 class StoreMemory:
     """Memories as documents in the namespace `(user_id, collection)`, under the candidate's key.
 
-    One document a key, never a profile that is read, changed and written back, so that two turns at once lose nothing.
-    A key whose values accumulate has a document for each value. Policy and review apply as with the engine; merging,
-    versions and the audit are the engine's, and are not here. What is stored, and what is searched for, is redacted
-    by the detectors that are built in; the secret that keeps two people apart in the markers is a document too.
+    One document per key rather than a profile that is read, changed and written back, so that concurrent turns lose
+    nothing. A key whose values accumulate has a document for each value. Policy and review apply as with the engine;
+    merging, versions and the audit belong to the engine and are missing here. Stored texts and queries are redacted by
+    the built-in detectors; the secret that separates users in the markers is a document as well.
     """
 
     def __init__(self, store: BaseStore, *, policy: Policy | None = None, collection: str = DEFAULT_COLLECTION) -> None:
@@ -57,7 +57,7 @@ class StoreMemory:
         return list(self._namespace(user_id)), key
 
     async def search(self, user_id: str, query: str, *, limit: int) -> Recall:
-        """Return what the store finds for `query` in the user's namespace."""
+        """Return the results of the store for `query` in the user's namespace."""
         query = await self.redacted(query)
         items = await self._store.asearch(self._namespace(user_id), query=query, limit=limit)
         if len(items) == limit < UNRANKED and all(item.score is None for item in items):
@@ -103,8 +103,8 @@ class StoreMemory:
         return {"success": True, "outcome": "stored", "value": {"value": candidate.content}}
 
     async def record(self, user_id: str, said: Message, *, idempotency_key: str) -> None:
-        """Keep nothing: a store of documents cannot tell an old message from what holds now, and the graph's own
-        checkpoints keep the conversation.
+        """Store nothing: a document store cannot distinguish an old message from a current one, and the graph's
+        checkpoints contain the conversation.
         """
 
     async def injected(self, user_id: str, run_id: str, entries: Sequence[Mapping[str, Any]], digest: str) -> None:
@@ -115,7 +115,7 @@ class StoreMemory:
         return self._redactor.redact(text, await self._kept_secret()).text
 
     async def _kept_secret(self) -> bytes:
-        """Return the store's secret, made where there is none: of two who make one at once the later counts."""
+        """Return the store's secret, created if there is none: of two concurrent ones the later counts."""
         if self._secret is None:
             kept = await self._store.aget(*_SECRET)
             if kept is None:

@@ -92,8 +92,8 @@ def _tokens(path: str) -> list[str] | str:
 
 
 def batch_of(ops: Iterable[Op], paths: Paths, *, semantic: bool) -> Batch:
-    """Return the whole batch checked and translated. Raises InvalidNamespaceError, TypeError for a value that is no
-    JSON, ValueError for an operation nobody knows.
+    """Return the whole batch checked and translated. Raises InvalidNamespaceError, TypeError for a value that is not
+    JSON, ValueError for an unknown operation.
     """
     batch = Batch(operations=[])
     for place, op in enumerate(ops):

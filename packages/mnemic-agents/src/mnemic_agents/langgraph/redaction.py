@@ -17,10 +17,10 @@ _KEY = "secret"
 
 
 class Redacting:
-    """Operations without personal data in what is put, searched for, or compared with. Namespaces and keys stay: they
-    are how the application finds its documents again.
+    """Operations without personal data in stored values, queries and filters. Namespaces and keys are unchanged: the
+    application finds its documents by them.
 
-    The secret behind the markers is a document of the tenant `<tenant>.redaction`, made at first use.
+    The secret behind the markers is a document of the tenant `<tenant>.redaction`, created at first use.
     """
 
     def __init__(self, documents: DocumentStore, tenant: str) -> None:

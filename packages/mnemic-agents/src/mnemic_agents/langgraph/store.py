@@ -136,8 +136,8 @@ class MnemicStore(BaseStore):
             yield store
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
-        """All operations in one transaction; reads see what was there before. Raises InvalidNamespaceError, TypeError
-        or ValueError before anything is written, MnemicError where the file fails.
+        """Execute all operations in one transaction; reads see the state before it. Raises InvalidNamespaceError,
+        TypeError or ValueError before anything is written, MnemicError if the file fails.
         """
         return self._desk.batch(list(ops), self.ttl_config)
 
@@ -149,11 +149,11 @@ class MnemicStore(BaseStore):
         """Nothing is left to do: opening the file brings it up to date."""
 
     def sweep_ttl(self) -> int:
-        """Delete what has expired; how many documents that were."""
+        """Delete expired documents; return their number."""
         return self._desk.documents.sweep(self._desk.tenant)
 
     def start_ttl_sweeper(self, sweep_interval_minutes: float | None = None) -> concurrent.futures.Future[None]:
-        """Sweep in a thread of its own from now on; cancelling the future, or `stop_ttl_sweeper`, ends it."""
+        """Sweep in a separate thread from now on; cancelling the future, or `stop_ttl_sweeper`, ends it."""
         return self._sweeper.start(_interval(sweep_interval_minutes, self.ttl_config))
 
     def stop_ttl_sweeper(self, timeout: float | None = None) -> bool:
@@ -217,11 +217,11 @@ class AsyncMnemicStore(AsyncBatchedBaseStore):
         """Nothing is left to do: opening the file brings it up to date."""
 
     async def sweep_ttl(self) -> int:
-        """Delete what has expired; how many documents that were."""
+        """Delete expired documents; return their number."""
         return await asyncio.to_thread(self._desk.documents.sweep, self._desk.tenant)
 
     async def start_ttl_sweeper(self, sweep_interval_minutes: float | None = None) -> asyncio.Future[None]:
-        """Sweep in a thread of its own from now on."""
+        """Sweep in a separate thread from now on."""
         return asyncio.wrap_future(self._sweeper.start(_interval(sweep_interval_minutes, self.ttl_config)))
 
     async def stop_ttl_sweeper(self, timeout: float | None = None) -> bool:  # noqa: ASYNC109 - LangGraph's signature

@@ -26,6 +26,7 @@ def normalised(entries: Sequence[Scored], *, from_zero: bool) -> list[float]:
         return []
     scores = [entry.score for entry in entries]
     low, high = (0.0 if from_zero else min(scores)), max(scores)
+    # Equal scores would divide by zero; none of them is better than another.
     if high - low <= 1e-12:
         return [1.0] * len(scores)
     return [(score - low) / (high - low) for score in scores]

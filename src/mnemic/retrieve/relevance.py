@@ -100,6 +100,7 @@ class Gauge:
         nearest = lists.get("vector")
         if not nearest or lists.get("keyword") is None:
             return None
+        # The list of meaning contains every memory of a scope this small, so its length is their number.
         few = len(nearest) < LEAST_MEMORIES
         scale = FEW.get(model) if few else SCALES.get(model, WORDS_ALONE)
         if scale is None:
@@ -140,6 +141,7 @@ def relevances(
             lists, scores, signals, question, per_word=gauge.per_word, model=likened, among=among
         )
         found |= by_messages
+    # Evidence by name outweighs similarity: the query spells the key, or the graph has the relation.
     said = {entry.memory_id for entry in lists.get("key", ())}
     said |= {entry.memory_id for entry in lists.get(GRAPH, ()) if entry.score >= SAID}
     return found | {one: max(found[one], RELATED) for one in said & found.keys()}

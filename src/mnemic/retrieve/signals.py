@@ -58,6 +58,7 @@ class Lifts:
         self.table = MessageTable.of(self.signals, question)
         self._own = np.array([scores[one] for one in self.signals])
         self._sessions = self.table.best_three(self._own) if self.signals else self._own
+        # Only short messages depend on their neighbours ("Yes, the second one"); long ones are understood alone.
         self._linked = self.table.words <= SHORT_WORDS
         before, after = self._near() if self.signals else (self._own, self._own)
         self._before, self._after = before, after

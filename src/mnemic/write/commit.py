@@ -50,6 +50,7 @@ async def replayed(tx: Reads, draft: Draft, request: Request | None) -> WriteRec
     if request is None or known is None:
         return None
     digest, receipt = known
+    # The same key for another request is a caller's mistake; answering with the old receipt would hide a lost write.
     if digest != request.digest:
         raise IdempotencyConflict(hint="use a new idempotency key for a new request")
     return replace(decode_receipt(receipt), replayed=True)
@@ -61,11 +62,13 @@ async def commit(unit: Unit, draft: Draft, decision: Decision, request: Request 
     for memory in decision.replaced:
         action = _ACTIONS[memory.status] if memory.status is not Status.ACTIVE else "linked"
         await unit.apply(_mutation(draft, memory, action, by=by))
+    # Before the new memory, which names them.
     for memory in decision.kept:
         await unit.apply(_mutation(draft, memory, "kept", by=by))
     await unit.apply(_decided(draft, decision))
     if draft.vaulted:
         await keep(unit, draft)
+    # The embedder failed: a mark in the same transaction makes sure that the vector is added later.
     if draft.space is not None and decision.memory.vector is None:
         from mnemic.write.missing_vectors import leave
 
@@ -186,7 +189,9 @@ async def passed(gate: Gate | None, unit: Unit, draft: Draft, settled: Settled |
     if gate is None or settled is None or settled.decision == "replayed" or settled.receipt.outcome in _ADDS_NOTHING:
         return settled
     receipt, make_room = settled.receipt, getattr(gate, "make_room", None)
+    # An eviction must not remove the new memory or one that it refers to.
     spared = {receipt.memory_id or "", *receipt.superseded, *receipt.conflicts_with}
+    # Several quotas may be exceeded, and one eviction may not be enough for any of them.
     while (reason := await gate(unit.reads, draft.candidate)) is not None:
         if make_room is None or not await make_room(unit, reason, spared=spared):
             raise Refused(reason)

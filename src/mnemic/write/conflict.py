@@ -33,9 +33,11 @@ def by_key(draft: Draft, known: Sequence[Memory], memory_id: str) -> Decision | 
         return None
     if rule.on_change == "review":
         return pending(draft, known, memory_id, KEY_NEEDS_REVIEW)
+    # Review instead of refusal: the untrusted statement may be right, but a person decides.
     if any(memory.trust > draft.trust for memory in known):
         return pending(draft, known, memory_id, "lower_trust")
     moment = valid_moment(draft)
+    # An import may bring an old value after a new one; it must not become the current one.
     later = [memory for memory in known if moment is not None and starts_at(memory) > moment]
     if later:
         return _history(draft, later, memory_id)
@@ -78,6 +80,7 @@ def contradicted(draft: Draft, near: Sequence[Near]) -> list[tuple[Memory, str]]
     far = min(draft.rules.nominate, draft.rules.conflict)
     found: list[tuple[Memory, str]] = []
     for one in near:
+        # Two people may well have opposite preferences.
         if one.memory.source.speaker != candidate.source.speaker:
             continue
         if (
@@ -130,6 +133,7 @@ async def once(tx: Reads, draft: Draft, decision: Decision) -> Decision:
     if decision.outcome is not Outcome.PENDING_REVIEW:
         return decision
     twin = await tx.find_pending(draft.scope, draft.fingerprint)
+    # Only the proposer's own repetition is folded: two proposers are two voices for the reviewer.
     if twin is None or twin.author != draft.actor.user or twin.trust < draft.trust:
         return decision
     return replace(decision, memory=twin, changed=False, reason=ALREADY_WAITING)

@@ -34,6 +34,8 @@ async def _decided(
 ) -> Decision:
     memory_id = memory_ids[0]
     peers = await peers_of(tx, draft)
+    # Rules of the key and the kind come before any comparison of words: an operator's rule must not depend on a
+    # similarity.
     decision = await _by_rules(tx, draft, peers, memory_id)
     if decision is not None and decision.outcome is Outcome.SUPERSEDED:
         around = await _around(tx, draft, near_by)
@@ -47,6 +49,7 @@ async def _decided(
     named = await _named(tx, draft, around)
     decision, found = _compared(draft, around, near, named, memory_id)
     timer.note("conflict", found)
+    # Only what contradicts nothing may be merged: opposites are near-duplicates by their vectors.
     if decision is None and found == "none":
         decision = await _merged(tx, draft, near, memory_ids)
         timer.note("merge", str(decision.outcome) if decision else "none")
@@ -62,6 +65,7 @@ def _compared(
     to be opposites are never merged; one whose frame shows another subject is stored separately.
     """
     opposed = contradicted(draft, near)
+    # Another person's statement is never replaced; the contradiction goes to review.
     foreign = [(memory, how) for memory, how in opposed if not own(memory, draft)]
     if foreign:
         reason = f"{CONTRADICTION}:{foreign[0][1]}"
@@ -110,6 +114,7 @@ async def _merged(tx: Reads, draft: Draft, near: Sequence[Near], memory_ids: tup
     again = await _in_lineage(tx, draft, [one.memory for one in near])
     if again is not None:
         return refresh(again, draft, reason=NEAR_DUPLICATE)
+    # The lineage grows with every merge, and so would the memory's text.
     merged = sum([len(await _lineage(tx, draft, memory)) for memory in decision.replaced])
     return decision if merged < MAX_LINEAGE else None
 
@@ -146,6 +151,7 @@ def _near(draft: Draft, around: Sequence[Near], peers: Sequence[Memory]) -> list
     """Those of the draft's key, which may contradict it or be merged with it; under a key all of that key."""
     chosen = {one.memory.memory_id: one for one in around if one.memory.key == draft.candidate.key}
     for memory in peers:
+        # A value under the same key counts however different its wording is.
         if memory.memory_id not in chosen:
             chosen[memory.memory_id] = Near(memory, 0.0)
     return list(chosen.values())

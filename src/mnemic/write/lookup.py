@@ -37,6 +37,7 @@ async def settle(
     for before near-duplicates, because most of them look like near-duplicates. Raises IdempotencyConflict.
     """
     tx = unit.reads
+    # First of all: a retry must get its receipt even if the state has changed since.
     receipt = await replayed(tx, draft, request) if request is not None else None
     if receipt is not None:
         return Settled(receipt, "replayed")
@@ -45,6 +46,7 @@ async def settle(
         from mnemic.write.merge import refresh
 
         return await commit(unit, draft, refresh(same, draft), request)
+    # The store was switched to another embedding model meanwhile; the caller embeds again and retries.
     if draft.space != await tx.space():
         return None
     decision = await _decided(tx, draft, memory_ids, timer)
@@ -57,6 +59,7 @@ async def settle(
 
 async def _decided(tx: Reads, draft: Draft, memory_ids: tuple[str, str], timer: StepTimer) -> Decision:
     """Return a new memory where nothing is known that the draft has to do with."""
+    # The usual case, without loading the modules that compare statements.
     plain = draft.review_reason is None and not draft.spec.append_only and not draft.candidate.replaces
     alone = plain and (draft.candidate.key is None or not await peers_of(tx, draft))
     found = await nearest(tx, draft) if alone else None
@@ -79,6 +82,7 @@ async def peers_of(tx: Reads, draft: Draft) -> list[Memory]:
 
 async def nearest(tx: Reads, draft: Draft) -> Found:
     """Live memories of the draft's kind that are near it by cosine, under whatever key, each with its cosine."""
+    # Without a vector there are no neighbours; `missing_vectors` compares it once the embedder answers.
     if draft.vector is None:
         return []
     rules = draft.rules

@@ -91,12 +91,14 @@ class Feed:
         not wait for the end of the pause after a failure. Only a `patient` caller rebuilds a tenant's part if an entry
         requests it; for others the entry stays. Never raises for failures of projection or store.
         """
+        # One delivery at a time in a process: two would take the same entries.
         async with self._lock:
             if self.rest and not at_once:
                 return self._missed(self.name)
             try:
                 await self.register()
                 left = await self._store.pending(projection=self.name, limit=self._window)
+                # A rebuild of a whole tenant is never mixed with single changes.
                 entries = list(takewhile(lambda entry: not entry.whole, left)) or left[:1]
                 if entries and entries[0].whole:
                     if not patient:
@@ -107,6 +109,7 @@ class Feed:
                 elif entries and not await self._brought(await self._as_known(entries, known), deadline):
                     return self._missed(self.name)
                 if entries:
+                    # Only now: a process killed before this delivers the entries again, which `apply` tolerates.
                     await self._store.acknowledge([entry.sequence for entry in entries], projection=self.name)
             except MnemicError as error:
                 _log.warning("the outbox cannot be drained for %s: %s", self.name, error.reason)
@@ -114,6 +117,7 @@ class Feed:
             caught = Caught(taken=len(entries), behind=len(entries) < len(left) or len(left) == self._window)
             if caught.behind:
                 self.late.set()
+            # Recover in growing steps after a failure, which shrinks the window to one.
             self._window = min(BATCH, 2 * self._window)
             self._rest, self._rests_until = 0.0, float("-inf")
             return caught
@@ -185,6 +189,7 @@ class Feed:
     def _failed(self, error: Exception) -> None:
         reason = error.reason if isinstance(error, MnemicError) else type(error).__name__
         _log.warning("projection %s could not be brought up to date: %s", self.name, reason)
+        # One entry at a time, so that a single poisonous one blocks as little as possible and is identified.
         self._window = 1
         self._rest = min(LONGEST_REST, max(SHORTEST_REST, 2 * self._rest))
         self._rests_until = self._clock.monotonic() + self._rest

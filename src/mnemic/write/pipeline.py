@@ -113,10 +113,14 @@ class MemoryWritePipeline:
         nothing was stored, but for CommitUnknown, after which the same idempotency key must be used again.
         """
         job = await self._job(candidate, idempotency_key, actor=actor, policy=policy, gate=gate)
+        # Nothing has been read or embedded yet: a blocked candidate costs no model call.
         if job.blocked is not None:
             return job.blocked
         _check(deadline)
+        # A repeated statement needs no vector; the check outside the transaction only saves the embedding and decides
+        # nothing.
         job.known = await is_known(self._store, job.draft)
+        # Before the transaction: an embedder may take seconds, and no other writer could commit meanwhile.
         await self._embed([job], deadline)
         return await self._finish(job, deadline)
 
@@ -143,6 +147,7 @@ class MemoryWritePipeline:
         keys = list(idempotency_keys) if idempotency_keys is not None else [None] * len(candidates)
         if len(keys) != len(candidates):
             raise InvalidInput("idempotency_keys", hint="one per candidate")
+        # A judge is a model call between search and decision, for which a shared transaction must not be kept open.
         grouped = self._judge is None and self._store.capabilities.grouped
         steps = Steps(
             begin=partial(self._job, actor=actor, policy=policy, gate=gate),

@@ -42,6 +42,7 @@ def changed(draft: Draft, near: Sequence[Near], opposed: Mapping[str, str]) -> C
     """
     candidate = draft.candidate
     # Other kinds say by their data what changes: an entity ends a relation, a structured memory a field.
+    # Shared levels are written by several people, who must not replace each other's statements (ADR 0026).
     if draft.scope.level != Level.USER or candidate.kind is not Kind.LONG_TERM or not near:
         return []
     new = framed(candidate.content, candidate.key, candidate.source.quote)
@@ -57,10 +58,12 @@ def changed(draft: Draft, near: Sequence[Near], opposed: Mapping[str, str]) -> C
         memory = one.memory
         if not _same_person(memory, draft) or _is_later(memory, draft, moment):
             continue
+        # The judge has read both; its verdict outweighs a probability.
         if memory.memory_id not in opposed and (draft.verdicts or {}).get(memory.memory_id) == "same":
             continue
         how = opposed.get(memory.memory_id)
         change = _as_a_whole(one, new, len(near), reach, opposed=how is not None)
+        # A long statement is too dissimilar as a whole from what changes one part of it (ADR 0083).
         if change is None and memory.key is None and new.turns and one.cosine >= IN_PART_COSINE:
             change = _in_part(memory, new, one.cosine, len(near), reach)
         if change is None and how == "judged":
@@ -87,6 +90,8 @@ def _in_part(memory: Memory, new: Frame, cosine: float, among: int, reach: Reach
     if reach.certainly_none(min(MOST_NEAR, cosine * sqrt(MOST_PARTS))):
         return None
     parts, known = separate(memory.content), frame_of(memory)
+    # The vector of k unrelated parts is about their mean, so its cosine to a text like one of them is smaller by the
+    # root of k.
     nearer = min(MOST_NEAR, cosine * sqrt(min(len(parts), MOST_PARTS)))
     frames = [
         frame
@@ -163,6 +168,7 @@ def _same_person(memory: Memory, draft: Draft) -> bool:
 def superseding(draft: Draft, found: Changed, memory_id: str) -> Decision:
     """Return the draft in the place of what it changes; waiting, where trust or policy says so."""
     against = [memory for memory, _ in found]
+    # Trust first: a tool's output must not replace what the user said, whatever it claims.
     if any(memory.trust > draft.trust for memory in against):
         return pending(draft, against, memory_id, "lower_trust")
     if any(memory.key is not None and draft.policy.rule(memory.key).on_change == "review" for memory in against):

@@ -84,6 +84,8 @@ class Trails:
         """Append the lines of a transaction to their lane, with its counters."""
         lane = trail.lane
         known = self._ends.get((tenant, lane))
+        # Optimistic: append at the cached end. The statement checks that it still is the end, and takes the lane's lock
+        # only for itself.
         if known is not None and await self._appended(ask, tenant, trail, known, sign):
             return
         end = await ask("lane_end", tenant, lane)
@@ -99,6 +101,8 @@ class Trails:
         for event in trail.events:
             text = encode_event(event)
             number, previous = number + 1, link(previous, text, sign)
+            # The lane's own chain: a line that is changed while it waits here is detected before it reaches the
+            # tenant's audit.
             lines.append((number, text, previous))
         given = (*columns(lines, 3), number, previous, *entry_columns(trail.entries), *end, *used_columns(trail.used))
         if not await ask("append_trail", tenant, lane, *given):
@@ -118,6 +122,7 @@ def entry_columns(entries: Sequence[OutboxEntry]) -> tuple[Any, ...]:
 
 def used_columns(used: Mapping[str, tuple[int, int]]) -> tuple[Any, ...]:
     """Return the columns of a tenant's counters, in the order in which every transaction locks them."""
+    # Sorted, so that two transactions never wait for each other's rows in opposite order.
     return tuple(columns([(kind, *counts) for kind, counts in sorted(used.items())], 3))
 
 
@@ -128,6 +133,7 @@ async def collect(session: Session, tenant: str, sign: Sign | None) -> None:
     await session.enter(tenant)
     if not await session.fetch(_LANES["journaled"], tenant):
         return
+    # Locks the end of the tenant's audit. Writers do not take this lock, so collecting never delays them.
     head = await session.fetch(_LANES["audit_head"], tenant)
     if not head:
         await session.fetch(_LANES["make_audit_head"], tenant)
@@ -181,6 +187,7 @@ def _by_lane(rows: Sequence[Any], sign: Sign | None) -> Iterator[list[_Line]]:
         lines: list[_Line] = []
         for row in page:
             number, previous = (lines[-1].number, lines[-1].hash) if lines else (row["collected"], row["previous"])
+            # The server's clock may be set back; within a lane the order of numbers is the truth.
             at = max(row["at"], lines[-1].at) if lines else row["at"]
             whole = row["number"] == number + 1 and follows(row["hash"], previous, row["event"], sign)
             lines.append(_Line(at, row["lane"], row["number"], row["event"], row["hash"], whole))
@@ -190,6 +197,7 @@ def _by_lane(rows: Sequence[Any], sign: Sign | None) -> Iterator[list[_Line]]:
 def _in_order(lanes: Iterator[list[_Line]]) -> tuple[list[_Line], bool]:
     """Return the lines in order, and whether there are more: then only those before the first that was not read."""
     pages = list(lanes)
+    # A full page may be continued: lines later than its last one could still be preceded by lines not read yet.
     full = [page[-1].at for page in pages if len(page) == _PAGE]
     lines = sorted((line for page in pages for line in page), key=lambda line: line[:3])
     return [line for line in lines if not full or line.at <= min(full)], bool(full)

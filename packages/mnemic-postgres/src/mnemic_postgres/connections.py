@@ -92,6 +92,7 @@ class Session:
         try:
             rows: list[Any] = await self._connection.fetch(statement, *values)
         except DRIVER_ERRORS as error:
+            # A lost race is kept: it decides that the whole transaction is run again, whatever failed after it.
             if self.failure is None or not lost_race(self.failure):
                 self.failure = error
             settled = self._route is None or self._routed is not None
@@ -179,6 +180,7 @@ class Connections:
     async def close(self) -> None:
         """Finish what runs, then let go of the connections. For the loop they live on."""
         try:
+            # A server that hangs must not keep the process from ending.
             async with asyncio.timeout(self._seconds):
                 await self._ending.settled()
                 await self._pool.close()
@@ -216,11 +218,13 @@ class Connections:
         return await self._thread.run(self._run(_ALONE, work, self._limited(None)))
 
     async def _run(self, begin: str, work: Callable[[Session], Awaitable[T]], limit: Callable[[], float]) -> T:
+        # The first attempt and its repetitions share one limit of time.
         for attempt in range(_ATTEMPTS):
             if limit() <= 0:
                 raise StoreBusy(hint="no time was left for the database")
             attempted = _Attempt(self._pool, begin, limit, self._ending, self.after_commit, self._route)
             try:
+                # The server's own statement_timeout comes first; this one catches a network that delivers nothing.
                 async with asyncio.timeout(limit() + _GRACE):
                     return await attempted.run(work)
             except TimeoutError:
@@ -281,6 +285,7 @@ class _Attempt:
         """True if certainly nothing was committed, and a second attempt may end better."""
         failure = None if self._session is None else self._session.failure
         return failure is not None and (
+            # A connection lost during COMMIT leaves the outcome unknown: repeating could write twice.
             lost_race(failure) or (not self._committing and lost_connection(failure) and not self._pool.is_closing())
         )
 

@@ -55,6 +55,7 @@ class Indexes:
         self._terms = terms
         self._dimension = dimension
         self._cache = IndexCache(dimension=dimension, bm25=bm25, budget=budget)
+        # Half of the budget at most for one scope: a single large one would otherwise evict all others at every use.
         self._most = budget // 2 // (4 * dimension + _BESIDE_VECTOR)
         self.loads = Tasks()
         self._turns = asyncio.Semaphore(_LOADS)
@@ -69,12 +70,15 @@ class Indexes:
             return None
         slot = self._cache.slot((tenant, place.scope_id))
         far = _behind(place, slot.index) > CATCH_UP
+        # Loading happens in the background. The caller is answered by the database now, and by the index next time.
         if far or slot.index.wasteful:
             self.loads.start(self._load(tenant, place.scope_id), key=(tenant, place.scope_id))
         if far:
             return None
         if slot.index.seen < place.changes:
             await self._catch_up(session, tenant, place, slot.index)
+        # Another reader may have brought the index further than this snapshot sees: harmless on the primary, checked on
+        # a replica.
         session.overtaken |= slot.index.seen > place.changes
         return slot.index
 
@@ -83,6 +87,7 @@ class Indexes:
         rows = await session.fetch(_INDEXING["entries"], tenant, place.scope_id, seen + 1, 0, None)
         entries = await self._entries(session, tenant, rows)
         kept = None
+        # Removed rows cannot be read any more, so the numbers that remain are listed.
         if seen < place.removed_at:
             kept = [number for (number,) in await session.fetch(_INDEXING["numbers"], tenant, place.scope_id)]
         if place.changes <= index.seen:
@@ -102,6 +107,7 @@ class Indexes:
                 _log.warning("a scope was not loaded into memory: %s", error.reason)
                 return
         slot = self._cache.slot((tenant, scope_id))
+        # A reader may have caught up further than the load began.
         if slot.index.seen < index.seen or slot.index.wasteful:
             slot.index = index
         self._cache.weigh((tenant, scope_id), slot.index.nbytes)

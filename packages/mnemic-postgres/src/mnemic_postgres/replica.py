@@ -55,9 +55,11 @@ class Replica:
         try:
             (row,) = await session.fetch(_COMMITTED)
         except MnemicError:
+            # The position of this commit is unknown, so no position of the replica is known to be far enough.
             self._unnoted += 1
             self._needed = None
             return
+        # Another note may have failed meanwhile; its commit could be the later one.
         if failures == self._unnoted:
             self._needed = max(self._needed or 0, row["lsn"])
 
@@ -66,6 +68,7 @@ class Replica:
         began = time.monotonic()
         if await self._serves():
             try:
+                # Half of the time, so that the primary can still answer if the replica hangs.
                 return await self._ready.read(_to_the_end(work), seconds=self._seconds / 2)
             except _Overtaken:
                 pass
@@ -80,6 +83,7 @@ class Replica:
 
     async def _serves(self) -> bool:
         now = time.monotonic()
+        # One caller asks the replica for its position; the others go to the primary meanwhile instead of queueing.
         if self._needed is None or self._looking or self._backoff.pausing:
             return False
         if self._needed <= self._replayed and now < self._looked_at + BELIEVED:
@@ -110,6 +114,7 @@ class Replica:
         return self._connections
 
     def _failed(self) -> None:
+        # A replica that is down is not asked before every read.
         self._backoff.failed()
         self._looked_at = float("-inf")
 

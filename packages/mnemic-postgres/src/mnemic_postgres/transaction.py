@@ -104,7 +104,7 @@ class PostgresTransaction(Transaction):
 
     async def get(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
         wanted = storable([memory_id])
-        for scope in sorted(set(scopes)):
+        for scope in sorted(set(scopes)):  # in a fixed order, so that two transactions cannot deadlock
             await self._lock(scope)
         for tenant in dict.fromkeys(scope.tenant for scope in scopes):
             await self._enter(tenant)
@@ -145,9 +145,7 @@ class PostgresTransaction(Transaction):
         return await self._as_before(scope, scores) if scores else []
 
     async def _index(self, scope: Scope, place: Place) -> ScopeIndex | None:
-        """Return the index as of the beginning: nobody else can change the scope, and this transaction has not changed
-        it yet.
-        """
+        """Return the index as of the beginning: the scope is locked, and unchanged by this transaction so far."""
         if scope not in self._looked:
             touched = any(tenant == scope.tenant for tenant, _ in self._before)
             current = partial(self._indexes.current, self._open, scope.tenant, place)

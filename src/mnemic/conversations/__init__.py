@@ -190,7 +190,7 @@ def _not_there(seen: set[str]) -> str:
 
 
 def _detected(found: Iterator[Record], candidates: list[Importer]) -> tuple[Importer, Iterator[Record]]:
-    """Return the importer of the first record that can be told, and the records again from the first."""
+    """Return the importer of the first record that is recognised, and the records again from the first."""
     head = list(islice(found, _DETECTION_RECORDS))
     if not head:
         raise InvalidInput("file:empty", hint="the file holds no conversation")

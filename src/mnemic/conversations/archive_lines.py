@@ -17,7 +17,7 @@ def recognises(value: Mapping[str, Any]) -> bool:
 
 
 def items(found: Iterator[Record], name: str) -> Iterator[Item]:
-    """Yield the content of each line, or what is wrong with it."""
+    """Yield the content of each line, or its problem."""
     for record in found:
         try:
             if record.problem is not None:

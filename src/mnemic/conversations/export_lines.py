@@ -20,7 +20,7 @@ def recognises(value: Mapping[str, Any]) -> bool:
 def items(found: Iterator[Record], name: str) -> Iterator[Item]:
     """Yield a candidate for each memory that was active.
 
-    What was superseded, pending or expired is skipped, so that nothing comes back to life.
+    Superseded, pending and expired memories are skipped, so that the import does not revive them.
     """
     for record in found:
         yield _item(record, name)

@@ -60,6 +60,7 @@ async def recall(
     result = await gateway.searcher.search(
         await gateway.pipeline.redacted(shortened(granted.query), tenant=actor.tenant),
         gateway.where(granted, actor),
+        # More than are shown: selection below drops some, and the reserve lets others take their place.
         top_k=max(granted.top_k, AMONG),
         parts=[await gateway.pipeline.redacted(part, tenant=actor.tenant) for part in granted.parts],
         bias=_bias(gateway, request),
@@ -110,10 +111,12 @@ def choose(
     known = {hit.memory.memory_id for hit in beside}
     biased = _preferred(policy) if request.preference_bias else frozenset()
     rest = _in_order([hit for hit in result.hits if hit.memory.memory_id not in known], biased)
+    # "Thanks!" is similar to many messages and asks for none of them.
     near = [] if ask.is_small_talk else _near(rest, request)
     facts = [hit.memory for hit in (*beside, *near) if hit.memory.category != MESSAGE_CATEGORY]
     near = [hit for hit in near if not _is_covered(hit.memory, facts)]
     relevant = [hit for hit in near if hit.reason == PREFERENCE_BIAS or not _abstains(result, request)]
+    # Pinned memories first, so that the token budget never drops them for a merely relevant one.
     chosen = [*beside, *_trusted_first(relevant, request.max_untrusted, reader)]
     hits = within_tokens(chosen, request.max_tokens, count=count)
     within = {hit.memory.memory_id for hit in hits}

@@ -1,10 +1,10 @@
 """The log of a server: one line for what happened, as text or JSON, with nothing in it but an allow-list of fields.
 
-An exception is told by its type: its message, or a line of its traceback, may hold what somebody said. The same goes
-for the messages of libraries: of these a line tells the place in their code instead.
+An exception is logged by its type: its message, or a line of its traceback, may contain a user's text. The same is true
+of messages of libraries, which are replaced by their place in the code.
 
-A thread writes the lines. Whoever reads them may stop (a pipe that is full, a disk that hangs), and a server that
-waited for him would answer nobody: lines are lost then, and counted.
+A thread writes the lines. Their reader may stop (a full pipe, a disk that hangs), and a server that
+waited for it would answer no requests: lines are dropped then, and counted.
 """
 
 from __future__ import annotations

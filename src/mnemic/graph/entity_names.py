@@ -34,7 +34,7 @@ class SaidBy:
 
     @property
     def sent_at(self) -> datetime | None:
-        """Time at which it was said, if that is known."""
+        """Time of the statement, if known."""
         return None if self.message is None else self.message.sent_at
 
     def source(self, span: tuple[int, int] | None) -> Source:
@@ -52,9 +52,7 @@ class SaidBy:
 
 
 def chosen(named: Named, known: Mapping[tuple[str, str], dict[str, Any]]) -> dict[str, Any]:
-    """Choose who is meant by `named`: somebody known by one of the names, else somebody new. `known` is by name and
-    label.
-    """
+    """Resolve `named`: an entity known by one of the names, else a new one. `known` is by name and label."""
     spellings = (named.name, *named.aliases)
     same = [known[name, named.label] for name in spellings if (name, named.label) in known]
     loose = [known[name, label] for name in spellings for label in sorted(LABELS) if (name, label) in known]
@@ -69,7 +67,7 @@ def chosen(named: Named, known: Mapping[tuple[str, str], dict[str, Any]]) -> dic
 
 
 def node_of(memory: Memory) -> dict[str, Any] | None:
-    """Return the first node that an entity memory holds: identity, name and label."""
+    """Return the first node of an entity memory: identity, name and label."""
     nodes: Any = memory.data.get("nodes") or ()
     return {name: nodes[0][name] for name in ("node", "name", "label")} if nodes else None
 
@@ -81,7 +79,7 @@ def ends_of(relation: StatedRelation) -> list[Named]:
 
 
 def me_or(name: str) -> str:
-    """`ME` for what a caller calls the user, else the name."""
+    """Return `ME` for a caller's name of the user, else the name."""
     return ME if isinstance(name, str) and name.strip().casefold() in ("me", "the user") else name
 
 
@@ -124,8 +122,8 @@ def value_of(sentence: str, name: str) -> str:
 def relating(
     key: str, stated: StatedRelation, source: dict[str, Any], target: dict[str, Any], origin: SaidBy
 ) -> Candidate:
-    """Return the candidate that says that the relation holds between two nodes, or that it holds no more. Raises
-    InvalidInput (`invalid_input:relation`).
+    """Return the candidate that states a relation between two nodes, or its end. Raises InvalidInput
+    (`invalid_input:relation`).
     """
     relation = Relation(source=source["node"], relation=stated.relation, target=target["node"])
     sentence = rule_of(relation.relation).sentence(source["name"], target["name"])

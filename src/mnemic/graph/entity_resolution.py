@@ -1,4 +1,4 @@
-"""Two names of one: nodes that somebody said are the same."""
+"""Resolution of entities that the user has declared to be the same."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from mnemic.types.graph import MAX_ALIASES
 
 @dataclass(frozen=True, slots=True)
 class Same:
-    """Nodes that are one, as memories of `same_as` say: `chiefs` leads from each to the one that it goes by. Nothing in
-    the graph is rewritten, so that taking one memory back takes the nodes apart again.
+    """Merged nodes, by the memories of `same_as`: `chiefs` leads from each to its representative. Nothing in the graph
+    is rewritten, so removing one memory separates the nodes again.
     """
 
     chiefs: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -21,7 +21,7 @@ class Same:
 
     @classmethod
     def from_memories(cls, memories: Iterable[Memory]) -> Same:
-        """Read these memories, in their order: the chief of the source goes by the chief of the target then."""
+        """Read these memories, in their order: each makes the target's representative that of the source."""
         chiefs: dict[str, str] = {}
         nodes: dict[str, dict[str, Any]] = {}
         for memory in memories:
@@ -39,11 +39,11 @@ class Same:
         return max(0, len(self.chiefs) - len(set(self.chiefs.values())))
 
     def chief(self, node: str) -> str:
-        """Return the node that `node` goes by."""
+        """Return the representative of `node`."""
         return self.chiefs.get(node, node)
 
     def shown(self, node: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the node, or the one it goes by."""
+        """Return the node, or its representative."""
         chief = self.chief(node["node"])
         return dict(node) if chief == node["node"] else dict(self.nodes[chief])
 
@@ -61,7 +61,9 @@ class Same:
         )
 
     def joined(self, found: Sequence[Node]) -> list[Node]:
-        """Nodes in their order, those that are one as one: under the name it goes by, with all others as aliases."""
+        """Return nodes in their order, merged ones as one: under the representative's name, with all
+        others as aliases.
+        """
         groups: dict[str, list[Node]] = {}
         for node in found:
             groups.setdefault(self.chief(node.node), []).append(node)

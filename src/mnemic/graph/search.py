@@ -1,4 +1,4 @@
-"""From the names in a query to what is near them in the graph, for a search."""
+"""Search of the graph, from the names in a query to their neighbours."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from mnemic_language.text.names import slug
 from mnemic_language.text.spelled_names import spelled_names
 
 MOST_CHARS = 2_000
-"""Of a query; what stands behind them names nothing."""
+"""Words of a query after which nothing is named."""
 
 MOST_STARTS = 4
 MOST_ONWARD = 3
@@ -72,8 +72,8 @@ class GraphSurroundings:
 
 
 def _entities(where: Where, own: Scope) -> Where:
-    """Return the filter for all that was told of names, whatever the query may find, and whenever it asks for: a name
-    has no time.
+    """Return the filter for all statements about names, whatever the query's own filters and time are: a name has no
+    time.
     """
     return replace(
         where,
@@ -111,7 +111,7 @@ class _Worth(Enum):
 
 
 async def _same(inside: Where, moment: Snapshot) -> Same:
-    """Return the nodes that are one. Where nobody said so, as mostly, no memory is read."""
+    """Return the merged nodes. Usually there are none, and no memory is read."""
     entries = await moment.recent(replace(inside, categories=frozenset({SAME})), limit=MOST_SAME)
     memories = await moment.get_many([entry.memory_id for entry in entries], scopes=inside.scopes) if entries else {}
     return Same.from_memories(memories[memory_id] for memory_id in sorted(memories))
@@ -119,7 +119,9 @@ async def _same(inside: Where, moment: Snapshot) -> Same:
 
 @dataclass(slots=True)
 class _Walk:
-    """One walk; `walks` are those of the scope at the time that is asked for. `spelled`: what the query may name."""
+    """Walk for one query; `walks` are those of the scope at the time in question. `spelled`: names that the query may
+    contain.
+    """
 
     walks: Walks
     asked: AskedRelations
@@ -129,7 +131,7 @@ class _Walk:
     """By the memory of the last relation."""
 
     async def reached(self, starts: Sequence[dict[str, Any]]) -> Sequence[Reached]:
-        """Return what the query names, and what is near to it, best first."""
+        """Return the entities that the query names, and their neighbours, best first."""
         meant = {self.walks.same.chief(start["node"]): start for start in starts}
         others = await asyncio.gather(*map(self._others, meant))
         self.named = [Reached(node=node, names=names, named=True) for node, names in zip(meant, others, strict=True)]
@@ -161,7 +163,7 @@ class _Walk:
         return self._unspelled(name for one in nodes for name in (one.name, *one.aliases))
 
     async def _of_mine(self) -> list[Reached]:
-        """Return the people whom the user calls theirs in the query; nobody where that are many."""
+        """Return the people whom the user calls theirs in the query; none if there are many."""
         around = await self.walks.around(_ME, hops=1, limit=MOST_OF_MINE)
         meant = [one for one in around if one.path[0].relation in self.asked.mine and _leads_to(one)]
         return [replace(self._step(None, one, _Worth.said), named=True) for one in meant if len(meant) <= MOST_STARTS]
@@ -198,5 +200,5 @@ class _Walk:
 
 
 def _leads_to(one: Neighbour) -> bool:
-    """Return True if the relation says what the other is to the user, not what the user is to them."""
+    """Return True if the relation describes the other person from the user's side, not the reverse."""
     return one.path[0].target == one.node.node

@@ -16,7 +16,7 @@ Way = tuple[Relation, ...]
 
 @dataclass(slots=True)
 class _Reached:
-    """Nodes reached from a start: the way to each, by the name it goes by, and the nodes as the graph holds them."""
+    """Nodes reached from a start: the path to each, by its name, and the nodes as the graph stores them."""
 
     ways: dict[str, Way]
     nodes: dict[str, Node] = field(default_factory=dict)
@@ -24,7 +24,7 @@ class _Reached:
 
 @dataclass(frozen=True, slots=True)
 class Walks:
-    """The walks of one scope as it stood `at` a moment; None: along all that was told. Raises what the graph does."""
+    """Walks of one scope as of the moment `at`; None: over all statements. Raises the errors of the graph."""
 
     graph: GraphStore
     scope: Scope
@@ -42,7 +42,7 @@ class Walks:
         return sorted(found, key=lambda one: one.hops)[:limit]
 
     async def path(self, source: str, target: str, *, hops: int) -> Way | None:
-        """Return a shortest way of at most `hops` steps; None where there is none."""
+        """Return a shortest path of at most `hops` steps; None if there is none."""
         if not self.same.chiefs:
             return await self.graph.path(self.scope, source, target, hops=hops, at=self.at)
         reached = await self._reached(source, hops, MAX_NODES)

@@ -57,7 +57,7 @@ class InjectionRun:
 
 
 def _shown_fields(entry: Entry) -> tuple[Any, ...]:
-    """All that a block tells of an entry."""
+    """Everything that a block says about an entry."""
     at = entry.hit and entry.hit.memory.happened_at
     return (entry.identity, entry.content, entry.source, entry.said_by, entry.trusted, at)
 

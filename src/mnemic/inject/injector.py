@@ -1,7 +1,8 @@
-"""Memories into the model's input for one call: triggered, searched in time, cut fairly, rendered as data, folded in.
+"""Injection of memories into the model's input for one call: triggered, searched within a time limit, selected,
+rendered as data, inserted.
 
-Nothing here stops a model call, unless asked to: what goes wrong is told in the result, counted and logged, and the
-messages come back as they were.
+Nothing here stops a model call, unless configured to: failures are reported in the result, counted and logged, and the
+messages are returned unchanged.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class InjectionContext:
 
 
 def context_of(messages: Sequence[Any], state: Any) -> InjectionContext:
-    """Return the context of one call, with a list of its own. Raises TypeError for what is no sequence."""
+    """Return the context of one call, with a copy of the list. Raises TypeError for a value that is not a sequence."""
     return InjectionContext(messages=list(messages), state=state)
 
 
@@ -81,7 +82,7 @@ class RecallLog(Protocol):
 
 @runtime_checkable
 class MeasuringLog(Protocol):
-    """A recall log that is told the size and the time of an injection, too."""
+    """Recall log that also records the size and the duration of an injection."""
 
     async def measured(
         self, run_id: str, entries: Sequence[Entry], digest: str, *, tokens: int | None, ms: float | None
@@ -201,6 +202,7 @@ class Injector:
         query = await guarded("query", self._query, context, deadline)
         if not query:
             raise Skip("no_query")
+        # Blocks of earlier calls of the run stay in the input; their memories are not repeated.
         known = {entry.identity for block in carried.blocks for entry in block.entries}
         entries = [one for one in await self._search(query, run, errors, deadline) if one.identity not in known]
         if not entries:
@@ -208,6 +210,7 @@ class Injector:
         rendered = await guarded("render", self._render, entries, deadline)
         if not rendered.text.strip():
             raise Skip("no_room" if rendered.entries == () else "empty_block")
+        # Byte for byte the same text as before, so that a prompt cache stays valid.
         rendered = replace(rendered, text=run.text_before(rendered.entries) or rendered.text)
         folded = await guarded("messages", self._fold, carried.messages, rendered.text)
         if folded.at is None:
@@ -286,13 +289,13 @@ class Injector:
         return not meant and entry.relevance is not None and entry.relevance < self.config.least_relevance
 
     def _knows_nothing(self, found: Mapping[str, Sequence[Entry]]) -> bool:
-        """Return True if there is nothing but weak entries, beside the standing ones."""
+        """Return True if all entries other than the pinned ones are weak."""
         rest = [entry for entries in found.values() for entry in entries if not entry.standing]
         left_out = any(isinstance(entries, Offer) and entries.abstained for entries in found.values())
         return (bool(rest) or left_out) and all(map(self._is_weak, rest))
 
     def _chosen(self, found: Mapping[str, Sequence[Entry]]) -> list[Entry]:
-        """Return the standing entries, within their share of the tokens, and after them the best of the rest."""
+        """Return the pinned entries, within their share of the tokens, followed by the best of the rest."""
         standing = pinned_cut(found, int(self.config.max_tokens * self.config.standing_share), self._count)
         known = {entry.identity for entry in standing}
         rest = {
@@ -308,6 +311,7 @@ class Injector:
             for source in self._sources
         }
         try:
+            # Sources run concurrently; one that is late is left out, and the others still count.
             await asyncio.wait(tasks.values(), timeout=deadline.remaining())
         finally:
             for task in tasks.values():
@@ -338,7 +342,7 @@ class Injector:
 
 
 def _limited(entries: Sequence[Entry], limit: int) -> Sequence[Entry]:
-    """Return the standing entries, and `limit` of the rest."""
+    """Return the pinned entries, and `limit` of the rest."""
     standing = [entry for entry in entries if entry.standing]
     kept = (*standing, *[entry for entry in entries if not entry.standing][:limit])
     return Offer(entries=kept, abstained=isinstance(entries, Offer) and entries.abstained)
@@ -351,7 +355,7 @@ def _some(entries: Sequence[Entry], abstained: bool, *, degraded: bool = False) 
 
 
 def _check_single(messages: Sequence[Any], placed: Sequence[Placed]) -> None:
-    """Raise Skip where a block of this run is in the input, as where a framework keeps what was folded in."""
+    """Raise Skip if a block of this run is in the input already, as in frameworks that keep the inserted text."""
     if placed and any(block.text in text_of(message) for message in messages for block in placed):
         raise Skip("already_injected")
 
@@ -380,7 +384,7 @@ def tell(injection: Injection, counts: Counter[str]) -> None:
 
 
 def _forget(task: asyncio.Future[Any]) -> None:
-    """Look at what a late task ended with, so that nobody complains that nobody did."""
+    """Read the result of a late task, so that asyncio does not log it as never retrieved."""
     if not task.cancelled():
         task.exception()
 

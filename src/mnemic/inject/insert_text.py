@@ -1,4 +1,4 @@
-"""Fold text into the model's input for one call. What was given is never changed."""
+"""Insert text into the model's input for one call. The given messages are never changed."""
 
 from __future__ import annotations
 

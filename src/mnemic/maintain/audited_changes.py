@@ -25,9 +25,8 @@ async def latest(
     before: int | None = None,
     limit: int = 50,
 ) -> tuple[list[T], int | None]:
-    """Return the newest `limit` lines of the audit that `pick` makes something of, newest first, and the sequence in
-    front of which the next page begins (`before`); None where nothing is left. A page may be short and yet not the
-    last.
+    """Return the newest `limit` lines of the audit that `pick` accepts, newest first, and the sequence before which the
+    next page begins (`before`); None at the end. A page may be short without being the last.
     """
     found: list[T] = []
     end, read = 2**53 if before is None else before, 0

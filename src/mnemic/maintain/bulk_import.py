@@ -20,7 +20,7 @@ from mnemic.types import Actor, Candidate, WriteReceipt, checked_identifier
 from mnemic.unit_of_work import Mutation, apply
 
 KEPT = 20
-"""Imports of one user of which the progress is kept; the oldest gives way."""
+"""Maximum number of imports per user whose progress is stored; the oldest is dropped."""
 
 
 class Adds(Protocol):
@@ -51,7 +51,7 @@ def import_prefix(token: str) -> str:
 
 
 async def import_progress(engine: Adds, actor: Actor, import_id: str) -> ImportProgress:
-    """Return how far the import has come. Raises MemoryNotFound where nothing is known of it."""
+    """Return the progress of the import. Raises MemoryNotFound for an unknown one."""
     known = (await _known(engine, actor)).get(checked_identifier(import_id, "import_id"))
     if known is None:
         raise MemoryNotFound("import")

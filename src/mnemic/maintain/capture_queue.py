@@ -25,7 +25,7 @@ _READER = "waiting-reader"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waiting:
-    """A message that waits: the mark's `name`, who said it, and the message as it was recorded."""
+    """Message that waits for capture: the mark's `name`, its speaker, and the recorded message."""
 
     name: str
     actor: Actor

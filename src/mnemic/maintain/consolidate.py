@@ -66,9 +66,9 @@ Hidden = Callable[[Actor], Awaitable[frozenset[str]]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsolidationRules:
-    """`by`: "rules" chooses among the sentences that were said; "model" asks the language model, once for each text.
-    `most`: texts that one run writes. `quiet`: how long a conversation must have been still. `max_tokens`: of one text.
-    Raises InvalidInput (`by`, `most`).
+    """Settings of a consolidation. `by`: "rules" selects sentences of the sources; "model" asks the language model once
+    for each text. `most`: maximum number of texts per run. `quiet`: time since the last message of a conversation.
+    `max_tokens`: per text. Raises InvalidInput (`by`, `most`).
     """
 
     by: Literal["rules", "model"] = "rules"
@@ -285,7 +285,7 @@ def _lasts(memory: Memory, now: datetime) -> bool:
 
 
 def _as_messages(topic: Topic) -> list[Message]:
-    """Facts as lines that are known, everything else as it was said."""
+    """Return facts as known lines, everything else verbatim."""
     facts = {one.memory_id for one in topic.facts}
     return [
         Message(

@@ -21,7 +21,7 @@ DERIVED = frozenset({SUMMARY, PROFILE, REFLECTION})
 
 _PAGE = 500
 _MARK = "derived"
-"""Mark of a tenant with derived memories: without it nobody needs to look for any."""
+"""Mark of a tenant with derived memories: without it no search for them is needed."""
 
 
 def sources_of(memory: Memory) -> frozenset[str]:
@@ -37,7 +37,7 @@ def digest_of(sources: Iterable[Memory]) -> str:
 
 
 async def derived_in(reader: Snapshot, scope: Scope) -> list[Memory]:
-    """Return the derived memories of the scope, whatever their status."""
+    """Return the derived memories of the scope, of any status."""
     where = Where(scopes=(scope,), kinds=frozenset({Kind.EPISODIC}), categories=DERIVED, statuses=frozenset(Status))
     found: list[Memory] = []
     before = None

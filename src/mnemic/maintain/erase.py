@@ -50,8 +50,7 @@ as the owner of an empty scope (decision 0048).
 @dataclass(slots=True)
 class _Erasure:
     """State of a running erasure. `block` None: only some memories are erased; there is no tombstone and consents stay.
-    `subject`: all requests of this user are deleted. `told`: projections have copies, and are notified of every erased
-    memory.
+    `subject`: all requests of this user are deleted. `told`: projections have copies, and receive every erased memory.
     """
 
     store: RecordStore
@@ -75,6 +74,7 @@ class _Erasure:
             batch = waiting[:size]
             try:
                 self.counts["memories"] += await commit(self.store, partial(self._remove, batch))
+            # A removal needs space too (its log); a smaller batch needs less.
             except StoreFull:
                 if size == 1:
                     raise
@@ -136,6 +136,8 @@ class _Erasure:
 
     async def follow(self, find: Callable[[], Awaitable[list[Memory]]]) -> None:
         """Erase memories written during the erasure, until there are none."""
+        # Writers are not blocked during an erasure, so memories may arrive while it runs. The tombstone stops new ones;
+        # a few rounds catch those already on their way.
         for _ in range(MAX_ROUNDS):
             late = await find()
             if not late:
@@ -166,10 +168,10 @@ async def erase(
     keyring: Keyring | None = None,
     feeds: Sequence[Feed] = (),
 ) -> ErasureReceipt:
-    """Erase the user `subject` of the actor's tenant: their scope, what they wrote in shared scopes, and memories
-    merged from it; versions, index entries, vectors, requests, outbox entries, consents, sealed values, open sessions
-    and data in projections; finally their data key, without which no copy of their sealed data can be read. A
-    projection that cannot be reached now leaves traces in the outbox until it has been drained.
+    """Erase the user `subject` of the actor's tenant: their scope, their memories in shared scopes, and memories merged
+    from those; versions, index entries, vectors, requests, outbox entries, consents, sealed values, open sessions and
+    data in projections; finally their data key, without which no copy of their sealed data can be read. A projection
+    that cannot be reached now leaves traces in the outbox until it has been drained.
 
     With `block` nothing about them is ever stored again. The audit log records the erasure. Raises InvalidInput,
     StoreFailed; another call continues.
@@ -191,6 +193,7 @@ async def erase(
                 await leave(sessions, place, subject)
         erasure.counts["sessions"] = len(erasure.sessions)
     if keyring is not None:
+        # Last: once the key is gone, nothing sealed could be read to find what else must be erased.
         erasure.counts["keys"] = int(await asyncio.to_thread(keyring.destroy, own))
     return await _proven(erasure)
 
@@ -224,8 +227,8 @@ async def erase_key(
 async def erase_left(
     store: RecordStore, clock: Clock, *, actor: Actor, feeds: Sequence[Feed] = ()
 ) -> tuple[ErasureReceipt, set[Scope]]:
-    """Erase every memory of the actor's tenant, in whichever scope it is: what the erasures of its users have left in
-    shared ones. Returns the receipt, and the scopes in which something was.
+    """Erase every memory of the actor's tenant, in any scope: what the erasures of its users have left in shared ones.
+    Returns the receipt, and the scopes that contained something.
     """
     now = clock.now()
     token = await subject_token(store, actor.tenant, f"tenant:{actor.tenant}")
@@ -252,6 +255,7 @@ async def _proven(erasure: _Erasure) -> ErasureReceipt:
     erasure.counts["outbox"] = (await drain(store, erasure.feeds)).total
     await store.tidy()
     traces = await _scan(store, erasure.feeds, tenant, erasure.memory_ids, erasure.fingerprints)
+    # Rewriting the whole file is expensive, so it happens only if a scan found something.
     if traces.get("bytes"):
         try:
             await store.tidy(whole=True)
@@ -314,6 +318,7 @@ async def _left_in(copy: Scanned, tenant: str, memory_ids: Collection[str]) -> i
     try:
         return await copy.traces(tenant, memory_ids)
     except StoreFailed:
+        # Unreachable must not look clean: the receipt then stays incomplete until a later verification.
         return len(memory_ids)
 
 

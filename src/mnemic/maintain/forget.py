@@ -1,4 +1,4 @@
-"""Take a memory away for good."""
+"""Permanent deletion of memories."""
 
 from __future__ import annotations
 
@@ -77,8 +77,8 @@ def require_person(actor: Actor) -> None:
 
 
 def _word(memory: Memory, actor: Actor) -> Trust:
-    """Return the trust of what the actor says about the memory: at the levels that people share, less for all but its
-    author and the operator, as for a statement there.
+    """Return the actor's trust for deleting the memory: at shared levels lower for everybody but its author and the
+    operator, as for a statement there.
     """
     trust = TRUST[actor.channel]
     if memory.scope.level in SHARED and actor.channel is not Origin.OPERATOR and memory.author != actor.user:

@@ -79,7 +79,7 @@ class Drainer:
         self._tasks: list[asyncio.Task[None]] = []
 
     def start(self) -> None:
-        """Begin; nothing happens if it has begun."""
+        """Start the worker, unless it is running."""
         if not self._tasks:
             self._tasks = [asyncio.create_task(self._follow(feed), name=f"mnemic-{feed.name}") for feed in self._feeds]
 

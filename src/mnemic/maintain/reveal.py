@@ -23,8 +23,8 @@ PAGE = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Revealed:
-    """A memory's content as it was said, and what each of its markers stands for. `unknown` are markers of values that
-    were replaced for good, or are gone.
+    """Original content of a memory, and the value of each of its markers. `unknown` are markers of values that were
+    replaced permanently, or are gone.
     """
 
     memory_id: str
@@ -95,7 +95,7 @@ async def sweep(store: RecordStore, tenant: str, subject: Scope | None = None) -
 
 
 def markers(memories: Iterable[Memory]) -> set[str]:
-    """Every marker that any text of these memories holds."""
+    """Return every marker in the texts of these memories."""
     return {
         match.group()
         for memory in memories
@@ -122,7 +122,7 @@ def _inside(value: JsonValue | Mapping[str, Any]) -> list[str]:
 
 
 async def _sealed(store: RecordStore, memory: Memory) -> dict[str, tuple[Scope, str, str]]:
-    """By marker: whose value it is, its name, and what is sealed. Any author of the memory may have said it."""
+    """Return by marker: the subject, the name and the sealed value. Any author of the memory may be the subject."""
     secret = await store.secret(memory.scope.tenant)
     versions = [memory]
     if memory.version > 1:

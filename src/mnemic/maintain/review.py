@@ -211,8 +211,8 @@ def _own(known: Memory, reviewer: Actor, policy: Policy) -> bool:
 async def reject(
     store: RecordStore, clock: Clock, known: Memory, *, reviewer: Actor, reason: str = "rejected"
 ) -> WriteReceipt:
-    """Reject the waiting memory, which was never visible. `reason` is a code, never free text. Also for its proposer:
-    withdrawing a proposal needs nobody else.
+    """Reject the waiting memory, which was never visible. `reason` is a code, never free text. Its proposer may call
+    this too: withdrawing a proposal needs no second person.
     """
     steward = Steward(reviewer, clock.now())
 

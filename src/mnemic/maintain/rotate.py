@@ -54,16 +54,19 @@ async def rotate_data_keys(
     else:
         own = Scope(tenant=tenant, level=Level.USER, owner=checked_name(subject, "subject"))
         names = {keyring.named(own)}
+    # New writes use the new key from here on; the old one still decrypts.
     followed = await asyncio.to_thread(keyring.follow, names)
     resealed = 0
     for _ in range(_ROUNDS):
         done = await store.reseal(tenant, keyring.anew) + await _values_anew(store, vault, tenant)
         resealed += done
+        # A full pass that finds nothing under the old keys proves that they are no longer needed.
         if not done:
             break
     else:
         raise StoreBusy(hint="others write without a pause; run it again")
     await store.tidy()
+    # Only now, after the last pass: destroying a key that is still in use would lose data.
     destroyed = 0 if keep_old else await asyncio.to_thread(keyring.retire, followed)
     rotation = Rotation(subjects=len(followed), resealed=resealed, destroyed=destroyed)
     await apply(store, Mutation.line("keys_rotated", actor=actor, at=clock.now(), detail=asdict(rotation)))

@@ -12,7 +12,7 @@ _PREFIX = "upkeep:"
 
 
 async def claim(store: RecordStore, clock: Clock, tenant: str, rest: timedelta) -> bool:
-    """Return True where the upkeep of the tenant is due, which is then this caller's; False where somebody began it
+    """Return True if maintenance of the tenant is due, and claim it for this caller; False if another one started it
     less than `rest` ago. Raises StoreFailed.
     """
     name, now = _PREFIX + tenant, clock.now()

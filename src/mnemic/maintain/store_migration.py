@@ -92,7 +92,7 @@ class _Move:
         return sorted(found)
 
     async def _memories(self, scope: Scope) -> None:
-        """Copy the scope's changes in their original order, so that unique values are never held twice."""
+        """Copy the scope's changes in their original order, so that unique values never collide."""
         changes = _in_order(await self._versions(self.source, scope))
         for batch in _together(changes):
             await commit(self.target, partial(_write, batch))

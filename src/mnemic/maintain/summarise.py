@@ -101,9 +101,7 @@ class _Sentence(NamedTuple):
 
 
 def _chosen(known: Sequence[str], messages: Sequence[Message], max_tokens: int) -> list[str]:
-    """Return the sentences that say most of what was said, in their order, word for word; `known` lines are among
-    them.
-    """
+    """Return the most informative sentences, in their order and verbatim; `known` lines are among them."""
     said = [*((line, "", True) for line in known), *_said(messages)]
     words = [frozenset(terms(text)) for text, _, _ in said]
     common = Counter(word for one in words for word in one)
@@ -145,7 +143,7 @@ def _worth(words: frozenset[str], common: Mapping[str, int], text: str, own: boo
 
 
 def _newest(lines: Sequence[str], max_tokens: int) -> list[str]:
-    """Return the last lines that fit: what is newer matters more."""
+    """Return the last lines that fit: newer ones matter more."""
     kept: list[str] = []
     left = max_tokens
     for line in reversed(lines):

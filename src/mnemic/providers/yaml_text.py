@@ -8,11 +8,11 @@ import yaml
 
 
 class NotPlainYaml(ValueError):
-    """The text is no YAML, or uses what plain data does not need; the message holds none of it."""
+    """The text is not YAML, or uses more than plain data needs; the message contains none of it."""
 
 
 def loads(text: str) -> object:
-    """Return the data that `text` spells. Raises NotPlainYaml, and nothing else, whatever the text."""
+    """Return the data in `text`. Raises NotPlainYaml, and nothing else, whatever the text is."""
     try:
         return yaml.load(text, Loader=_Plain)  # noqa: S506 - a safe loader, and stricter
     except NotPlainYaml:
@@ -22,7 +22,7 @@ def loads(text: str) -> object:
 
 
 class _Plain(yaml.SafeLoader):  # type: ignore[misc] # comes without types
-    """The safe loader, without aliases (a few of them are gigabytes) and without names that stand twice."""
+    """The safe loader, without aliases (a few of them expand to gigabytes) and without duplicate keys."""
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         if self.check_event(yaml.AliasEvent):

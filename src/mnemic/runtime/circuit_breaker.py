@@ -34,6 +34,7 @@ class CircuitBreaker:
         now = self._now()
         if now - self._tried_at < self._rest:
             return False
+        # Claimed before the call: concurrent callers during the trial are refused.
         self._tried_at = now
         return True
 
@@ -45,6 +46,7 @@ class CircuitBreaker:
     def missed(self, *, opens: bool = False) -> None:
         """Count a timeout. With `opens` one is enough to open the circuit."""
         self._failed = max(self._failed + 1, self._most if opens else 0)
+        # The rest starts with the failure, not with the call that failed.
         self._tried_at = self._now()
 
     def answered(self) -> None:

@@ -29,6 +29,7 @@ class Portal:
         self._process = OneProcess()
         self._lock = Lock()
         ready: Future[None] = Future()
+        # A daemon: a program that forgets to close its portal must still be able to exit.
         self._thread = Thread(target=self._serve, args=(ready,), name="mnemic-portal", daemon=True)
         self._thread.start()
         ready.result()
@@ -51,6 +52,7 @@ class Portal:
                 self._loop.call_soon_threadsafe(self._begin, partial(function, *args, **kwargs), answer)
             return answer.result()
         finally:
+            # Reached with an interrupt as well (Ctrl-C): cancelling the answer cancels the task on the loop.
             answer.cancel()
             del answer  # break the cycle: an exception references this frame, and the answer the exception
 

@@ -35,6 +35,7 @@ def part_of(target: Path) -> Iterator[Path]:
     """Yield an unused name for a file or folder in progress; `put` renames it to `target`. It is removed at the end in
     any case.
     """
+    # The next writer cleans up after killed ones; nobody else would notice their parts.
     clear_parts(target.parent)
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     lock = Path(f"{part}{_LOCKS}")
@@ -112,8 +113,11 @@ def _is_being_made(part: Path) -> bool:
     try:
         handle = os.open(f"{part}{_LOCKS}", os.O_RDWR)
     except OSError:
+        # Best effort for parts without a lock: the process id may have been reused, in which case the part stays.
         return _lives(int(part.name.split(".")[-2]))
     try:
+        # The kernel drops the lock of a killed process, so a lock that can be taken proves that nobody is working on
+        # the part.
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         return True

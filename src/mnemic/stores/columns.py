@@ -55,6 +55,7 @@ class Narrow(Growing):
                 lowest, highest = min(values), max(values)
             if lowest < self._least or highest > self._most:
                 lowest, highest = min(lowest, self._least), max(highest, self._most)
+                # Widened for the whole column at once; that happens at most three times in its life.
                 width = next(one for one in _WIDTHS if _ends(one)[0] <= lowest and highest <= _ends(one)[1])
                 self._room = self._room.astype(width)
                 self._least, self._most = _ends(width)
@@ -156,6 +157,8 @@ class QuantisedVectors:
         if np.count_nonzero(among) <= most:
             return np.flatnonzero(among)
         apart = self._apart(vector)
+        # Filtered after counting: the distances of all places in one pass are cheaper than gathering the wanted ones
+        # first.
         apart[~among] = _NEVER
         return np.flatnonzero(apart <= np.partition(apart, most - 1)[most - 1])
 
@@ -168,10 +171,12 @@ class QuantisedVectors:
             return places
         words = np.stack([column.all[places] for column in self._columns], axis=1)
         bits = np.unpackbits(words.view(np.uint8), axis=1, count=self._dimension)
+        # Asymmetric distance: the query keeps its full precision, only the stored vectors are reduced to signs.
         product = bits.astype(np.float32) @ (vector * self._gaps)
         apart = np.bitwise_count(words ^ self._words(vector[None, :])).sum(axis=1)
         chosen = np.zeros(len(places), np.bool_)
         chosen[np.argpartition(-product, most - 1)[:most]] = True
+        # The nearest by Hamming distance stay in as a safeguard against an unfortunate weighting.
         chosen[np.argpartition(apart, limit - 1)[:limit]] = True
         return places[chosen]
 
@@ -284,6 +289,7 @@ class Vectors:
             assert read is not None
             return self._read_cosines(places, wanted, rows, read)
         # A row at a time: the scan is bound by memory, and a product on several threads stalls when a core is taken.
+        # Gathering scattered rows costs about four times as much as reading them in sequence.
         if 4 * len(places) < len(self._matrix.all):
             scores = np.vecdot(self._matrix.all[places], wanted)
         else:
@@ -305,6 +311,7 @@ class Vectors:
         if self._matrix is not None and len(self._quantised) < len(self._matrix.all):
             there = np.flatnonzero(self._present.all)
             if not len(self._quantised) and len(there):
+                # Learnt once: the signs of all vectors must refer to the same averages.
                 self._quantised.learn(self._matrix.all[there[:: 1 + len(there) // _SAMPLE]])
             self._quantised.extend(self._matrix.all[len(self._quantised) :])
 
@@ -319,7 +326,7 @@ _LOWER = np.uint64(0xFFFFFFFF)
 
 
 class _Part(NamedTuple):
-    """Return the terms of up to `_SPAN` places from `first` on: each term once, in order, followed by its places."""
+    """Terms of up to `_SPAN` places from `first` on: each term once, in order, followed by its places."""
 
     first: int
     terms: NDArray[np.uint32]
@@ -380,6 +387,7 @@ class Postings:
         """Append the field of each further place; it counts from the next `catch_up`."""
         self._waiting += fields
         self._waiting_bytes += sum(map(len, fields))
+        # Bounds the unmerged fields of a process that only writes.
         if len(self._waiting) >= _SPAN:
             self.catch_up()
 
@@ -398,6 +406,7 @@ class Postings:
                 self._settle()
                 self._full.append(self._open)
                 self._open = _nothing(len(self.lengths.all))
+        # The tail may grow with the part: sorting at a fixed size would take quadratic time in all.
         if len(self._late_terms.all) > _TAIL + len(self._open.places) // 16:
             self._settle()
         return bool(fields)
@@ -406,6 +415,7 @@ class Postings:
         """Return the places that contain `term`, each once, and how often."""
         wanted = np.uint32(term)
         found = [held for part in (*self._full, self._open) if (held := part.of(wanted)) is not None]
+        # The tail is unsorted, so it is scanned; it is short.
         late = np.flatnonzero(self._late_terms.all == wanted)
         if len(late):
             found.append((self._late_places.all[late] + np.int64(self._open.first), self._late_counts.all[late]))
@@ -423,6 +433,7 @@ class Postings:
         terms = np.frombuffer(b"".join(fields), "<u4")
         offsets, terms = offsets[terms != 0], terms[terms != 0]
         self.lengths.extend(np.bincount(offsets, minlength=len(fields)))
+        # Term and place in one integer: a single sort orders by both.
         pairs, counts = np.unique(terms.astype(np.uint64) << _HALF | offsets.astype(np.uint64), return_counts=True)
         self._late_terms.extend(pairs >> _HALF)
         self._late_places.extend((pairs & _LOWER) + np.uint64(first))

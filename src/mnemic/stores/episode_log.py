@@ -71,6 +71,7 @@ class EpisodeLog:
     def _locked(self, work: Callable[[], T]) -> T:
         try:
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            # `flock` serialises processes but not the threads of one process, so both locks are needed.
             with self._turn, (self._folder / ".lock").open("ab") as lock:
                 fcntl.flock(lock, fcntl.LOCK_EX)
                 self._look()
@@ -90,6 +91,7 @@ class EpisodeLog:
         gone = {(change.entry.scope.tenant, change.entry.memory_id) for change in changes if change.shown is None}
         self._without(gone)
         shown = [change.shown for change in changes if change.shown is not None]
+        # Entries may be delivered twice and out of order: only a newer version is appended.
         new = [memory for memory in shown if self._version(_place(memory)) < memory.version]
         if new:
             self._last().append([_line(memory) for memory in new])
@@ -133,6 +135,7 @@ class _File:
     def look(self) -> None:
         """Read new lines. A line truncated by a crash is cut off: its entry is delivered again."""
         state = self.path.stat()
+        # Rewritten by another process: everything read so far is obsolete.
         if state.st_ino != self._inode or state.st_size < self.size:
             self.size, self.seen, self._inode = 0, {}, state.st_ino
         if state.st_size == self.size:
@@ -168,6 +171,7 @@ class _File:
             file.flush()
             os.fsync(file.fileno())
         with self.path.open("r+b") as old:
+            # The old file is still open, so its bytes can be overwritten after the new one is in place.
             part.replace(self.path)
             _settle(self.path.parent)
             old.write(bytes(self.size))

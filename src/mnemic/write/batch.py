@@ -20,7 +20,9 @@ from mnemic.write.lookup import is_known
 
 BATCH = 32
 MOST_LEFT = 8
-"""Memories of one call that may go on without a vector; more are a job's, which runs again."""
+"""Maximum number of memories of one call that may continue without a vector; a larger batch is a job,
+which runs again.
+"""
 
 Given = tuple[Candidate, str | None]
 """A candidate and its idempotency key."""
@@ -70,7 +72,7 @@ async def look(store: RecordStore, jobs: Collection[Job]) -> None:
 
 
 async def announce(store: RecordStore, jobs: Iterable[Job]) -> None:
-    """Tell a store that can make use of it which vectors these jobs will ask it about."""
+    """Announce the vectors of these jobs to a store with batched similarity."""
     if not isinstance(store, Expecting):
         return
     asking: dict[tuple[Scope, float], list[Vector]] = {}

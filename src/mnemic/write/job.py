@@ -48,7 +48,7 @@ def index_text(content: str, *, key: str | None = None) -> str:
 
 
 async def embed(drafts: Sequence[Draft], embedder: Embedder, deadline: Deadline | None) -> list[Draft]:
-    """Return the drafts with their vectors, in one call. Raises EmbedderFailed; then none of them has one."""
+    """Return the drafts with their vectors, made in one call. Raises EmbedderFailed; then none has a vector."""
     said = [draft.candidate for draft in drafts]
     texts = [one.content if one.key is None else index_text(one.content, key=one.key) for one in said]
     vectors = await embedder.embed(texts, deadline=deadline)

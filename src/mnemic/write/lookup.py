@@ -81,7 +81,7 @@ async def peers_of(tx: Reads, draft: Draft) -> list[Memory]:
 
 
 async def nearest(tx: Reads, draft: Draft) -> Found:
-    """Live memories of the draft's kind that are near it by cosine, under whatever key, each with its cosine."""
+    """Return the live memories of the draft's kind that are near it by cosine, under any key, each with its cosine."""
     # Without a vector there are no neighbours; `missing_vectors` compares it once the embedder answers.
     if draft.vector is None:
         return []

@@ -1,11 +1,11 @@
-"""Step 5: the same again, and nearly the same.
+"""Step 5: identical and nearly identical statements.
 
-An identical memory is refreshed. A near-duplicate is merged only where words agree that nothing contradicts. Where one
-statement holds every word of content of the other, one new memory says what the fuller of them says. Where a judge was
-asked and calls two the same of which each holds something that the other has not, one new memory says both, word for
-word, one below the other. Nothing is ever composed, so that
-nothing can be lost or made up; originals are kept as superseded, and `mnemic.maintain.undo` takes a merge back. What
-was joined once is never joined again, so that no memory grows beyond two statements.
+An identical memory is refreshed. A near-duplicate is merged only if the words agree that nothing contradicts. If one
+statement contains every content word of the other, one new memory has the fuller text. If a judge was asked and calls
+two statements the same although each contains something that the other lacks, one new memory has both texts, verbatim,
+one below the other. No text is ever composed, so that nothing can be lost or made up; originals are kept as superseded,
+and `mnemic.maintain.undo` reverses a merge. Merged texts are never merged again, so that no memory grows beyond two
+statements.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ def _extends(known: Memory, draft: Draft) -> bool:
 
 
 def _within(draft: Draft, known: Memory, end: datetime | None) -> datetime | None:
-    """Return the end of `known`, told again by the draft: `end` within the policy in force. Where that has passed,
-    because the policy was not yet in force when it was first told, it counts as told for the first time.
+    """Return the end of `known`, restated by the draft: `end` within the policy in force. If that has passed, because
+    the policy was not yet in force at the first statement, the restatement counts as the first one.
     """
     end = draft.keeping(replace(known, expires_at=end))
     return draft.expires_at if end is not None and end <= draft.now else end
@@ -80,32 +80,32 @@ def _within(draft: Draft, known: Memory, end: datetime | None) -> datetime | Non
 
 @dataclass(frozen=True)
 class Near:
-    """A live memory close to the draft, with what it states."""
+    """Live memory close to the draft, with its statement."""
 
     memory: Memory
     cosine: float
 
     @cached_property
     def statement(self) -> Statement:
-        """Its content taken apart, once it is needed."""
+        """Parsed content, computed on first use."""
         return stated(self.memory.content)
 
 
 @lru_cache(maxsize=4096)
 def stated(content: str) -> Statement:
-    """Return the statement of a content, taken apart once: a write asks for its own in several steps, and meets those
-    of the same memories again and again.
+    """Return the parsed statement of a content. The result is cached: a write needs its own in several steps, and meets
+    those of the same memories again and again.
     """
     return Statement.of(content)
 
 
 def merge(draft: Draft, near: Sequence[Near], memory_id: str, kept_id: str) -> Decision | None:
-    """One memory for the draft and its near-duplicates, or None where merging could lose or blur anything.
+    """Return one memory for the draft and its near-duplicates, or None if merging could lose or blur anything.
 
-    Where the draft says more, it absorbs what it covers; where a known memory says more, that text is kept and the
-    draft is stored beside it as superseded; where each says something of its own, both texts make one memory. Trust is
-    never traded: a near-duplicate of higher trust is confirmed (`near_duplicate`), or, where the draft says more than
-    it, the draft waits for review (`lower_trust`).
+    If the draft says more, it absorbs the statements it covers; if a known memory says more, that text is kept and the
+    draft is stored as superseded; if each says something of its own, both texts make one memory. Trust is never traded:
+    a near-duplicate of higher trust is confirmed (`near_duplicate`), or, if the draft says more, the draft waits for
+    review (`lower_trust`).
     """
     least = draft.rules.merged_from
     alike = [one for one in near if one.cosine > least and _mergeable(one.memory, draft)]
@@ -151,7 +151,7 @@ def _holds(known: Memory, draft: Draft) -> bool:
 
 
 def _joinable(one: Near, draft: Draft) -> bool:
-    """Return True if a judge that was asked lets the two be one memory: without one, what differs is kept apart."""
+    """Return True if a judge was asked and permits the merge: without one, different statements are kept apart."""
     known, candidate = one.memory, draft.candidate
     return (
         draft.verdicts is not None

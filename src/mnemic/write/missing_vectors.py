@@ -1,8 +1,7 @@
-"""Memories that were kept while the embedder did not answer. Words and keys find them; a vector is made later.
+"""Memories stored while the embedder did not answer. Words and keys find them; the vector is added later.
 
-Each has a mark in its tenant, under the pseudonym of the person who wrote it, committed with it. The mark goes in the
-transaction that brings the vector. What takes vectors to decide about, near-duplicates and what a statement changes
-elsewhere, is looked at then.
+Each has a mark in its tenant, under the pseudonym of its author, committed with it. The transaction that adds the
+vector deletes the mark. Decisions that need vectors (near-duplicates, superseded statements) are made at that point.
 """
 
 from __future__ import annotations
@@ -34,8 +33,8 @@ def left_prefix(token: str) -> str:
 def left(
     jobs: Sequence[Job], failure: EmbedderFailed, space: VectorSpace, deadline: Deadline | None, *, must: bool
 ) -> list[Draft]:
-    """Return the drafts of the jobs as they go on without a vector. Raises `failure` where they `must` have one, where
-    the embedder did answer, and where no time is left.
+    """Return the drafts of the jobs without vectors. Raises `failure` if they `must` have one, if the embedder did
+    answer, and if no time is left.
     """
     late = deadline is not None and deadline.expired
     if must or late or failure.permanent or failure.reason not in _UNANSWERED:

@@ -1,7 +1,7 @@
-"""Other facts of a statement that a later one takes the place of: they go on, in a memory of their own.
+"""Remaining facts of a superseded statement, kept in a separate memory.
 
-"I moved to Porto" closes "I live in Lisbon with my dog Rex", and "My dog Rex" is kept beside it. Such a
-memory names in its data the statement it is the rest of, so that it ends where that one comes back.
+"I moved to Porto" closes "I live in Lisbon with my dog Rex", and "My dog Rex" is kept. Such a memory names in its data
+the statement that it remains of, so that it ends if that one is restored.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from mnemic_language.compare.parts import rest
 from mnemic_language.compare.statement_frame import Frame
 
 NEAR_ENOUGH = 0.5
-"""The cosine at which a part is judged: it has no vector of its own, and is of a statement that has been found near."""
+"""Cosine at which a part is judged: it has no vector of its own, and belongs to a statement that was found near."""
 
 
 async def with_rests(tx: Reads, draft: Draft, decision: Decision) -> Decision:
-    """Return the decision with what goes on of the statements that it closes. Raises RestsUnembedded where their
-    vectors have not been asked for; of what has none then, the vector of the whole serves.
+    """Return the decision with the remaining parts of the statements that it closes. Raises RestsUnembedded if their
+    vectors have not been requested; a part without one then takes the vector of the whole.
     """
     if decision.outcome is not Outcome.SUPERSEDED or decision.memory.content != draft.candidate.content:
         return decision  # a correction in a few words says the whole again
@@ -38,8 +38,9 @@ async def with_rests(tx: Reads, draft: Draft, decision: Decision) -> Decision:
 
 
 def _rest_of(draft: Draft, memory: Memory) -> Memory | None:
-    """Return what goes on of a closed statement; None of a value under a key, of an instruction, and of what a
-    proposer named as a whole (a few words that correct it, and have it as their context, are about one part).
+    """Return the remaining part of a closed statement; None for a value under a key, for an instruction, and for a
+    statement that a proposer named as a whole (a correction in a few words, with the statement as its context, concerns
+    one part).
     """
     if memory.key is not None or memory.kind is not Kind.LONG_TERM or memory.status is not Status.SUPERSEDED:
         return None

@@ -1,8 +1,9 @@
-"""Step 6, what a person says of themself: a later statement about the same thing takes the earlier one's place at once.
+"""Step 6 for statements of one person about themselves: a later statement supersedes an earlier one on the same thing
+at once.
 
-The earlier one keeps its place in the history, true until the moment the new one names, and `mnemic undo` brings it
-back. Of lower trust than what it would replace, or against a key whose changes are reviewed, the new one waits for a
-person; at the levels that people share, and between speakers, nothing is replaced.
+The earlier one stays in the history, true until the moment that the new one names, and `mnemic undo` restores it. With
+lower trust than the statement it would supersede, or against a key whose changes are reviewed, the new one waits for a
+person; at shared levels, and between speakers, nothing is superseded.
 """
 
 from __future__ import annotations
@@ -152,7 +153,7 @@ def _bears(one: Near, new: Frame, beside: Frame | None) -> bool:
 
 
 def own(memory: Memory, draft: Draft) -> bool:
-    """Return True if the same person said both, at a level of their own, and no key keeps them apart."""
+    """Return True if the same person made both statements, at their own level, and no key separates them."""
     return draft.scope.level == Level.USER and _same_person(memory, draft)
 
 

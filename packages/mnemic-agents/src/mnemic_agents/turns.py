@@ -258,7 +258,7 @@ class TurnMemory:
 
 
 def said_by_user(actor: Actor, said: str, at: datetime) -> Message:
-    """Return what the actor's user said, at this moment: told again after a failure, it is the same message."""
+    """Return the user's message, with this time: repeated after a failure, it is the same message."""
     return Message(role="user", content=said, session=actor.session, sent_at=at)
 
 

@@ -77,7 +77,7 @@ LOWER = frozenset({Origin.IMPORT, Origin.AGENT_INFERRED, Origin.TOOL_OUTPUT, Ori
 
 
 def lower(origin: Origin | None) -> str | None:
-    """Return an origin as a request names it: only one that lowers the trust is told."""
+    """Return an origin as a request names it: only one that lowers the trust is sent."""
     return origin.value if origin in LOWER else None
 
 

@@ -22,7 +22,7 @@ from mnemic_eval.replay import Replayed
 Measure = Callable[[Sequence[str]], Mapping[str, float]]
 
 DERIVED = "with derived memories"
-"""The engine's own search, after everything that was told was drawn together by rules."""
+"""The engine's own search, after consolidating all messages by rules."""
 _DRAWN = ConsolidationRules(most=10_000)
 
 NO_SIGNS = SignalWeights(**{weight.name: 0.0 for weight in fields(SignalWeights)})
@@ -81,10 +81,10 @@ class Ablation:
             self._rows[name].append((split, measure(conversation.refs(result))))
 
     async def consolidate(self, conversation: Replayed) -> None:
-        """Draw together what was told: from here on only the search among derived memories is asked."""
+        """Consolidate the messages: from here on only the derived memories are searched."""
         report = await self._engine.consolidate(actor=conversation.actor, rules=_DRAWN)
         if not report.complete:
-            raise RuntimeError("what was told was not drawn together to its end")
+            raise RuntimeError("the consolidation did not finish")
         self._consolidated = conversation.actor
 
     def report(self, names: Sequence[str]) -> dict[str, Any]:

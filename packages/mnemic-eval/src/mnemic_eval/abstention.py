@@ -2,7 +2,7 @@
 relevance of a search tell them apart?
 
 PATH is LoCoMo's file or folder (the adversarial questions ask for what was never said in words that were) or
-LongMemEval's (the questions whose id ends in `_abs`). Every message is told to the engine, every question asked once.
+LongMemEval's (the questions whose id ends in `_abs`). Every message is given to the engine, every question asked once.
 
 `auc`: how often, of an answerable question and an unanswerable one, the first has the higher relevance (ties count
 half; where the set gives each question a conversation, over all of its half, else within a conversation).
@@ -136,7 +136,7 @@ async def _measured(conversations_read: Sequence[Conversation], embedder: Embedd
             )
             for asked in one.asked:
                 result = await engine.search(asked.text, actor=conversation.actor, top_k=1, asked_at=asked.asked_at)
-                # A scope of which nothing can be told is taken for one that knows: that is what a caller sees.
+                # Without a judgement the scope counts as one that knows the answer, as it does for a caller.
                 answers.append(Answer(asked, 1.0 if result.relevance is None else result.relevance, result.abstains))
             progress("conversations", place, len(conversations_read))
     return answers

@@ -1,4 +1,4 @@
-"""Questions asked as of an earlier day: what had been told by then is found, and nothing that came later.
+"""Questions asked as of an earlier day: only messages up to that day may be found.
 
 The day is the one before the last evidence was told, of questions whose evidence was told at different times. What was
 told until then and answers is wanted; every message that is found and was told later is an error.
@@ -19,7 +19,7 @@ _MOMENT = timedelta(seconds=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Earlier:
-    """As of when a question is asked, what is wanted then, and what was told later."""
+    """Reference time of a question, the evidence up to it, and the later messages."""
 
     as_of: datetime
     wanted: frozenset[str]
@@ -27,7 +27,7 @@ class Earlier:
 
     @classmethod
     def of(cls, messages: Sequence[Message], evidence: Collection[str]) -> Earlier | None:
-        """None where all evidence was told in one conversation, or nobody knows when."""
+        """Return None if all evidence is in one conversation, or its time is unknown."""
         sent = {str(one.message_id): one.sent_at for one in messages if one.sent_at is not None}
         sessions = {str(one.message_id): one.session for one in messages}
         fields = {ref: sent[ref] for ref in evidence if ref in sent}
@@ -42,7 +42,7 @@ class Earlier:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskedEarlier:
-    """One such question: the recall of what is wanted, and how much of what was told later was found beside it."""
+    """Result of one question: the recall of the evidence, and the number of later messages found."""
 
     split: str
     recall: float

@@ -1,4 +1,4 @@
-"""Pairs of statements told one after the other: are opposites kept apart, and duplicates put together?
+"""Pairs of consecutive statements: are opposites kept apart, and duplicates merged?
 
 Each pair is the whole memory of a user of its own. The first statement is added, then the second, by the engine's
 `add` with its own rules and embedder; the outcome of the second is the answer. Merged: `merged`, `refreshed` or

@@ -71,7 +71,7 @@ def _chat(asked: Any, name: str, messages: Sequence[Message], unread: Unread) ->
 
 
 def _category(given: object) -> str:
-    """Return the name of a category that is told as a number, or by name."""
+    """Return the name of a category given by number or by name."""
     number = int(given) if isinstance(given, str) and given.isdecimal() else given
     named = CATEGORIES.get(number) if isinstance(number, int) else None
     return named or (given if isinstance(given, str) and not given.isdecimal() else "other")

@@ -22,7 +22,7 @@ class Knowing:
         self._rows: dict[str, list[tuple[bool, float, bool]]] = {"dev": [], "test": []}
 
     async def ask(self, conversation: Replayed, own: Sequence[str], others: Sequence[str], split: str) -> None:
-        """Ask both kinds of one chat. Where relevance cannot be told nothing is counted."""
+        """Ask both kinds of questions of one chat. Searches without a relevance are not counted."""
         asked = [(True, text) for text in evenly(own, OWN)] + [(False, text) for text in evenly(others, OTHERS)]
         for about_it, text in asked:
             result = await conversation.engine.search(text, actor=conversation.actor, top_k=1)

@@ -45,9 +45,9 @@ _GRACE = 0.05
 class Session:
     """Open transaction. It raises mnemic's errors; `failure` keeps the driver's for the decision about a retry.
 
-    A failed statement spoils a transaction. A `forgiving` one goes on as it began, for other reads may still succeed.
-    `overtaken`: an index in memory that it used knows changes which it does not see. Behind a router it begins when
-    its tenant is known, and a forgiving one that begins again does so at a later moment.
+    A failed statement aborts a transaction. A `forgiving` one begins again, since other reads may still succeed.
+    `overtaken`: it used an index in memory that contains changes which it does not see. Behind a router it begins
+    when its tenant is known, and a forgiving one that begins again does so at a later moment.
     """
 
     def __init__(
@@ -116,7 +116,7 @@ class Session:
         return status
 
     async def enter(self, tenant: str, lock: int | None = None) -> None:
-        """From here on see the rows of `tenant` alone; with `lock`, only once nobody else holds it."""
+        """Restrict row-level security to the rows of `tenant` from now on; with `lock`, once nobody else has it."""
         await self.route(tenant)
         if lock is not None:
             await self.fetch(_SESSION["lock"], tenant, self._limit(), lock)
@@ -134,9 +134,7 @@ class Session:
         return rows
 
     async def enter_writing(self, tenant: str, level: str, owner: str, fingerprint: str, *, lock: int) -> Any:
-        """Return the same for one scope, once nobody else has `lock`: its row, with the active memory
-        of `fingerprint`.
-        """
+        """Return the same for one scope, once nobody else has `lock`, with the active memory of `fingerprint`."""
         await self.route(tenant)
         rows = await self.fetch(_SESSION["enter_writing"], tenant, self._limit(), lock, level, owner, fingerprint)
         self._tenant = tenant
@@ -206,9 +204,7 @@ class Connections:
         return await self._thread.run(self._run(self._begin_writing, work, self._limited(deadline)))
 
     async def ask(self, statement: str, *values: Any) -> list[Any]:
-        """Return the rows of a statement that is a transaction of its own, and does no harm when it is run again.
-        Behind a router its first value is the tenant.
-        """
+        """Return the rows of an autocommitted, repeatable statement; behind a router its first value is the tenant."""
 
         async def work(session: Session) -> list[Any]:
             if self._route is not None:

@@ -271,7 +271,7 @@ class PostgresStore(Jobs, SingleReads):
 
     async def seal(self, tenant: str) -> int:
         if not self._sealer.seals:
-            raise NotSupported("seal", hint="this store was not told to seal: set MNEMIC_SEAL")
+            raise NotSupported("seal", hint="this store does not seal: set MNEMIC_SEAL")
         return sum(await self._ready.as_owners(partial(reseal.seal, sealer=self._sealer, tenant=tenant)))
 
     async def reseal(self, tenant: str, anew: Anew) -> int:

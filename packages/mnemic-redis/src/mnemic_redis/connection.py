@@ -94,7 +94,7 @@ class RedisLink:
 
     async def close(self) -> None:
         """Let go of the connections. May be called twice."""
-        with suppress(*_FAILED):  # a server that is gone has nothing to be told
+        with suppress(*_FAILED):  # a server that is gone needs no goodbye
             async with asyncio.timeout(self._seconds):
                 await self._client.aclose()
                 if isinstance(self._client, RedisCluster):  # which forgets the servers it could not reach again

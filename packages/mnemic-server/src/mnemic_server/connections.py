@@ -54,6 +54,7 @@ class Connections:
     _answered: OrderedDict[Connection, None] = field(default_factory=OrderedDict)
 
     def __post_init__(self) -> None:
+        # Every connection is a file descriptor. Without descriptors left the store could not open its log.
         files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
         if files != resource.RLIM_INFINITY:
             self.most = max(1, min(self.most, max(files // 2, files - SPARE_FILES)))
@@ -63,6 +64,7 @@ class Connections:
         answered.
         """
         place = place_of(address)
+        # A trusted proxy carries the connections of all its users under one address.
         crowded = place not in self.proxies and self._addresses[place] >= self.per_address
         if crowded and not self._cut_one(place):
             return False
@@ -98,6 +100,8 @@ class Connections:
 
     def _cut_one(self, place: str | None) -> bool:
         """Cut off the one that has waited longest, of this place if one is named; whether there was one."""
+        # Connections that were never answered go first: a flood of half requests evicts itself, not the idle
+        # connections of real clients.
         for waiting in (self._strangers, self._answered):
             victim = next((one for one in waiting if place is None or self._open[one] == place), None)
             if victim is not None:

@@ -68,6 +68,8 @@ class Protocol(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Take received data; refuse it if the request has been incomplete for too long."""
+        # Counted here as well as in `_count`: the parser reports a header only once it is complete, so an endless one
+        # would never be counted there.
         self._untold += len(data)
         if self._deadline is None and (self.cycle is None or self.cycle.response_complete):
             self._wait()  # line ends before a request are no request, and must not keep the connection
@@ -96,6 +98,8 @@ class Protocol(HttpToolsProtocol):
         not seen it.
         """
         self._count(len(name) + len(value))
+        # A trailer with the name of a header would be read after the checks of the header; none of our routes needs
+        # one.
         if self._in_body:
             return
         known = name.lower()
@@ -179,10 +183,12 @@ class Protocol(HttpToolsProtocol):
         if self.transport.is_closing():
             return
         more = self._begun + self._allowed() - self.loop.time()
+        # The service has stopped reading, so the silence is not the client's fault.
         if self.flow.read_paused:
             more = self._kept.timeouts.head
         if more > 0:
             self._deadline = self.loop.call_later(more, self._late)
+        # Something of a request has arrived, so the client gets an answer; an idle connection is just closed.
         elif self._in_body or self._head:
             self._refuse()
         else:

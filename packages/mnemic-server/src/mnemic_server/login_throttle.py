@@ -87,10 +87,12 @@ class Watch:
         """Log the first of a minute; the next line says how many others there were."""
         place, now = (tenant, action, actor, *sorted(detail.values())), self.clock.monotonic()
         self._untold[place] += 1
+        # At most a line a minute for each reason and caller: the audit must not be filled by refused requests.
         if now - self._told.get(place, -LINE_SECONDS) < LINE_SECONDS:
             return
         times = self._untold.pop(place)
         _put(self._told, place, now)
+        # Bounded memory is worth more than exact counts of a distributed attack.
         if len(self._untold) > MOST:
             self._untold.clear()
         await self._write(tenant, action, actor, {**detail, "times": times})

@@ -113,6 +113,7 @@ class Boundary:
             return
         with ExitStack() as places:
             try:
+                # First the body, then the slot: a slow upload must not take a slot from complete requests.
                 body = await self._body(scope, receive)
                 await self._take_place(scope, len(body), places)
                 state = scope["state"]
@@ -130,11 +131,13 @@ class Boundary:
         good credential takes none: its route refuses it, so that it is counted under that route.
         """
         path = scope["path"]
+        # Health checks and static files need no slot, so that a busy service still answers its monitoring.
         if path in COUNTED_APART or not path.startswith(("/v1/", "/mcp")):
             return
         try:
             principal = await self._admit(HTTPConnection(scope), size)
         except Refused as flaw:
+            # The route refuses it, so that metrics count it under its route.
             scope["state"][REFUSED] = flaw
             return
         shares = self._models if path in MODEL_BOUND else self._requests
@@ -155,6 +158,7 @@ class Boundary:
             async with asyncio.timeout(seconds):
                 await self._app(scope, _replayed(body, receive), watched)
         except TimeoutError:
+            # A response that has started cannot be replaced any more; the connection is simply ended.
             if not started.is_set():
                 late = problem(HTTPStatus.SERVICE_UNAVAILABLE, "max_seconds", headers={"Retry-After": "1"})
                 await late(scope, receive, send)
@@ -186,8 +190,10 @@ class Boundary:
         return body
 
     async def _value(self, body: bytearray) -> object:
+        # Most bodies are small; a thread would cost more than parsing.
         if len(body) <= QUICK_BYTES:
             return _strict(body)
+        # One large body at a time: several threads would compete for the interpreter lock with the event loop.
         async with self._checking:
             return await asyncio.to_thread(_strict, body)
 
@@ -197,6 +203,7 @@ class Boundary:
         """
         if size > self._bounds.max_bytes:
             raise Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, InvalidInput("body:too_large").reason)
+        # Only a larger body requires the credential before it is read: authentication reads the store.
         if known or size <= self._bounds.stranger_bytes:
             return known
         principal = await self._admit(HTTPConnection(scope), size)

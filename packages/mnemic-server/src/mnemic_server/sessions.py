@@ -91,9 +91,11 @@ class Sessions:
         name = _prefix(key_id) + session_id
         value = (await self._store.marks(SERVICE_TENANT, name)).get(name)
         kept = {} if value is None else json.loads(value)
+        # Constant time, so that the stored digest cannot be guessed byte by byte.
         if not kept or not hmac.compare_digest(digest(secret), kept["digest"]):
             return None
         vouched = kept.get("principal")
+        # The key is read at every request: revoking it, or changing its roles, takes effect at once.
         principal = _named(vouched) if vouched else await self._keys.principal(key_id, kept["key_digest"])
         begun_at = datetime.fromisoformat(kept["begun_at"])
         if principal is None or begun_at + LASTS <= self._clock.now():
@@ -119,6 +121,7 @@ class Sessions:
         """Return a key's sessions that are over, and the oldest ones, where one more would be too many."""
         marks = await self._store.marks(SERVICE_TENANT, prefix)
         begun = {name: datetime.fromisoformat(json.loads(marks[name])["begun_at"]) for name in sorted(marks)}
+        # Sign-in cleans up, because nothing else visits these marks.
         live = [name for name, begun_at in begun.items() if begun_at + LASTS > now]
         kept = set(live[-(AT_ONCE - 1) :])
         return [name for name in begun if name not in kept]

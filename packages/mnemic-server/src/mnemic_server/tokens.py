@@ -117,6 +117,7 @@ class Tokens:
         application = None if shown is None else await self._applications.principal(*shown)
         if shown is None or application is None:
             raise MemoryNotFound("api_key")
+        # An application cannot grant what it does not have, and never a role over other users.
         if not roles <= application.roles & ONES_OWN:
             raise InvalidInput("roles", hint=f"only roles that the key has, of {', '.join(sorted(ONES_OWN))}")
         now = int(self._clock.now().timestamp())
@@ -144,6 +145,7 @@ class Tokens:
     async def authenticate(self, text: str) -> Principal | None:
         """Return the principal of the token; None where anything about it is wrong."""
         try:
+            # Own tokens first: they are verified without a network call.
             return await self._own(text)
         except (JoseError, InvalidInput, ValueError, KeyError, TypeError):
             pass
@@ -153,6 +155,7 @@ class Tokens:
             return None
 
     async def _own(self, text: str) -> Principal:
+        # Unverified at this point: it only selects the key that the signature is verified with.
         key_id = jws.extract_compact(text.encode()).protected.get("kid")
         key = await self._applications.find(key_id) if isinstance(key_id, str) and _KEY_ID.fullmatch(key_id) else None
         if key is None or key.principal.user is not None:
@@ -167,6 +170,8 @@ class Tokens:
         application = key.principal
         principal = _principal(claims, claims["tenant"], claims["roles"], key.key_id)
         if (
+            # The limits are checked again at every use: the signing key is derived from a secret that the application
+            # holds, so it could sign any claims.
             claims["exp"] - begun > MAX_TTL.total_seconds()
             or begun > now.timestamp() + LEEWAY_SECONDS
             or (principal.tenant, principal.agent) != (application.tenant, application.agent)
@@ -192,6 +197,7 @@ class Tokens:
             if known is None or claims is None:
                 return None
             self._require(claims, known.issuer, client_id)
+            # The nonce binds the ID token to this sign-in, so that a stolen one cannot be replayed.
             if not hmac.compare_digest(str(claims.get("nonce")).encode(), nonce.encode()):
                 return None
             if claims.get("azp", client_id) != client_id:
@@ -204,6 +210,7 @@ class Tokens:
         """Return the principal of a provider's token. Raises ValueError for an unverified mail address, which anybody
         may have entered.
         """
+        # Anybody can enter an address at a provider that does not verify it.
         if known.claims.user == "email" and claims.get("email_verified", True) not in (True, "true"):
             raise ValueError("claims")
         tenant = identifier_of(claims.get(known.claims.tenant, known.default_tenant), "tenant", issuer=known.issuer)
@@ -211,6 +218,8 @@ class Tokens:
         named = {"sub": user, "agent": claims.get("agent"), "session": claims.get("session")}
         roles = claims.get(known.claims.roles, [Role.SUBJECT])
         principal = _principal(named, tenant, roles)
+        # Roles over others count only if the provider also names the tenant: else `admin` may mean something else
+        # there.
         if known.claims.tenant in claims:
             return principal
         return replace(principal, roles=principal.roles & ONES_OWN or frozenset({Role.SUBJECT}))
@@ -225,6 +234,8 @@ class Tokens:
         try:
             return jwt.decode(text, keys, algorithms=_PROVIDERS).claims
         except (InvalidKeyIdError, BadSignatureError):
+            # The provider may have rotated its keys; at most one fetch every 30 seconds, so that forged tokens cannot
+            # cause a flood.
             renewed = await self._keys.current(anew=True)
             if renewed is None:
                 raise

@@ -79,6 +79,7 @@ class Deliveries:
         if not webhooks:
             return 0
         states, now = await self.webhooks.states(), self.clock.now()
+        # One slow receiver must not delay the others, and many must not exhaust sockets.
         turn = asyncio.Semaphore(AT_ONCE)
 
         async def in_turn(webhook: Webhook) -> int:
@@ -96,6 +97,7 @@ class Deliveries:
             return 0
         if (await self.tenancy.of(webhook.tenant)).suspended:
             return 0
+        # A lease rather than a lock: if this process dies, another one takes over when it expires.
         state = await self.webhooks.claim(webhook, self.holder, self.clock.now() + HELD)
         arrived = 0
         while state is not None and (lines := await store.audit(webhook.tenant, after=state.after, limit=PAGE)):
@@ -103,6 +105,7 @@ class Deliveries:
             arrived += count
             ended = len(lines) < PAGE or state.failures > 0
             held = replace(state, holder=None, held_until=None) if ended else state
+            # False means that the lease was lost: another process delivers from here on.
             if not await self.webhooks.keep(webhook, held, holder=self.holder) or ended:
                 break
         return arrived
@@ -118,7 +121,9 @@ class Deliveries:
                     return _failed(state, outcome, now), arrived
                 arrived += 1
                 state = replace(state, failures=0, next_at=None, delivered_at=now, outcome="delivered")
+            # Lines that do not concern the webhook advance it as well, else they would be read again each round.
             state = replace(state, after=event.sequence)
+            # Renew well before the lease expires.
             if self.clock.now() - kept_at >= HELD / 6:
                 kept_at = self.clock.now()
                 state = replace(state, held_until=kept_at + HELD)
@@ -168,10 +173,13 @@ class Deliveries:
         connection goes to the checked address, under the name that TLS verifies.
         """
         parts = require_callable(url, private=self.webhooks.private)
+        # Resolved and checked right before the call: a DNS answer that changes between check and use (DNS rebinding)
+        # has no effect.
         address = await resolved(parts, private=self.webhooks.private)
         if self._tls is None:
             self._tls = await asyncio.to_thread(ssl.create_default_context)
         target = httpx.URL(url).copy_with(host=address)
+        # A reused connection could lead to an address that was checked for another webhook.
         no_reuse = httpx.Limits(max_keepalive_connections=0)
         async with (
             httpx.AsyncClient(verify=self._tls, trust_env=False, timeout=SECONDS, limits=no_reuse) as client,

@@ -1,4 +1,4 @@
-"""A clock that moves only when it is told to."""
+"""Clock that advances only on request."""
 
 from __future__ import annotations
 

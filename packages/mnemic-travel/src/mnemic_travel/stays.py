@@ -36,7 +36,7 @@ _BELOW = 2
 
 @dataclass(frozen=True, slots=True)
 class Stay:
-    """A stay as far as it is told."""
+    """A stay, possibly incomplete."""
 
     name: str | None
     arrives: tuple[date, Clock | None]
@@ -44,7 +44,7 @@ class Stay:
 
 
 def stay_in(text: str, *, sent_on: date | None) -> Stay | None:
-    """Return the stay that `text` confirms: both days must be told."""
+    """Return the stay that `text` confirms: both days are required."""
     if not _IS_STAY.search(text):
         return None
     lines = text.splitlines()

@@ -40,8 +40,8 @@ def demo_(
     r"""See it at work, in temporary memory files.
 
     \b
-      incident      preferences told in one process, an incident update written from them in another
-      travel        preferences told in one thread, used in another
+      incident      preferences stated in one process, an incident update written from them in another
+      travel        preferences stated in one thread, used in another
       conversation  forty messages imported and asked about
 
     Prints a few lines each; with --json the whole reports. Needs no key. With MNEMIC_MODEL set, the first two use that

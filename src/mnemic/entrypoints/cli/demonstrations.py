@@ -25,8 +25,8 @@ ANSWER_WIDTH = 140
 
 TITLES: Mapping[str, str] = MappingProxyType(
     {
-        "incident": "The incident assistant: told in one process, used in another",
-        "travel": "The travel assistant: told in one thread, used in another",
+        "incident": "The incident assistant: stated in one process, used in another",
+        "travel": "The travel assistant: stated in one thread, used in another",
         "conversation": "A conversation, imported and asked about",
     }
 )

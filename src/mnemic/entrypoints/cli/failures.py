@@ -79,7 +79,7 @@ def complain(reason: str, hint: str | None = None) -> None:
 
 
 def guarded(work: Callable[[], Any], *, debug: bool) -> int:
-    """Return the exit code of `work`, whatever it raises; an error has been told in one line by then."""
+    """Return the exit code of `work`, whatever it raises; an error is reported in one line first."""
     output = sys.stdout
     try:
         result = work()

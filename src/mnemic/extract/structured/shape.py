@@ -161,7 +161,7 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """Check one field and its condition; see `mnemic.types.conditions`. Times are compared as times."""
+    """Check of one field and its condition; see `mnemic.types.conditions`. Times are compared as times."""
 
     path: tuple[str, ...]
     wanted: Any = field(repr=False)

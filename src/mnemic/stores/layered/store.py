@@ -157,7 +157,7 @@ class LayeredStore(SingleReads):
 
     async def seal(self, tenant: str) -> int:
         if not self._sealer.seals:
-            raise NotSupported("seal", hint="this store was not told to seal: set MNEMIC_SEAL")
+            raise NotSupported("seal", hint="this store does not seal: set MNEMIC_SEAL")
         sealed = await self._ready.transact(lambda rows: resealing.seal(rows, self._sealer, tenant))
         if sealed:
             await self.tidy(whole=True)

@@ -195,7 +195,7 @@ class SqliteStore(Jobs, SingleReads):
 
     async def seal(self, tenant: str) -> int:
         if not self._sealer.seals:
-            raise NotSupported("seal", hint="this store was not told to seal: set MNEMIC_SEAL")
+            raise NotSupported("seal", hint="this store does not seal: set MNEMIC_SEAL")
         from mnemic.stores.sqlite import reseal
 
         sealed = await reseal.sealed(self._write, tenant)

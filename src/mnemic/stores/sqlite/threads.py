@@ -175,7 +175,7 @@ class Groups:
                 self._owner.busy.wait(first.seconds_left())
                 # Group commit: one lock, one sync for all members, which is most of what a small write costs.
                 removed = self._together(first, group)
-        except BaseException as error:  # noqa: BLE001  (it is told to whoever asked)
+        except BaseException as error:  # noqa: BLE001  (the caller gets it)
             if group:
                 self._apart(group, error)
             else:
@@ -239,6 +239,6 @@ class Groups:
             with typed_failures(self._owner.writing):
                 self._owner.busy.wait(job.seconds_left())
                 job.result = self._owner.alone(job.work)
-        except BaseException as error:  # noqa: BLE001  (it is told to whoever asked)
+        except BaseException as error:  # noqa: BLE001  (the caller gets it)
             job.error = error
         job.answer()

@@ -41,6 +41,6 @@ def _is_pinned(entry: Mapping[str, Any], policy: Policy) -> bool:
 
 
 def _key(entry: Mapping[str, Any]) -> str | None:
-    """Return the key a memory was told under: one whose values accumulate is followed by "/" and the value's digest."""
+    """Return the key of a memory's statement: one whose values accumulate is followed by "/" and the value's digest."""
     key = str(entry["key"]).split("/", 1)[0]
     return None if key.startswith("m-") else key

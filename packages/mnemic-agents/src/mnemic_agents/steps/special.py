@@ -1,6 +1,6 @@
 """Statements that people do not expect to be kept without being asked: about their health, and their identity papers.
 
-Told by words, in English: what somebody is allergic to or will not eat is a preference here, not a diagnosis.
+Recognised by English words: an allergy or a food that somebody will not eat is a preference here, not a diagnosis.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _NUMBER_WORD = Pattern(r"\b(?:number|no\.|nr\.?|num)\b")
 
 
 def special_topics(text: str) -> frozenset[str]:
-    """Return the `TOPICS` that `text` speaks of. A paper counts where its number, or that it is one, is told."""
+    """Return the `TOPICS` of `text`. A paper counts if its number, or the fact that it is one, is stated."""
     said = text.casefold()
     found = {HEALTH} if _HEALTH.search(said) else set()
     if _PAPERS.search(said) and (_NUMBER.search(_BETWEEN_DIGITS.sub("", said)) or _NUMBER_WORD.search(said)):

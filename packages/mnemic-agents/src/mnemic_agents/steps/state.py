@@ -126,7 +126,7 @@ def flagged(state: MemoryState) -> list[dict[str, Any]]:
 
 
 def output_of(state: MemoryState) -> dict[str, Any]:
-    """`final_output`: what the caller is told of the turn, whatever became of it."""
+    """`final_output`: the report of the turn for the caller, whatever its outcome."""
     results = state.get("memory_write_results", [])
     return {
         "status": state.get("status", FAILED),

@@ -179,13 +179,13 @@ class Told(Protocol):
 
 
 def frame_of(memory: Told) -> Frame:
-    """Return the frame of what `memory` says: of its words with those of its key, or of the words that told it."""
+    """Return the frame of a memory: of its words with those of its key, or of the quote it was captured from."""
     return framed(memory.content, memory.key, memory.source.quote)
 
 
 @lru_cache(maxsize=4096)
 def framed(content: str, key: str | None = None, quote: str | None = None) -> Frame:
-    """Return the frame of a content; a value under a key is read in the words that told it."""
+    """Return the frame of a content; for a value under a key, of the quote it was captured from."""
     if key is None:
         opened = quote is not None and FROM_NOW_ON.match(quote) and quote.casefold().endswith(content.casefold())
         return Frame(quote if quote is not None and opened else content)

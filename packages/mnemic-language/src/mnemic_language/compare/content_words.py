@@ -20,17 +20,17 @@ _FULL_FORM = {"can't": "can", "won't": "will", "shan't": "will", "ain't": "is"}
 _CLITICS = frozenset("s m re ve d ll".split())
 _CLASS = {"label": "number", "person": "name"}
 _TELLING = BEFORE_AMOUNTS | BEFORE_NAMES
-"""The words that say something of the one behind them."""
+"""Words that qualify the word after them."""
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}\b)")
 _INFLECTION = re.compile(r"(?:ies|es|s|ing|e|y)$")
 _BETWEEN, _ENDS = " \"'(", ".!?:\n"
 
 
 class Word(NamedTuple):
-    """One word of content.
+    """Content word.
 
-    `form` is the word but for its plural, third person or -ing, so that unlike the `stem` it keeps tenses apart.
-    `value` is the class of value it is (`number`, `name`, `weekday`, ...) or None.
+    `form` is the word without its plural, third person or -ing, so that unlike the `stem` it distinguishes tenses.
+    `value` is its value class (`number`, `name`, `weekday`, ...) or None.
     """
 
     stem: str
@@ -43,7 +43,7 @@ class Word(NamedTuple):
 
 
 def value_class(word: Word) -> str:
-    """Return the class of value of which a frame holds one at a time; empty for a word that is none."""
+    """Return the exclusive value class of a word; empty for a word without one."""
     return _CLASS.get(word.value or "", word.value or "")
 
 
@@ -94,8 +94,8 @@ def _word(stem: str, low: str, named: str | None) -> Word:
 
 @lru_cache(maxsize=16384)
 def glance(token: str) -> tuple[tuple[str, ...], int]:
-    """Return the stems of a token's words of content, and how often it negates: what does not hang on the words around
-    it, but for "one", which is none behind "no".
+    """Return the stems of a token's content words, and the number of its negations, independent of the words around it,
+    except that "one" does not count after "no".
     """
     parts = parts_of(token)
     said = [part for part in parts if part.casefold() not in NEGATIONS]

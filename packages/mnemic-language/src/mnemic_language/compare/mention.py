@@ -71,7 +71,7 @@ _WISHES = frozenset(
     "prefer preferred like liked love want wanted wish wished said say asked ask told mentioned requested".split()
 )
 _EXCEPTING = frozenset({"than", "but"})
-"""Words after which a negation says what it seems to deny: "nothing other than email"."""
+"""Words after which a negation affirms what it seems to deny: "nothing other than email"."""
 _COMPARED = frozenset({"other", "else", "better", "nothing", "none"})
 _AFTER_GAP = frozenset("for from at here now today this then in on altogether entirely if when with".split())
 _SMALL = frozenset("a an the in on at by of for with from near".split())
@@ -142,7 +142,7 @@ def _is_scattered(sought: _Words, text: _Words) -> bool:
 
 
 def _is_alike(sought: _Words, text: _Words) -> bool:
-    """Return True if what is missing of the value may be a word of the text in another spelling."""
+    """Return True if the missing part of the value may be a word of the text in another spelling."""
     missing = [one for one in sought.words if not any(same_word(one, word) for word in text.words)]
     return bool(missing) and all(any(_begins_alike(one, word) for word in text.words) for one in missing)
 
@@ -160,7 +160,7 @@ def _folded(text: str) -> str:
 
 
 def _time(found: re.Match[str]) -> str:
-    """Return the time of day by the clock of 24 hours; what is none stays as it is."""
+    """Return the time of day in 24-hour form; any other text unchanged."""
     hour = int(found["hour"] or found["plain"])
     if hour > (12 if found["half"] else 24) or (found["half"] and hour == 0):
         return found[0]
@@ -243,7 +243,7 @@ def _turned(wanted: str, text: _Words, start: int) -> Iterable[tuple[int, int]]:
 
 
 def _at(text: _Words, start: int, end: int) -> Mention:
-    """Tell whether the place is said or turned down."""
+    """Return whether the place affirms or rejects the value."""
     if _turned_down_after(text, start, end) or _is_refused(text, start, end):
         return Mention.DENIED
     distances = list(_negations_before(text, start))
@@ -276,7 +276,9 @@ def _is_bare(text: _Words, start: int, end: int) -> bool:
 
 
 def _is_repeated_wish(text: _Words, start: int) -> bool:
-    """Return True if the value is what the answer says that the user wishes ("you prefer email"), which is no use."""
+    """Return True if the answer only reports the value as the user's wish ("you prefer email"), which is not a use of
+    it.
+    """
     first = start
     while first > 0 and start - first < PREDICATE_REACH and text.gaps[first] not in {".", ","}:
         first -= 1
@@ -285,7 +287,7 @@ def _is_repeated_wish(text: _Words, start: int) -> bool:
 
 
 def _is_excepted(text: _Words, start: int) -> bool:
-    """Return True if the value is what a negation leaves: "nothing other than email", "no way better than email"."""
+    """Return True if a negation leaves only the value: "nothing other than email", "no way better than email"."""
     before = [word for word in text.words[max(0, start - REACH) : start] if word not in _SMALL]
     return bool(before) and before[-1] in _EXCEPTING and bool(_COMPARED.intersection(before[-4:-1]))
 
@@ -306,7 +308,7 @@ def _negations_before(text: _Words, start: int) -> Iterable[int]:
 
 
 def _ends_before(text: _Words, at: int, start: int) -> bool:
-    """Return True if a clause begins at `at`: after a sentence, or after a pause that no list goes on over."""
+    """Return True if a clause begins at `at`: after a sentence, or after a pause that does not continue a list."""
     if text.gaps[at] == ".":
         return True
     return text.gaps[at] == "," and not _LISTED.intersection(text.words[max(at, start - 2) : start + 3])
@@ -354,7 +356,7 @@ def _denying_predicate(rest: Sequence[str]) -> bool:
 
 
 def _ends_in_gap(clause: Sequence[str]) -> bool:
-    """Return True if the clause has a verb of avoiding without an object, so that the value is what it avoids."""
+    """Return True if the clause has a verb of avoiding without an object, so that it avoids the value."""
     for at, word in enumerate(clause):
         if word in _AVOIDING and (at + 1 == len(clause) or clause[at + 1] in _AFTER_GAP):
             return True

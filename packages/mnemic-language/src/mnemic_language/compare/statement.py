@@ -1,9 +1,9 @@
 """Claims of two short texts, compared by their words: the rules that decide what a cosine cannot.
 
-Sentence embeddings put "allergic to nuts" and "not allergic to nuts" side by side. So words decide: whether one
-statement negates the other, uses the opposite word, or puts another value into the same frame; and whether one says all
-that the other says. The lists are English, with the commonest negations of some neighbours; where they know nothing,
-two statements that differ in any word are simply kept apart, which is the safe side.
+Sentence embeddings place "allergic to nuts" and "not allergic to nuts" next to each other. So words decide whether one
+statement negates the other, uses the opposite word, or puts another value into the same frame; and whether one contains
+everything that the other says. The lists are English, with the commonest negations of some other languages; where they
+know nothing, two statements that differ in any word are kept apart, which is the safe choice.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Clause(NamedTuple):
 
 @dataclass(frozen=True)
 class Statement:
-    """A text taken apart, as far as somebody asks."""
+    """Lazily parsed text."""
 
     plain: str
 
@@ -82,7 +82,9 @@ class Statement:
 
     @cached_property
     def _seen(self) -> list[tuple[tuple[str, ...], int]]:
-        """Token by token, at a glance: most statements are told apart by that and never read in full."""
+        """Return the first impression of each token: most statements are distinguished by that and
+        never parsed fully.
+        """
         return [glance(token) for token in _TOKEN.findall(self.plain)]
 
     @cached_property
@@ -109,7 +111,7 @@ class Statement:
 
     @cached_property
     def denied(self) -> tuple[str, ...]:
-        """The words that its negations stand before, in alphabetical order."""
+        """Words after its negations, in alphabetical order."""
         return _denied(self._tokens) if self.negations else ()
 
     @cached_property
@@ -166,7 +168,7 @@ class _Tokens:
 
 
 def _denied(tokens: _Tokens) -> tuple[str, ...]:
-    """Return the first word of content behind each negation."""
+    """Return the first content word after each negation."""
     negations = (place for place, token in enumerate(tokens.low) if token in NEGATIONS)
     behind = (next((words[0].stem for words in tokens.parts_words[place:] if words), "") for place in negations)
     return tuple(sorted(behind))
@@ -174,7 +176,7 @@ def _denied(tokens: _Tokens) -> tuple[str, ...]:
 
 class Opposition(NamedTuple):
     """Contradiction between two statements: `negation`, `antonym` or `value`; `strong` if most of their words agree, so
-    that what differs is told of the same thing.
+    that the difference concerns the same thing.
     """
 
     how: str
@@ -220,7 +222,7 @@ def _alike(one: Statement, other: Statement) -> int:
 
 
 def _denies(one: Statement, other: Statement) -> bool:
-    """Return True if a clause of `one` denies what clauses of `other` tell without denying it."""
+    """Return True if a clause of `one` denies what clauses of `other` state without denying it."""
     if not one.negations or not (one.parts or other.parts):
         return False
     asserted = frozenset[str]().union(*_asserted(other))
@@ -228,10 +230,9 @@ def _denies(one: Statement, other: Statement) -> bool:
 
 
 def denies(one: Statement, other: Statement) -> bool:
-    """Return True if a clause of either denies what one clause of the other tells: two thirds of its words are there.
+    """Return True if a clause of either denies what one clause of the other states: two thirds of its words occur.
 
-    Plain enough to be looked for from a lower cosine on: messages of several clauses are near each other only as a
-    whole.
+    This is specific enough for a lower cosine: messages of several clauses are near each other only as a whole.
     """
     return _denies_one(one, other) or _denies_one(other, one)
 
@@ -256,7 +257,7 @@ def _denied_claims(statement: Statement) -> Iterator[frozenset[str]]:
 
 @lru_cache(maxsize=8192)
 def negates(text: str) -> bool:
-    """Return True if `text` may contain a negation, at a glance: what has none denies nothing."""
+    """Return True if `text` may contain a negation, by a quick test: without one it denies nothing."""
     low = text.casefold().replace("’", "'")
     return "n't" in low or "cannot" in low or not NEGATIONS.isdisjoint(_LETTERS.findall(low))
 
@@ -303,12 +304,12 @@ def covers(full: Statement, part: Statement) -> bool:
 
 
 def beyond(full: Statement, part: Statement) -> int | None:
-    """Return the number of words of content that `full` has beyond those of `part`; None if it does not say everything
-    that `part` says, or says something that could take it back.
+    """Return the number of content words that `full` has in addition to those of `part`; None if it does not say
+    everything that `part` says, or says something that could take it back.
 
-    Every word of content of `part` stands in `full` in the same order, from the first word on. What `full` has beyond
-    them is little, negates and qualifies nothing, brings in nobody else, and adds no value of a class of which `part`
-    already names one. Questions claim nothing: they cover nothing.
+    Every content word of `part` occurs in `full` in the same order, from the first word on. The additional words of
+    `full` are few, negate and qualify nothing, mention no other person, and add no value of a class of which `part`
+    already names one. Questions claim nothing, so they cover nothing.
     """
     if not (full.comparable and part.comparable) or full.asks or part.asks:
         return None

@@ -17,7 +17,7 @@ def stem_of(word: str) -> str:
 
 
 def _pairs(lines: Iterable[str]) -> Mapping[str, frozenset[str]]:
-    """Each line holds two sides; every word of the one is opposite to every word of the other."""
+    """Each line has two sides; every word of one is opposite to every word of the other."""
     table: dict[str, set[str]] = {}
     for line in lines:
         left, right = ([stem_of(word) for word in side.split()] for side in line.split("|"))
@@ -70,13 +70,13 @@ QUALIFIERS = frozenset(
     reject cancel lose without absent missing non theoretical supposed so-called pseudo quasi
     """.split()
 )
-"""Words that may take back or bend what the rest of a sentence says."""
+"""Words that may reverse or weaken the rest of a sentence."""
 
 RELATIONS = frozenset(
     stem_of(word)
     for word in "any ever actually have has had for to in on at with of from my our this that or and by his her".split()
 )
-"""Words of which no claim is made."""
+"""Words that claim nothing."""
 
 NEGATIVE_PREFIXES = frozenset("un in im il ir dis non mis anti".split())
 
@@ -212,7 +212,7 @@ _CLASSES = {
 VALUE_CLASSES: Mapping[str, str] = MappingProxyType(
     {stem_of(word): name for name, words in _CLASSES.items() for word in words.split()}
 )
-"""Words of which a frame holds one at a time."""
+"""Exclusive words of a frame."""
 
 NUMBER_WORDS: Mapping[str, str] = MappingProxyType(
     {

@@ -103,7 +103,7 @@ _OF_WORD: Mapping[str, tuple[str, ...]] = MappingProxyType(
 @lru_cache(maxsize=4096)
 def language_of(text: str) -> str | None:
     """Return the language of `text` by the name of its Snowball stemmer; None for English, for languages without a
-    stemmer, and where too little tells it.
+    stemmer, and for texts that are too short to decide.
     """
     text = text[:_READ]
     if not text.isascii():

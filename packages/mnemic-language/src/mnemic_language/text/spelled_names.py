@@ -62,7 +62,7 @@ def _lengths(left: int) -> range:
 
 
 def _slug(run: str) -> str:
-    """Return the result of `slug`, sooner for what is written plainly: a question has dozens of runs."""
+    """Return the result of `slug`, faster for plain text: a question has dozens of runs."""
     plain = run.lower()
     if len(plain) <= _LONGEST_SIMPLE and _SIMPLE.fullmatch(plain):
         return _SEPARATOR.sub("-", plain)

@@ -31,7 +31,7 @@ _AROUND = {
 }  # fmt: skip
 """Days before and after "so many of them ago" that are still meant."""
 _COUNTED = frozenset({"day", "fortnight", "week"})
-"""Units of which a number before today is one day."""
+"""Units in which a number of them before today is one day."""
 _SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
 _NEAR = {
     "the day before yesterday": -2,
@@ -50,7 +50,7 @@ _WILL = (
     r"(?:\b(?:will|won't|shall)\b|'ll\b)[^.,;:!?]{0,60}?|"
     r"(?:\b(?:am|is|are)|'(?:m|s|re))(?: due| \w{2,20}ing\b[^.,;:!?]{0,60}?)?"
 )
-"""Words that make "in three weeks" a day to come; "I read it in two days" tells how long it took."""
+"""Words that make "in three weeks" a future day; "I read it in two days" gives a duration."""
 _AHEAD = Pattern(r"\b(?:will|won't|shall|going to|next|tomorrow|upcoming)\b|'ll\b", re.IGNORECASE)
 _OVER = Pattern(
     r"\b(?:was|were|had|did|went|saw|met|got|came|took|made|bought|ate|flew|drove|ran|left|lost|won|began|\w{2,18}ed)\b",
@@ -67,15 +67,15 @@ class Period:
     day: date | None = field(default=None, compare=False)
 
     def may_be_said_on(self, said_on: date) -> bool:
-        """Tell whether something of this time may have been told on `said_on`: in it, or as long after as it lasted,
-        ten days at most.
+        """Return True if something of this time may have been mentioned on `said_on`: within it, or as long after it as
+        it lasted, ten days at most.
         """
         slack = min(LONGEST_SLACK, (self.end - self.begin).days + 1)
         return self.begin <= said_on <= self.end + timedelta(days=slack)
 
 
 def periods_in(text: str, today: date, *, dated: bool = True) -> Iterator[Period]:
-    """Yield the times that `text` tells by the day it is said on; each place in it is read once. A day that is in no
+    """Yield the times in `text`, relative to the day it was written; each part of it is read once. A day outside the
     calendar is left out, and so are dates ("3 March 2025") unless `dated`.
     """
     taken: list[tuple[int, int]] = []
@@ -95,8 +95,9 @@ def periods_in(text: str, today: date, *, dated: bool = True) -> Iterator[Period
 
 
 def period_of(query: str, asked_on: date) -> Period | None:
-    """Return the time that `query` asks about, by the day it is asked on; None where it tells none, or only one to
-    come. Dates are read apart (`mnemic.retrieve.question.named_date`), for a question may leave out their day or year.
+    """Return the time that `query` asks about, relative to the day it is asked on; None if it gives none, or only a
+    future one. Dates are read separately (`mnemic.retrieve.question.named_date`), since a question may omit their day
+    or year.
     """
     found = periods_in(query[:READ], asked_on, dated=False)
     return next((one for one in found if one.begin <= asked_on), None)
@@ -203,7 +204,9 @@ def _unit(found: re.Match[str], today: date) -> Period:
 
 
 def _since(found: re.Match[str], today: date) -> Period | None:
-    """From the month or year that is named until today: of a month without its year the latest that has begun."""
+    """Return the time from the named month or year until today: for a month without its year the latest
+    that has begun.
+    """
     if found[3]:
         begin = date(int(found[3]), 1, 1)
     else:
@@ -215,7 +218,7 @@ def _since(found: re.Match[str], today: date) -> Period | None:
 
 
 def _season(found: re.Match[str], today: date) -> Period:
-    """Return the season of the year that is named, or the latest that has begun; "last" one that is over."""
+    """Return the named season of the year, or the latest that has begun; "last" means one that is over."""
     month = _SEASONS[found[2].lower()]
     year = int(found[3]) if found[3] else today.year
     begin = date(year, month, 1)

@@ -125,7 +125,7 @@ def _fits_alone(value: str, kind: str) -> bool:
 
 
 def _telling(value: str) -> bool:
-    """Prose ("the password is required") is told from a value by a digit or a sign in it."""
+    """Return True if a value contains a digit or a sign: "the password is required" is prose."""
     return _TELLS.compiled.search(value) is not None
 
 

@@ -45,10 +45,12 @@ async def with_changes(
     """`found` with the left-out sentences that change a known memory of the actor's. Raises StoreFailed."""
     if not gateway.policy.allows_keyless or not is_users_own(message):
         return found
+    # A short correction concerns the last statement and would mean nothing on its own.
     correction = await _correction(gateway, actor, message, found)
     if correction is not None:
         return replace(found, candidates=(correction,), skipped=())
     doubtful = _doubtful(message, found)
+    # Nothing hints at a change, so no embedding is needed; that is the usual case.
     if not doubtful:
         return found
     try:
@@ -58,6 +60,7 @@ async def with_changes(
             for (text, span), vector in zip(doubtful, vectors, strict=True)
             if await _changes(gateway, actor, text, vector)
         ]
+    # Best effort: the message itself is still captured.
     except (EmbedderFailed, SpaceMismatch):
         return found
     made = [one for text, span in changed if (one := _candidate(gateway, message, text, span)) is not None]

@@ -60,6 +60,7 @@ class Tenancy:
         """
         now = self.engine.clock.monotonic()
         read_at, before = self._read.get(tenant, (0.0, None))
+        # Two seconds: short enough for a suspension, long enough to keep two reads off every request.
         if before is not None and now - read_at < LASTS.total_seconds():
             return before
         try:
@@ -92,6 +93,7 @@ class Tenancy:
             if said.pop(name) != value:
                 raise InvalidConfig(f"policy:{name}", hint="set in the settings of the service, for all tenants")
         known = await self.tenants.find(tenant)
+        # Quotas of the operator are not the tenant's to store; later changes of them must still apply.
         hold = self.engine.rules.limits.quotas if known is None or known.quotas is None else known.quotas
         own = [data for data in said["limits"]["quotas"] if quota_of(data) not in hold]
         said["limits"]["quotas"] = own
@@ -112,6 +114,7 @@ class Tenancy:
     async def _look(self, tenant: str, before: TenantState | None) -> TenantState:
         known = await self.tenants.find(tenant) or await self._noted(tenant)
         policy = await self.policies.current(tenant)
+        # The same object is returned, so that the engine built for it is not built again.
         if before is not None and (before.tenant, before.policy) == (known, policy):
             return before
         return TenantState(tenant=known, policy=policy, engine=_governed(self.engine, known, policy))
@@ -144,6 +147,7 @@ def _governed(engine: MemoryEngine, tenant: Tenant | None, policy: PolicyVersion
     if own is None and quotas == base.limits.quotas:
         return engine
     guard = own or base
+    # A tenant's policy may add limits but never loosen those of the service.
     added = () if own is None else tuple(quota for quota in own.limits.quotas if quota not in quotas)
     return engine.under(
         policy=replace(guard.policy, judged=base.policy.judged),

@@ -107,6 +107,7 @@ class RuleExtractor:
             return Extraction(skipped=(Skipped(reason=ORIGIN),))
         clean_content(message.content)
         found = _Findings(message, policy, budget)
+        # Cut before anything is parsed, so that the cost of a message is bounded.
         text = _readable(message.content[:MAX_MESSAGE_CHARS])
         if len(message.content) > MAX_MESSAGE_CHARS:
             found.leave_out("too_long", (MAX_MESSAGE_CHARS, len(message.content)))
@@ -123,6 +124,7 @@ class RuleExtractor:
             for one in decided(sentence.pieces, sentence.whole, before):
                 if isinstance(one, Statement):
                     found.keep(one if opening is None else replace(one, start=opening), text, sentence)
+                # "From now on, ..." belongs to the statement after it.
                 elif _PREAMBLE.search(one.text) and len(sentence.pieces) > 1:
                     opening = one.start if FROM_NOW_ON.match(one.text) else opening
                     continue
@@ -159,6 +161,7 @@ class RuleExtractor:
             return None
         try:
             found = await self._embedder.embed(texts, deadline=deadline)
+        # The classifier also works by words alone, less precisely: better than losing the message.
         except EmbedderFailed:
             return None
         return np.stack([np.frombuffer(one, np.float32) for one in found])
@@ -192,9 +195,11 @@ def _sentences(text: str, found: _Findings) -> list[Sentence]:
             found.leave_out(TRANSIENT, (start, end))
             continue
         spoken = [clause for clause in parts if _speaks(clause, found)]
+        # "Translate this: ..." makes the rest of the message data.
         payload = any(payload_follows(clause) and ":" in clause.sentence for clause in spoken)
         if not spoken:
             continue
+        # "Just kidding" takes back the sentence before it.
         if sentences and takes_back_in_jest(parts[0].sentence):
             found.leave_out(JOKE, (sentences.pop().whole.start, end))
             continue

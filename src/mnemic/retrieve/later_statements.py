@@ -53,6 +53,7 @@ def outdated(
     of these says is outdated as well. `space` is that of their vectors.
     """
     ordered = sorted((one for one in memories if _compared(one)), key=_moment)
+    # Vectors of two models cannot be compared.
     if len(ordered) < 2 or len({len(one.vector or b"") for one in ordered}) > 1:
         return {}
     vectors = np.array([np.frombuffer(one.vector or b"", dtype=np.float32) for one in ordered])
@@ -60,6 +61,7 @@ def outdated(
     found: dict[str, str] = {}
     for later in range(1, len(ordered)):
         new = frame_of(ordered[later])
+        # Most messages change nothing; they are skipped before the quadratic part.
         if new.silent and not ordered[later].supersedes:
             continue
         for earlier in range(later):
@@ -98,6 +100,7 @@ def latest_first(
     scores = {memory_id: score for memory_id, score, _ in entries}
     for one in sorted(compared, key=_moment):
         later = found.get(one.memory_id)
+        # Only raised above the outdated one, never higher: the rest of the order stays.
         if later is not None and scores[later] <= scores[one.memory_id]:
             scores[later] = scores[one.memory_id] + _STEP
     changed = [(memory_id, scores[memory_id], reason) for memory_id, _, reason in entries]
@@ -147,6 +150,7 @@ def _comparable(earlier: Memory, later: Memory) -> bool:
         and earlier.scope == later.scope
         and earlier.author == later.author
         and later.trust >= earlier.trust
+        # What an assistant says does not change the user's facts, although the user may correct the assistant.
         and _speaker(later) not in ("assistant", "tool")
         and _speaker(earlier) in (_speaker(later), "assistant", "tool")
     )

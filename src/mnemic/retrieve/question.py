@@ -88,6 +88,7 @@ def read_question(
     for name, person in aliases.items():
         people[person] = (*people.get(person, ()), name)
     named = frozenset(person for person, names in people.items() if any(_name(name).search(text) for name in names))
+    # "What did you tell me?" asks for the other side's words, although it says "me".
     if asker in known and _ME.search(text) and not _ASKS_BACK.search(text):
         named |= {asker}
     return Question(
@@ -112,6 +113,7 @@ def called(people: Iterable[str]) -> dict[str, tuple[str, ...]]:
     names: dict[str, tuple[str, ...]] = {}
     for person in persons:
         first, *more = person.split() or [""]
+        # A first name counts only if it is unambiguous among the speakers.
         short = more and len(first) > 1 and first.isalpha() and held[first.casefold()] == 1
         names[person] = (person, first) if short else (person,)
     return names
@@ -155,6 +157,7 @@ def _keywords(text: str, people: Mapping[str, Sequence[str]]) -> str:
 
     Quoted phrases stay as they are; where nothing would be left, everything does.
     """
+    # Quoted phrases are searched literally, so no word may be dropped.
     if '"' in text or "“" in text:
         return text
     for name in _longest_first(people):

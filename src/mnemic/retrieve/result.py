@@ -67,12 +67,15 @@ async def result_of(
         beside = {one: score for one, score in beside.items() if one in named}
     rest = [entry for entry in in_order(kept, biased, request.bias.bonus) if entry[0] not in beside]
     rest = spread(rest, ranked.signals, per_session)
+    # Only the best are compared with each other: the cost grows with their square.
     known = await _best(search, ranked, rest[:COMPARED], moment)
+    # A question about the past wants the state of that time, so a later statement must not move in front.
     if asks_past(search.question):
         rest, passed = believed_then(rest, known), NOTHING_PASSED
     else:
         closed = await _closed(search, known, moment)
         rest, passed = latest_first(rest, known, closed, search.question.space)
+    # Cut last: duplicates and outdated hits must not take places from others.
     rest = once(rest, known)[: request.top_k]
     order = [*((memory_id, score, STANDING) for memory_id, score in beside.items()), *rest]
     hits = await _hits(search, ranked, order, moment, known, passed)
@@ -141,6 +144,7 @@ async def _hits(
             why=why(memories[memory_id], ranks[memory_id], reason, search.question),
         )
         for memory_id, score, reason in order
+        # Read again under the filter: a list may come from a search service that lags.
         if memory_id in memories and _accepted(search, memories[memory_id])
     )
 
@@ -166,6 +170,7 @@ async def _beside(
     if not most:
         return {}
     ways = search.request.bias.standing(search.where)
+    # One more than may be returned, to learn whether a ranking is needed at all.
     standing = {one: scores.get(one, 0.0) for one in await _newest(search, ways, most + 1, moment)}
     if len(standing) > most:
         standing = {}

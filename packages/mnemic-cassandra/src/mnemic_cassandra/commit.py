@@ -42,11 +42,16 @@ class Commits:
         written = [home for home, changes in view.changes.items() if changes]
         others = {home for home in view.heads if home not in written and home != EVERYWHERE}
         if not written:
+            # A read of one partition whose last answer confirmed the version needs no second look: all of it was one
+            # moment.
             sure = len(others) == 1 and all(view.heads[home].sure for home in others)
             return sure or await self.holds(view, others)
+        # Directory entries come before the commit: an entry for a partition that stays empty does no harm, a partition
+        # without an entry could not be erased.
         await self._prepare(view, written)
         beside = {of_tenant(home.tenant) for home in written}
         rows = {home: _written(view, home) for home in written}
+        # One partition and one batch: a single lightweight transaction decides and writes.
         if len(written) == 1 and others <= beside and len(in_batches(rows[written[0]])) == 1:
             made = await self._at_once(view, written[0], rows[written[0]], others)
         else:
@@ -98,6 +103,7 @@ class Commits:
         version, writers, _ = await self._partitions.state(unanswered.home, serial=True)
         if unanswered.name in (writers or "").split(","):
             return True
+        # The partition keeps the names of its last writers only, so after more than that ours may have been pushed out.
         if (version or 0) - unanswered.version > WRITERS:
             raise CommitUnknown(hint="too many others have written since")
         return False
@@ -108,6 +114,7 @@ class Commits:
             await self._link.write([("announce", (*self._partitions.key(home), secrets.token_hex(8)))])
             self._announced[home] = now
             self._announced.move_to_end(home)
+            # Bounded: an announcement that is forgotten here is just written again.
             while len(self._announced) > _MOST_ANNOUNCED:
                 self._announced.popitem(last=False)
 
@@ -130,6 +137,7 @@ class Commits:
             home: redo_of(_next(view.heads[home]), _writers(view.heads[home], change[:12]), written)
             for home, written in rows.items()
         }
+        # The redo log comes first. Once the decision is "committed", any process can finish the change from it.
         await self._link.write([("redo", (change, self._partitions.part(home), each)) for home, each in redo.items()])
 
         async def begun() -> bool:
@@ -140,16 +148,20 @@ class Commits:
         held: list[Partition] = []
         committed = False
         try:
+            # In a fixed order, so that two changes over the same partitions cannot hold each other up forever.
             for home in sorted(rows):
                 if not await self._hold(home, change, view.heads[home].version):
                     break
                 held.append(home)
             else:
+                # Checked after all partitions are held: from here on nothing that was read can change before the
+                # decision.
                 committed = await self.holds(view, others) and await self._partitions.decide(change, "committed")
         finally:
             if not committed:
                 committed = not await self._give_up(change, held)
         if committed:
+            # After the decision the order does not matter: whoever meets a held partition completes it.
             await asyncio.gather(*(self._partitions.make(home, change, each) for home, each in redo.items()))
             await self._link.write([("forget", (change,))])
         return committed

@@ -63,12 +63,14 @@ class Remote:
         user = self.user
         if user is None or self._own:
             return {}
+        # One exchange for all concurrent calls of this user.
         async with self._exchange:
             if self._renewed_at is None or time.monotonic() - self._renewed_at > RENEWED_AFTER:
                 body: dict[str, Any] = {"user": user.user, "session": user.session}
                 body |= {} if self._roles is None else {"roles": self._roles}
                 answer = await self._http.request("POST", "/v1/tokens", json=body)
                 problem = {} if answer.is_success else _problem(answer)
+                # The key is a user's own and needs no token; the service is the only one that knows.
                 if self._roles is None and problem.get("reason") in OWN_KEY:
                     self._own = True
                     return {}
@@ -111,6 +113,7 @@ class Remote:
         """
         given = {name: value for name, value in (headers or {}).items() if value is not None}
         asked = {name: value for name, value in (params or {}).items() if value is not None}
+        # A call without one of these may have taken effect although its answer was lost, so it is not repeated.
         again = self._attempts if repeatable or method == "GET" or "Idempotency-Key" in given else 1
         while True:
             again -= 1
@@ -145,6 +148,7 @@ class Remote:
     ) -> AsyncIterator[httpx.Response]:
         try:
             shown = {**(headers or {}), **await self._exchanged()}
+            # A stream may be silent for as long as nothing changes.
             async with self._http.stream(method, path, json=body, headers=shown, timeout=None) as answer:
                 if not answer.is_success:
                     await answer.aread()

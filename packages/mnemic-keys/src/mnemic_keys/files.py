@@ -13,6 +13,8 @@ def make_file(path: Path, content: bytes) -> None:
     """Make a new file, on the disk when this returns. Raises FileExistsError."""
     written = _written(path, content)
     try:
+        # A link fails if the name exists, a rename would replace it: two processes must not both make a subject's first
+        # key.
         os.link(written, path)
     finally:
         written.unlink()
@@ -23,6 +25,7 @@ def replace_file(path: Path, content: bytes) -> None:
     """`content` in the place of the file, on the disk when this returns; what was there is overwritten."""
     written = _written(path, content)
     try:
+        # Opened before the rename: afterwards the old file has no name any more, but its blocks still need overwriting.
         old = os.open(path, os.O_WRONLY)
     except FileNotFoundError:
         old = None

@@ -169,6 +169,8 @@ class KeyFolder:
             if stored is None or stored.wrapped is None:
                 raise KeyFailed("missing", hint="the key that signs the audit is not in the key folder")
             self._signing = self._unwrapped(name, stored)
+        # The name of the key goes into the signature, so that a line signed with another folder's key is told from a
+        # forged one.
         key_name = hmac.digest(self._signing, b"mnemic signing key", "sha256")[:_SIGNING_NAME_BYTES].hex()
         return f"{key_name}:{hmac.digest(self._signing, message, 'sha256').hex()}"
 
@@ -251,6 +253,7 @@ class KeyFolder:
         stored = self._stored(name)
         if stored is None or stored.wrapped is None:
             return False
+        # Interrupted rotations leave some files under the new key already; those are skipped.
         if any(key.master != self._master.first.name for key in (stored, *stored.before)):
             before = tuple(self._wrapped(name, key.generation, self._unwrapped(name, key)) for key in stored.before)
             anew = self._wrapped(name, stored.generation, self._unwrapped(name, stored))
@@ -285,6 +288,8 @@ class KeyFolder:
             return None
         except OSError as error:
             raise _unreadable(error) from error
+        # A `stat` at every use instead of a cache with a lifetime: a key that another process destroys must be gone
+        # here at once.
         seen = (about.st_ino, about.st_size, about.st_mtime_ns)
         cached = self._cache.get(name)
         if cached is not None and cached[0] == seen:
@@ -294,6 +299,7 @@ class KeyFolder:
         if stored is None or stored.wrapped is None:
             return None
         keys = {key.generation: AESGCM(self._unwrapped(name, key)) for key in (stored, *stored.before)}
+        # Unwrapping is cheap, so the cache is simply emptied instead of tracking use.
         if len(self._cache) >= MAX_CACHED:
             self._cache.clear()
         self._cache[name] = seen, _Opened(stored.generation, keys, stored.retired)

@@ -78,6 +78,7 @@ class RedisLink:
 
         async def run() -> Any:
             try:
+                # By its hash, which saves sending the script; after a restart the server no longer knows it.
                 return await self._client.execute_command("EVALSHA", script.sha, 1, key, *values)
             except NoScriptError:
                 return await self._client.execute_command("EVAL", script.text, 1, key, *values)
@@ -105,10 +106,12 @@ class RedisLink:
         if not self._circuit.allows():
             raise StoreUnavailable("redis", hint="it failed a moment ago")
         try:
+            # Waiting for a connection counts towards the limit too.
             async with asyncio.timeout(self._seconds), self._turns:
                 answer = await ask()
         except Exception as error:  # noqa: BLE001 - what redis-py makes of a garbled answer can be anything
             failure = _typed(error)
+            # In a cluster one lost server says nothing about the others, so the circuit stays closed.
             if isinstance(failure, StoreUnavailable | StoreBusy) and not isinstance(self._client, RedisCluster):
                 self._circuit.missed()
             else:
@@ -132,6 +135,7 @@ def _client(url: str, seconds: float, pool_size: int) -> Any:
     try:
         if scheme.endswith("+cluster"):
             parse_url(plain)
+            # Two repetitions for redirections only, which a cluster answers while slots move.
             retry = Retry(NoBackoff(), 2)
             return RedisCluster.from_url(
                 plain,
@@ -141,6 +145,7 @@ def _client(url: str, seconds: float, pool_size: int) -> Any:
                 max_connections=pool_size,
                 **options,
             )
+        # No repetition: an append that was executed but not answered would be stored twice.
         retry = Retry(NoBackoff(), 0)
         pool = BlockingConnectionPool.from_url(
             plain, max_connections=pool_size, timeout=seconds, retry=retry, **options

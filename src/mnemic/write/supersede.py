@@ -71,7 +71,12 @@ def changed(draft: Draft, near: Sequence[Near], opposed: Mapping[str, str]) -> C
             change = Change("changed", 1.0)
         if change is not None:
             found.append((memory, change))
-    if amending(new) is not None:  # of several that it may mean, the one that was told last
+    return _in_order(found, new)
+
+
+def _in_order(found: Changed, new: Frame) -> Changed:
+    """Return the changes, the most probable first; of an amendment only that of the memory that was told last."""
+    if amending(new) is not None:
         return sorted(found, key=lambda pair: pair[0].updated_at)[-1:]
     return sorted(found, key=lambda pair: -pair[1].probability)[:MOST_CLOSED]
 

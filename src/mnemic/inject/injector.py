@@ -1,5 +1,4 @@
-"""Injection of memories into the model's input for one call: triggered, searched within a time limit, selected,
-rendered as data, inserted.
+"""Injection of memories into the model's input for one call: search within a time limit, selection, rendering as data.
 
 Nothing here stops a model call, unless configured to: failures are reported in the result, counted and logged, and the
 messages are returned unchanged.
@@ -102,11 +101,10 @@ class InjectionConfig:
 
     `trigger`: on a user turn, on every model call, or as a predicate says. `query`: a callback instead of the adaptive
     default. `max_entries` counts across all sources, `max_untrusted` those from tools, the web or models among them
-    (None: no limit); `max_tokens` bounds the block as it is sent. Standing memories come before these entries and
-    beside them, up to `standing_share` (0 to 1) of the tokens. Where a source says that it probably knows nothing
-    about the query (a relevance below `least_relevance`; 0: never), only what stands is taken from it. `min_score` is
-    the least relevance of each memory that policy does not pin. `timeout` bounds callbacks and search together; a
-    synchronous callback runs on the event loop and cannot be interrupted.
+    (None: no limit); `max_tokens` bounds the block as it is sent. Pinned memories come before these entries, up to
+    `standing_share` (0 to 1) of the tokens. From a source whose relevance is below `least_relevance` (0: never), only
+    pinned memories are taken. `min_score`: the least relevance of each other memory. `timeout` bounds callbacks and
+    search together; a synchronous callback runs on the event loop and cannot be interrupted.
     `on_failure="stop"` raises InjectionFailed where memory is needed but could not be consulted. Raises InvalidConfig.
     """
 
@@ -202,7 +200,7 @@ class Injector:
         query = await guarded("query", self._query, context, deadline)
         if not query:
             raise Skip("no_query")
-        # Blocks of earlier calls of the run stay in the input; their memories are not repeated.
+        # Blocks of earlier calls stay in the input; their memories are not repeated.
         known = {entry.identity for block in carried.blocks for entry in block.entries}
         entries = [one for one in await self._search(query, run, errors, deadline) if one.identity not in known]
         if not entries:

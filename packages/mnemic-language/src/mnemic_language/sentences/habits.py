@@ -9,7 +9,7 @@ _HOW = (
     r" ){0,2}"
 )
 _OF_THE_MOMENT = r"(?! (?:it|that|this|these|those|your?|him|her|them)\b)"
-"""What was just spoken of ("not a fan of that idea"): no liking that lasts can be told from it."""
+"""Words that point at what was just spoken of ("not a fan of that idea"), which tells no lasting liking."""
 _LIKES = (
     rf"i {_HOW}"
     r"(?:like|love|enjoy|adore|hate|dislike|loathe|detest|despise|abhor|can't handle|cannot handle"

@@ -4,8 +4,8 @@
 
     with MemoryManager("ana") as memory:
         memory.capture("I am vegetarian and I prefer aisle seats.")
-        for hit in memory.search("what should I order for dinner?").hits:
-            print(hit.memory.content, hit.score)
+        for hit in memory.search("do I eat meat?").hits:
+            print(hit.memory.content, hit.relevance)
 
 Names load when they are first used, so that `import mnemic` costs nothing.
 """

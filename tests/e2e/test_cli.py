@@ -100,6 +100,19 @@ def test_capture_says_what_it_remembered_and_what_it_left_out(mnemic: Call) -> N
     assert "home_city" in mnemic("capture", "I live in Bergen now.").stdout
 
 
+def test_capture_shows_the_words_of_each_line_it_prints(mnemic: Call) -> None:
+    lines = mnemic("capture", "I live in Oslo. My cat is called Miso. Book me a table for tonight.").stdout.splitlines()
+    assert [line.split()[:3] for line in lines[:1]] == [["created", "home_city", "Oslo"]]
+    assert "My cat is called Miso." in lines[1]
+    assert lines[2].split(maxsplit=1)[1].strip() == "Book me a table for tonight.  transient"
+
+
+def test_an_option_that_cannot_be_read_is_named_as_it_was_written(mnemic: Call) -> None:
+    assert "--since: expected a date such as" in mnemic("search", "cat", "--since", "soonish").stderr
+    told = mnemic("add", "cat", "--data", "{bad").stderr
+    assert told == "mnemic: invalid_input:data - not JSON\n"
+
+
 def test_capture_carries_out_what_is_asked_of_memory_once_it_is_confirmed(
     mnemic: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:

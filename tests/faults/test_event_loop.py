@@ -69,7 +69,8 @@ def calls(number: int) -> list[tuple[str, str, Any]]:
         *(
             ("GET", path, None)
             for path in (
-                "/v1/memories", "/v1/episodes", "/v1/entities", "/v1/entities/neighbours", "/v1/reviews", "/v1/audit",
+                "/v1/memories", "/v1/episodes", "/v1/entities", "/v1/entities/neighbours", "/v1/entities/graph",
+                "/v1/reviews", "/v1/audit",
                 "/v1/export", "/v1/runs", "/v1/overview", "/v1/quotas", "/v1/kinds", "/v1/consents", "/metrics",
                 "/readyz",
             )

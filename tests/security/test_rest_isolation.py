@@ -107,6 +107,7 @@ def _of_the_kinds(draw: random.Random, memory_id: str, foreign: str) -> list[tup
         ("POST", "/v1/episodes/lessons", {"task": "Rent a boat"}),
         ("GET", "/v1/entities", None),
         ("GET", f"/v1/entities/neighbours?name={name}&hops=6", None),
+        ("GET", f"/v1/entities/graph?name={name}&hops=6", None),
         ("GET", f"/v1/entities/path?source={name}&target=Robert", None),
         ("POST", "/v1/entities/relations", {"source": "me", "relation": "friend", "target": "Robert"}),
         ("POST", "/v1/entities/same", {"name": name, "other": "Robert"}),

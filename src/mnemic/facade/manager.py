@@ -31,7 +31,7 @@ class MemoryManager(MemoryVerbs[Blocking], PortalOwner):
 
             with MemoryManager("ana") as memory:
                 memory.capture("I am vegetarian and I prefer aisle seats.")
-                print(memory.search("what should I order for dinner?").hits)
+                print(memory.search("do I eat meat?").hits)
 
     Opens immediately: the file `store`, else MNEMIC_STORE, else `mnemic.db`. Threads may share a manager. `engine` is
     an engine that the caller has built; the manager opens and closes it as well. `profile` is the persona given by the

@@ -97,6 +97,23 @@ async def test_on_ones_own_machine_nobody_has_to_sign_in(browser: Browser, tmp_p
         await context.close()
 
 
+async def test_the_graph_is_there_without_a_setting(browser: Browser, tmp_path: Path) -> None:
+    ana = Principal(tenant="default", user="ana", roles=frozenset(Role), key_id="own-machine")
+    with served_here(tmp_path / "own.db", open_to=ana) as address:
+        context = await browser.new_context(base_url=address)
+        page = await context.new_page()
+        await visit(page, "entities")
+        await expect(page.get_by_text("No people or things yet")).to_be_visible()
+        await context.request.post("/v1/capture", data={"content": "My sister Emma lives in Madrid. I live in Oslo."})
+        await page.reload()
+        await expect(page.locator(".graph a.node").filter(has_text="Emma")).to_be_visible()
+        for place in ("Madrid", "Oslo"):
+            await expect(page.get_by_role("row").filter(has_text=place)).to_contain_text("lives in")
+        await page.get_by_role("link", name="The memory that says: Emma lives in Madrid").click()
+        await expect(page.get_by_role("heading", level=1)).to_contain_text("My sister Emma lives in Madrid")
+        await context.close()
+
+
 async def test_everything_is_erased_only_where_the_own_name_is_typed(browser: Browser, tmp_path: Path) -> None:
     somebody = Principal(tenant="default", user="ana-maria", roles=frozenset(Role), key_id="own-machine")
     with served_here(tmp_path / "own.db", open_to=somebody) as address:

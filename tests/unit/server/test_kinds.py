@@ -254,3 +254,57 @@ async def test_data_of_a_lower_origin_changes_nothing_of_a_higher(running: Runni
     assert [(one["outcome"], one["reason"]) for one in told["receipts"]] == [("blocked", "lower_trust")]
     read = await post(running, "/v1/structured/capture", {"text": "Nothing.", "name": "TrainReservation"}, ana)
     assert read == {"receipts": []}
+
+
+async def _viewed(running: Running, caller: dict[str, str], name: str = "me") -> set[tuple[str, str, str]]:
+    """The relations around a name, by the names of their ends."""
+    answer = (await running.client.get(f"/v1/entities/graph?name={name}&hops=3", headers=caller)).json()
+    named = {one["node"]: one["name"] for one in answer["entities"]}
+    steps = [step for one in answer["neighbours"] for step in one["path"]]
+    return {(named.get(one["source"], "me"), one["relation"], named.get(one["target"], "me")) for one in steps}
+
+
+async def test_the_graph_is_there_without_a_line_of_policy_and_nothing_is_stored(running: Running) -> None:
+    ana, ben = await running.caller("reader", "writer"), await running.caller("reader", "writer", user="ben")
+    for said in ("My sister Emma lives in Madrid.", "I work at Fjordline.", "I think Ben King likes Thursdays."):
+        await post(running, "/v1/memories", {"content": said}, ana)
+    await post(running, "/v1/memories", {"content": "Oslo", "key": "home_city"}, ana)
+    assert await _viewed(running, ana) == {
+        ("me", "sister", "Emma"),
+        ("Emma", "lives_in", "Madrid"),
+        ("me", "works_at", "Fjordline"),
+        ("me", "lives_in", "Oslo"),
+    }
+    assert await _viewed(running, ana, "Madrid") >= {("Emma", "lives_in", "Madrid")}
+    assert (await running.client.get("/v1/entities", headers=ana)).json() == {"entities": []}
+    assert await _viewed(running, ben) == set()
+
+
+async def test_the_viewed_graph_follows_the_memories(running: Running) -> None:
+    ana = await running.caller("reader", "writer")
+    await post(running, "/v1/entities/relations", {"source": "me", "relation": "sister", "target": "Emma"}, ana)
+    old = await post(running, "/v1/memories", {"content": "Emma lives in Madrid."}, ana)
+    await post(running, "/v1/memories", {"content": "My sister works at Siemens."}, ana)
+    assert await _viewed(running, ana) == {
+        ("me", "sister", "Emma"),
+        ("Emma", "lives_in", "Madrid"),
+        ("Emma", "works_at", "Siemens"),
+    }
+    await running.client.delete(f"/v1/memories/{old['memory_id']}", headers=ana)
+    assert ("Emma", "lives_in", "Madrid") not in await _viewed(running, ana)
+    await post(running, "/v1/memories", {"content": "Emma lives in Lisbon now."}, ana)
+    await post(running, "/v1/messages", {"messages": [{"role": "user", "content": "Emma lives in Porto."}]}, ana)
+    homes = {
+        target for source, relation, target in await _viewed(running, ana) if (source, relation) == ("Emma", "lives_in")
+    }
+    assert homes == {"Porto"}
+
+
+async def test_words_of_others_make_no_relation(running: Running) -> None:
+    ana = await running.caller("reader", "writer")
+    said = [{"role": "assistant", "content": "Your sister Emma lives in Madrid. Emma lives in Madrid."}]
+    await post(running, "/v1/messages", {"messages": said}, ana)
+    await post(
+        running, "/v1/memories", {"content": "If I lived in Rome, I would eat better. Does Emma live in Paris?"}, ana
+    )
+    assert await _viewed(running, ana) == set()

@@ -317,6 +317,13 @@ class NeighboursAnswer(Answer):
     neighbours: list[NeighbourAnswer]
 
 
+class ViewedGraphAnswer(Answer):
+    """Graph around a name, and the names that it can be drawn around."""
+
+    neighbours: list[NeighbourAnswer]
+    entities: list[NodeAnswer]
+
+
 class PathAnswer(Answer):
     """Shortest path; null if there is none."""
 

@@ -40,6 +40,7 @@ SUMMARIES = {
     "POST /v1/entities": "Add an entity",
     "GET /v1/entities": "List entities",
     "GET /v1/entities/neighbours": "Find the neighbours of an entity",
+    "GET /v1/entities/graph": "Show the graph around an entity",
     "GET /v1/entities/path": "Find the path between two entities",
     "POST /v1/entities/relations": "Add a relation",
     "POST /v1/entities/relations/end": "End a relation",

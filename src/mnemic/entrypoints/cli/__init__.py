@@ -81,7 +81,7 @@ HELP = """Memory for agents, in one file.
 \b
   mnemic add "I prefer aisle seats" --key seat
   mnemic capture "I am vegetarian and I live in Oslo."
-  mnemic search "what should I order for dinner?"
+  mnemic search "do I eat meat?"
 
 The options below may also follow the command. MNEMIC_STORE, MNEMIC_USER, MNEMIC_POLICY and so on are read from the
 environment; an option wins.

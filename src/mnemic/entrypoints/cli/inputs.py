@@ -57,7 +57,9 @@ class Moment(click.ParamType["datetime"]):
             found = datetime.fromisoformat(value)
         except (TypeError, ValueError):
             name = param.name if param is not None and param.name else self.name
-            raise InvalidInput(name, hint="expected a date such as 2026-03-04 or 2026-03-04T09:30:00Z") from None
+            written = f"{param.opts[-1]}: " if param is not None and param.opts else ""
+            hint = f"{written}expected a date such as 2026-03-04 or 2026-03-04T09:30:00Z"
+            raise InvalidInput(name, hint=hint) from None
         return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
@@ -85,7 +87,8 @@ def json_object(text: str | None, name: str) -> dict[str, Any]:
     try:
         value = strict_json.loads(text, max_bytes=MAX_INPUT_BYTES)
     except strict_json.NotStrictJson as error:
-        raise InvalidInput(name, hint=f"not JSON: {error}") from None
+        rule = str(error)
+        raise InvalidInput(name, hint=rule if rule == "not JSON" else f"not JSON: {rule}") from None
     if not isinstance(value, dict):
         raise InvalidInput(name, hint="expected a JSON object")
     return value

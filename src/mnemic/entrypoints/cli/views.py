@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from mnemic.entrypoints.cli.terminal import one_line, pairs, printable, table
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from mnemic.types.trace import RunReport
 
 CONTENT_WIDTH = 160
+_WORDS_WIDTH = 72
+_NONE: Mapping[str, str] = MappingProxyType({})
 
 __all__ = ["hit_dict", "memory_dict", "receipt_dict", "result_dict"]
 
@@ -126,17 +129,33 @@ def report_dict(report: RunReport) -> dict[str, Any]:
     return report.as_dict()
 
 
-def capture_text(report: RunReport) -> str:
-    """Describe what was remembered of a message, what was blocked and what was left out."""
+def capture_text(report: RunReport, *, said: str = "", contents: Mapping[str, str] = _NONE) -> str:
+    """Describe what was remembered of a message, what was blocked and what was left out, each with its words: those of
+    `contents` by `memory_id`, or those of the message `said`.
+    """
     rows = [
-        [receipt.outcome.value, receipt.key or "", receipt.memory_id or receipt.reason or ""]
+        [receipt.outcome.value, receipt.key or "", one_line(contents.get(receipt.memory_id or "", ""), _WORDS_WIDTH),
+         receipt.memory_id or receipt.reason or ""]
         for receipt in report.receipts
+    ]  # fmt: skip
+    rows += [["blocked", blocked.key or "", "", blocked.reason] for blocked in report.blocked]
+    rows += [
+        ["skipped", one.key or "", one_line(_spoken(said, one.span), _WORDS_WIDTH), one.reason]
+        for one in report.skipped
     ]
-    rows += [["blocked", blocked.key or "", blocked.reason] for blocked in report.blocked]
-    rows += [["skipped", skipped.key or "", skipped.reason] for skipped in report.skipped]
-    rows += [["asked", one.kind, f"{one.subject} ({counted(len(one.memory_ids))})".strip()] for one in report.asked]
+    rows += [["asked", one.kind, "", f"{one.subject} ({counted(len(one.memory_ids))})".strip()] for one in report.asked]
     nothing = "nothing to remember" if report.status == "ok" else "nothing was remembered"
-    return table(rows) if rows else nothing
+    return table(_filled(rows)) if rows else nothing
+
+
+def _spoken(said: str, span: tuple[int, int] | None) -> str:
+    return "" if span is None else said[span[0] : span[1]].strip()
+
+
+def _filled(rows: list[list[str]]) -> list[list[str]]:
+    """Return the rows without the columns that are empty in all of them."""
+    filled = [number for number in range(len(rows[0])) if any(row[number] for row in rows)]
+    return [[row[number] for number in filled] for row in rows]
 
 
 def report_text(report: RunReport) -> str:

@@ -95,16 +95,22 @@ def capture_(given: Given, message: str, sent_at: datetime | None, idempotency_k
     """
     text = text_or_stdin(message)
 
-    async def work(engine: MemoryEngine, actor: Actor) -> RunReport:
+    async def work(engine: MemoryEngine, actor: Actor) -> tuple[RunReport, dict[str, str]]:
         from mnemic.types import Message
 
         said = Message(role="user", content=text, session=actor.session, sent_at=sent_at)
-        return await engine.capture(said, actor=actor, idempotency_key=idempotency_key)
+        captured = await engine.capture(said, actor=actor, idempotency_key=idempotency_key)
+        written = [one.memory_id for one in captured.receipts if one.memory_id is not None]
+        found = [await engine.get(memory_id, actor=actor) for memory_id in written]
+        return captured, {memory.memory_id: memory.content for memory in found if memory is not None}
 
-    report = given.with_engine(work, creates=True)
+    report, contents = given.with_engine(work, creates=True)
     done = [carried_out(given.with_engine, request, yes=yes) for request in report.asked]
     report_data = report_dict(report) | ({"carried_out": done} if done else {})
-    given.show(report_data, lambda: "\n".join([capture_text(report), *map(outcome, report.asked, done)]))
+    given.show(
+        report_data,
+        lambda: "\n".join([capture_text(report, said=text, contents=contents), *map(outcome, report.asked, done)]),
+    )
     if report.status == "ok":
         return Exit.OK
     complain(report.stop_reason)

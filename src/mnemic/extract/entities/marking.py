@@ -14,7 +14,8 @@ _SENTENCE_WORDS = frozenset(
     """
     i i'm i've i'd i'll we we're we've you he she it they this that these those there here the a an my our your his her
     its their what which who whom whose when where why how if because since while after before and but or so then also
-    yes no not please thanks thank hi hello hey ok okay well now today tomorrow yesterday last next every each some any
+    yes yeah yep yup nope oh ah wow haha
+    no not please thanks thank hi hello hey ok okay well now today tomorrow yesterday last next every each some any
     many most all both in on at by for from with without about near during until over under again once maybe perhaps
     actually just only even still already always never sometimes usually often later soon as to do does did is are was
     were be been have has had can could will would should may might must let let's get got go going remember note

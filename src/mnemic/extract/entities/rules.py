@@ -34,7 +34,7 @@ _MY_KIN = Pattern(
     re.IGNORECASE,
 )
 _IS_MY_KIN = Pattern(
-    rf"(?P<name>⟦\d+⟧)(?:,|\sis|\ses)\s(?:my|mi|our)\s(?:\w+\s){{0,2}}?(?P<kin>{_KIN})\b,?", re.IGNORECASE
+    rf"(?P<name>⟦\d+⟧)(?:,|\sis|\ses)\s(?:my|mi|our)\s(?:\w+\s){{0,2}}?(?P<kin>{_KIN})\b(?!['’]s\b),?", re.IGNORECASE
 )
 _THEIR_KIN = Pattern(
     rf"(?P<of>⟦\d+⟧)['’]s\s(?:\w+\s)?(?P<kin>{_KIN})\b,?(?:\s(?:is\scalled|is\snamed|called|named))?\s?(?P<name>⟦\d+⟧)",

@@ -45,6 +45,8 @@ def labels(reading: EntityReading) -> dict[str, str]:
         ("Marta is my cousin. She was born in Oslo.", {(ME, "cousin", "Marta"), ("Marta", "born_in", "Oslo")}),
         ("Bob's wife Linda studies physics at MIT.", {("Bob", "wife", "Linda"), ("Linda", "studies_at", "MIT")}),
         ("My dog Rex is asleep.", {(ME, "pet", "Rex")}),
+        ("Yeah, my mom loved flowers.", set()),
+        ("Max is my mother's cat.", set()),
         ("My brother lives in New York.", {(ROLE + "brother", "lives_in", "New York")}),
         ("Grace Hopper leads the Naval Group.", {("Grace Hopper", "leads", "Naval Group")}),
         (

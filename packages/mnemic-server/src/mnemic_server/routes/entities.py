@@ -12,6 +12,7 @@ from mnemic.runtime.sync_facade import Awaited, awaited
 from mnemic.types import Actor
 from mnemic_server import access
 from mnemic_server.access import TheService, Writing
+from mnemic_server.graph_on_view import MOST_READ, ViewedGraph, readable, relations_of
 from mnemic_server.kind_request_bodies import (
     EndedRelation,
     NewEntity,
@@ -31,6 +32,7 @@ from mnemic_server.response_bodies import (
     PathAnswer,
     ReceiptAnswer,
     ReceiptsAnswer,
+    ViewedGraphAnswer,
     answering,
 )
 
@@ -76,6 +78,25 @@ async def neighbours(
     """
     found = await _view(service, actor).neighbours(name, hops=hops, at=at, limit=limit)
     return {"neighbours": [neighbour_dict(one) for one in found]}
+
+
+@router.get("/graph", **answering(ViewedGraphAnswer))
+async def graph(
+    actor: access.Reading,
+    service: TheService,
+    name: NamedThing = "me",
+    hops: Annotated[int, Query(ge=1, le=6)] = 2,
+    limit: Annotated[int, Query(ge=1, le=500)] = 60,
+) -> dict[str, Any]:
+    """Show the graph around a name: what is stored, and what the newest 500 memories say, read now by the rules and
+    not stored.
+    """
+    viewed, view = ViewedGraph(), _view(service, actor)
+    for start in dict.fromkeys(("me", name)):
+        viewed.add_stored(await view.neighbours(start, hops=6, limit=500))
+    newest = await service.engine.list(actor=actor, limit=MOST_READ)
+    viewed.add_read(await relations_of([one for one in newest if readable(one)]))
+    return viewed.answer(name, hops=hops, limit=limit)
 
 
 @router.get("/path", **answering(PathAnswer))

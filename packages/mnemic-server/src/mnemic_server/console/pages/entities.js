@@ -13,10 +13,7 @@ const HOPS = [["1", "one step"], ["2", "two steps"], ["3", "three steps"]];
 export async function show({ argument, query, signal }) {
   const name = argument ?? "me";
   const hops = query.get("hops") ?? "2";
-  const [{ neighbours }, { entities }] = await Promise.all([
-    call("GET", "/v1/entities/neighbours", { query: { name, hops, limit: 60 }, signal }),
-    call("GET", "/v1/entities", { query: { limit: 200 }, signal }),
-  ]);
+  const { neighbours, entities } = await call("GET", "/v1/entities/graph", { query: { name, hops, limit: 60 }, signal });
   const far = choice(HOPS, { value: hops, on: { change: () => (location.hash = linkTo("entities", name, { hops: far.value })) } });
   const list = el("datalist", { id: "known-names" }, entities.map((one) => el("option", { value: one.name })));
   const wanted = el("input", { name: "name", list: "known-names", value: name, autocomplete: "off" });
@@ -25,12 +22,12 @@ export async function show({ argument, query, signal }) {
     { class: "inline", on: { submit: (event) => (event.preventDefault(), (location.hash = linkTo("entities", wanted.value || "me", { hops: far.value }))) } },
     field("From", wanted), field("As far as", far), el("button", { type: "submit", class: "button primary" }, "Show"), list,
   );
-  const about = name === "me" ? "The people and things you have mentioned, and how they relate to you." : `Everyone and everything connected with ${name}.`;
+  const about = name === "me" ? "The people and things in your newest memories, and how they relate to you." : `Everyone and everything connected with ${name}.`;
   return several(head("People and things", about), form, neighbours.length === 0 ? nothing(name, entities) : connected(name, neighbours));
 }
 
 function nothing(name, entities) {
-  if (entities.length === 0) return panel(null, empty("No people or things yet", "Ordinary messages are read for names and relations, such as “Mira is my sister and lives in Bergen.”, where the policy file says so: [entities] read = \"rules\"."));
+  if (entities.length === 0) return panel(null, empty("No people or things yet", "They appear as soon as a memory says how somebody relates to you, such as “Mira is my sister and lives in Bergen.”"));
   return panel(`Nothing is connected with ${name}`, el("p", {}, "Known are: "), el("ul", { class: "ranks" }, entities.slice(0, 40).map((one) => el("li", {}, el("a", { href: linkTo("entities", one.name) }, one.name), el("span", { class: "quiet" }, ` ${spaced(one.label)}`)))));
 }
 

@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 @click.pass_obj
 def run_(
     given: Given,
+    /,
     message: str | None,
     goal: str | None,
     context: str | None,
     preference_bias: bool | None,
-    /,
     **options: Any,
 ) -> int:
     r"""Run one turn: remember from a message, answer a goal from memory, audit the memories that the answer used.

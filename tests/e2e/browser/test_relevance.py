@@ -1,0 +1,72 @@
+"""Search by somebody who looks at how relevant each hit is."""
+
+from __future__ import annotations
+
+import httpx
+import pytest
+from playwright.async_api import Page, expect
+
+from tests.e2e.browser.chromium import visit
+from tests.e2e.browser.conftest import Enter
+from tests.e2e.browser.stage import Stage
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+QUESTION = "Which seat do I prefer on long flights"
+UNKNOWN = "quantum chromodynamics"
+
+
+async def meters(page: Page) -> list[float]:
+    """Values of the bars beside the hits."""
+    return [float(value) for value in await page.locator("meter").evaluate_all("all => all.map(one => one.value)")]
+
+
+async def answered(stage: Stage, question: str) -> list[dict[str, float]]:
+    """Hits of the service itself for the same search."""
+    async with httpx.AsyncClient(
+        base_url=stage.address, headers={"Authorization": f"Bearer {stage.keys['ana']}"}
+    ) as client:
+        response = await client.post("/v1/search", json={"query": question, "top_k": 20})
+    hits: list[dict[str, float]] = response.raise_for_status().json()["hits"]
+    return hits
+
+
+async def test_the_meter_is_the_relevance_and_a_sentence_says_why(stage: Stage, enter: Enter) -> None:
+    page = await enter("ana")
+    await visit(page, f"search?q={QUESTION}")
+    shown = await meters(page)
+    hits = await answered(stage, QUESTION)
+
+    assert shown == pytest.approx([hit["relevance"] for hit in hits])
+    assert shown != pytest.approx([hit["score"] for hit in hits])
+    assert max(shown) > 0.5
+    first = page.get_by_role("article").first
+    await expect(first).to_contain_text("said by Ana on ")
+
+
+async def test_the_least_relevance_leaves_hits_out_and_stays_in_the_address(enter: Enter) -> None:
+    page = await enter("ana")
+    await visit(page, f"search?q={QUESTION}")
+    every = await meters(page)
+    least = page.get_by_label("Relevance from (%)")
+    await least.fill("50")
+    await least.press("Enter")
+    wanted = [value for value in every if value >= 0.5]
+    assert 0 < len(wanted) < len(every)
+
+    await expect(page.locator("meter")).to_have_count(len(wanted))
+    assert await meters(page) == wanted
+    assert "min=50" in page.url
+    await page.reload()
+    await expect(page.locator("meter")).to_have_count(len(wanted))
+
+
+async def test_a_question_about_nothing_known_says_so(enter: Enter) -> None:
+    page = await enter("ana")
+    await visit(page, f"search?q={UNKNOWN}")
+    note = page.get_by_text("Probably nothing about this is known")
+    await expect(note).to_be_visible()
+    assert max(await meters(page)) < 0.2
+    await visit(page, f"search?q={QUESTION}")
+    await expect(page.get_by_role("article").first).to_be_visible()
+    await expect(note).to_have_count(0)

@@ -21,7 +21,7 @@ from mnemic.write.fingerprint import fingerprint_of
 from mnemic.write.merge import Near, closed
 from mnemic_language.compare.amended import amended
 from mnemic_language.compare.certain_changes import amending
-from mnemic_language.compare.change import Change, bears, frame_of, framed, judge
+from mnemic_language.compare.change import Change, bears, frame_of, framed, judge, strangers
 from mnemic_language.compare.features import apart
 from mnemic_language.compare.parts import separate
 from mnemic_language.compare.reach import Reach
@@ -95,7 +95,11 @@ def _in_part(memory: Memory, new: Frame, cosine: float, among: int, reach: Reach
     """
     if reach.certainly_none(min(MOST_NEAR, cosine * sqrt(MOST_PARTS))):
         return None
-    parts, known = separate(memory.content), frame_of(memory)
+    known = frame_of(memory)
+    # A part is short enough to resemble a paragraph by chance, so the whole decides whether they share a topic.
+    if strangers(known, new):
+        return None
+    parts = separate(memory.content)
     # The vector of k unrelated parts is about their mean, so its cosine to a text like one of them is smaller by the
     # root of k.
     nearer = min(MOST_NEAR, cosine * sqrt(min(len(parts), MOST_PARTS)))

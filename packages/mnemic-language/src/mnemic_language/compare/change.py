@@ -79,7 +79,7 @@ def judge(old: Frame, new: Frame, cosine: float, *, among: int = 1, opposed: boo
     # is computed (ADR 0099).
     if (new.silent and not opposed) or new.plain in old.plain:  # nothing can come of it, or a part of the same again
         return None
-    if _strangers(old, new) or new.bygone:
+    if strangers(old, new) or new.bygone:
         return None
     # A contradiction in words counts only if both statements apply to the same occasion.
     # Rules that are certain by themselves: a like turned into a dislike, another number of the same things.
@@ -103,7 +103,7 @@ def judge(old: Frame, new: Frame, cosine: float, *, among: int = 1, opposed: boo
     return Change(_how(new), probability)
 
 
-def _strangers(old: Frame, new: Frame) -> bool:
+def strangers(old: Frame, new: Frame) -> bool:
     """Return True for two paragraphs with hardly a content word in common. Almost any paragraph contains a word of
     change, ending or denial, and a monolingual embedder finds paragraphs in another language alike, so neither is
     evidence.

@@ -173,5 +173,12 @@ def _counts_alike(old: Frame, new: Frame) -> bool:
     return not old.counted or bool(new.unnumbered & old.stems) or len(old.numbers) == 1
 
 
+def may_change_certainly(new: Frame) -> bool:
+    """Return True if one of the rules below may hold for the statement, whatever the earlier one says."""
+    if new.negated or new.bears_child or "age" in new.attributes or not new.cues.isdisjoint({"change", "again"}):
+        return True
+    return any(words.search(new.plain) for words in (_MOVES, _HAD_BABY)) or amending(new) is not None
+
+
 CERTAIN_CHANGES = (amends, aged, denies, resumes, relocated, delivered, another_product)
 """Rules by which the later of two statements takes the place of the earlier one, unless they are about two things."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from math import inf, log
 
+from mnemic_language.compare.certain_changes import CERTAIN_CHANGES, may_change_certainly
 from mnemic_language.compare.change import CERTAIN, required, weight_of
 from mnemic_language.compare.exclusive_values import another_of_a_sort, compound_of_a_sort
 from mnemic_language.compare.features import NAMES, OUTGROWN_COSINE, features, outgrown
@@ -55,16 +56,19 @@ class Reach:
         self._revalues = self._sure and not new.cues.isdisjoint({"change", "weak_change", "correct", "takes_back"})
         self._counts = self._sure and len(new.numbers) == 1 and bool(new.counted)
         self._grows = bool(new.bears_child or new.totals or new.ordinals)
+        self._rules = CERTAIN_CHANGES if may_change_certainly(new) else ()
 
     def certainly_none(self, cosine: float) -> bool:
         """Return True if nothing at this cosine, or at a lower one, is within reach, whatever it says."""
-        ruled = self._corrects or self._revalues or self._counts or self._grows or self._new.feeling[1]
+        ruled = self._rules or self._corrects or self._revalues or self._counts or self._grows or self._new.feeling[1]
         return not ruled and self._by_cosine * cosine + max(self._apart, self._shared) + self._attribute < self._missing
 
     def within(self, old: Frame, cosine: float) -> bool:
         """Return True if `judge` may find that the statement changes `old`, False if it certainly finds nothing."""
         new = self._new
         if self._corrects or self._revalued(old, cosine) or (self._grows and outgrown(old, new, cosine)):
+            return True
+        if any(rule(old, new) for rule in self._rules):
             return True
         if self._counts and len(old.numbers) == 1 and old.counted == new.counted:
             return True

@@ -93,20 +93,24 @@ class Commits:
         statements = [("step", step), *self._partitions.rows(home, rows)]
 
         async def settled() -> bool:
-            view.unanswered = Unanswered(home, head.version or 0, name)
-            return await self.was_made(view.unanswered)
+            attempt = Unanswered(home, head.version or 0, name)
+            made = await self.was_made(attempt)
+            view.unanswered = attempt if made is None else None
+            return made is True
 
         return await self._link.change(statements, settled=settled)
 
-    async def was_made(self, unanswered: Unanswered) -> bool:
-        """Check whether a transaction without an answer was made by now. Raises CommitUnknown."""
+    async def was_made(self, unanswered: Unanswered) -> bool | None:
+        """Check whether a transaction without an answer was made; None while it may still be. Raises CommitUnknown."""
         version, writers, _ = await self._partitions.state(unanswered.home, serial=True)
         if unanswered.name in (writers or "").split(","):
             return True
+        if (version or 0) == unanswered.version:
+            return None
         # The partition keeps the names of its last writers only, so after more than that ours may have been pushed out.
         if (version or 0) - unanswered.version > WRITERS:
             raise CommitUnknown(hint="too many others have written since")
-        return False
+        return False  # its condition names a version that has passed
 
     async def _announce(self, home: Partition) -> None:
         now = time.monotonic()

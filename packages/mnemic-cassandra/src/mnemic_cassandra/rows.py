@@ -88,9 +88,11 @@ class CassandraRows:
                 raise StoreBusy(hint="others have written to the same memories every time; try again")
             await pause(0.0, 0.005 * min(tried, 10))
 
-    async def _arrived(self, unanswered: Collection[tuple[Unanswered, T]]) -> list[T]:
-        """Return the results of those attempts that were made after all: one or none."""
-        return [result for attempt, result in unanswered if await self._commits.was_made(attempt)]
+    async def _arrived(self, unanswered: list[tuple[Unanswered, T]]) -> list[T]:
+        """Return the results of those attempts that were made after all: one or none. Drops those that never will be."""
+        made = [(result, await self._commits.was_made(attempt)) for attempt, result in unanswered]
+        unanswered[:] = [one for one, (_, known) in zip(unanswered, made, strict=True) if known is None]
+        return [result for result, known in made if known]
 
     async def _worked(self, work: Callable[[Any], Awaitable[T]], view: View) -> T:
         """Run `work`. What it raises counts only where what it has read is of one moment."""

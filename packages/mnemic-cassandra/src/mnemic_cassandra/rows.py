@@ -89,7 +89,7 @@ class CassandraRows:
             await pause(0.0, 0.005 * min(tried, 10))
 
     async def _arrived(self, unanswered: list[tuple[Unanswered, T]]) -> list[T]:
-        """Return the results of those attempts that were made after all: one or none. Drops those that never will be."""
+        """Return the results of those attempts that were made after all: one or none. Drops those that cannot be."""
         made = [(result, await self._commits.was_made(attempt)) for attempt, result in unanswered]
         unanswered[:] = [one for one, (_, known) in zip(unanswered, made, strict=True) if known is None]
         return [result for result, known in made if known]

@@ -15,9 +15,16 @@ from typing import NamedTuple
 from mnemic.types import Candidate
 from mnemic_language.text.english import MONTHS, WEEKDAYS
 from mnemic_language.text.pattern import Pattern
+from mnemic_language.text.time_words import in_english
 from mnemic_language.text.times import periods_in
 
 _WEEKDAY, _MONTH = "|".join(WEEKDAYS), "|".join(MONTHS[1:])
+_SLIP = Pattern(
+    r"\b(?:typos?|misspel\w{2,4}|misspoke|mistyped|slip of the (?:pen|tongue)|tippfehler|schreibfehler|vertippt"
+    r"|verschrieben|faute de frappe|coquille|errata|error (?:de tecleo|tipográfico)|refuso|errore di battitura|gralha"
+    r"|erro de (?:digitação|escrita)|(?:tik|type|schrijf)fout|verschreven)\b",
+    re.IGNORECASE,
+)
 
 
 class Times(NamedTuple):
@@ -47,14 +54,17 @@ def times_in(text: str, said_at: datetime) -> Times:
     """Return the times of `text`, written at `said_at`.
 
     "Since" and its synonyms set `valid_from`, unless that is in the future; "until" sets `valid_to` to the end of the
-    day, unless that is in the past. A plain day sets `occurred_at`. A date outside the calendar is ignored.
+    day, unless that is in the past. A plain day sets `occurred_at`, unless it is that of a slip of the pen: "a typo
+    yesterday" tells when something was said, not since when it is true. A date outside the calendar is ignored.
     """
+    slip = _SLIP.search(text) is not None
+    text = in_english(text)
     bounds = list(_BOUND.finditer(text))
     if len(bounds) > 1:
         return Times()
     today = said_at.astimezone(UTC).date()
     days = [period.day for period in periods_in(_BOUND.sub(" ", text), today) if period.day is not None]
-    if len(bounds) + len(days) != 1:
+    if len(bounds) + len(days) != 1 or (slip and not bounds):
         return Times()
     try:
         return _bounded(bounds[0], today) if bounds else Times(occurred_at=_midnight(days[0]))

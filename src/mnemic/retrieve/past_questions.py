@@ -20,9 +20,15 @@ from mnemic_language.questions.time_clause import Clause, Side
 from mnemic_language.text.pattern import Pattern
 
 _WAS = Pattern(
-    r"\b(?:did|were|had|used to|lived|worked|wohnte\w*|war|warst|waren|hatte\w*|étais|habitais|avais"
-    r"|était|travaillais|vivía\w*|tenía\w*|era|trabajaba\w*|abitavo|vivevo|avevo|lavoravo|morava|vivia|tinha|trabalhava"
-    r"|woonde\w*|werkte\w*)\b|\b(?:habe|hast|hat|haben)\b.{1,60}?\b(?:ge\w{2,20}(?:t|en)|\w{3,20}iert)\b",
+    r"\b(?:did|were|had|used to|lived|worked|wohnte\w*|arbeitete\w*|lebte\w*|mochte\w*|trank\w*|aß\w*|fuhr\w*|hieß\w*"
+    r"|warst|waren|hatte\w*|étais|était|étaient|avais|avait|\w{3,20}(?<!jam)(?<!franç)(?<!angl)(?<!port)ais(?=-| |\?)"
+    r"|\w{1,20}(?:[^aeiou]aba|abas|ábamos|[^aeiou]ías?|íamos)(?<!todavía)(?<!policía)(?<!compañía)(?<!energía)"
+    r"|tenías?|era|eras|viví|trabajé|fui|tuve|vivi|abitav[oai]|vivev[oai]|avev[oai]|lavorav[oai]|er[oi]|bevev[oai]"
+    r"|mangiav[oai]|guidav[oai]|usav[oai]|preferiv[oai]|morava|vivia|tinha|trabalhava|bebia|comia|preferia|usava|conduzia"
+    r"|dirigia|morei|trabalhei|woonde\w*|werkte\w*|leefde\w*|dronk\w*|gebruikte\w*|heette)\b"
+    r"|\b(?:habe|hast|hat|haben|bin|heb|hebben|heeft|ben)\b.{1,60}?\b(?:ge\w{2,20}(?:t|en|d)|\w{3,20}iert)\b"
+    r"|\b(?:ai-je|as-tu|a-t-(?:il|elle|on)|avons-nous|j'ai|tu as|on a) \w{2,20}(?:é|ée|i|u)\b"
+    r"|\b(?:he|has|hemos|ho|hai|abbiamo) \w{2,20}(?:ado|ido|ato|uto|ito|sto|tto)\b",
     re.IGNORECASE,
 )
 _ENGLISH_WAS = Pattern(r"\bwas\b", re.IGNORECASE)

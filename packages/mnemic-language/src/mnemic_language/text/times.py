@@ -13,6 +13,7 @@ from datetime import date, timedelta
 
 from mnemic_language.text.english import COUNTS, MONTHS, WEEKDAYS
 from mnemic_language.text.pattern import Pattern
+from mnemic_language.text.time_words import in_english
 
 READ = 1000
 """Number of characters of a query that are parsed; a longer text is not a question about times."""
@@ -51,9 +52,17 @@ _WILL = (
     r"(?:\b(?:am|is|are)|'(?:m|s|re))(?: due| \w{2,20}ing\b[^.,;:!?]{0,60}?)?"
 )
 """Words that make "in three weeks" a future day; "I read it in two days" gives a duration."""
-_AHEAD = Pattern(r"\b(?:will|won't|shall|going to|next|tomorrow|upcoming)\b|'ll\b", re.IGNORECASE)
+_AHEAD = Pattern(
+    r"\b(?:will|won't|shall|going to|next|tomorrow|upcoming|werden?|wird|je vais|on va|nous allons|voy a|vamos a|vou"
+    r"|vai|zal|zullen)\b|'ll\b",
+    re.IGNORECASE,
+)
 _OVER = Pattern(
-    r"\b(?:was|were|had|did|went|saw|met|got|came|took|made|bought|ate|flew|drove|ran|left|lost|won|began|\w{2,18}ed)\b",
+    r"\b(?:was|were|had|did|went|saw|met|got|came|took|made|bought|ate|flew|drove|ran|left|lost|won|began|\w{2,18}ed"
+    r"|war|waren|hatten?|wurden?|était|fue|fui|foi|(?:habe|hat|haben|bin|ist|sind)\b.{1,60}\b(?:ge\w{2,20}(?:t|en)"
+    r"|\w{2,20}ge\w{2,20}(?:t|en)|\w{3,20}iert)|(?:j'ai|avons|avez|ont|je suis|sommes) \w{2,20}(?:é|ée|és|ées|i|u)"
+    r"|(?:he|hemos|han|me he|nos hemos) \w{2,20}(?:ado|ido|to|cho)|(?:ho|abbiamo|sono|siamo) \w{2,20}[ts][oaie]"
+    r"|mudei|mudou|comprei|comecei|\w{3,18}(?:ámos|aram)|(?:heb|heeft|hebben|ben)\b.{1,60}\bge\w{2,20})\b",
     re.IGNORECASE,
 )
 
@@ -78,6 +87,7 @@ def periods_in(text: str, today: date, *, dated: bool = True) -> Iterator[Period
     """Yield the times in `text`, relative to the day it was written; each part of it is read once. A day outside the
     calendar is left out, and so are dates ("3 March 2025") unless `dated`.
     """
+    text = in_english(text)
     taken: list[tuple[int, int]] = []
     for pattern, reading in _READINGS:
         if reading is _named and not dated:

@@ -162,7 +162,8 @@ TRAVEL = (
 
 IDENTITY = (
     Rule(
-        pattern=pattern(rf"(?:{I_AM}|\bi've been|\bi eat|\bi follow|\bi keep|\bi need|\bmy diet is|"
+        pattern=pattern(rf"(?:{I_AM}(?! (?:an? |also |type \w+ )*diabetic\b)|\bi've been|\bi eat|\bi follow|"
+                        rf"\bi keep|\bi need|\bmy diet is|"
                         rf"\bi only eat)(?: on| now)?(?: an?| strictly| strict| a strict| mostly)? "
                         rf"(?P<v>{choice(DIETS)})\b"),
         key="diet", category="preference", confidence=0.95, spell=one_of(DIETS),
@@ -212,7 +213,7 @@ IDENTITY = (
         pattern=pattern(r"\b(?:[Ii] (?:currently |now )?live in|[Ww]e live in|[Ii]'m based in|[Ii] am based in|"
                         r"[Mm]y home ?town is|[Mm]y home is in|"
                         r"[Ii](?:'ve| have)? (?:just |recently )?(?:moved|"
-                        r"relocated) to) (?P<v>[^\W\d_][^.;!?\n]{1,40})", case=True),
+                        r"relocated) to) (?P<v>[^\W\d_](?:[^.;!?\n]|\.(?=[a-z]{2})){1,40})", case=True),
         key="home_city", category="identity", spell=place,
     ),
     Rule(

@@ -76,7 +76,7 @@ RULES = (
         key="hotel", category="preference", spell=lower, wish=True,
     ),
     Rule(
-        pattern=pattern(rf"\b(?:soy|sigo una dieta|como) (?P<v>{choice(DIETS)})\b"),
+        pattern=pattern(rf"\b(?:soy(?! diab[ée]tic)|sigo una dieta|como) (?P<v>{choice(DIETS)})\b"),
         key="diet", category="preference", confidence=0.95, spell=one_of(DIETS),
     ),
     Rule(

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
+from mnemic_language.compare.vocabulary import plain, product_names
 from mnemic_language.sentences.tables import lower, tidy
 
 
@@ -126,9 +127,17 @@ def name(value: str) -> str | None:
     return " ".join(kept) if kept else None
 
 
+_SPELT_AS_PRODUCT = re.compile(
+    r"(?<!\w)(?:the )?(?:[A-Z][a-z]{1,20}[A-Z]\w*|[A-Za-z]{1,20}\d\w*|[A-Za-z]{1,20}\.(?:js|io|com|ai|app))\b"
+)
+"""Spelled as products are and places are not: "IntelliJ", "Node.js"."""
+
+
 def place(value: str) -> str | None:
     """Return a place's name: begins with a capital letter and ends where the capitals do."""
     words = tidy(value).split()
+    if plain(words[0].rstrip(",") if words else "") in product_names() or _SPELT_AS_PRODUCT.match(value):
+        return None
     small = ("de", "del", "la", "las", "los", "of", "the", "upon", "am")
     if not words or not words[0][:1].isupper() or not words[0].replace("-", "").replace("'", "").isalpha():
         return None

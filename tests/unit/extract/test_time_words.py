@@ -1,0 +1,106 @@
+"""One reader of times: what six languages say of a time is read as the English for it is, in telling and in asking."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+
+import pytest
+
+from mnemic.extract.relative_times import times_in
+from mnemic_language.text.time_words import in_english
+from mnemic_language.text.times import period_of, periods_in
+
+TODAY = date(2026, 11, 4)  # a Wednesday
+SAME = [
+    ("two weeks ago", "vor zwei Wochen", "il y a deux semaines", "hace dos semanas", "due settimane fa",
+     "há duas semanas", "twee weken geleden"),
+    ("three months ago", "vor drei Monaten", "il y a trois mois", "hace tres meses", "tre mesi fa", "três meses atrás",
+     "drie maanden geleden"),
+    ("half a year ago", "vor einem halben Jahr", "il y a une demie année", "hace medio año", "mezzo anno fa",
+     "há meio ano", "een half jaar geleden"),
+    ("a year and a half ago", "vor anderthalb Jahren", "il y a un an et demi", "hace un año y medio",
+     "un anno e mezzo fa", "há um ano e meio", "anderhalf jaar geleden"),
+    ("a few days ago", "vor einigen Tagen", "il y a quelques jours", "hace unos días", "alcuni giorni fa",
+     "há alguns dias", "enkele dagen geleden"),
+    ("last Monday", "letzten Montag", "lundi dernier", "el lunes pasado", "lunedì scorso", "segunda-feira passada",
+     "afgelopen maandag"),
+    ("last week", "letzte Woche", "la semaine dernière", "la semana pasada", "la settimana scorsa", "a semana passada",
+     "vorige week"),
+    ("last year", "letztes Jahr", "l'année dernière", "el año pasado", "l'anno scorso", "o ano passado", "vorig jaar"),
+    ("last summer", "letzten Sommer", "l'été dernier", "el verano pasado", "l'estate scorsa", "o verão passado",
+     "afgelopen zomer"),
+    ("in summer of 2024", "im Sommer 2024", "en été 2024", "en verano de 2024", "in estate 2024", "no verão de 2024",
+     "in de zomer van 2024"),
+    ("this month", "diesen Monat", "ce mois-ci", "este mes", "questo mese", "este mês", "deze maand"),
+    ("yesterday", "gestern", "j'y étais hier", "ayer", "ieri", "ontem", "gisteren"),
+    ("the day before yesterday", "vorgestern", "avant-hier", "anteayer", "l'altro ieri", "anteontem", "eergisteren"),
+    ("3 March 2025", "3. März 2025", "3 mars 2025", "3 de marzo de 2025", "3 marzo 2025", "3 de março de 2025",
+     "3 maart 2025"),
+    ("since March 2025", "seit März 2025", "depuis mars 2025", "desde marzo de 2025", "da marzo 2025",
+     "desde março de 2025", "sinds maart 2025"),
+]  # fmt: skip
+LANGUAGES = ("de", "fr", "es", "it", "pt", "nl")
+CASES = [(english, words, language) for english, *told in SAME for language, words in zip(LANGUAGES, told, strict=True)]
+
+
+@pytest.mark.parametrize(("english", "words", "language"), CASES)
+def test_a_time_in_words_is_the_same_in_every_language(english: str, words: str, language: str) -> None:
+    assert list(periods_in(words, TODAY)) == list(periods_in(english, TODAY)) != []
+
+
+@pytest.mark.parametrize(
+    "fortnight", ["il y a quinze jours", "hace quince días", "quindici giorni fa", "a fortnight ago"]
+)
+def test_fifteen_days_are_a_fortnight(fortnight: str) -> None:
+    assert [period.day for period in periods_in(fortnight, TODAY)] == [date(2026, 10, 21)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Ich bin hier im Büro.", "Ik woon hier.", "Guten Morgen!", "Vivo aquí desde hace dos años.",
+        "J'aime le lundi.", "Il lunedì ho lezione.", "We met at the Sommer gallery.", "One of us may march.",
+    ],
+)  # fmt: skip
+def test_what_is_no_time_is_left_alone(text: str) -> None:
+    assert in_english(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "since", "until"),
+    [
+        ("Ich wohne seit März 2025 in Ulm.", date(2025, 3, 1), None),
+        ("J'habite à Tours depuis lundi.", date(2026, 11, 2), None),
+        ("Trabajo en Renfe desde 2021.", date(2021, 1, 1), None),
+        ("Resto a Bari fino a venerdì.", None, date(2026, 11, 7)),
+        ("Ik ben weg tot vrijdag.", None, date(2026, 11, 7)),
+        ("Fico cá até sexta.", None, date(2026, 11, 7)),
+    ],
+)
+def test_a_statement_takes_its_bounds_from_them(text: str, since: date | None, until: date | None) -> None:
+    found = times_in(text, datetime(2026, 11, 4, 9, tzinfo=UTC))
+    assert (found.valid_from and found.valid_from.date(), found.valid_to and found.valid_to.date()) == (since, until)
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["Wo war ich vor einer Woche?", "Où étais-je il y a une semaine ?", "¿Dónde estaba hace una semana?",
+     "Dove ero una settimana fa?", "Onde estava há uma semana?", "Waar was ik een week geleden?"],
+)  # fmt: skip
+def test_a_question_is_about_them(question: str) -> None:
+    assert period_of(question, TODAY) == period_of("Where was I a week ago?", TODAY)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Am Montag bin ich umgezogen.", "El lunes me he mudado.", "Op maandag ben ik gevallen.", "On Monday I moved."],
+)
+def test_a_day_of_the_week_is_the_last_one_where_the_clause_is_in_the_past(text: str) -> None:
+    found = times_in(text, datetime(2026, 11, 4, 9, tzinfo=UTC)).occurred_at
+    assert found is not None
+    assert found.date() == date(2026, 11, 2)
+
+
+@pytest.mark.parametrize("text", ["Kleiner Tippfehler gestern: sie heißt Mari.", "A typo yesterday: her name is Mari."])
+def test_the_day_of_a_slip_of_the_pen_is_not_that_of_the_fact(text: str) -> None:
+    assert times_in(text, datetime(2026, 11, 4, 9, tzinfo=UTC)) == (None, None, None)

@@ -236,6 +236,10 @@ MOVED = {
     "mnemic.extract.travel": "mnemic_travel",
     "mnemic.integrations": "mnemic_agents",
     "mnemic.keys": "mnemic_keys",
+    "mnemic.providers.http_embedder": "mnemic_models.http_embedder",
+    "mnemic.providers.http_reranker": "mnemic_models.http_reranker",
+    "mnemic.providers.openai": "mnemic_models.openai_completer",
+    "mnemic.providers.openai_client": "mnemic_models.openai_client",
     "mnemic.steps": "mnemic_agents.steps",
     "mnemic.maintain.policy_dry_run": "mnemic_server.policy_dry_run",
     "mnemic.maintain.run_history": "mnemic_server.run_history",
@@ -251,7 +255,7 @@ MOVED = {
 }
 """The new name of each module that has an old one."""
 
-_EXTRAS = {"mnemic_importers": "import"}
+_EXTRAS = {"mnemic_importers": "import", "mnemic_models": "openai"}
 """The extra of a package, where it is not called as the package."""
 
 FOR_GOOD = frozenset({"mnemic.compat"})

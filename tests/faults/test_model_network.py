@@ -16,9 +16,9 @@ from urllib.parse import urlsplit
 import pytest
 
 from mnemic.errors import EmbedderFailed, MnemicError, ModelFailed
-from mnemic.providers.http_embedder import HttpEmbedder
-from mnemic.providers.openai import OpenAICompleter
 from mnemic.types import Deadline, Prompt
+from mnemic_models.http_embedder import HttpEmbedder
+from mnemic_models.openai_completer import OpenAICompleter
 from mnemic_testing.faults.network_proxy import BlackHole, Corrupt, CutAfter, Fault, FaultProxy, Latency, Reset, Slice
 from mnemic_testing.scripted_model import ScriptedModelServer
 from tests.faults.scale import size

@@ -14,9 +14,9 @@ from mnemic.extract.model import ModelExtractor
 from mnemic.policy.budget import Budget
 from mnemic.policy.rules import Policy
 from mnemic.prompts import intent_prompt
-from mnemic.providers.openai import OpenAICompleter
 from mnemic.runtime.clock import SystemClock
 from mnemic.types import Deadline, Message
+from mnemic_models.openai_completer import OpenAICompleter
 from tests.model.local import LocalModel
 from tests.processes import running
 

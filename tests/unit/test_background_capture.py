@@ -17,11 +17,11 @@ from mnemic.extract.fallback import FallbackExtractor
 from mnemic.extract.model import ModelExtractor
 from mnemic.maintain.capture_queue import Lease, messages_of, waiting
 from mnemic.policy.limits import Limits
-from mnemic.providers.openai import OpenAICompleter
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Kind, Message, Origin
 from mnemic_agents.turns import TurnMemory
 from mnemic_language.sentences.small_talk import is_small_talk
+from mnemic_models.openai_completer import OpenAICompleter
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.scripted_model import Fault, ModelRequest, Reply, ScriptedModelServer

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import importlib
 import sys
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from mnemic import MemoryManager
 from mnemic.bootstrap import build_keyring
+from mnemic.bootstrap.embedders import build_embedder
+from mnemic.bootstrap.models import build_completer, build_reranker
 from mnemic.config import Settings
 from mnemic.errors import InvalidConfig, MissingExtra
 from mnemic.plugins.extras import brought_by
+from mnemic.types import Deadline, Prompt
+from mnemic_testing.clock import ManualClock
 
 NEEDED = {
     "mnemic_client": ("client", "httpx"),
@@ -61,6 +66,35 @@ def test_a_master_key_without_its_package_is_refused(tmp_path: Path, monkeypatch
         build_keyring(Settings(key_file=tmp_path / "master.key"))
     assert missing.value.reason == "missing_extra:keys"
     assert build_keyring(Settings()) is None
+
+
+@pytest.fixture
+def without_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "mnemic_models"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "mnemic_models", None)
+
+
+@pytest.mark.usefixtures("without_models")
+async def test_an_engine_opens_without_the_client_of_its_model_and_the_first_call_says_what_to_install() -> None:
+    model = build_completer(Settings(model="gpt-test", model_url="http://127.0.0.1:9"), ManualClock())
+    assert model is not None
+    with pytest.raises(InvalidConfig, match=r"pip install 'mnemic\[openai\]'") as missing:
+        await model.complete(
+            Prompt(system="s", user="u"), deadline=Deadline.after(timedelta(seconds=5), ManualClock().monotonic)
+        )
+    assert missing.value.reason == "invalid_config:openai"
+    await model.close()
+
+
+@pytest.mark.usefixtures("without_models")
+def test_an_embedder_or_a_reranker_without_its_client_is_refused() -> None:
+    embedder = Settings(embedder="http", embedder_url="http://127.0.0.1:9", embedder_model="e", embedder_dimension=4)
+    reranker = Settings(reranker="tei", reranker_url="http://127.0.0.1:9")
+    for build in (lambda: build_embedder(embedder, ManualClock()), lambda: build_reranker(reranker, ManualClock())):
+        with pytest.raises(InvalidConfig) as missing:
+            build()
+        assert missing.value.reason == "invalid_config:openai"
 
 
 def test_a_module_of_our_own_that_is_missing_is_no_missing_extra() -> None:

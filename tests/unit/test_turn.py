@@ -20,13 +20,13 @@ from mnemic.policy.grant import Grant
 from mnemic.policy.proposal_check import parse_json
 from mnemic.policy.rules import KeyRule, Policy
 from mnemic.ports import Snapshot
-from mnemic.providers.openai import OpenAICompleter
 from mnemic.providers.retrying import RetryingCompleter
 from mnemic.retrieve.intent_planning import ModelPlanner
 from mnemic.runtime.clock import SystemClock
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.types import Actor, Message
 from mnemic.types.trace import RunReport
+from mnemic_models.openai_completer import OpenAICompleter
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.scripted_model import Fault, ModelRequest, Reply, ScriptedModelServer
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def build_embedder(settings: Settings, clock: Clock) -> Embedder:
-    """Return the embedder that `settings` name."""
+    """Return the embedder that `settings` name. Raises InvalidConfig (`invalid_config:openai` without the client)."""
     if settings.embedder == "minilm":
         from mnemic.providers.minilm import MiniLmEmbedder
 
@@ -24,11 +24,11 @@ def build_embedder(settings: Settings, clock: Clock) -> Embedder:
         return offered
     if not (settings.embedder_url and settings.embedder_model and settings.embedder_dimension):
         raise InvalidConfig("embedder", hint="embedder=http needs embedder_url, embedder_model and embedder_dimension")
+    from mnemic.bootstrap.http_models import over_http
     from mnemic.providers.breaker import BreakingEmbedder
-    from mnemic.providers.http_embedder import HttpEmbedder
     from mnemic.providers.retrying import RetryingEmbedder
 
-    inner = HttpEmbedder(
+    inner: Embedder = over_http("http_embedder").HttpEmbedder(
         base_url=settings.embedder_url,
         model=settings.embedder_model,
         dimension=settings.embedder_dimension,

@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from importlib.util import find_spec
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any
 
+from mnemic.bootstrap.http_models import AbsentCompleter, over_http
 from mnemic.bootstrap.plugin_backends import offered_as
 from mnemic.config import Settings
 from mnemic.errors import InvalidConfig, MissingExtra
@@ -65,7 +66,7 @@ def missing_client(settings: Settings) -> str | None:
     if vendor is None and scheme_of(settings.model_url or "https://") not in _HTTP:
         return None
     extra, client = _CLIENTS.get(vendor, ("", "")) if vendor is not None else ("openai", "openai")
-    if not extra or _is_installed(client):
+    if not extra or (_is_installed("mnemic_models") and _is_installed(client)):
         return None
     return f"its client is not installed: pip install 'mnemic[{extra}]'"
 
@@ -86,14 +87,19 @@ def _is_installed(module: str) -> bool:
 
 
 def _over_http(settings: Settings) -> Completer:
-    from mnemic.providers.openai import OpenAICompleter
-
-    return OpenAICompleter(
-        model=settings.model or DEFAULT_MODEL,
+    model = settings.model or DEFAULT_MODEL
+    try:
+        client = over_http("openai_completer")
+    except InvalidConfig:
+        # An engine opens without the client, and works by rules; the first call says what to install.
+        return AbsentCompleter(model)
+    completer: Completer = client.OpenAICompleter(
+        model=model,
         base_url=settings.model_url,
         api_key=settings.key_for("model_url"),
         timeout=settings.model_timeout_seconds,
     )
+    return completer
 
 
 def build_extractor(settings: Settings, embedder: Embedder, completer: Completer | None) -> Extractor | None:
@@ -114,7 +120,7 @@ def build_extractor(settings: Settings, embedder: Embedder, completer: Completer
 
 def build_reranker(settings: Settings, clock: Clock) -> Reranker | None:
     """Return the reranker that the settings name; None where they name none. Raises InvalidConfig
-    (`invalid_config:reranker`).
+    (`invalid_config:reranker`, `:openai` without the client).
     """
     if settings.reranker == "none":
         return None
@@ -123,16 +129,15 @@ def build_reranker(settings: Settings, clock: Clock) -> Reranker | None:
         return offered
     if not settings.reranker_url or not (settings.reranker_model or settings.reranker == "tei"):
         raise InvalidConfig("reranker", hint="a reranker needs reranker_url and reranker_model")
-    from mnemic.providers.http_reranker import HttpReranker
-
     key = settings.reranker_key
-    return HttpReranker(
+    made: Reranker = over_http("http_reranker").HttpReranker(
         settings.reranker_url,
         settings.reranker_model or "",
         clock,
         api_key=None if key is None else key.get_secret_value(),
-        protocol=cast("Literal['cohere', 'voyage', 'tei']", settings.reranker),
+        protocol=settings.reranker,
     )
+    return made
 
 
 def build_tokenizer(settings: Settings) -> Any:

@@ -13,8 +13,8 @@ from mnemic.errors import InvalidInput
 from mnemic.extract.messages import message_candidates
 from mnemic.kinds.compaction import lineage, split, tokens_of
 from mnemic.maintain.summarise import SUMMARY
-from mnemic.providers.openai import OpenAICompleter
 from mnemic.types import Message, Origin
+from mnemic_models.openai_completer import OpenAICompleter
 from mnemic_testing.scripted_model import Fault, ScriptedModelServer
 from tests.unit.kinds.conftest import ANA, House
 

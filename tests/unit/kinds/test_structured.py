@@ -14,9 +14,9 @@ from mnemic.errors import InvalidConfig, InvalidInput, MissingExtra, ModelInvali
 from mnemic.extract.structured.schema import Schema
 from mnemic.extract.structured.shape import Shape
 from mnemic.kinds.structured import StructuredMemory
-from mnemic.providers.openai import OpenAICompleter
 from mnemic.runtime.sync_facade import awaited
 from mnemic.types import Origin, Outcome
+from mnemic_models.openai_completer import OpenAICompleter
 from mnemic_testing.scripted_model import ScriptedModelServer
 from tests.unit.kinds.conftest import ANA, BEN, House
 

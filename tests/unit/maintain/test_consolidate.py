@@ -23,11 +23,11 @@ from mnemic.maintain.expiry_job import ExpiryRules
 from mnemic.policy.budget import Budget
 from mnemic.policy.limits import Limits
 from mnemic.policy.rules import Policy
-from mnemic.providers.openai import OpenAICompleter
 from mnemic.runtime.sync_facade import awaited
 from mnemic.stores.graph import InProcessGraph
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Candidate, Deadline, Kind, Memory, Message, Origin, Source, Status, Trust
+from mnemic_models.openai_completer import OpenAICompleter
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.scripted_model import Fault, ModelRequest, Reply, Scripted, ScriptedModelServer

@@ -19,9 +19,9 @@ from mnemic.errors import (
     ModelUnavailable,
 )
 from mnemic.ports import Completer, Embedder
-from mnemic.providers.openai import OpenAICompleter
 from mnemic.providers.retrying import RetryingCompleter, RetryingEmbedder
 from mnemic.types import Completion, Deadline, Prompt, Vector, VectorSpace
+from mnemic_models.openai_completer import OpenAICompleter
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.scripted_model import Fault, Reply, ScriptedModelServer
 

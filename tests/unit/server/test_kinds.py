@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mnemic.kinds.structured import StructuredMemory
-from mnemic.providers.openai import OpenAICompleter
+from mnemic_models.openai_completer import OpenAICompleter
 from mnemic_testing.scripted_model import ScriptedModelServer
 from mnemic_travel import plugin
 from tests.unit.server.conftest import Running

@@ -1,1 +1,1 @@
-"""Language models and embedders by the vendors' own clients (docs/models.md)."""
+"""Language models, embedders and rerankers over HTTP (docs/models.md)."""

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from mnemic.errors import InvalidConfig, ModelEmpty
-from mnemic.providers.openai import model_error, negotiated
-from mnemic.providers.openai_client import CallFailed, Trouble
 from mnemic.types import Completion, Deadline, JsonValue, Prompt
 from mnemic_models.clients import ClientPerLoop, Opened
 from mnemic_models.failures import call_failed
+from mnemic_models.openai_client import CallFailed, Trouble
+from mnemic_models.openai_completer import model_error, negotiated
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelResponse

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Literal
 from mnemic.errors import InvalidConfig, InvalidInput, MnemicError
 from mnemic.ports import Clock, Embedder
 from mnemic.providers.breaker import BreakingEmbedder
-from mnemic.providers.http_embedder import embedder_error, unit_vector
-from mnemic.providers.openai_client import CallFailed, Trouble
 from mnemic.providers.retrying import RetryingEmbedder
 from mnemic.types import Deadline, Vector, VectorSpace
 from mnemic_models.clients import ClientPerLoop, Opened
 from mnemic_models.failures import call_failed
+from mnemic_models.http_embedder import embedder_error, unit_vector
+from mnemic_models.openai_client import CallFailed, Trouble
 
 if TYPE_CHECKING:
     from pydantic_ai.embeddings import EmbeddingModel

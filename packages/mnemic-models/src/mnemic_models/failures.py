@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mnemic.providers.openai_client import CallFailed, Trouble, refused
+from mnemic_models.openai_client import CallFailed, Trouble, refused
 
 
 def call_failed(error: Exception) -> CallFailed:

@@ -47,7 +47,7 @@ def _opened(space: VectorSpace, folder: str | None, threads: int) -> Callable[[S
 
 
 def _vectors(model: Any, texts: Sequence[str], dimension: int) -> list[Vector]:
-    from mnemic.providers.http_embedder import unit_vector
+    from mnemic_models.http_embedder import unit_vector
 
     made: dict[str, Vector] = {}
     for mark, embed in ((PASSAGE, model.passage_embed), (QUERY, model.query_embed)):

@@ -21,9 +21,9 @@ from mnemic.errors import InvalidConfig, MnemicError, ModelEmpty, ModelFailed, M
 from mnemic.maintain.prompts import reflection_prompt
 from mnemic.ports import Completer
 from mnemic.providers import openai_client
-from mnemic.providers.openai import OpenAICompleter
 from mnemic.runtime.clock import SystemClock
 from mnemic.types import Deadline, Prompt
+from mnemic_models.openai_completer import OpenAICompleter
 from mnemic_testing.scripted_model import Fault, ModelRequest, Reply, Script, Scripted, ScriptedModelServer
 
 SECRET = "the user is called Aurelia Whitcombe"
@@ -327,7 +327,8 @@ async def test_close_twice_then_a_call_is_refused() -> None:
 
 def test_constructing_imports_no_client() -> None:
     code = (
-        "import sys; from mnemic.providers.openai import OpenAICompleter as C; C('m'); print('openai' in sys.modules)"
+        "import sys; from mnemic_models.openai_completer import OpenAICompleter; OpenAICompleter('m');"
+        "print('openai' in sys.modules)"
     )
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert answer.stdout.strip() == "False"

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 from mnemic.errors import ModelEmpty, ModelFailed, ModelTimeout, ModelUnavailable
-from mnemic.providers.openai_client import CallFailed, OpenAIClient, Trouble
 from mnemic.types import Completion, Deadline, JsonValue, Prompt
+from mnemic_models.openai_client import CallFailed, OpenAIClient, Trouble
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -42,13 +42,16 @@ class OpenAICompleter:
 
     @property
     def model(self) -> str:
+        """The name of the model."""
         return self._model
 
     async def complete(self, prompt: Prompt, *, deadline: Deadline) -> Completion:
+        """Return the answer of the server; see `mnemic.ports.Completer`."""
         answer, self._dialect = await negotiated(prompt, self._dialect, lambda one: self._ask(prompt, one, deadline))
         return answer
 
     async def close(self) -> None:
+        """Close the connections. May be called twice."""
         await self._client.close()
 
     async def _ask(self, prompt: Prompt, dialect: _Dialect, deadline: Deadline) -> Completion:

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from mnemic.errors import EmbedderFailed, InvalidConfig, InvalidInput
-from mnemic.providers.openai_client import CallFailed, OpenAIClient, Trouble
 from mnemic.types import Deadline, Vector, VectorSpace
+from mnemic_models.openai_client import CallFailed, OpenAIClient, Trouble
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -57,9 +57,11 @@ class HttpEmbedder:
 
     @property
     def space(self) -> VectorSpace:
+        """The space of the vectors."""
         return self._space
 
     async def embed(self, texts: Sequence[str], *, deadline: Deadline | None = None) -> list[Vector]:
+        """Return one vector for each text; see `mnemic.ports.Embedder`."""
         if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
             raise InvalidInput("texts", hint="a sequence of strings")
         vectors: list[Vector] = []
@@ -68,6 +70,7 @@ class HttpEmbedder:
         return vectors
 
     async def close(self) -> None:
+        """Close the connections. May be called twice."""
         await self._client.close()
 
     async def _embed(self, texts: list[str], deadline: Deadline | None) -> list[Vector]:

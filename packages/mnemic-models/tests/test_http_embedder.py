@@ -11,9 +11,9 @@ import pytest
 
 from mnemic.errors import EmbedderFailed, InvalidConfig, InvalidInput
 from mnemic.ports import Embedder
-from mnemic.providers.http_embedder import HttpEmbedder
 from mnemic.runtime.clock import SystemClock
 from mnemic.types import Deadline, VectorSpace
+from mnemic_models.http_embedder import HttpEmbedder
 from mnemic_testing.scripted_model import Fault, Reply, Script, Scripted, ScriptedModelServer
 
 

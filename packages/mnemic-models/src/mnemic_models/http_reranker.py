@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from mnemic.errors import InvalidInput, RerankerFailed
 from mnemic.ports import Clock
-from mnemic.providers.openai_client import CallFailed, OpenAIClient, Trouble
 from mnemic.runtime.circuit_breaker import CircuitBreaker
 from mnemic.types import Deadline
+from mnemic_models.openai_client import CallFailed, OpenAIClient, Trouble
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI

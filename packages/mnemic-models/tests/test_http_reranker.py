@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from mnemic.errors import InvalidInput, RerankerFailed
-from mnemic.providers.http_reranker import PROTOCOLS, HttpReranker, Protocol
 from mnemic.runtime.clock import SystemClock
+from mnemic_models.http_reranker import PROTOCOLS, HttpReranker, Protocol
 from mnemic_testing.clock import ManualClock
 from tests.scripted_reranker import ScriptedReranker, reranking
 

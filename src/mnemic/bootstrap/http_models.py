@@ -1,0 +1,40 @@
+"""Models over HTTP, whose clients are in mnemic-models, and a stand-in where that is not installed."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import ModuleType
+from typing import NoReturn
+
+from mnemic.errors import InvalidConfig
+from mnemic.types import Deadline, Prompt
+
+
+def over_http(module: str) -> ModuleType:
+    """Return the module of mnemic-models. Raises InvalidConfig (`invalid_config:openai`) where it is not installed."""
+    # By name and not by entry point: what gets the keys of the settings is a package of this repository, and no other.
+    name = f"mnemic_models.{module}"
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as missing:
+        if missing.name not in ("mnemic_models", name):
+            raise
+        raise _not_installed() from missing
+
+
+class AbsentCompleter:
+    """A language model whose calls raise InvalidConfig (`invalid_config:openai`)."""
+
+    def __init__(self, model: str) -> None:
+        self.model = model
+
+    async def complete(self, prompt: Prompt, *, deadline: Deadline) -> NoReturn:
+        """Refuse the call."""
+        raise _not_installed()
+
+    async def close(self) -> None:
+        """Close nothing."""
+
+
+def _not_installed() -> InvalidConfig:
+    return InvalidConfig("openai", hint="pip install 'mnemic[openai]'")

@@ -93,13 +93,8 @@ def load(text: str) -> Any:
         raise StoreCorrupt("json") from error
 
 
-def encode_memory(memory: Memory) -> str:
-    """Return `memory` as JSON, without its scope and its vector, which stores keep in columns."""
-    return dump(memory_fields(memory), "memory")
-
-
 def memory_fields(memory: Memory) -> dict[str, Any]:
-    """Return what `encode_memory` writes, as JSON data."""
+    """Return `memory` as JSON data, without its scope and its vector, which stores keep in columns."""
     fields: dict[str, Any] = {
         "memory_id": memory.memory_id,
         "kind": memory.kind,
@@ -121,11 +116,6 @@ def memory_fields(memory: Memory) -> dict[str, Any]:
     }
     fields |= {name: to_micros(getattr(memory, name)) for name in _TIMES}
     return {name: value for name, value in fields.items() if value is not None}
-
-
-def decode_memory(text: str, scope: Scope, vector: Vector | None) -> Memory:
-    """Return the memory of `encode_memory`. Raises StoreCorrupt where the text is not one."""
-    return memory_from(load(text), scope, vector)
 
 
 def memory_from(fields: dict[str, Any], scope: Scope, vector: Vector | None) -> Memory:

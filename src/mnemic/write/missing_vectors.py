@@ -64,11 +64,6 @@ class _Left:
     scope: Scope
 
 
-async def count_left(store: RecordStore, tenant: str) -> int:
-    """Return the number of memories of the tenant that wait for a vector. Raises StoreFailed."""
-    return len(await store.marks(tenant, _LEFT))
-
-
 async def embed_left(
     store: RecordStore, embedder: Embedder | None, *, actor: Actor, now: datetime, token: str | None = None
 ) -> tuple[int, int]:

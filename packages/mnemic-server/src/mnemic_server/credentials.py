@@ -33,7 +33,6 @@ from mnemic.unit_of_work import Mutation, Unit, commit
 COMMAND_LINE = "command line"
 """Actor of an act without a credential: somebody with access to the store itself."""
 KEYS_OF_A_TENANT = 10_000
-DEFAULT_TTL = timedelta(days=365)
 """Lifetime of a key where the request gives none."""
 USE_NOTED = timedelta(hours=1)
 """Precision of a key's last use: to write each use would cost a commit for each request."""

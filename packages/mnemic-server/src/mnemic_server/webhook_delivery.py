@@ -11,7 +11,7 @@ import json
 import logging
 import secrets
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -41,7 +41,6 @@ PAGE = 50
 """Lines of the audit that are read at a time, after which the progress is kept."""
 
 _log = logging.getLogger(__name__)
-Post = Callable[[str, dict[str, str], bytes], Awaitable[int]]
 
 
 @dataclass(slots=True, kw_only=True)

@@ -228,7 +228,7 @@ PLANTS = (
     Plant(
         row="S36",
         defect="a text is read on the event loop",
-        file="src/mnemic/kinds/structured.py",
+        file="packages/mnemic-structured/src/mnemic_structured/structured_memory.py",
         was="await asyncio.to_thread(lambda: [reader.read(text, sent_on=sent_on) for reader in readers])",
         now="[reader.read(text, sent_on=sent_on) for reader in readers]",
         tests=(f"{REST}/test_kinds.py",),

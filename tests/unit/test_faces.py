@@ -22,7 +22,6 @@ from mnemic.kinds.entity import EntityMemory
 from mnemic.kinds.episodic import EpisodicMemory
 from mnemic.kinds.persona import PersonaMemory
 from mnemic.kinds.short_term import ShortTermMemory
-from mnemic.kinds.structured import StructuredMemory
 from mnemic.runtime.sync_facade import verb
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.types import Actor, ContextBlock, SearchResult
@@ -35,6 +34,7 @@ from mnemic_client.memory import MemoryClient
 from mnemic_client.request_bodies import Context, Found
 from mnemic_client.structured import RemoteData
 from mnemic_server.app import create_app
+from mnemic_structured.structured_memory import StructuredMemory
 from mnemic_testing.embedder import WordEmbedder
 
 ROOT = Path(__file__).parents[2]

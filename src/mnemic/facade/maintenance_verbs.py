@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from mnemic.kinds.long_term import LongTermMemory
     from mnemic.kinds.persona import PersonaMemory
     from mnemic.kinds.short_term import ShortTermMemory
-    from mnemic.kinds.structured import StructuredMemory
     from mnemic.kinds.working import WorkingMemory
     from mnemic.maintain.consolidate import Consolidated, ConsolidationRules
     from mnemic.maintain.expiry_job import ExpiryReport, ExpiryRules
     from mnemic.maintain.health import Health
     from mnemic.maintain.reports import MaintenanceReport
     from mnemic.types import Forgotten
+    from mnemic_structured.structured_memory import StructuredMemory
 
 
 class KindsAndUpkeep(Face[M]):

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cached_property
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from mnemic.kinds.view import KindView
+from mnemic.plugins.extras import brought_by
 from mnemic.runtime.sync_facade import Ground, M, awaited, verb
 from mnemic.types import Actor, Candidate, Kind, Level, Memory, Message, Outcome, WriteReceipt
 from mnemic.types.catalog import CATALOG, Home, kind_of
@@ -22,8 +24,8 @@ if TYPE_CHECKING:
     from mnemic.kinds.profile import Profile
     from mnemic.kinds.retrieval import Retrieved
     from mnemic.kinds.short_term import ShortTermMemory
-    from mnemic.kinds.structured import StructuredMemory
     from mnemic.kinds.working import WorkingMemory
+    from mnemic_structured.structured_memory import StructuredMemory
 
 
 class SevenKinds(KindView[M]):
@@ -84,10 +86,11 @@ class SevenKinds(KindView[M]):
 
     @cached_property
     def structured(self) -> StructuredMemory[M]:
-        """Data of a known shape."""
-        from mnemic.kinds.structured import StructuredMemory
-
-        return StructuredMemory(self._engine, self._actor, self.ground)
+        """Data of a known shape. Raises MissingExtra (`missing_extra:structured`)."""
+        with brought_by("structured"):
+            package = import_module("mnemic_structured.structured_memory")
+        made: StructuredMemory[M] = package.StructuredMemory(self._engine, self._actor, self.ground)
+        return made
 
     @verb
     async def add(

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from mnemic.kinds.structured import StructuredMemory
 from mnemic_models.openai_completer import OpenAICompleter
+from mnemic_structured.structured_memory import StructuredMemory
 from mnemic_testing.scripted_model import ScriptedModelServer
 from mnemic_travel import plugin
 from tests.unit.server.conftest import Running

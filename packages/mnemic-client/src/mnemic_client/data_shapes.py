@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
-from mnemic.extract.structured.schema import Schema
-from mnemic.extract.structured.shape import Shape
-from mnemic.kinds.structured import StructuredMemory
 from mnemic.runtime.portal import Portal
 from mnemic.runtime.sync_facade import Awaited, awaited
 from mnemic.types import Actor
 from mnemic_client.engine import RemoteEngine
 from mnemic_client.opening import AsyncClient
 from mnemic_client.remote import Remote
+from mnemic_structured.schema import Schema
+from mnemic_structured.shape import Shape
+from mnemic_structured.structured_memory import StructuredMemory
 
 
 def kept_at(remote: Remote) -> StructuredMemory[Awaited]:

@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
 from mnemic.maintain.export import from_dict
+from mnemic.plugins.extras import brought_by
 from mnemic.runtime.sync_facade import Awaited, M, verb
 from mnemic.types import Memory, Origin, WriteReceipt
 from mnemic_client.kinds import RemoteView
@@ -15,12 +16,12 @@ from mnemic_client.request_bodies import at as place_of
 from mnemic_client.request_bodies import iso, lower, memories, receipts
 
 if TYPE_CHECKING:
-    from mnemic.extract.structured.shape import Shape
-    from mnemic.kinds.structured import StructuredMemory
+    from mnemic_structured.shape import Shape
+    from mnemic_structured.structured_memory import StructuredMemory
 
 
 class RemoteData(RemoteView[M]):
-    """Data of known shapes; see `mnemic.kinds.structured`.
+    """Data of known shapes; see `mnemic_structured.structured_memory`.
 
     The service checks data of its own shapes. A shape that is defined here stays here, as with a file: this program
     checks and merges the data, and the service keeps it as it keeps every memory.
@@ -109,4 +110,5 @@ class RemoteData(RemoteView[M]):
 
 def _shaping() -> Any:
     """Shapes and their schemas, which need `mnemic[structured]`: loaded where a shape is used here, and only there."""
-    return import_module("mnemic_client.data_shapes")
+    with brought_by("structured"):
+        return import_module("mnemic_client.data_shapes")

@@ -23,11 +23,11 @@ from pathlib import Path
 from typing import Any
 
 from mnemic.errors import InvalidInput
-from mnemic.extract.structured.shape import field_at
 from mnemic_eval.conditions import conditions
 from mnemic_eval.outcome import SEED, SPLITS
 from mnemic_eval.progress import Progress, silent
 from mnemic_eval.samples import counted, files, half, json_list, share
+from mnemic_structured.shape import field_at
 from mnemic_travel.airport_table import airport_table
 from mnemic_travel.airports import Airports
 from mnemic_travel.document import document_of

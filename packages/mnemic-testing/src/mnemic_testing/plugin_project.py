@@ -119,6 +119,7 @@ def _filled(template: str, name: str, kind: str) -> str:
         target=target,
         tried=_tried(name, kind),
         version=version("mnemic"),
+        needed="mnemic-structured" if kind == "documents" else "mnemic",
     )
 
 

@@ -10,9 +10,6 @@ from fastapi import APIRouter, Path, Query
 
 from mnemic.entrypoints.wire import memory_dict, receipt_dict
 from mnemic.errors import InvalidInput
-from mnemic.extract.structured.schema import Problem, Schema
-from mnemic.extract.structured.shape import Shape
-from mnemic.kinds.structured import StructuredMemory
 from mnemic.runtime.sync_facade import Awaited, awaited
 from mnemic.types import Actor, Origin
 from mnemic_server.access import Reading, TheService, Writing
@@ -20,6 +17,9 @@ from mnemic_server.kind_request_bodies import DataWanted, NewData, StructuredTex
 from mnemic_server.kind_response_bodies import DataAnswer, ShapesAnswer
 from mnemic_server.parsed_body_route import Parsed
 from mnemic_server.response_bodies import MemoriesAnswer, ReceiptsAnswer, answering
+from mnemic_structured.schema import Problem, Schema
+from mnemic_structured.shape import Shape
+from mnemic_structured.structured_memory import StructuredMemory
 
 router = APIRouter(prefix="/v1/structured", tags=["kinds"], route_class=Parsed)
 

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from mnemic.errors import InvalidConfig, InvalidInput, MissingExtra, ModelInvalidSchema, NotSupported
-from mnemic.extract.structured.schema import Schema
-from mnemic.extract.structured.shape import Shape
-from mnemic.kinds.structured import StructuredMemory
 from mnemic.runtime.sync_facade import awaited
 from mnemic.types import Origin, Outcome
 from mnemic_models.openai_completer import OpenAICompleter
+from mnemic_structured.schema import Schema
+from mnemic_structured.shape import Shape
+from mnemic_structured.structured_memory import StructuredMemory
 from mnemic_testing.scripted_model import ScriptedModelServer
 from tests.unit.kinds.conftest import ANA, BEN, House
 

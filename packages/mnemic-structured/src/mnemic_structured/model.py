@@ -9,12 +9,12 @@ from typing import Any
 
 from mnemic.errors import InvalidInput, ModelInvalidSchema
 from mnemic.extract.grounding import Folded
-from mnemic.extract.structured.schema import Schema
-from mnemic.extract.structured.shape import Shape
 from mnemic.policy.proposal_check import parse_json
 from mnemic.ports import Completer
 from mnemic.prompts import fields_prompt
 from mnemic.types import Deadline
+from mnemic_structured.schema import Schema
+from mnemic_structured.shape import Shape
 
 MAX_TEXT_CHARS = 32_768
 MAX_FOUND = 50

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemic.extract.structured.merge import merge
+from mnemic_structured.merge import merge
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemic.extract.structured.schema import Schema
-from mnemic.extract.structured.shape import MOST_DAYS, Shape
 from mnemic.types import Kind, Memory
 from mnemic.types.facets import ANY, MOST_FACETS, facets_of, has_facets
+from mnemic_structured.schema import Schema
+from mnemic_structured.shape import MOST_DAYS, Shape
 from mnemic_testing.record_store import memory
 
 FIELDS = ("a", "b.c", "at")

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemic.errors import InvalidConfig, InvalidInput
-from mnemic.extract.structured.schema import Schema
+from mnemic_structured.schema import Schema
 
 scalars = st.none() | st.booleans() | st.integers(-5, 5) | st.sampled_from([0.5, 2.0, "", "a", "ab", "abc"])
 data = st.recursive(

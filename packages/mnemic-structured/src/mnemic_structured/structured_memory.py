@@ -9,13 +9,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from mnemic.errors import InvalidInput, NotSupported, VersionConflict
-from mnemic.extract.structured.documents import DocumentReader, installed_readers, no_reader, package_missing
-from mnemic.extract.structured.model import fields_by_model
-from mnemic.extract.structured.schema import Schema
-from mnemic.extract.structured.shape import Shape
 from mnemic.kinds.view import KindView
 from mnemic.runtime.sync_facade import Ground, M, verb
 from mnemic.types import Actor, Candidate, Deadline, Kind, Memory, Origin, Source, WriteReceipt
+from mnemic_structured.documents import DocumentReader, installed_readers, no_reader, package_missing
+from mnemic_structured.model import fields_by_model
+from mnemic_structured.schema import Schema
+from mnemic_structured.shape import Shape
 
 if TYPE_CHECKING:
     from mnemic.engine import MemoryEngine

@@ -11,12 +11,12 @@ from itertools import product
 from typing import Any
 
 from mnemic.errors import InvalidInput
-from mnemic.extract.structured.iso_times import comparable
-from mnemic.extract.structured.merge import merge
-from mnemic.extract.structured.person_names import may_be_one, person_words
-from mnemic.extract.structured.schema import Schema
 from mnemic.types.conditions import accepts, check_conditions
 from mnemic.types.facets import day_facet, undated_facet, value_facet
+from mnemic_structured.iso_times import comparable
+from mnemic_structured.merge import merge
+from mnemic_structured.person_names import may_be_one, person_words
+from mnemic_structured.schema import Schema
 
 MOST_DAYS = 62
 """The longest span of days that is looked up day by day; a longer one is looked through."""

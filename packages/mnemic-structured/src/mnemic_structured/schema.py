@@ -14,14 +14,12 @@ from dataclasses import InitVar, dataclass, field
 from datetime import date, datetime, time
 from typing import Any
 
-from mnemic.errors import InvalidConfig, InvalidInput
-from mnemic.plugins.extras import brought_by
+from jsonschema import Draft202012Validator, FormatChecker
+from jsonschema.exceptions import SchemaError, ValidationError
+from jsonschema.validators import extend
+from referencing import Registry
 
-with brought_by("structured"):
-    from jsonschema import Draft202012Validator, FormatChecker
-    from jsonschema.exceptions import SchemaError, ValidationError
-    from jsonschema.validators import extend
-    from referencing import Registry
+from mnemic.errors import InvalidConfig, InvalidInput
 
 MAX_DEPTH = 32
 _ANNOTATIONS = frozenset({

@@ -8,8 +8,8 @@ from functools import cache
 from typing import Any, Protocol
 
 from mnemic.errors import MissingExtra
-from mnemic.extract.structured.shape import Shape
 from mnemic.plugins import names, plugin
+from mnemic_structured.shape import Shape
 
 _BROUGHT_BY = dict.fromkeys(
     "BusReservation EventReservation FlightReservation FoodEstablishmentReservation LodgingReservation "

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cached_property
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from mnemic.kinds.view import KindView
-from mnemic.plugins.extras import brought_by
 from mnemic.runtime.sync_facade import Ground, M, awaited, verb
 from mnemic.types import Actor, Candidate, Kind, Level, Memory, Message, Outcome, WriteReceipt
 from mnemic.types.catalog import CATALOG, Home, kind_of
@@ -87,6 +85,10 @@ class SevenKinds(KindView[M]):
     @cached_property
     def structured(self) -> StructuredMemory[M]:
         """Data of a known shape. Raises MissingExtra (`missing_extra:structured`)."""
+        from importlib import import_module
+
+        from mnemic.plugins.extras import brought_by
+
         with brought_by("structured"):
             package = import_module("mnemic_structured.structured_memory")
         made: StructuredMemory[M] = package.StructuredMemory(self._engine, self._actor, self.ground)

@@ -62,6 +62,8 @@ def test_without_a_model_one_sees_what_it_would_be_shown(mnemic: Call) -> None:
     assert result.exit_code == 0
     assert "no language model is configured" in result.stderr
     assert "shown       The cat is called Miso." in result.stdout
+    (kept,) = (line for line in result.stdout.splitlines() if line.startswith("  remembered  created"))
+    assert kept.split()[2:4] == ["home_city", "Oslo"]
     assert "Rome" not in mnemic("list").stdout
     assert "Oslo" in mnemic("list").stdout
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import signal
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
 
-from tests.service import Served, run, serving
+from tests.service import MNEMIC, Served, run, serving
 
 
 @pytest.fixture
@@ -92,6 +94,22 @@ def test_others_are_not_served_without_authentication(tmp_path: Path, words: lis
     refused = run(tmp_path, *words)
     assert refused.returncode == 3
     assert reason in refused.stderr
+
+
+def test_it_says_where_the_console_is_and_that_nobody_can_sign_in_yet(tmp_path: Path) -> None:
+    command = [*MNEMIC, "serve", "--port", "0", "--store", str(tmp_path / "s.db"), "--user", "ana"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stderr is not None
+            lines: list[str] = []
+            for line in iter(process.stderr.readline, ""):
+                lines.append(line)
+                if "the console is at" in line:
+                    break
+        finally:
+            process.kill()
+    assert any("nobody can sign in yet: mnemic apikeys create" in line and "--for-user ana" in line for line in lines)
+    assert re.search(r"http://127\.0\.0\.1:\d+/console", lines[-1])
 
 
 def test_top_shows_how_it_goes_to_an_operator(served: Served) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from functools import partial
@@ -224,10 +225,16 @@ async def require_safe(settings: Settings, service: ServiceSettings, *, opened: 
         return
     if opened:
         raise InvalidConfig("service_host", hint="without authentication the service listens at 127.0.0.1 only")
-    if service.jwks is None:
-        async with build_engine(settings) as engine:
-            if not await ApiKeys(engine.store, SystemClock()).any():
-                raise InvalidConfig("service_keys", hint="make a key first: mnemic apikeys create --role admin")
+    if not await can_sign_in(settings, service):
+        raise InvalidConfig("service_keys", hint="make a key first: mnemic apikeys create --role admin")
+
+
+async def can_sign_in(settings: Settings, service: ServiceSettings) -> bool:
+    """Return True if there is a provider or at least one API key."""
+    if service.jwks is not None:
+        return True
+    async with build_engine(settings) as engine:
+        return await ApiKeys(engine.store, SystemClock()).any()
 
 
 ACCEPTED_AT_ONCE = 16
@@ -248,11 +255,18 @@ class _Draining(uvicorn.Server):
         for listening in (one for server in self.servers for one in server.sockets):
             with socket(fileno=os.dup(listening.fileno())) as same:
                 same.listen(WAITING)
+                _say_where(*same.getsockname()[:2])
         keep_what_lasts()
 
     async def shutdown(self, sockets: list[socket] | None = None) -> None:
         self._streams.stopping.set()
         await super().shutdown(sockets)
+
+
+def _say_where(host: str, port: int) -> None:
+    address = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    said = "the console is at %s/console, the reference of the API at %s/docs"
+    logging.getLogger("mnemic.service").info(said, address, address)
 
 
 def serve(settings: Settings, service: ServiceSettings, *, open_to: Principal | None = None) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ from mnemic.entrypoints.cli.failures import complain
 from mnemic.entrypoints.cli.memory_requests import carried_out, outcome
 from mnemic.entrypoints.cli.shared_options import Given, Opened
 from mnemic.entrypoints.cli.terminal import at_terminal, json_text, note, say
-from mnemic.entrypoints.cli.views import capture_text, label, report_dict
+from mnemic.entrypoints.cli.views import capture_text, label, report_dict, written_words
 
 if TYPE_CHECKING:
     from mnemic.engine import MemoryEngine
@@ -34,6 +34,7 @@ class Turn:
     answer: str | None
     report: RunReport
     failed: str | None = None
+    words: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the turn as JSON data."""
@@ -67,7 +68,7 @@ class Conversation:
             self.said.append({"role": "assistant", "content": answer})
             heard.append(Message(role="assistant", content=answer, session=actor.session))
         await engine.record(heard, actor=actor)
-        return Turn(message, block, answer, report, failed)
+        return Turn(message, block, answer, report, failed, await written_words(report, engine, actor))
 
     async def _answer(self, engine: MemoryEngine, block: ContextBlock, message: str) -> str | None:
         """Return the model's answer; None without a model. Raises ModelFailed, also for an answer of another shape."""
@@ -141,7 +142,7 @@ def _show(given: Given, opened: Opened, turn: Turn, *, quiet: bool) -> None:
             say(f"  shown       {label(hit.memory, 100)}")
         if not turn.block.hits:
             say(f"  shown       nothing ({turn.block.reason or 'nothing that helps'})")
-        for line in capture_text(turn.report).splitlines():
+        for line in capture_text(turn.report, said=turn.message, contents=turn.words).splitlines():
             say(f"  remembered  {line}")
     for request in turn.report.asked:
         done = carried_out(opened.call, request)

@@ -12,7 +12,8 @@ from mnemic.entrypoints.wire import hit_dict, memory_dict, receipt_dict, result_
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from mnemic.types import Hit, Memory, WriteReceipt
+    from mnemic.engine import MemoryEngine
+    from mnemic.types import Actor, Hit, Memory, WriteReceipt
     from mnemic.types.trace import RunReport
 
 CONTENT_WIDTH = 160
@@ -146,6 +147,13 @@ def capture_text(report: RunReport, *, said: str = "", contents: Mapping[str, st
     rows += [["asked", one.kind, "", f"{one.subject} ({counted(len(one.memory_ids))})".strip()] for one in report.asked]
     nothing = "nothing to remember" if report.status == "ok" else "nothing was remembered"
     return table(_filled(rows)) if rows else nothing
+
+
+async def written_words(report: RunReport, engine: MemoryEngine, actor: Actor) -> dict[str, str]:
+    """Return the content of each memory that the turn wrote, by `memory_id`."""
+    written = [one.memory_id for one in report.receipts if one.memory_id is not None]
+    found = [await engine.get(memory_id, actor=actor) for memory_id in written]
+    return {memory.memory_id: memory.content for memory in found if memory is not None}
 
 
 def _spoken(said: str, span: tuple[int, int] | None) -> str:

@@ -20,6 +20,7 @@ from mnemic.entrypoints.cli.views import (
     receipt_dict,
     receipt_text,
     report_dict,
+    written_words,
 )
 
 if TYPE_CHECKING:
@@ -100,9 +101,7 @@ def capture_(given: Given, message: str, sent_at: datetime | None, idempotency_k
 
         said = Message(role="user", content=text, session=actor.session, sent_at=sent_at)
         captured = await engine.capture(said, actor=actor, idempotency_key=idempotency_key)
-        written = [one.memory_id for one in captured.receipts if one.memory_id is not None]
-        found = [await engine.get(memory_id, actor=actor) for memory_id in written]
-        return captured, {memory.memory_id: memory.content for memory in found if memory is not None}
+        return captured, await written_words(captured, engine, actor)
 
     report, contents = given.with_engine(work, creates=True)
     done = [carried_out(given.with_engine, request, yes=yes) for request in report.asked]

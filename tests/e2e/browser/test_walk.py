@@ -33,8 +33,11 @@ async def test_sign_in_remember_find_ask_why_and_erase(browser: Browser, first_d
     address, key = first_day
     context = await browser.new_context(base_url=address, accept_downloads=True)
     page = await context.new_page()
+    logged: list[str] = []
+    page.on("console", lambda said: logged.append(said.text) if said.type == "error" else None)
     await page.goto("/")
     await page.get_by_label("API key").fill(key)
+    assert logged == []
     await page.get_by_role("button", name="Sign in").click()
 
     await expect(page.get_by_text("Nothing remembered yet")).to_be_visible()

@@ -167,6 +167,8 @@ async def test_a_session_ends_after_its_time(running: Running) -> None:
     running.clock.advance(LASTS - timedelta(seconds=1))
     assert (await running.client.get("/console/session")).status_code == 200
     running.clock.advance(timedelta(seconds=1))
+    probed = await running.client.get("/console/session?probe=true")
+    assert (probed.status_code, probed.content) == (204, b"")
     assert (await running.client.get("/console/session")).status_code == 401
 
 

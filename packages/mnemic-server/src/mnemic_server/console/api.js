@@ -86,12 +86,8 @@ export function listen(path, name, listener, state) {
 
 /** Whom this browser has signed in as, or null. */
 export async function session() {
-  try {
-    return kept(await call("GET", "/console/session", { quiet: true }));
-  } catch (problem) {
-    if (problem instanceof Problem && problem.status === 401) return null;
-    throw problem;
-  }
+  const who = await call("GET", "/console/session", { query: { probe: true }, quiet: true });
+  return who === null ? null : kept(who);
 }
 
 /** Exchange an API key for a session; the key is kept nowhere here. @param {string} apiKey */

@@ -62,10 +62,17 @@ async def front() -> str:
     return "/console"
 
 
-@router.get("/console/session")
-async def who(request: Request, service: AnyService) -> dict[str, Any]:
-    """Return the user this browser has signed in as, and the token that its changes must carry. Refuses with 401."""
-    principal = await principal_of(request, service)
+@router.get("/console/session", response_model=None)
+async def who(request: Request, service: AnyService, *, probe: bool = False) -> dict[str, Any] | Response:
+    """Return the user this browser has signed in as, and the token that its changes must carry. Refuses with 401; to a
+    page that only probes for a session, it answers 204 instead, which no browser logs as an error.
+    """
+    try:
+        principal = await principal_of(request, service)
+    except Refused as refused:
+        if probe and refused.status == HTTPStatus.UNAUTHORIZED:
+            return Response(status_code=HTTPStatus.NO_CONTENT)
+        raise
     session = await service.sessions.find(session_cookie(request, secure=is_secure(request, service)))
     return _seen(principal, service, session.csrf_token if session else None, signed_in=session is not None)
 

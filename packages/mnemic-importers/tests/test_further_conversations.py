@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
+from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,8 @@ from mnemic.stores.inprocess import InProcessStore
 from mnemic.types import Actor, Candidate, Memory, Message, Status
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
+
+GOLDEN = Path(__file__).parent / "golden"
 
 
 def read(path: Path, **given: Any) -> list[Item]:
@@ -298,7 +301,7 @@ def test_graphiti_keeps_when_a_fact_was_true(tmp_path: Path) -> None:
 
 def test_edges_of_the_real_graphiti() -> None:
     """`EntityEdge.model_dump_json()` of graphiti-core 0.31.2, an edge a line."""
-    items = read(Path(__file__).parent / "golden" / "graphiti-core-0.31.2.jsonl")
+    items = read(GOLDEN / "graphiti-core-0.31.2.jsonl")
     then, today, tea = memories(items)
     assert [one.content for one in (then, today, tea)] == [
         "Ana lives in Oslo.",
@@ -309,6 +312,35 @@ def test_edges_of_the_real_graphiti() -> None:
     assert (then.valid_from, then.valid_to) == (datetime(2020, 1, 1, tzinfo=UTC), datetime(2025, 2, 1, tzinfo=UTC))
     assert (today.created_at, today.data["sure"]) == (datetime(2025, 3, 2, 12, tzinfo=UTC), True)
     assert {one.memory_id[-1] for one in (then, today, tea)} == {"1", "2", "3"}
+    assert problems(items) == []
+
+
+def test_edges_of_the_real_client_of_zep() -> None:
+    """`Edge.json()` of zep-cloud 4.0.1, an edge a line: 20 facts of one user, every fifth no longer true."""
+    items = read(GOLDEN / "zep-cloud-4.0.1.jsonl")
+    facts = memories(items)
+    assert {one.conversation for one in items} == {"5f7c8ec7-0000-4000-8000-000000000385"}
+    assert [one.memory_id for one in facts] == [f"5f7c8ec7-0000-4000-8000-{number:012x}" for number in range(20)]
+    assert [number for number, one in enumerate(facts) if one.status is Status.SUPERSEDED] == [0, 5, 10, 15]
+    ended, true = facts[5], facts[6]
+    assert (ended.valid_from, ended.valid_to) == (datetime(2024, 1, 6, tzinfo=UTC), datetime(2025, 2, 1, tzinfo=UTC))
+    assert (true.created_at, true.valid_to) == (datetime(2025, 3, 7, 12, tzinfo=UTC), None)
+    assert (true.data["pier"], true.data["graphiti"]["target_node_name"]) == (6, "boat 6")
+    assert problems(items) == []
+
+
+def test_memories_of_the_real_tools_of_langmem() -> None:
+    """What the tools of langmem 0.0.30 wrote for two users: 65 created, ten corrected, three deleted."""
+    items = read(GOLDEN / "langmem-0.0.30.jsonl")
+    told = [json.loads(line) for line in (GOLDEN / "langmem-0.0.30.jsonl").read_text(encoding="utf-8").splitlines()]
+    found = {one.memory_id: one for one in memories(items)}
+    assert len(found) == len(told) == 62
+    for item in told:
+        memory = found[item["key"]]
+        assert memory.content == item["value"]["content"]
+        assert memory.created_at == datetime.fromisoformat(item["created_at"])
+        assert memory.updated_at == datetime.fromisoformat(item["updated_at"])
+    assert Counter(one.conversation for one in items) == {"memories/ana": 57, "memories/ben": 5}
     assert problems(items) == []
 
 

@@ -19,6 +19,9 @@ from mnemic.maintain.archive import ArchivedMemory
 from mnemic_importers.entries import entry, mapping
 from mnemic_importers.foreign_memory import brought, first_moment
 
+_OWNERS = ("group_id", "user_uuid", "graph_uuid")
+_KEPT = ("name", *_OWNERS, "source_node_uuid", "source_node_name", "target_node_uuid", "target_node_name")
+
 
 def recognises(value: Mapping[str, Any]) -> bool:
     """Return True if `value` is a fact, or holds edges that are."""
@@ -46,8 +49,9 @@ def items(found: Iterator[Record], name: str) -> Iterator[Item]:
 
 
 def _whose(value: Any, name: str) -> str:
-    group = value.get("group_id") if isinstance(value, Mapping) else None
-    return group if isinstance(group, str) and group else name
+    """Return the group of an edge (Graphiti), or its user or graph (Zep)."""
+    named = [value.get(key) for key in _OWNERS] if isinstance(value, Mapping) else []
+    return next((one for one in named if isinstance(one, str) and one), name)
 
 
 def _memory(value: Any) -> ArchivedMemory:
@@ -56,7 +60,7 @@ def _memory(value: Any) -> ArchivedMemory:
     if not fact or not fact.strip() or given is None:
         raise InvalidInput("memory:fact", hint="expected an object with uuid and fact")
     about = {"id": given}
-    for name in ("name", "group_id", "source_node_uuid", "target_node_uuid"):
+    for name in _KEPT:
         if isinstance(edge.get(name), str) and edge[name]:
             about[name] = edge[name]
     attributes = edge.get("attributes")

@@ -84,7 +84,7 @@ class Settings:
         "durable: an acknowledged write survives power loss. fast: may lose the last moments.",
         read=one_of("durable", "fast"),
     )
-    tenant: str = setting("default", "The tenant whose memories are used where none is named.")
+    tenant: str = setting("default", "Tenant whose memories are used if none is named.")
     policy: Path | None = setting(None, "Policy file (TOML or JSON): keys, scopes, rules. Default: any key.", read=path)
     key_file: Path | None = setting(
         None, "File of the master key; `mnemic keys init` makes one. Default: nothing is sealed.", read=path
@@ -92,13 +92,15 @@ class Settings:
     key_folder: Path | None = setting(
         None, "Folder of the data keys, to be backed up apart from the store. Default: KEY_FILE.d", read=path
     )
-    seal: bool = setting(False, "Seal what memories say with their subject's data key; needs KEY_FILE.", read=switch)
+    seal: bool = setting(
+        False, "Encrypt the contents of memories with their subject's data key; needs KEY_FILE.", read=switch
+    )
     personas: Path | None = setting(
         None, "Folder with a profile for each agent: AGENT.json, AGENT.toml or AGENT.yaml.", read=path
     )
     preference_bias: bool = setting(False, "Give preference keys a bonus so that they reach the top.", read=switch)
     trusted_keys: frozenset[str] | None = setting(
-        None, "Sensitive keys of the policy that may be written from chat (JSON list).", read=words
+        None, "Sensitive keys of the policy that a chat may write (JSON list).", read=words
     )
     granted_levels: frozenset[str] | None = setting(
         None, "Scope levels in use now (JSON list). Default: those of the policy file, else user.", read=words
@@ -113,7 +115,7 @@ class Settings:
     near_duplicate: float = setting(
         0.92, "Cosine above which two memories may be merged.", read=number(above=0, most=1)
     )
-    conflict: float = setting(0.85, "Cosine above which opposite claims are flagged.", read=number(above=0, most=1))
+    conflict: float = setting(0.85, "Cosine above which opposite statements are flagged.", read=number(above=0, most=1))
     embedder: str = setting(
         "minilm",
         "minilm: in this process. multilingual, fastembed, cohere, voyage, gemini, bedrock, azure, ollama: with that "
@@ -163,18 +165,20 @@ class Settings:
     api_key: Secret | None = setting(None, "Key for that server.", read=secret, names=("MNEMIC_API_KEY", _OPENAIS_KEY))
     api_key_file: Path | None = setting(None, "File with the key for that server.", read=path)
     background: bool = setting(
-        False, "Chat turns record messages and go on; they are read for what to remember afterwards.", read=switch
+        False, "Chat turns only record messages; facts are extracted afterwards, in the background.", read=switch
     )
     extractor: str = setting(
         "auto",
-        "Reader of messages: auto (the language model where there is one, else rules), rules, or a plug-in.",
+        "Reader of messages: auto (the language model if one is configured, else rules), rules, or a plug-in.",
         read=one_of_or_plugin("extractors", "auto", "rules"),
     )
     wishes: str | None = setting(
-        None, "What the language model shall keep of messages or leave out, in a few sentences."
+        None, "What the language model should keep from messages or leave out, in a few sentences."
     )
     categories: frozenset[str] | None = setting(
-        None, "What it may call a memory (JSON list). Default: preference, instruction, fact ...", read=words
+        None,
+        "Categories that it may give to memories (JSON list). Default: preference, instruction, fact ...",
+        read=words,
     )
     model_timeout_seconds: float = setting(
         60,

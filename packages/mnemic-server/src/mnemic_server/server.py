@@ -51,8 +51,8 @@ class ServiceSettings(BaseSettings):
 
     host: str = Field(default="127.0.0.1", description="Address to listen at.")
     port: int = Field(default=8377, ge=0, le=65_535, description="Port to listen at; 0 takes a free one.")
-    issuer: str | None = Field(default=None, description="Issuer of the OpenID provider whose tokens are believed.")
-    audience: str | None = Field(default=None, description="Audience that those tokens must name.")
+    issuer: str | None = Field(default=None, description="Issuer of the OpenID provider whose tokens are accepted.")
+    audience: str | None = Field(default=None, description="Audience that those tokens must contain.")
     jwks: str | None = Field(
         default=None,
         description="That provider's public keys (JWKS): a file, or an https address to fetch them from.",
@@ -60,70 +60,74 @@ class ServiceSettings(BaseSettings):
     user_claim: str = Field(default="sub", description="The claim of those tokens that names the user.")
     tenant_claim: str = Field(default="tenant", description="The claim that names the tenant.")
     default_tenant: str | None = Field(
-        default=None, description="Tenant of those tokens that name none. Default: the service's own."
+        default=None, description="Tenant of tokens that name none. Default: the service's own."
     )
     roles_claim: str = Field(default="roles", description="The claim that lists the roles.")
     client_id: str | None = Field(
-        default=None, description="What that provider knows the console as: people may then sign in there."
+        default=None, description="Client ID of the console at that provider; with it, people can sign in there."
     )
-    client_secret: SecretStr | None = Field(default=None, description="The secret of that client, if it has one.")
+    client_secret: SecretStr | None = Field(default=None, description="Secret of that client, if it has one.")
     client_secret_file: Path | None = Field(default=None, description="File with that secret.")
     url: str | None = Field(
         default=None,
-        description="Address under which browsers reach the service behind a proxy; the provider leads back there.",
+        description="Address at which browsers reach the service behind a proxy; the provider redirects there.",
     )
     cors_origins: str = Field(
         default="",
         description="Origins whose pages may call the service, separated by commas, such as https://app.example.com. "
-        "They show a credential of their own; the console's session does not count for them. Default: none.",
+        "Their calls need a credential; the console's session does not apply to them. Default: none.",
     )
     scope: str = Field(default="openid", description="Scopes that a sign-in asks for.")
     sign_out_there: bool = Field(
-        default=True, description="Signing out of the console is signing out at the provider, where it offers that."
+        default=True, description="Signing out of the console also signs out at the provider, if it supports that."
     )
     max_bytes: int = Field(default=2 * 1024 * 1024, ge=1024, description="Largest body of a request, in bytes.")
-    seconds: float = Field(default=30.0, gt=0, description="Longest time until a request is answered, in seconds.")
-    at_once: int = Field(default=64, ge=1, description="Requests answered at the same time; more are asked to wait.")
+    seconds: float = Field(default=30.0, gt=0, description="Longest time to answer a request, in seconds.")
+    at_once: int = Field(default=64, ge=1, description="Requests answered at the same time; further ones have to wait.")
     models_at_once: int = Field(
         default=32,
         ge=1,
-        description="Requests besides those that may wait for a language model (capture, runs, imports).",
+        description="Further requests that may wait for a language model (capture, runs, imports).",
     )
-    per_second: float = Field(default=50.0, gt=0, description="Requests a second of one credential.")
-    tenant_per_second: float = Field(default=500.0, gt=0, description="Requests a second of one tenant.")
+    per_second: float = Field(default=50.0, gt=0, description="Requests per second of one credential.")
+    tenant_per_second: float = Field(default=500.0, gt=0, description="Requests per second of one tenant.")
     connections: int = Field(
-        default=4096, ge=8, description="Open connections; at most half of the files that the process may open."
+        default=4096, ge=8, description="Open connections; at most half of the process's limit of open files."
     )
     address_connections: int = Field(default=256, ge=8, description="Open connections of one address.")
     proxies: str = Field(
         default="127.0.0.1,::1",
-        description="Addresses of proxies, separated by commas. Their X-Forwarded-For and -Proto are believed, and the "
-        "limit for one address is not theirs.",
+        description="Addresses of proxies, separated by commas. Their X-Forwarded-For and -Proto are trusted, and the "
+        "limit for one address does not apply to them.",
     )
-    head_seconds: float = Field(default=10.0, gt=0, description="Longest time for the head of a request, in seconds.")
+    head_seconds: float = Field(
+        default=10.0, gt=0, description="Longest time to receive the head of a request, in seconds."
+    )
     body_seconds: float = Field(
-        default=10.0, gt=0, description="Longest time for its body, in seconds, and one more for each 64 KiB."
+        default=10.0, gt=0, description="Longest time to receive its body, in seconds, plus one second for each 64 KiB."
     )
     reading_seconds: float = Field(
         default=30.0,
         gt=0,
-        description="Longest time in which a caller takes nothing of what it is answered, in seconds.",
+        description="Longest time in which a caller reads nothing of its response, in seconds.",
     )
     keep_alive_seconds: int = Field(
         default=75,
         ge=1,
-        description="Longest time that a connection is kept for a next request. Keep it longer than a proxy or client "
-        "keeps its end, which would send a request into a connection that is being closed.",
+        description="Longest time that an idle connection stays open. Choose it longer than that of the proxy or "
+        "client, so that no request is sent into a connection that is being closed.",
     )
     private_webhooks: bool = Field(
         default=False,
-        description="Webhooks may lead to private addresses, such as those of the service's own network, and without "
-        "TLS. Default: to public ones by https only.",
+        description="Allow webhooks to private addresses, such as those of the service's own network, and without TLS. "
+        "Default: public addresses over https only.",
     )
-    log: Literal["text", "json"] = Field(default="text", description="Form of the log on standard error.")
-    log_requests: bool = Field(default=False, description="A line for every request, not for slow ones only.")
-    slow_ms: float = Field(default=1000.0, gt=0, description="A request that took so long is logged.")
-    drain_seconds: int = Field(default=20, ge=0, description="Time that running requests have when it stops.")
+    log: Literal["text", "json"] = Field(default="text", description="Format of the log on standard error.")
+    log_requests: bool = Field(default=False, description="Log every request, not only slow ones.")
+    slow_ms: float = Field(default=1000.0, gt=0, description="Requests that take longer, in milliseconds, are logged.")
+    drain_seconds: int = Field(
+        default=20, ge=0, description="Seconds for running requests to finish when the service stops."
+    )
 
     @classmethod
     def load(cls, **overrides: object) -> ServiceSettings:

@@ -18,18 +18,22 @@ SHARES = frozenset({"graph"})
 """Lists whose scores are shares already, 0 to 1: the best of such a list may be worth little."""
 
 
-def normalised(entries: Sequence[Scored], *, from_zero: bool) -> list[float]:
+def normalised(entries: Sequence[Scored], *, from_zero: bool) -> Sequence[float]:
     """Scores mapped so that the best is 1: from zero for scores that mean something at zero (BM25), else from the
     list's own lowest (cosines, times). Equal scores map to 1.
     """
-    if not entries:
+    return _shares([entry.score for entry in entries], from_zero=from_zero)
+
+
+def _shares(scores: Sequence[float], *, from_zero: bool) -> Sequence[float]:
+    if not scores:
         return []
-    scores = [entry.score for entry in entries]
     low, high = (0.0 if from_zero else min(scores)), max(scores)
     # Equal scores would divide by zero; none of them is better than another.
     if high - low <= 1e-12:
         return [1.0] * len(scores)
-    return [(score - low) / (high - low) for score in scores]
+    span = high - low
+    return [(score - low) / span for score in scores]
 
 
 WEAK = 0.2
@@ -56,12 +60,14 @@ def fuse(lists: Mapping[str, Sequence[Scored]], weights: Weights, *, words: int 
     # Among few memories every word is common, so a low score says nothing of the match.
     full = WEAK * words * rarity(memories) if memories >= _ENOUGH_MEMORIES else 0.0
     for name, entries in lists.items():
-        weight = weights.of(name)
-        if name == "keyword" and entries:
-            weight *= min(1.0, max(entry.score for entry in entries) / full) if full else 1.0
-        shares = [one.score for one in entries] if name in SHARES else normalised(entries, from_zero=name in FROM_ZERO)
-        for entry, share in zip(entries, shares, strict=True):
-            fused[entry.memory_id] = fused.get(entry.memory_id, 0.0) + weight * share
+        if not entries:
+            continue
+        weight, (ids, scores) = weights.of(name), zip(*entries, strict=True)
+        if name == "keyword" and full:
+            weight *= min(1.0, max(scores) / full)
+        shares = scores if name in SHARES else _shares(scores, from_zero=name in FROM_ZERO)
+        for memory_id, share in zip(ids, shares, strict=True):
+            fused[memory_id] = fused.get(memory_id, 0.0) + weight * share
     return fused
 
 

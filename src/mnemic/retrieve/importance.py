@@ -48,7 +48,7 @@ def contenders(scores: Mapping[str, float], top_k: int, weight: float) -> list[s
     """Those that can be among the `top_k` best once importance has moved every score by at most half of `weight`, best
     first, and no more than `RUNNERS_UP` beyond `top_k`: each of them is read.
     """
-    best = sorted(scores, key=lambda memory_id: (-scores[memory_id], memory_id))[: top_k + RUNNERS_UP]
+    best = sorted(sorted(scores), key=scores.__getitem__, reverse=True)[: top_k + RUNNERS_UP]  # equals by their ids
     least = scores[best[:top_k][-1]] - weight if best else 0.0
     return [memory_id for memory_id in best if scores[memory_id] >= least]
 

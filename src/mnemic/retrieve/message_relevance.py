@@ -17,7 +17,6 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from heapq import nlargest
 from pkgutil import get_data
 
 import numpy as np
@@ -54,16 +53,29 @@ class About:
     first: float = 0.0
 
     @classmethod
-    def of(cls, scores: Mapping[str, float], signals: Mapping[str, Signals], question: Question) -> About:
-        """Return the people that the query asks about; `signals` are those of the messages among the hits."""
+    def of(
+        cls,
+        scores: Mapping[str, float],
+        signals: Mapping[str, Signals],
+        question: Question,
+        order: Sequence[str] | None = None,
+    ) -> About:
+        """Return the people that the query asks about; `signals` are those of the messages among the hits. `order`: the
+        memories, best first, where they are in order already.
+        """
         named = question.speakers - ROLES
         if not named or all(one.speaker in named for one in signals.values()):
             return cls(None)
-        best = nlargest(FIRST, scores, key=scores.__getitem__)
+        best = (best_first(scores) if order is None else order)[:FIRST]
         said = [signals[one].speaker in named for one in best if one in signals]
         if not said:
             return cls(named)
         return cls(named, sum(said) / len(said) - 0.5, said[0] - 0.5 if best[0] in signals else 0.5)
+
+
+def best_first(scores: Mapping[str, float]) -> list[str]:
+    """Return the memories by their scores."""
+    return sorted(scores, key=scores.__getitem__, reverse=True)
 
 
 def features(
@@ -73,16 +85,17 @@ def features(
     question: Question,
     per_word: float,
     among: Sequence[str] | None = None,
+    order: Sequence[str] | None = None,
 ) -> Floats:
     """Return a row for each of `signals` (messages alone), or for those that are `among` them, and a column for each of
-    `NAMES`. `per_word`: of `Gauge`.
+    `NAMES`. `per_word`: of `Gauge`; `order`: as in `About.of`.
     """
     chosen = list(signals) if among is None else among
-    about = About.of(scores, signals, question)
+    order = best_first(scores) if order is None else order
+    about = About.of(scores, signals, question, order)
     cosines, words = dict(lists.get("vector", ())), dict(lists.get("keyword", ()))
     far = min(cosines.values(), default=0.0)
-    best = sorted(scores, key=scores.__getitem__, reverse=True)
-    places = {one: 1 / place for place, one in enumerate(best, start=1)}
+    places = _places(order, frozenset(chosen))
     named, mine = about.speakers, not (question.speakers - ROLES) and _ME.search(question.text) is not None
     asker = "user" in question.speakers
     table = np.zeros((len(chosen), len(NAMES)))
@@ -97,6 +110,17 @@ def features(
         table[:, 7] = [(said := signals[one].speaker) is not None and said not in ROLES for one in chosen]
         table[:, 8] = [asker and signals[one].speaker == "user" for one in chosen]
     return table
+
+
+def _places(order: Sequence[str], chosen: frozenset[str]) -> dict[str, float]:
+    """Return 1, 1/2, 1/3 ... for those of `order` that are `chosen`; mostly these are the first of it."""
+    places: dict[str, float] = {}
+    for place, one in enumerate(order, start=1):
+        if one in chosen:
+            places[one] = 1 / place
+            if len(places) == len(chosen):
+                break
+    return places
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,16 +140,25 @@ class MessageScale:
         per_word: float,
         model: str,
         among: Sequence[str] | None = None,
+        order: Sequence[str] | None = None,
     ) -> dict[str, float]:
-        """Return the probability of each of the messages, or of those that are `among` them."""
+        """Return the probability of each of the messages, or of those `among` them; `order`: as in `About.of`."""
         chosen = list(signals) if among is None else among
         weights = np.asarray(self.messages.get(model, self.messages[ANY_MODEL]))
-        found = features(lists, scores, signals, question, per_word, chosen) @ weights[:-1] + weights[-1]
+        found = features(lists, scores, signals, question, per_word, chosen, order) @ weights[:-1] + weights[-1]
         return dict(zip(chosen, np.round(1 / (1 + np.exp(-found)), 4).tolist(), strict=True))
 
-    def agreement(self, scores: Mapping[str, float], signals: Mapping[str, Signals], question: Question) -> float:
-        """Return the probability that the hits concern the person that the query asks about; 1 if it names nobody."""
-        about = About.of(scores, signals, question)
+    def agreement(
+        self,
+        scores: Mapping[str, float],
+        signals: Mapping[str, Signals],
+        question: Question,
+        order: Sequence[str] | None = None,
+    ) -> float:
+        """Return the probability that the hits concern the person that the query asks about; 1 if it names nobody.
+        `order`: as in `About.of`.
+        """
+        about = About.of(scores, signals, question, order)
         if about.speakers is None:
             return 1.0
         first, share, base = self.agreed

@@ -23,13 +23,15 @@ LONGEST = 1 << 40
 """Turns of a session at most."""
 STEPS = np.array([[-1], [1], [-2], [2]])
 """The message before, the one after, two before, two after."""
+ASSISTANT = "assistant"
 
 
 @dataclass(frozen=True, slots=True)
 class MessageTable:
     """Row for each message, in the order of `rows`: the index of its session, its turn, its words, whether it is a
     question, is about its speaker or has a time, whether the person in question wrote it, and the part of the time in
-    question in which it was written.
+    question in which it was written. `neighbours` is the row of the message so many turns on for each of `STEPS`, the
+    last row plus one where none was found. `assisted`: an assistant wrote one of them.
     """
 
     rows: Mapping[str, int]
@@ -41,42 +43,36 @@ class MessageTable:
     timed: Floats
     spoken: Floats
     of_time: Floats
+    neighbours: Whole
+    assisted: bool = False
 
     @classmethod
     def of(cls, signals: Mapping[str, Signals], question: Question) -> Self:
         """`signals`: of messages alone."""
         if not signals:
-            none = np.zeros(0)
-            return cls({}, none.astype(np.int64), none.astype(np.int64), none, none, none, none, none, none)
+            none, nowhere = np.zeros(0), np.zeros(0, np.int64)
+            return cls({}, nowhere, nowhere, none, none, none, none, none, none, np.zeros((len(STEPS), 0), np.int64))
         rows = {memory_id: row for row, memory_id in enumerate(signals)}
         _, times, sessions, turns, speakers, cues = zip(*signals.values(), strict=True)
         size, named = len(rows), question.speakers
         words, asking, oneself, timed = np.fromiter(chain.from_iterable(cues), np.float64, 4 * size).reshape(-1, 4).T
         spoken = np.fromiter(map(named.__contains__, speakers), np.float64, size) if named else np.zeros(size)
         chats, turn = _numbered(sessions), np.fromiter(turns, np.int64, size)
-        return cls(rows, chats, turn, words, asking, oneself, timed, spoken, _of_time(question, times))
+        of_time, near, assisted = _of_time(question, times), _neighbours(chats, turn), ASSISTANT in speakers
+        return cls(rows, chats, turn, words, asking, oneself, timed, spoken, of_time, near, assisted)
 
-    def near(self, values: Floats, steps: npt.NDArray[np.int64] = STEPS) -> Floats:
-        """Return a row for each of `steps`: of each message the value of the one so many turns on; 0 where none was
-        found.
+    def near(self, values: Floats, steps: int = len(STEPS)) -> Floats:
+        """Return a row for each of the first `steps` of `STEPS`: of each message the value of the one so many turns on;
+        0 where none was found.
         """
-        where = self.chats * LONGEST + self.turns
-        order = np.argsort(where, kind="stable")
-        ordered = where[order]
-        wanted = where + steps
-        place = np.minimum(ordered.searchsorted(wanted), len(ordered) - 1)
-        near: Floats = np.where(ordered[place] == wanted, values[order[place]], 0.0)
+        near: Floats = np.append(values, 0.0)[self.neighbours[:steps]]
         return near
 
     def sessions(self, values: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         """For the session of each message: the mean of its best three, the best, the mean of its best eight (nothing
         for those that are missing), and the logarithm of how many were found.
         """
-        order = np.lexsort((-values, self.chats))
-        sizes = np.bincount(self.chats)
-        starts = sizes.cumsum() - sizes
-        ranks = np.arange(len(values)) - np.repeat(starts, sizes)
-        best = values[order]
+        best, starts, sizes, ranks = self._best_first(values)
         each = (
             np.add.reduceat(np.where(ranks < TOP, best, 0.0), starts) / TOP,
             best[starts],
@@ -88,12 +84,29 @@ class MessageTable:
 
     def best_three(self, values: Floats) -> Floats:
         """Return the mean of the best three messages of each message's session; missing ones count as zero."""
-        order = np.lexsort((-values, self.chats))
+        best, starts, _, ranks = self._best_first(values)
+        means: Floats = (np.add.reduceat(np.where(ranks < TOP, best, 0.0), starts) / TOP)[self.chats]
+        return means
+
+    def _best_first(self, values: Floats) -> tuple[Floats, Whole, Whole, Whole]:
+        """Return the values by session, the best of each first; the start of each session, its size, and the place of
+        each value in its session.
+        """
+        best = values[np.lexsort((-values, self.chats))]
         sizes = np.bincount(self.chats)
         starts = sizes.cumsum() - sizes
-        first = np.arange(len(values)) - np.repeat(starts, sizes) < TOP
-        means: Floats = (np.add.reduceat(np.where(first, values[order], 0.0), starts) / TOP)[self.chats]
-        return means
+        return best, starts, sizes, np.arange(len(values)) - starts.repeat(sizes)
+
+
+def _neighbours(chats: Whole, turns: Whole) -> Whole:
+    """Return `MessageTable.neighbours`."""
+    where = chats * LONGEST + turns
+    order = where.argsort(kind="stable")
+    ordered = where[order]
+    wanted = where + STEPS
+    place = np.minimum(ordered.searchsorted(wanted), len(ordered) - 1)
+    found: Whole = np.where(ordered[place] == wanted, order[place], len(ordered))
+    return found
 
 
 def _numbered(sessions: Sequence[str | None]) -> Whole:
@@ -105,4 +118,6 @@ def _numbered(sessions: Sequence[str | None]) -> Whole:
 def _of_time(question: Question, times: Sequence[datetime]) -> Floats:
     if question.names_date is None and question.period is None:
         return np.zeros(len(times))
-    return np.array([question.tells(at.date()) for at in times], np.float64)
+    days = [at.date() for at in times]
+    told = {day: question.tells(day) for day in set(days)}  # many messages are of one day
+    return np.fromiter(map(told.__getitem__, days), np.float64, len(days))

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from functools import lru_cache
 from types import MappingProxyType
 
 from mnemic.types import Vector, VectorSpace
@@ -63,11 +64,17 @@ class Question:
     @property
     def words(self) -> int:
         """Number of terms that the keyword list looks for."""
-        return len(parse_query(self.keywords).terms)
+        return _looked_for(self.keywords)
 
     def tells(self, said_on: date) -> bool:
         """Return True if a message of that day may concern the time that the query names."""
         return any(time is not None and time.may_be_said_on(said_on) for time in (self.names_date, self.period))
+
+
+@lru_cache(maxsize=64)
+def _looked_for(keywords: str) -> int:
+    """Return the number of terms of a query: a search asks several times."""
+    return len(parse_query(keywords).terms)
 
 
 def read_question(

@@ -13,17 +13,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from heapq import nlargest
+from itertools import islice
+from operator import itemgetter
 from types import MappingProxyType
 
 from mnemic.retrieve.fusion import rarity
 from mnemic.retrieve.graph_neighbourhood import GRAPH, SAID
-from mnemic.retrieve.message_relevance import MESSAGE_SCALE
+from mnemic.retrieve.message_relevance import MESSAGE_SCALE, best_first
 from mnemic.retrieve.question import Question
 from mnemic.types import Scored, Signals, VectorSpace
 from mnemic_language.questions.key_questions import asked_keys
 from mnemic_language.text.language import in_latin_letters
 
+SCORE = itemgetter(1)
 NOTHING: Mapping[str, float] = MappingProxyType({})
 NO_SIGNALS: Mapping[str, Signals] = MappingProxyType({})
 
@@ -114,8 +116,10 @@ class Gauge:
 
     def relevances(self, lists: Mapping[str, Sequence[Scored]], among: Iterable[str]) -> dict[str, float]:
         """Return the probability that each of the memories, which are statements, is about the query."""
+        if not (named := list(among)):
+            return {}
         cosines, scores = (dict(lists.get(name, ())) for name in ("vector", "keyword"))
-        return {one: self.relevance(cosines.get(one, 0.0), scores.get(one, 0.0)) for one in among}
+        return {one: self.relevance(cosines.get(one, 0.0), scores.get(one, 0.0)) for one in named}
 
 
 def relevances(
@@ -125,10 +129,12 @@ def relevances(
     question: Question,
     model: str,
     best: int | None = None,
+    order: Sequence[str] | None = None,
 ) -> dict[str, float]:
     """Return the probability that each memory of `scores` (the ranking, 0 to 1) concerns the query; empty if it cannot
     be judged (`Gauge`). At least `RELATED` if the query spells its key, or if the graph says that it answers. `signals`
-    are those of the messages, which have a separate scale; only the `best` first messages are judged.
+    are those of the messages, which have a separate scale; only the `best` first messages are judged. `order`: the
+    memories, best first, where they are in order already.
     """
     gauge = Gauge.of(lists, question, model)
     if gauge is None:
@@ -136,9 +142,10 @@ def relevances(
     found = gauge.relevances(lists, [one for one in scores if one not in signals])
     if signals:
         likened = DEFAULT_MODEL if model == ANOTHER_MODEL else model
-        among = None if best is None else nlargest(best, signals, key=scores.__getitem__)
+        order = best_first(scores) if order is None else order
+        among = None if best is None else list(islice(filter(signals.__contains__, order), best))
         by_messages = MESSAGE_SCALE.relevances(
-            lists, scores, signals, question, per_word=gauge.per_word, model=likened, among=among
+            lists, scores, signals, question, per_word=gauge.per_word, model=likened, among=among, order=order
         )
         found |= by_messages
     # Evidence by name outweighs similarity: the query spells the key, or the graph has the relation.
@@ -153,17 +160,19 @@ def relevance(
     model: str,
     scores: Mapping[str, float] = NOTHING,
     signals: Mapping[str, Signals] = NO_SIGNALS,
+    order: Sequence[str] | None = None,
 ) -> float | None:
     """Return the probability (0 to 1) that anything about the query is known; None if it cannot be judged (`Gauge`).
-    `scores` and `signals` of the messages show whether they concern the person in question.
+    `scores` and `signals` of the messages show whether they concern the person in question; `order`: as in
+    `relevances`.
     """
     gauge = Gauge.of(lists, question, model)
     if gauge is None:
         return None
-    best = max((entry.score for entry in lists["keyword"]), default=0.0)
-    known = gauge.relevance(max(entry.score for entry in lists["vector"]), best)
+    best = max(map(SCORE, lists["keyword"]), default=0.0)
+    known = gauge.relevance(max(map(SCORE, lists["vector"])), best)
     if signals:
-        known = round(known * MESSAGE_SCALE.agreement(scores, signals, question), 4)
+        known = round(known * MESSAGE_SCALE.agreement(scores, signals, question, order), 4)
     related = max((entry.score for entry in lists.get(GRAPH, ())), default=0.0) >= SAID
     related = related or bool(lists.get("key") and asked_keys(question.text))
     return max(known, RELATED) if related else known

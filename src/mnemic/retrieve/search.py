@@ -23,6 +23,7 @@ from mnemic.retrieve.fusion_weights import Weights
 from mnemic.retrieve.graph_neighbourhood import GRAPH, Surroundings, Walk, around
 from mnemic.retrieve.importance import contenders, weighed
 from mnemic.retrieve.later_statements import COMPARED
+from mnemic.retrieve.message_relevance import best_first
 from mnemic.retrieve.nicknames import addressed, unknown_names
 from mnemic.retrieve.past_questions import LIFT
 from mnemic.retrieve.prefetch import Embedding, Spoken
@@ -292,8 +293,9 @@ class Searcher:
         read = await self._contenders(search, lifted, moment)
         scores = self._scaled(weighed(lifted, read, self.signal_weights.importance))
         model, messages = measured_with(self.embedder.space, search.question), lifts.signals
-        known = relevance(lists, search.question, model, scores, messages)
-        each = relevances(lists, scores, messages, search.question, model, self._read_of(search))
+        order = best_first(scores)
+        known = relevance(lists, search.question, model, scores, messages, order)
+        each = relevances(lists, scores, messages, search.question, model, self._read_of(search), order)
         ranked = Ranked(
             lists=lists, scores=scores, relevances=each, lifts=lifts, learned=learned, signals=signals, read=read
         )
@@ -340,13 +342,17 @@ class Searcher:
             return NO_MEMORIES
         any_place = search.request.named or self.per_session is not None
         close = contenders(scores, len(scores) if any_place else search.request.top_k, weight)
-        compared = nlargest(COMPARED, scores, key=lambda one: (scores[one], one))
-        return await moment.get_many(list(dict.fromkeys([*close, *compared])), scopes=search.where.scopes)
+        return await moment.get_many(
+            list(dict.fromkeys([*close, *best_first(scores)[:COMPARED]])), scopes=search.where.scopes
+        )
 
     def _scaled(self, scores: Mapping[str, float]) -> dict[str, float]:
         """Scores as parts of the most that lists and signals could give, 0 to 1."""
         most = self.weights.most + self.signal_weights.most
-        return {memory_id: min(1.0, max(0.0, score / most)) for memory_id, score in scores.items()}
+        return {
+            memory_id: score / most if 0.0 <= score <= most else float(score > most)
+            for memory_id, score in scores.items()
+        }
 
     async def _result(self, search: Search, ranked: Ranked, moment: Snapshot) -> SearchResult:
         def scored(lists: Lists) -> dict[str, float]:

@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from mnemic.retrieve.message_table import STEPS, Floats, MessageTable
+from mnemic.retrieve.message_table import Floats, MessageTable
 from mnemic.retrieve.question import Question
 from mnemic.types import Rank, Signals
 
@@ -66,19 +66,23 @@ class Lifts:
     def _near(self) -> Floats:
         """Return the scores of the messages before and after each, where both are short."""
         linked = self._linked
-        near = self.table.near(np.where(linked, self._own, 0.0), STEPS[:2])
+        near = self.table.near(np.where(linked, self._own, 0.0), 2)
         return np.where(linked, near, 0.0)
 
     def of(self, memory_id: str) -> dict[str, float]:
         """Return the amount that each sign adds to the memory's score, by the sign's name."""
-        one = self.signals.get(memory_id)
-        if one is None:
+        row = self.table.rows.get(memory_id)
+        if row is None:
             return {}
-        row, weights = self.table.rows[memory_id], self._weights
+        weights, table = self._weights, self.table
         lifts = {
             "previous": weights.previous * float(self._before[row]),
             "following": weights.following * float(self._after[row]),
-            **_own(one, self._question, weights),
+            "oneself": weights.oneself * float(table.oneself[row]),
+            "asking": -weights.asking * float(table.asking[row]),
+            "when": weights.when * float(table.timed[row]) * self._question.asks_when,
+            "speaker": weights.speaker * float(table.spoken[row]),
+            "told": weights.told * float(table.of_time[row]),
             "session": weights.session * float(self._sessions[row]),
         }
         return {name: lift for name, lift in lifts.items() if lift}
@@ -124,13 +128,3 @@ def sign_ranks(
         for position, memory_id in enumerate(order, start=1):
             ranks[memory_id][name] = Rank(position, round(added[memory_id][name], 6))
     return ranks
-
-
-def _own(one: Signals, question: Question, weights: SignalWeights) -> dict[str, float]:
-    return {
-        "oneself": weights.oneself * one.cues.oneself,
-        "asking": -weights.asking * one.cues.asking,
-        "when": weights.when * (question.asks_when and one.cues.timed),
-        "speaker": weights.speaker * (one.speaker in question.speakers),
-        "told": weights.told * question.tells(one.happened_at.date()),
-    }

@@ -63,7 +63,9 @@ def _matches(memory: Memory, ranks: Mapping[str, Rank], question: Question) -> l
     if "keyword" in ranks:
         said = _terms_of(memory.content, memory.key)
         named = [f"'{word}'" for word, terms in _words_of(question.keywords) if not said.isdisjoint(terms)][:WORDS]
-        found.append("matches " + _listed(named) if named else "its context matches")
+        # Where it names an instance of what is asked for, that is what the keyword list found.
+        if named or "instances" not in ranks:
+            found.append("matches " + _listed(named) if named else "its context matches")
     if "vector" in ranks and ranks["vector"].score >= CLOSE:
         found.append("close in meaning")
     return found

@@ -51,6 +51,14 @@ def test_the_sentence(ranks: dict[str, float], reason: str, told: str) -> None:
     assert why(memory(), placed, reason, QUESTION) == f"{told}said by the user on 3 May 2026"
 
 
+def test_an_instance_is_no_match_of_the_context() -> None:
+    placed = {"keyword": Rank(1, 1.0), "instances": Rank(1, 1.0)}
+    asked = read_question("Which sports do I do?")
+    assert why(memory("I go rowing."), placed, "relevance", asked).startswith(
+        "names an instance of what is asked for; "
+    )
+
+
 def test_words_of_the_context_alone_and_the_key() -> None:
     placed = {"keyword": Rank(1, 1.0), "key": Rank(1, 1.0)}
     assert why(memory("Porto", key="home_city"), placed, "relevance", QUESTION).startswith(

@@ -119,5 +119,5 @@ def _of_time(question: Question, times: Sequence[datetime]) -> Floats:
     if question.names_date is None and question.period is None:
         return np.zeros(len(times))
     days = [at.date() for at in times]
-    told = {day: question.tells(day) for day in set(days)}  # many messages are of one day
-    return np.fromiter(map(told.__getitem__, days), np.float64, len(days))
+    within = {day: question.tells(day) for day in set(days)}  # many messages are of one day
+    return np.fromiter(map(within.__getitem__, days), np.float64, len(days))

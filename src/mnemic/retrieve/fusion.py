@@ -71,6 +71,11 @@ def fuse(lists: Mapping[str, Sequence[Scored]], weights: Weights, *, words: int 
     return fused
 
 
+def shares_of(scores: Mapping[str, float], most: float) -> dict[str, float]:
+    """Return the scores as parts of `most`, 0 to 1."""
+    return {one: score / most if 0.0 <= score <= most else float(score > most) for one, score in scores.items()}
+
+
 def either(one: Mapping[str, float], other: Mapping[str, float]) -> dict[str, float]:
     """Return the higher of two scores of each memory: a memory that answers one part of a question counts fully."""
     return {memory_id: max(one.get(memory_id, 0.0), other.get(memory_id, 0.0)) for memory_id in {**one, **other}}

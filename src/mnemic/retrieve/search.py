@@ -18,7 +18,7 @@ from mnemic.retrieve.category_members import INSTANCES, by_instance, instances_o
 from mnemic.retrieve.data_filter import narrowed
 from mnemic.retrieve.data_index import DataIndex
 from mnemic.retrieve.effective_query import with_anchor
-from mnemic.retrieve.fusion import UNREAD, either, fuse, longer
+from mnemic.retrieve.fusion import UNREAD, either, fuse, longer, shares_of
 from mnemic.retrieve.fusion_weights import Weights
 from mnemic.retrieve.graph_neighbourhood import GRAPH, Surroundings, Walk, around
 from mnemic.retrieve.importance import contenders, weighed
@@ -348,11 +348,7 @@ class Searcher:
 
     def _scaled(self, scores: Mapping[str, float]) -> dict[str, float]:
         """Scores as parts of the most that lists and signals could give, 0 to 1."""
-        most = self.weights.most + self.signal_weights.most
-        return {
-            memory_id: score / most if 0.0 <= score <= most else float(score > most)
-            for memory_id, score in scores.items()
-        }
+        return shares_of(scores, self.weights.most + self.signal_weights.most)
 
     async def _result(self, search: Search, ranked: Ranked, moment: Snapshot) -> SearchResult:
         def scored(lists: Lists) -> dict[str, float]:

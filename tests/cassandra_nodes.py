@@ -8,8 +8,10 @@ import socket
 import subprocess
 import tempfile
 import time
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from types import MappingProxyType
 
 JARS = Path(__file__).parent.parent / "build" / "cassandra" / "jars"
 """Folder into which `make cassandra` fetches the jars."""
@@ -54,7 +56,7 @@ native_transport_port: {native}
 seed_provider:
   - class_name: org.apache.cassandra.locator.SimpleSeedProvider
     parameters: [{{seeds: "{seed}:{storage}"}}]
-endpoint_snitch: SimpleSnitch
+endpoint_snitch: GossipingPropertyFileSnitch
 paxos_variant: v2
 memtable_heap_space: 96MiB
 memtable_offheap_space: 96MiB
@@ -131,10 +133,17 @@ class Network:
         subprocess.run(["ip", *words], check=True, capture_output=True)
 
 
+_CLOCK = """public class WrongClock implements org.apache.cassandra.utils.Clock {
+    private static final long MORE = Long.getLong("mnemic.clock");
+    public long nanoTime() { return System.nanoTime(); }
+    public long currentTimeMillis() { return System.currentTimeMillis() + MORE; }
+}"""
+
+
 class Node:
     """One node: `start`, `kill`, `stop`."""
 
-    def __init__(self, cluster: Cluster, number: int, *, ring_delay: int = _FIRST_RING_DELAY) -> None:
+    def __init__(self, cluster: Cluster, number: int, *, ring_delay: int = _FIRST_RING_DELAY, clock: int = 0) -> None:
         self.number = number
         self._ring_delay = ring_delay
         self.address = cluster.address_of(number)
@@ -155,6 +164,15 @@ class Node:
         )
         (conf / "cassandra.yaml").write_text(settings)
         (conf / "logback.xml").write_text(_LOGGING.format(folder=self.folder))
+        (conf / "cassandra-rackdc.properties").write_text(f"dc={cluster.datacenter_of(number)}\nrack=rack1\n")
+        self._clock = self._wrong(conf, clock) if clock else ()
+
+    @staticmethod
+    def _wrong(conf: Path, seconds: int) -> tuple[str, ...]:
+        """Return the options of a node whose clock is wrong by so many seconds. Its clock is compiled by the JDK."""
+        (conf / "WrongClock.java").write_text(_CLOCK)
+        subprocess.run(["javac", "-cp", f"{JARS}/*", "-d", str(conf), str(conf / "WrongClock.java")], check=True)
+        return "-Dcassandra.clock=WrongClock", f"-Dmnemic.clock={1000 * seconds}"
 
     def start(self) -> None:
         """Start it, for the first time or again, and return once it answers."""
@@ -171,7 +189,7 @@ class Node:
             f"-Dcassandra.storagedir={self.folder}", f"-Dlogback.configurationFile={conf}/logback.xml",
             f"-Dcassandra.jmx.local.port={self._jmx}", f"-Djava.io.tmpdir={self.folder}",
             "-Dcassandra-foreground=yes", f"-Dcassandra.ring_delay_ms={self._ring_delay}",
-            "-Dcassandra.skip_wait_for_gossip_to_settle=0", f"-javaagent:{JARS}/jamm-0.4.0.jar",
+            "-Dcassandra.skip_wait_for_gossip_to_settle=0", *self._clock, f"-javaagent:{JARS}/jamm-0.4.0.jar",
             "-cp", f"{conf}:{JARS}/*", "org.apache.cassandra.service.CassandraDaemon",
         ]  # fmt: skip
         with (self.folder / "out").open("ab") as out:
@@ -221,18 +239,33 @@ class Node:
 
 
 class Cluster:
-    """Nodes on 127.0.0.1, 127.0.0.2 and so on, or in the namespaces of `network`."""
+    """Nodes on 127.0.0.1, 127.0.0.2 and so on, or in the namespaces of `network`. `datacenters` names those of the
+    nodes, `clocks` gives the seconds by which the clocks of nodes are wrong.
+    """
 
-    def __init__(self, count: int = 1, *, heap: int = 640, network: Network | None = None) -> None:
+    def __init__(
+        self,
+        count: int = 1,
+        *,
+        heap: int = 640,
+        network: Network | None = None,
+        datacenters: Sequence[str] = (),
+        clocks: Mapping[int, int] = MappingProxyType({}),
+    ) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="mnemic-cassandra-"))
         self.heap = heap
         self.network = network
         self.native, self.storage = _free_port(), _free_port()
-        self.nodes = [Node(self, number) for number in range(1, count + 1)]
+        self._datacenters = datacenters
+        self.nodes = [Node(self, number, clock=clocks.get(number, 0)) for number in range(1, count + 1)]
 
     def address_of(self, number: int) -> str:
         """Return the address of a node."""
         return f"{'127.0.0' if self.network is None else '10.77.0'}.{number}"
+
+    def datacenter_of(self, number: int) -> str:
+        """Return the datacenter of a node."""
+        return self._datacenters[number - 1] if self._datacenters else "datacenter1"
 
     def url(self, keyspace: str = "mnemic", **options: object) -> str:
         """Return the address of a keyspace for the store."""

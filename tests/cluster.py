@@ -26,9 +26,11 @@ from typing import Any
 from mnemic.bootstrap import build_store
 from mnemic.engine import MemoryEngine
 from mnemic.errors import MnemicError
+from mnemic.ports import Clock
 from mnemic.types import Actor, Candidate, Kind, Status, VectorSpace
 from mnemic_eval.texts import questions, statements
 from mnemic_eval.vectors import HashedEmbedder
+from mnemic_testing.clock import ManualClock
 from tests.cassandra_nodes import Cluster, Network, Node, at_hand, cpu_seconds
 from tests.servers import PostgresServer
 
@@ -37,8 +39,8 @@ PROCESSES, TASKS, TENANTS, USERS = 4, 1, 20, 10
 ROWS = ("contract", "kill", "topology", "partition", "exact", "processor")
 
 
-def engine_on(location: str) -> MemoryEngine:
-    return MemoryEngine(store=build_store(location, durability="durable"), embedder=HashedEmbedder(SPACE))
+def engine_on(location: str, clock: Clock | None = None) -> MemoryEngine:
+    return MemoryEngine(store=build_store(location, durability="durable"), embedder=HashedEmbedder(SPACE), clock=clock)
 
 
 def user(number: int) -> Actor:
@@ -273,13 +275,15 @@ def partition(cluster: Cluster, size: int) -> None:
 
 def exact(cluster: Cluster, size: int) -> None:
     """Fill both with the same memories and ask both the same."""
-    asyncio.run(_exact(cluster.url("exact", copies=3), size))
+    asyncio.run(_exact(cluster.url(f"exact_{size}", copies=3), size))
 
 
 async def _exact(location: str, memories: int) -> None:
     users = 500
     with TemporaryDirectory() as folder:
-        async with engine_on(f"{folder}/memories.db") as near, engine_on(location) as far:
+        # One time for both, for a hit's score falls with its age.
+        clock = ManualClock()
+        async with engine_on(f"{folder}/memories.db", clock) as near, engine_on(location, clock) as far:
             said, began = statements(20240229), time.time()
             turn = asyncio.Semaphore(4)
 

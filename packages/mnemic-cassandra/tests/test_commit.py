@@ -12,6 +12,7 @@ from cassandra import OperationTimedOut
 from mnemic.ports import Transaction
 from mnemic.types import AuditEvent, Memory
 from mnemic_cassandra import CassandraStore, journal
+from mnemic_cassandra.routing import Partition
 from mnemic_testing.record_store.fixtures import EMBEDDER, START, everything, memory, remember, scope
 
 
@@ -79,6 +80,53 @@ async def test_a_change_over_two_scopes_that_is_cut_off_anywhere_is_whole_or_abs
     assert (False, 0) in outcomes, "never cut off before the decision"
     assert (False, 1) in outcomes, "never cut off after the decision"
     assert outcomes[-1] == (True, 1)
+
+
+@pytest.mark.parametrize("lacking", [1, 9])
+async def test_a_committed_change_is_made_though_answers_lack_its_decision(
+    new_store: Callable[[], CassandraStore], monkeypatch: pytest.MonkeyPatch, lacking: int
+) -> None:
+    """While nodes join or leave, a majority may lack a decision for a moment."""
+    dying = new_store()
+    await dying.open(EMBEDDER.space)
+
+    async def cut(*_: Any) -> None:
+        raise Killed
+
+    monkeypatch.setattr(dying._database.partitions, "make", cut)
+    ada, bob = memory("tea", scope=scope("ada")), memory("tea", scope=scope("bob"))
+    with pytest.raises(Killed):
+        await dying.transact(both(ada, bob))
+    await dying.close()
+    store = new_store()
+    await store.open(EMBEDDER.space)
+    partitions, left = store._database.partitions, [lacking]
+    decision = partitions.decision
+
+    async def without(change: str) -> str | None:
+        if left[0]:
+            left[0] -= 1
+            return None
+        return await decision(change)
+
+    monkeypatch.setattr(partitions, "decision", without)
+    assert [await store.count(everything(each.scope)) for each in (ada, bob)] == [1, 1]
+    assert len(await store.audit("acme")) == 2
+    assert (await store.broken_audit("acme"))[1] is None
+    await store.close()
+
+
+async def test_a_hold_of_a_change_that_nobody_knows_is_let_go(new_store: Callable[[], CassandraStore]) -> None:
+    store = new_store()
+    await store.open(EMBEDDER.space)
+    await remember(store, memory("tea"))
+    home = Partition("acme", "user", "ada")
+    partitions = store._database.partitions
+    version = (await partitions.state(home))[0]
+    assert await store._database.link.change([("hold", ("gone", *partitions.key(home), version, None))], settled=None)
+    await remember(store, memory("coffee"))
+    assert await store.count(everything()) == 2
+    await store.close()
 
 
 def statement_changes(statement: Any) -> bool:

@@ -167,7 +167,7 @@ class Commits:
         if committed:
             # After the decision the order does not matter: whoever meets a held partition completes it.
             await asyncio.gather(*(self._partitions.make(home, change, each) for home, each in redo.items()))
-            await self._link.write([("forget", (change,))])
+            await self._partitions.forget(change)
         return committed
 
     async def _hold(self, home: Partition, change: str, version: int | None) -> bool:

@@ -20,6 +20,7 @@ from cassandra.policies import (
     DCAwareRoundRobinPolicy,
     FallthroughRetryPolicy,
     LoadBalancingPolicy,
+    RoundRobinPolicy,
     TokenAwarePolicy,
 )
 from cassandra.query import BatchStatement, BatchType, tuple_factory
@@ -106,6 +107,7 @@ class Link:
         self._session: Any = None
         self._prepared: dict[str, Any] = {}
         self.durable = True
+        self.keyspace = address.keyspace
         levels = ConsistencyLevel
         self._majority = levels.LOCAL_QUORUM if address.local else levels.QUORUM
         self._serial = levels.LOCAL_SERIAL if address.local else levels.SERIAL
@@ -139,7 +141,18 @@ class Link:
             row_factory=tuple_factory,
             speculative_execution_policy=ConstantSpeculativeExecutionPolicy(address.timeout * _SECOND_ASK, 1),
         )
-        self._cluster = Cluster(
+        self._cluster = self._to_nodes(profile)
+        session = self._cluster.connect()
+        self._make(session)
+        session.set_keyspace(address.keyspace)
+        self._prepared = {name: session.prepare(text) for name, text in STATEMENTS.items()}
+        kept = session.execute(self._prepared["settings"]).one()
+        self.durable = address.copies > 1 or (kept is not None and kept[0] in ("batch", "group"))
+        self._session = session
+
+    def _to_nodes(self, profile: ExecutionProfile) -> Any:
+        address = self._address
+        return Cluster(
             list(address.hosts),
             port=address.port,
             execution_profiles={EXEC_PROFILE_DEFAULT: profile},
@@ -153,13 +166,6 @@ class Link:
             control_connection_timeout=10,
             monitor_reporting_enabled=False,  # the driver would tell the server about this machine
         )
-        session = self._cluster.connect()
-        self._make(session)
-        session.set_keyspace(address.keyspace)
-        self._prepared = {name: session.prepare(text) for name, text in STATEMENTS.items()}
-        kept = session.execute(self._prepared["settings"]).one()
-        self.durable = address.copies > 1 or (kept is not None and kept[0] in ("batch", "group"))
-        self._session = session
 
     def _make(self, session: Any) -> None:
         """Make keyspace and tables where they are missing."""
@@ -188,6 +194,29 @@ class Link:
         if serial:
             bound.consistency_level = self._serial
         return await self._tried(lambda: self._answer(bound))
+
+    async def of_each_node(self, texts: Sequence[str]) -> list[list[Found]]:
+        """Return what these statements find on each node of every datacenter, about that node alone. Raises
+        StoreUnavailable where one is away.
+        """
+        try:
+            return await asyncio.to_thread(self._of_each_node, texts)
+        except DRIVER_ERRORS as error:
+            raise typed(error) from error
+
+    def _of_each_node(self, texts: Sequence[str]) -> list[list[Found]]:
+        # A connection of its own: the other one knows the nodes of its own datacenter only.
+        everywhere = ExecutionProfile(
+            load_balancing_policy=RoundRobinPolicy(),
+            consistency_level=ConsistencyLevel.ONE,
+            request_timeout=_SCHEMA_SECONDS,
+            row_factory=tuple_factory,
+        )
+        with self._to_nodes(everywhere) as cluster:
+            session, nodes = cluster.connect(), cluster.metadata.all_hosts()
+            if not all(node.is_up for node in nodes):
+                raise StoreUnavailable(hint="a node is away")
+            return [[list(session.execute(text, host=node)) for text in texts] for node in nodes]
 
     async def write(self, statements: Iterable[tuple[str, Sequence[Any]]]) -> None:
         """Make plain writes, each of which may be made twice."""

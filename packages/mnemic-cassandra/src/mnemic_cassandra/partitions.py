@@ -97,7 +97,7 @@ class Partitions:
     async def unnote(self, home: Partition, notes: Sequence[str]) -> None:
         """Take away notes of a partition that was collected."""
         place = (*self.shard(home.tenant), home.level, home.owner)
-        await self.link.write([("unnote", (*place, note)) for note in notes])
+        await self.link.write([("unnote", (_beyond_clocks(), *place, note)) for note in notes])
 
     async def settle(self, home: Partition, change: str, began: float) -> None:
         """Bring a change that holds a partition to its end there: made where it is committed, given up where it is not
@@ -112,7 +112,10 @@ class Partitions:
             redo = await self.link.ask("redone", (change, self.part(home)))
             if redo:
                 await self.make(home, change, redo[0][0])
-        else:
+        # A change is forgotten after every partition was let go of, so an answer without its decision is most likely
+        # wrong: while nodes join or leave, a majority may lack it for a moment. Letting go would lose the rows of a
+        # committed change; only a refusal that is accepted proves that nothing was decided.
+        elif state == "aborted" or await self.link.change([("refuse", (change,))], settled=None):
             await self.link.change([("release", (*self.key(home), change))], settled=None)
 
     async def sweep(self, age: float = 3600.0) -> int:
@@ -129,8 +132,12 @@ class Partitions:
             for part, _ in left[change]:
                 stored, level, owner = part.split("\x1f")
                 await self.head(Partition(stored[len(self._prefix) :], level, owner))
-            await self.link.write([("forget", (change,))])
+            await self.forget(change)
         return len(old)
+
+    async def forget(self, change: str) -> None:
+        """Remove a change that was brought to its end."""
+        await self.link.write([("forget", (_beyond_clocks(), change))])
 
     async def decision(self, change: str) -> str | None:
         """Return the state of a change: open, committed or aborted; None where there is none (any more)."""
@@ -163,6 +170,13 @@ class Partitions:
             ("remove", (*key, name, place)) if value is None else ("put", (*key, name, place, value))
             for name, place, value in written
         ]
+
+
+def _beyond_clocks() -> int:
+    """Return the time of a removal of what was written once, by whatever clock: a day from now, in microseconds. Its
+    name is never used again.
+    """
+    return time.time_ns() // 1000 + 86_400_000_000
 
 
 def redo_of(version: int, writers: str, written: Sequence[Written]) -> bytes:

@@ -35,6 +35,7 @@ TABLES = (
 )
 
 _HERE = "WHERE tenant = ? AND level = ? AND owner = ?"
+_LISTED = "WHERE shard = ? AND tenant = ? AND level = ? AND owner = ?"
 _SCAN = f"SELECT key, value, version, pending FROM rows {_HERE} AND name = ? AND key >= ? AND key < ?"
 
 STATEMENTS = {
@@ -56,17 +57,20 @@ STATEMENTS = {
     "note": "INSERT INTO uncollected (shard, tenant, level, owner, id) VALUES (?, ?, ?, ?, ?)",
     "noted": "SELECT tenant, level, owner, id FROM uncollected WHERE shard = ?",
     "noted_of": "SELECT tenant, level, owner, id FROM uncollected WHERE shard = ? AND tenant = ?",
-    "unnote": "DELETE FROM uncollected WHERE shard = ? AND tenant = ? AND level = ? AND owner = ? AND id = ?",
+    "unnote": f"DELETE FROM uncollected USING TIMESTAMP ? {_LISTED} AND id = ?",
     "announce": "INSERT INTO writing (tenant, level, owner, id) VALUES (?, ?, ?, ?)",
     "announced": "SELECT level, owner FROM writing WHERE tenant = ?",
     "redo": "INSERT INTO change (id, part, redo) VALUES (?, ?, ?)",
     "begin": "INSERT INTO change (id, part, state) VALUES (?, '', 'open') IF NOT EXISTS",
+    "refuse": "INSERT INTO change (id, part, state) VALUES (?, '', 'aborted') IF NOT EXISTS",
     "decide": "UPDATE change SET state = ? WHERE id = ? IF state = 'open'",
     "decided": "SELECT state FROM change WHERE id = ? LIMIT 1",
     "redone": "SELECT redo FROM change WHERE id = ? AND part = ?",
-    "forget": "DELETE FROM change WHERE id = ?",
+    "forget": "DELETE FROM change USING TIMESTAMP ? WHERE id = ?",
     "left": "SELECT id, part, WRITETIME(redo) FROM change",
     "know": "INSERT INTO about (name, value) VALUES (?, ?) IF NOT EXISTS",
     "known": "SELECT value FROM about WHERE name = ?",
+    "now": "SELECT toTimestamp(now()) FROM system.local",
+    "graces": "SELECT table_name, gc_grace_seconds FROM system_schema.tables WHERE keyspace_name = ?",
     "settings": "SELECT value FROM system_views.settings WHERE name = 'commitlog_sync'",
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
 from mnemic.ports import Keyring
@@ -11,7 +12,7 @@ from mnemic.stores.layered import LayeredStore
 from mnemic.stores.layered.memories import Scopes, place_of
 from mnemic.stores.layered.transaction import LayeredTransaction
 from mnemic.types import AuditEvent, Memory, OutboxEntry, Scope
-from mnemic_cassandra import journal
+from mnemic_cassandra import journal, removed_data
 from mnemic_cassandra.address import Address
 from mnemic_cassandra.routing import Partition, of_tenant
 from mnemic_cassandra.rows import CassandraRows
@@ -111,6 +112,15 @@ class CassandraStore(LayeredStore):
     async def tidy(self, *, whole: bool = False) -> int:
         await self._collect(None)
         return await super().tidy(whole=whole)
+
+    async def vacuum(self) -> datetime:
+        """Return the time of a node. Nothing is asked of it: operators compact, once `gc_grace_seconds` are over."""
+        assert self._ready
+        return await removed_data.now(self._database.link)
+
+    async def unvacuumed(self, since: datetime) -> int:
+        assert self._ready
+        return await removed_data.unvacuumed(self._database.link, since)
 
     async def _collect(self, tenant: str | None) -> None:
         await journal.collect(self._ready, self._database.partitions, tenant, self._sealer.sign)

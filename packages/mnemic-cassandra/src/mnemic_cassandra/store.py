@@ -115,11 +115,9 @@ class CassandraStore(LayeredStore):
 
     async def vacuum(self) -> datetime:
         """Return the time of a node. Nothing is asked of it: operators compact, once `gc_grace_seconds` are over."""
-        assert self._ready
         return await removed_data.now(self._database.link)
 
     async def unvacuumed(self, since: datetime) -> int:
-        assert self._ready
         return await removed_data.unvacuumed(self._database.link, since)
 
     async def _collect(self, tenant: str | None) -> None:

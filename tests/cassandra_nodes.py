@@ -149,7 +149,7 @@ class Node:
         self.address = cluster.address_of(number)
         self._inside = cluster.network.join(number) if cluster.network is not None else ()
         self.folder = cluster.folder / f"node{number}"
-        self._jmx = cluster.native + 1000 + number
+        self._jmx = _free_port()
         self._native = cluster.native
         self._heap = cluster.heap
         self.process: subprocess.Popen[bytes] | None = None

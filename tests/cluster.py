@@ -1,6 +1,6 @@
 """Faults of a cluster, and its figures: `make cluster`. Three real Cassandra nodes, the engine as it is.
 
-    python -m tests.cluster [--only contract,kill:5000,topology,partition,exact,processor]
+    python -m tests.cluster [--only contract,kill:5000,topology,partition,exact,processor,clock,repair,datacenters]
 
 Processes write through the engine, each call under an idempotency key that is used again until it succeeds; everything
 acknowledged is looked for afterwards. Rows are printed as JSON, with the load of the machine beside each.
@@ -16,12 +16,14 @@ import subprocess
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import islice, pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+
+from cassandra import DriverException
 
 from mnemic.bootstrap import build_store
 from mnemic.engine import MemoryEngine
@@ -31,12 +33,13 @@ from mnemic.types import Actor, Candidate, Kind, Status, VectorSpace
 from mnemic_eval.texts import questions, statements
 from mnemic_eval.vectors import HashedEmbedder
 from mnemic_testing.clock import ManualClock
+from tests import cluster_operations as operations
 from tests.cassandra_nodes import Cluster, Network, Node, at_hand, cpu_seconds
 from tests.servers import PostgresServer
 
 SPACE = VectorSpace(model="all-MiniLM-L6-v2-int8", dimension=384)
 PROCESSES, TASKS, TENANTS, USERS = 4, 1, 20, 10
-ROWS = ("contract", "kill", "topology", "partition", "exact", "processor")
+ROWS = ("contract", "kill", "topology", "partition", "exact", "processor", "clock", "repair", "datacenters")
 
 
 def engine_on(location: str, clock: Clock | None = None) -> MemoryEngine:
@@ -371,7 +374,9 @@ async def _spent(location: str, calls: int, spent: Callable[[], float]) -> dict[
     return found
 
 
-SIZES = {"kill": 5000, "topology": 5000, "partition": 5000, "exact": 50_000, "processor": 400}
+SIZES = {"kill": 5000, "topology": 5000, "partition": 5000, "exact": 50_000, "processor": 400, "clock": 3}
+OPERATIONS = {"clock": operations.clock, "repair": operations.repair, "datacenters": operations.datacenters}
+"""Rows on clusters of their own."""
 
 
 def chosen(only: str) -> Iterator[tuple[str, Callable[[Cluster], None]]]:
@@ -379,7 +384,24 @@ def chosen(only: str) -> Iterator[tuple[str, Callable[[Cluster], None]]]:
     runs = {"kill": kill, "topology": topology, "partition": partition, "exact": exact, "processor": processor}
     for word in only.split(","):
         name, _, size = word.partition(":")
-        yield name, contract if name == "contract" else partial(runs[name], size=int(size or SIZES[name]))
+        if name == "contract":
+            yield name, contract
+        elif name in runs:
+            yield name, partial(runs[name], size=int(size or SIZES[name]))
+
+
+def operate(only: str) -> int:
+    """Run the rows that have clusters of their own; returns how many have failed."""
+    failed = 0
+    for word in only.split(","):
+        name, _, size = word.partition(":")
+        if name in OPERATIONS:
+            try:
+                OPERATIONS[name](tell, int(size or SIZES.get(name, 0)))
+            except (RuntimeError, MnemicError, AssertionError, DriverException) as error:
+                failed += 1
+                tell(name, failed=str(error)[-2000:])
+    return failed
 
 
 def main() -> None:
@@ -394,11 +416,18 @@ def main() -> None:
         return
     if not at_hand():
         sys.exit("NOT RUN: three Cassandra nodes need java (17) and what `make cassandra` fetches.")
-    cluster = Cluster(3, heap=given.heap, network=Network() if Network.at_hand() else None)
+    rows = list(chosen(given.only))
+    failed = (together(rows, given.heap) if rows else 0) + operate(given.only)
+    sys.exit(min(failed, 1))
+
+
+def together(rows: Sequence[tuple[str, Callable[[Cluster], None]]], heap: int) -> int:
+    """Run rows on the same three nodes; returns how many have failed."""
+    cluster = Cluster(3, heap=heap, network=Network() if Network.at_hand() else None)
     failed = 0
     try:
         cluster.start()
-        for name, row in chosen(given.only):
+        for name, row in rows:
             try:
                 row(cluster)
             except (RuntimeError, MnemicError, AssertionError) as error:
@@ -406,7 +435,7 @@ def main() -> None:
                 tell(name, failed=str(error)[-2000:])
     finally:
         cluster.stop()
-    sys.exit(min(failed, 1))
+    return failed
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import sysconfig
 import time
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -91,10 +92,17 @@ class ValkeyServer(OneProcess):
             return False
 
 
-class ValkeyCluster:
-    """Three masters without replicas, each with a third of the slots. A lost one takes only its own slots along."""
+def _follows(replica: ValkeyServer) -> bool:
+    told = replica.ask("INFO", "replication")
+    return bool(told.get("master_link_status") == "up" if isinstance(told, dict) else b"master_link_status:up" in told)
 
-    def __init__(self) -> None:
+
+class ValkeyCluster:
+    """Three masters, each with a third of the slots. Without replicas a lost one takes only its own slots along; with
+    `replicated` each has one that takes over.
+    """
+
+    def __init__(self, *, replicated: bool = False) -> None:
         options = (
             "--cluster-enabled",
             "yes",
@@ -104,6 +112,8 @@ class ValkeyCluster:
             "no",
         )
         self.masters = [ValkeyServer(*options, "--cluster-port", str(free_port())) for _ in range(3)]
+        count = len(self.masters) if replicated else 0
+        self.replicas = [ValkeyServer(*options, "--cluster-port", str(free_port())) for _ in range(count)]
 
     @property
     def url(self) -> str:
@@ -111,19 +121,23 @@ class ValkeyCluster:
 
     def start(self) -> None:
         """Start the masters, make them one cluster, and return once each knows that it is whole."""
-        for master in self.masters:
-            master.start()
+        servers = (*self.masters, *self.replicas)
+        for server in servers:
+            server.start()
         first = self.masters[0]
+        bus = first.ask("CONFIG", "GET", "cluster-port")[1].decode()
         for place, master in enumerate(self.masters):
             master.ask("CLUSTER ADDSLOTSRANGE", _SLOTS * place // 3, _SLOTS * (place + 1) // 3 - 1)
-            if master is not first:
-                bus = first.ask("CONFIG", "GET", "cluster-port")[1].decode()
-                master.ask("CLUSTER MEET", "127.0.0.1", first.port, bus)
-        _until(lambda: all(self._whole(master) for master in self.masters), "the cluster")
+        for server in servers[1:]:
+            server.ask("CLUSTER MEET", "127.0.0.1", first.port, bus)
+        _until(lambda: all(self._whole(server) for server in servers), "the cluster")
+        for master, replica in zip(self.masters, self.replicas, strict=False):
+            replica.ask("CLUSTER REPLICATE", master.ask("CLUSTER MYID").decode())
+            _until(partial(_follows, replica), "a replica")
 
     def stop(self) -> None:
-        for master in self.masters:
-            master.stop()
+        for server in (*self.masters, *self.replicas):
+            server.stop()
 
     def names(self) -> list[str]:
         return sorted(key for master in self.masters for key in master.names())
@@ -137,6 +151,6 @@ class ValkeyCluster:
         )
         return (told["cluster_state"], told["cluster_known_nodes"], told["cluster_slots_ok"]) == (
             "ok",
-            "3",
+            str(len(self.masters) + len(self.replicas)),
             str(_SLOTS),
         )

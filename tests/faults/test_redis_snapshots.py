@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from mnemic.types import Actor
 from mnemic_redis import RedisHotSet, RedisLink, hot_set
 from mnemic_testing.embedder import WordEmbedder
 from tests.processes import running
-from tests.valkey import ValkeyServer
+from tests.valkey import ValkeyCluster, ValkeyServer
 
 ANA = Actor(user="ana")
 NEWEST = 10
@@ -27,7 +28,7 @@ async def engine(valkey: ValkeyServer, tmp_path: Path) -> AsyncIterator[MemoryEn
         yield engine
 
 
-def engine_of(folder: Path, server: ValkeyServer) -> MemoryEngine:
+def engine_of(folder: Path, server: ValkeyServer | ValkeyCluster) -> MemoryEngine:
     hot = RedisHotSet(RedisLink(server.url, seconds=30))
     return MemoryEngine(store=SqliteStore(folder / "m.db"), embedder=WordEmbedder(), projections=[hot])
 
@@ -90,6 +91,30 @@ async def test_a_replica_that_takes_over(engine: MemoryEngine, valkey: ValkeySer
         async with engine_of(tmp_path, replica) as other:
             assert await newest(other) == wanted
             assert await newest(other) == wanted
+
+
+async def test_a_cluster_whose_master_is_lost_goes_on_with_its_replica(tmp_path: Path) -> None:
+    """Nobody tells it to: the others elect the replica."""
+    with running(ValkeyCluster(replicated=True)) as cluster:
+        async with engine_of(tmp_path, cluster) as engine:
+            wanted = await more(engine, 0, 20)
+            assert await newest(engine) == wanted
+            lost, replica = next(
+                pair for pair in zip(cluster.masters, cluster.replicas, strict=True) if pair[0].names()
+            )
+            lost.ask("WAIT", 1, 0)
+            lost.kill()
+            wanted = await more(engine, 20, 5)
+            assert await newest(engine) == wanted, "the store answers meanwhile"
+            async with asyncio.timeout(60):
+                while replica.ask("ROLE")[0] not in (b"master", "master"):
+                    await newest(engine)
+            before = replica.ask("INFO", "commandstats")
+            wanted = await more(engine, 25, 5)
+            assert await newest(engine) == wanted
+            assert await newest(engine) == wanted
+            assert replica.names()
+            assert replica.ask("INFO", "commandstats") != before
 
 
 def bytes_of(answer: object) -> bytes:

@@ -113,6 +113,7 @@ async def test_a_committed_change_is_made_though_answers_lack_its_decision(
     assert [await store.count(everything(each.scope)) for each in (ada, bob)] == [1, 1]
     assert len(await store.audit("acme")) == 2
     assert (await store.broken_audit("acme"))[1] is None
+    await partitions.sweep(age=0.0)
     await store.close()
 
 
@@ -126,6 +127,7 @@ async def test_a_hold_of_a_change_that_nobody_knows_is_let_go(new_store: Callabl
     assert await store._database.link.change([("hold", ("gone", *partitions.key(home), version, None))], settled=None)
     await remember(store, memory("coffee"))
     assert await store.count(everything()) == 2
+    await partitions.forget("gone")
     await store.close()
 
 

@@ -20,8 +20,10 @@ from mnemic_cassandra.partitions import Partitions, Written, in_batches, redo_of
 from mnemic_cassandra.routing import EVERYWHERE, JOURNAL, LANE, NAMES, Partition, of_tenant, width_of
 from mnemic_cassandra.view import Head, Unanswered, View
 
-WRITERS = 8
-"""Writers of a partition that are remembered, so that a commit without an answer can be looked up."""
+WRITERS, OF_SHARED = 8, 64
+"""Writers of a partition that are remembered, so that a commit without an answer can be looked up: of one that all
+scopes of a tenant share, or all tenants, more, for more of them come before it is.
+"""
 
 _ANNOUNCED_FOR = 30.0
 """Seconds for which this process relies on an announcement. The server keeps one for two minutes."""
@@ -89,7 +91,7 @@ class Commits:
             if not await self.holds(view, others):
                 return False
         head, name = view.heads[home], secrets.token_hex(6)
-        step = (_next(head), _writers(head, name), *self._partitions.key(home), head.version, None)
+        step = (_next(head), _writers(home, head, name), *self._partitions.key(home), head.version, None)
         statements = [("step", step), *self._partitions.rows(home, rows)]
 
         async def settled() -> bool:
@@ -108,7 +110,7 @@ class Commits:
         if (version or 0) == unanswered.version:
             return None
         # The partition keeps the names of its last writers only, so after more than that ours may have been pushed out.
-        if (version or 0) - unanswered.version > WRITERS:
+        if (version or 0) - unanswered.version > _remembered(unanswered.home):
             raise CommitUnknown(hint="too many others have written since")
         return False  # its condition names a version that has passed
 
@@ -130,7 +132,7 @@ class Commits:
 
     async def _bump(self, home: Partition) -> None:
         head, name = await self._partitions.head(home), secrets.token_hex(6)
-        step = (_next(head), _writers(head, name), *self._partitions.key(home), head.version, None)
+        step = (_next(head), _writers(home, head, name), *self._partitions.key(home), head.version, None)
         # Where the condition does not hold, somebody else has changed the version: that does as well.
         await self._link.change([("step", step)], settled=None)
 
@@ -138,7 +140,7 @@ class Commits:
         """Commit over several partitions: hold each, look again at what was read, decide, write, let go."""
         change = secrets.token_hex(12)
         redo = {
-            home: redo_of(_next(view.heads[home]), _writers(view.heads[home], change[:12]), written)
+            home: redo_of(_next(view.heads[home]), _writers(home, view.heads[home], change[:12]), written)
             for home, written in rows.items()
         }
         # The redo log comes first. Once the decision is "committed", any process can finish the change from it.
@@ -191,8 +193,12 @@ def _next(head: Head) -> int:
     return (head.version or 0) + 1
 
 
-def _writers(head: Head, name: str) -> str:
-    return ",".join([name, *filter(None, head.writers.split(","))][:WRITERS])
+def _writers(home: Partition, head: Head, name: str) -> str:
+    return ",".join([name, *filter(None, head.writers.split(","))][: _remembered(home)])
+
+
+def _remembered(home: Partition) -> int:
+    return OF_SHARED if home.level in ("", "audit") else WRITERS
 
 
 def _collected(lane: bytes) -> bool:

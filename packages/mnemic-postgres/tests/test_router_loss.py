@@ -1,0 +1,97 @@
+"""A server behind a router that is lost is restored from its own backup; one that does not enforce row-level security
+is refused by each transaction.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from mnemic.bootstrap.backups import backup_store, restore_store
+from mnemic.errors import InvalidConfig
+from mnemic.ports import Transaction
+from mnemic.runtime.clock import SystemClock
+from mnemic.types import AuditEvent, Memory, Where
+from mnemic_postgres import PostgresStore
+from mnemic_testing.record_store import EMBEDDER, memory, remember, scope
+from mnemic_testing.record_store.fixtures import START
+from tests.routed import RoutedServers
+
+KEPT, LOST = 0, 1
+NUMBERS = "SELECT DISTINCT start_value FROM pg_sequences WHERE schemaname = 'mnemic' AND increment_by = 1024"
+
+
+async def written(store: PostgresStore, tenant: str, content: str) -> Memory:
+    """Write a memory with its line in the audit."""
+    one = memory(content, scope=scope(tenant=tenant))
+
+    async def work(transaction: Transaction) -> None:
+        await transaction.insert(one)
+        line = AuditEvent(tenant=tenant, action="created", at=START, actor="ada", memory_id=one.memory_id)
+        await transaction.append_audit(line)
+
+    await store.transact(work)
+    return one
+
+
+async def opened(servers: RoutedServers, folder: Path) -> PostgresStore:
+    store = servers.store(folder, pool_size=1)
+    servers.router.homes |= {"acme": KEPT, "rival": LOST}
+    await store.open(EMBEDDER.space)
+    return store
+
+
+@pytest.mark.parametrize(
+    ("weakened", "restored"),
+    [
+        ("ALTER TABLE mnemic.memory DISABLE ROW LEVEL SECURITY", "ALTER TABLE mnemic.memory ENABLE ROW LEVEL SECURITY"),
+        ("ALTER ROLE mnemic_app BYPASSRLS", "ALTER ROLE mnemic_app NOBYPASSRLS"),
+    ],
+)
+async def test_each_transaction_refuses_a_server_that_does_not_enforce_row_level_security(
+    routed_servers: RoutedServers, tmp_path: Path, weakened: str, restored: str
+) -> None:
+    store = await opened(routed_servers, tmp_path)
+    kept = await written(store, "rival", "tea")
+    routed_servers.sql(LOST, weakened)
+    try:
+        for call in (store.get(kept.memory_id, scopes=[kept.scope]), remember(store, memory("b", scope=kept.scope))):
+            with pytest.raises(InvalidConfig) as refused:
+                await call
+            assert refused.value.reason == "invalid_config:postgres_role"
+        await written(store, "acme", "tea")
+    finally:
+        routed_servers.sql(LOST, restored)
+    assert await store.get(kept.memory_id, scopes=[kept.scope]) == kept
+    assert await store.count(Where(scopes=(kept.scope,))) == 1
+    await store.close()
+
+
+async def test_a_lost_server_is_restored_from_its_own_backup(routed_servers: RoutedServers, tmp_path: Path) -> None:
+    servers, clock = routed_servers, SystemClock()
+    store = await opened(servers, tmp_path)
+    theirs = [await written(store, "rival", f"note {number}") for number in range(3)]
+    await asyncio.to_thread(backup_store, servers.dsns()[LOST], tmp_path / "copy", clock)
+    after = await written(store, "rival", "after the backup")
+    ours = [await written(store, "acme", f"note {number}") for number in range(3)]
+    numbers = servers.sql(LOST, NUMBERS)
+    await store.close()
+    servers.sql(LOST, "DROP SCHEMA mnemic CASCADE")
+
+    to = servers.dsns()[LOST]
+    await asyncio.to_thread(restore_store, tmp_path / "copy", to, clock, erasures=None, receipts=[])
+    store = await opened(servers, tmp_path)
+    assert servers.sql(LOST, NUMBERS) == numbers, "no other server gives rows these numbers"
+    for tenant, wanted in (("rival", theirs), ("acme", ours)):
+        found = await store.newest(Where(scopes=(scope(tenant=tenant),)), limit=9)
+        assert {one.memory_id for one in found} == {one.memory_id for one in wanted}
+        lines = await store.audit(tenant)
+        assert [line.memory_id for line in lines] == [one.memory_id for one in wanted]
+        assert (await store.broken_audit(tenant))[:2] == (3, None)
+    assert await store.get(after.memory_id, scopes=[after.scope]) is None
+    again = await written(store, "rival", "written afterwards")
+    assert (await store.broken_audit("rival"))[:2] == (4, None)
+    assert await store.get(again.memory_id, scopes=[again.scope]) == again
+    await store.close()

@@ -124,7 +124,7 @@ test-router: $(DEV_READY) ## what concerns a router: three servers behind a doub
 	@if [ -n "$(ROUTER)" ]; then \
 	    MNEMIC_TEST_ROUTER='$(ROUTER)' $(BIN)/python -m pytest packages/mnemic-postgres/tests/test_router_contract.py $(PYTEST_ARGS); \
 	else \
-	    $(PYTEST) packages/mnemic-postgres/tests/test_router.py packages/mnemic-postgres/tests/test_router_contract.py packages/mnemic-postgres/tests/test_router_move.py $(PYTEST_ARGS); \
+	    $(PYTEST) packages/mnemic-postgres/tests/test_router.py packages/mnemic-postgres/tests/test_router_contract.py packages/mnemic-postgres/tests/test_router_move.py packages/mnemic-postgres/tests/test_router_loss.py $(PYTEST_ARGS); \
 	fi
 
 # PostgreSQL 16 comes from another package, which nothing else here needs.

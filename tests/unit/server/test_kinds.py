@@ -300,6 +300,13 @@ async def test_the_viewed_graph_follows_the_memories(running: Running) -> None:
     assert homes == {"Porto"}
 
 
+async def test_a_sentence_under_a_key_is_read_and_is_no_name(running: Running) -> None:
+    ana = await running.caller("reader", "writer")
+    await post(running, "/v1/memories", {"content": "I moved to Lisbon in May.", "key": "home_city"}, ana)
+    await post(running, "/v1/memories", {"content": "between two jobs", "key": "employer"}, ana)
+    assert await _viewed(running, ana) == {("me", "lives_in", "Lisbon")}
+
+
 async def test_words_of_others_make_no_relation(running: Running) -> None:
     ana = await running.caller("reader", "writer")
     said = [{"role": "assistant", "content": "Your sister Emma lives in Madrid. Emma lives in Madrid."}]

@@ -17,6 +17,7 @@ from typing import Any
 
 from mnemic.errors import InvalidInput
 from mnemic.extract.entities import ME, ROLE, EntityReader, StatedRelation
+from mnemic.extract.entities.marking import Marked, mark_names
 from mnemic.extract.entities.rules import RuleEntityReader
 from mnemic.extract.messages import MESSAGE_CATEGORY
 from mnemic.graph.entity_names import ME_NODE, is_name, me_or
@@ -52,10 +53,11 @@ async def relations_of(memories: Sequence[Memory]) -> list[tuple[Memory, StatedR
 
 
 async def _stated(memory: Memory, reader: EntityReader, deadline: Deadline) -> list[StatedRelation]:
-    if memory.key is not None:
-        relation = _RELATION_OF_KEY.get(memory.key)
-        named = relation is not None and is_name(memory.content)
-        return [StatedRelation(source=ME, relation=relation, target=memory.content)] if relation and named else []
+    relation = None if memory.key is None else _RELATION_OF_KEY.get(memory.key)
+    if memory.key is not None and relation is None:
+        return []
+    if relation is not None and _is_one_name(memory.content):
+        return [StatedRelation(source=ME, relation=relation, target=memory.content)]
     recorded = memory.category == MESSAGE_CATEGORY
     said = Message(
         role=(memory.source.speaker or "user") if recorded else "user",
@@ -67,6 +69,11 @@ async def _stated(memory: Memory, reader: EntityReader, deadline: Deadline) -> l
     except InvalidInput:
         return []
     return [one for one in reading.relations if one.relation != SAME_AS and all(map(_shown, (one.source, one.target)))]
+
+
+def _is_one_name(value: str) -> bool:
+    """Return True if the value of a key is a name as a whole, and no sentence."""
+    return mark_names(value, Marked("")).strip() == "⟦1⟧"
 
 
 def _shown(end: str) -> bool:

@@ -64,16 +64,16 @@ class Tenancy:
         if before is not None and now - read_at < LASTS.total_seconds():
             return before
         try:
-            standing = await self._look(tenant, before)
+            state = await self._look(tenant, before)
         except StoreFailed:
             if before is None:
                 raise
             return before
-        self._read[tenant] = (now, standing)
+        self._read[tenant] = (now, state)
         self._read.move_to_end(tenant)
         while len(self._read) > TENANTS_KEPT:
             self._read.popitem(last=False)
-        return standing
+        return state
 
     def changed(self, tenant: str) -> None:
         """Something was set for the tenant: look again at the next call."""

@@ -278,8 +278,8 @@ class EntityMemory(KindView[M]):
                     known[name, label] = node
         others = [one for one in named if one.name != ME]
         meant = {ME: ME_NODE} | {one.name: chosen(one, known) for one in others}
-        held = {node["node"] for node in known.values()}
-        new = [one for one in others if meant[one.name]["node"] not in held]
+        taken = {node["node"] for node in known.values()}
+        new = [one for one in others if meant[one.name]["node"] not in taken]
         return meant, new
 
     async def _meant(self, relation: StatedRelation, names: Mapping[str, dict[str, Any]]) -> StatedRelation | None:
@@ -315,13 +315,13 @@ class EntityMemory(KindView[M]):
         said += [f"{alias} is another name of {node['name']}" for alias in named.aliases]
         receipts = []
         for name, sentence in zip((named.name, *named.aliases), said, strict=True):
-            held = {**node, "aliases": [name] if name != node["name"] else []}
+            node_of_name = {**node, "aliases": [name] if name != node["name"] else []}
             candidate = Candidate(
                 content=sentence[:MAX_VALUE_CHARS],
                 key=name_key(node["label"], name),
                 kind=Kind.ENTITY,
                 category="name",
-                data={"nodes": [held]},
+                data={"nodes": [node_of_name]},
                 source=origin.source(named.span),
             )
             receipts.append(await self._write(candidate))
@@ -368,8 +368,8 @@ class EntityMemory(KindView[M]):
         if not keys:
             return []
         found = await self._engine.list(actor=self._actor, kinds=[Kind.ENTITY], keys=keys, limit=len(keys))
-        held = {memory.key: [one["target"] for one in memory.data.get("relations", ())] for memory in found}  # type: ignore[union-attr,index,call-overload]
-        return [key for key in keys if any(targets is None or one in targets for one in held.get(key, ()))]
+        targets_of = {memory.key: [one["target"] for one in memory.data.get("relations", ())] for memory in found}  # type: ignore[union-attr,index,call-overload]
+        return [key for key in keys if any(targets is None or one in targets for one in targets_of.get(key, ()))]
 
     async def _write(self, candidate: Candidate, idempotency_key: str | None = None) -> WriteReceipt:
         return await self._engine.add(candidate, actor=self._actor, idempotency_key=idempotency_key)

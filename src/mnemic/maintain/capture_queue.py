@@ -84,8 +84,8 @@ class Lease:
         async def work(unit: Unit) -> bool:
             now = self.clock.now()
             known = await unit.reads.find_mark(self.tenant, _READER)
-            held = {} if known is None else json.loads(known)
-            if held and held["by"] != self.holder and datetime.fromisoformat(held["until"]) > now:
+            lease = {} if known is None else json.loads(known)
+            if lease and lease["by"] != self.holder and datetime.fromisoformat(lease["until"]) > now:
                 return False
             mark = json.dumps({"by": self.holder, "until": (now + LEASE).isoformat()})
             await unit.apply(Mutation(tenant=self.tenant, marks={_READER: mark}))

@@ -154,13 +154,13 @@ class _Run:
         known = await self._kept(scope, where)
         lasting = [one for one in await self._memories(where) if _lasts(one, now)]
         for topic in topics_of(lasting, quiet_since=now - self.rules.quiet):
-            held = known.get((topic.category, topic.about), ())
-            if held and all(one.data.get("digest") == topic.digest for one in held):
-                self.unchanged += len(held)
+            existing = known.get((topic.category, topic.about), ())
+            if existing and all(one.data.get("digest") == topic.digest for one in existing):
+                self.unchanged += len(existing)
             elif self.spent:
                 return False
             else:
-                await self._renew(topic, held, owner, now)
+                await self._renew(topic, existing, owner, now)
         return True
 
     async def _memories(self, where: Where) -> list[Memory]:
@@ -190,12 +190,12 @@ class _Run:
         cited = memory.data.get("said")
         return len(sources) == len(names) and (cited is None or cited == digest_of(sources))
 
-    async def _renew(self, topic: Topic, held: Sequence[Memory], owner: Actor, now: datetime) -> None:
+    async def _renew(self, topic: Topic, existing: Sequence[Memory], owner: Actor, now: datetime) -> None:
         if self.dry_run:
             self.made[topic.category] += 1
             return
         texts, by = await self._summarised(topic)
-        await self._remove(held)
+        await self._remove(existing)
         if not texts:
             self.refused["empty"] += 1
         for text, sources in texts:

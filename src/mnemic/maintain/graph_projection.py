@@ -29,19 +29,19 @@ class GraphProjection:
         """Apply the changes: one transaction for new content of a scope, one for removals. Memories without a graph
         cost nothing. Raises StoreFailed.
         """
-        held: defaultdict[Scope, list[Fragment]] = defaultdict(list)
+        linked: defaultdict[Scope, list[Fragment]] = defaultdict(list)
         gone: defaultdict[Scope, list[str]] = defaultdict(list)
         for change in changes:
             if change.memory is not None and not holds_graph(change.memory):
                 continue
             fragment = None if change.memory is None else fragment_of(change.memory)
             if fragment is not None:
-                held[change.entry.scope].append(fragment)
+                linked[change.entry.scope].append(fragment)
             else:
                 gone[change.entry.scope].append(change.entry.memory_id)
         for scope, memory_ids in gone.items():
             await self._graph.forget(scope, memory_ids)
-        for scope, fragments in held.items():
+        for scope, fragments in linked.items():
             await self._graph.link(scope, fragments)
 
     async def traces(self, tenant: str, memory_ids: Collection[str]) -> int:

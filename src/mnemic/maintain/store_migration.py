@@ -60,8 +60,8 @@ async def move(source: RecordStore, target: RecordStore, tenants: Collection[str
 
 
 async def _require_empty(target: RecordStore, tenant: str) -> None:
-    held = await target.held(tenant, statuses=list(Status), limit=1)
-    if held or await target.audit(tenant, limit=1) or await target.marks(tenant, ""):
+    present = await target.held(tenant, statuses=list(Status), limit=1)
+    if present or await target.audit(tenant, limit=1) or await target.marks(tenant, ""):
         raise InvalidInput("move:not_empty", hint="move into a store that holds nothing of these tenants")
 
 

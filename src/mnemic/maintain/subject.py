@@ -182,10 +182,10 @@ class Holdings:
 
     async def limits(self) -> Entries:
         """Return how far the subject's own quotas are used up, 1 being all of it."""
-        held = await self._usage()
+        usage = await self._usage()
         for quota in self.quotas:
             if quota.per == "user":
-                for name, part in quota.nearest(held).items():
+                for name, part in quota.nearest(usage).items():
                     yield {"limit": name, "used": round(part, 6), "warns_from": quota.soft}
 
     async def _usage(self) -> Mapping[Kind, Usage]:

@@ -76,8 +76,8 @@ async def _by_model(messages: Sequence[Message], prompt: Prompt, completer: Comp
     points = answer.get("points") if isinstance(answer, Mapping) else None
     if not isinstance(points, list) or not all(isinstance(point, Mapping) for point in points):
         raise ModelInvalidSchema(hint="points is not a list of objects")
-    held = (point for point in points if _is_supported(point, messages))
-    return list(dict.fromkeys(" ".join(str(point["text"]).split())[:LONGEST_LINE] for point in held))
+    supported = (point for point in points if _is_supported(point, messages))
+    return list(dict.fromkeys(" ".join(str(point["text"]).split())[:LONGEST_LINE] for point in supported))
 
 
 def _is_supported(point: Mapping[str, Any], messages: Sequence[Message]) -> bool:

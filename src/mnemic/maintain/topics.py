@@ -107,9 +107,9 @@ class _Mentions:
         found: set[int] = set()
         for name in names:
             words = _TOKEN.findall(name.casefold())
-            held = [self._places.get(word, set()) for word in words]
+            containing = [self._places.get(word, set()) for word in words]
             spelt = re.compile(rf"\b{re.escape(name)}\b", re.IGNORECASE)
-            common = set.intersection(*held) if held else set()
+            common = set.intersection(*containing) if containing else set()
             found |= {place for place in common if spelt.search(self._texts[place].content)}
         return [self._texts[place] for place in sorted(found)]
 
@@ -128,10 +128,10 @@ def _themes(texts: Sequence[Memory]) -> Iterator[Topic]:
             holding[word].append(memory)
     count = len(_sessions(texts))
     worth: dict[str, float] = {}
-    for word, held in holding.items():
-        among = len(_sessions(held))
+    for word, containing in holding.items():
+        among = len(_sessions(containing))
         if LEAST_SESSIONS <= among <= count / 2:
-            beyond_chance = math.log(count / among) + math.log(1 - math.exp(-len(held) / count))
+            beyond_chance = math.log(count / among) + math.log(1 - math.exp(-len(containing) / count))
             worth[word] = beyond_chance * among
     rising = sorted((word for word in worth if worth[word] > 0), key=lambda word: (worth[word], word), reverse=True)
     named = ((_name(word, holding[word], worth), word) for word in rising)
@@ -149,18 +149,18 @@ def _first_of_each_name(named: Iterable[tuple[str, str]]) -> Iterator[tuple[str,
             yield name, word
 
 
-def _name(word: str, held: Sequence[Memory], worth: Mapping[str, float]) -> str:
+def _name(word: str, containing: Sequence[Memory], worth: Mapping[str, float]) -> str:
     """Return the word with the neighbour that it has in at least half of its conversations ("pottery class"), if that
     one comes up in fewer than by chance, too; else the word.
     """
     pairs: defaultdict[str, list[Memory]] = defaultdict(list)
-    for memory in held:
+    for memory in containing:
         for pair in pairwise(_TOKEN.findall(memory.content.casefold())):
             if word in pair and pair[0] != pair[1] and all(worth.get(one, 0.0) > 0 for one in pair):
                 pairs[" ".join(pair)].append(memory)
     among = {pair: len(_sessions(said)) for pair, said in pairs.items()}
     best = max(among, key=lambda pair: (among[pair], pair), default=word)
-    return best if 2 * among.get(best, 0) >= len(_sessions(held)) else word
+    return best if 2 * among.get(best, 0) >= len(_sessions(containing)) else word
 
 
 def _sessions(memories: Iterable[Memory]) -> set[str]:

@@ -206,8 +206,8 @@ def _line_places(text: bytes) -> Iterator[tuple[_Place, int]]:
     """Place and version of every line."""
     for line in text.splitlines():
         try:
-            held: Any = load(line.decode())
-            yield (held["tenant"], held["memory_id"]), held["version"]
+            entry: Any = load(line.decode())
+            yield (entry["tenant"], entry["memory_id"]), entry["version"]
         except (ValueError, KeyError, TypeError) as error:
             raise StoreCorrupt("episode_log", hint="a line is no episode; rebuild the log in another folder") from error
 

@@ -149,8 +149,8 @@ class InProcessGraph:
     async def traces(self, tenant: str, memory_ids: Collection[str]) -> int:
         with self._lock:
             graphs = [graph for scope, graph in self._ready.items() if scope.tenant == tenant]
-            held = [graph.fragments[one] for graph in graphs for one in memory_ids if one in graph.fragments]
-        return sum(len(fragment.nodes) + len(fragment.relations) for fragment in held)
+            fragments = [graph.fragments[one] for graph in graphs for one in memory_ids if one in graph.fragments]
+        return sum(len(fragment.nodes) + len(fragment.relations) for fragment in fragments)
 
     @property
     def _ready(self) -> dict[Scope, _Graph]:

@@ -98,34 +98,34 @@ class StoredMemories:
 
 
 class InMemorySnapshot:
-    """The port's `Snapshot` on `held`, which must not change while it is read."""
+    """The port's `Snapshot` on `stored`, which must not change while it is read."""
 
-    def __init__(self, held: StoredMemories, *, space: VectorSpace, bm25: Bm25) -> None:
-        self._held = held
+    def __init__(self, stored: StoredMemories, *, space: VectorSpace, bm25: Bm25) -> None:
+        self._stored = stored
         self._space = space
         self._bm25 = bm25
 
     async def _of(self, scopes: Sequence[Scope]) -> StoredMemories:
         """Return the memories of these scopes, and perhaps of others."""
-        return self._held
+        return self._stored
 
     async def get_many(self, memory_ids: Sequence[str], *, scopes: Sequence[Scope]) -> dict[str, Memory]:
-        held = await self._of(scopes)
-        found = {memory_id: held.get(memory_id, scopes) for memory_id in memory_ids}
+        stored = await self._of(scopes)
+        found = {memory_id: stored.get(memory_id, scopes) for memory_id in memory_ids}
         return {
             one: memory
             for one, memory in found.items()
-            if memory is not None and (memory.scope.tenant, one) not in held.damaged
+            if memory is not None and (memory.scope.tenant, one) not in stored.damaged
         }
 
     async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
-        held = await self._of([scope])
-        return held.whole(held.find_fingerprint(scope, fingerprint))
+        stored = await self._of([scope])
+        return stored.whole(stored.find_fingerprint(scope, fingerprint))
 
     async def versions(self, memory_id: str, *, scopes: Sequence[Scope]) -> list[Memory]:
-        held = await self._of(scopes)
-        current = held.get(memory_id, scopes)
-        return [] if current is None else [*held.history.get((current.scope.tenant, memory_id), ()), current]
+        stored = await self._of(scopes)
+        current = stored.get(memory_id, scopes)
+        return [] if current is None else [*stored.history.get((current.scope.tenant, memory_id), ()), current]
 
     async def newest(
         self, where: Where, *, limit: int, before: str | None = None, facets: Sequence[frozenset[str]] = ()
@@ -162,13 +162,13 @@ class InMemorySnapshot:
         return _best(times, limit)
 
     async def signals(self, where: Where, memory_ids: Sequence[str]) -> dict[str, Signals]:
-        found, held = await self.get_many(memory_ids, scopes=where.scopes), await self._of(where.scopes)
+        found, stored = await self.get_many(memory_ids, scopes=where.scopes), await self._of(where.scopes)
         return {
             memory_id: Signals(
                 memory_id=memory_id,
                 happened_at=memory.happened_at,
                 session=memory.source.session,
-                turn=held.turns.get((memory.scope.tenant, memory_id), -1),
+                turn=stored.turns.get((memory.scope.tenant, memory_id), -1),
                 speaker=memory.source.speaker,
                 cues=read_cues(memory.content),
             )
@@ -176,8 +176,8 @@ class InMemorySnapshot:
         }
 
     async def speakers(self, where: Where) -> frozenset[str]:
-        held = await self._of(where.scopes)
-        said = (memory.source.speaker for scope in where.scopes for memory in held.active(scope))
+        stored = await self._of(where.scopes)
+        said = (memory.source.speaker for scope in where.scopes for memory in stored.active(scope))
         return frozenset(speaker for speaker in said if speaker is not None)
 
     async def believed(
@@ -186,8 +186,8 @@ class InMemorySnapshot:
         return await believed(self, scopes, known_at, live_at, space=self._space, bm25=self._bm25)
 
     async def _accepted(self, where: Where) -> list[Memory]:
-        held = await self._of(where.scopes)
-        return [one for place, one in held.memories.items() if place not in held.damaged and where.accepts(one)]
+        stored = await self._of(where.scopes)
+        return [one for place, one in stored.memories.items() if place not in stored.damaged and where.accepts(one)]
 
 
 async def believed(
@@ -203,7 +203,7 @@ async def believed(
 
     Only memories that have changed since are looked up in the history.
     """
-    held = StoredMemories()
+    stored = StoredMemories()
     if scopes:
         where = Where(scopes=tuple(scopes), statuses=frozenset(Status), live_at=live_at)
         everything = await moment.newest(where, limit=await moment.count(where))
@@ -215,11 +215,11 @@ async def believed(
             known = [version for version in versions if version.updated_at <= known_at]
             if known:
                 place = (memory.scope.tenant, memory.memory_id)
-                held.memories[place] = _with_vector(known[-1], memory)
-                held.history[place] = tuple(known[:-1])
+                stored.memories[place] = _with_vector(known[-1], memory)
+                stored.history[place] = tuple(known[:-1])
                 if memory.memory_id in signals:
-                    held.turns[place] = signals[memory.memory_id].turn
-    return InMemorySnapshot(held, space=space, bm25=bm25)
+                    stored.turns[place] = signals[memory.memory_id].turn
+    return InMemorySnapshot(stored, space=space, bm25=bm25)
 
 
 def _with_vector(version: Memory, current: Memory) -> Memory:
@@ -271,10 +271,10 @@ def _by_words(memories: Mapping[str, tuple[Memory, Terms]], query: str, bm25: Bm
     idfs = {term: bm25.idf(len(active), sum(terms.holds(term) for terms in active)) for term in wanted}
     scores = {}
     for memory_id, (memory, terms) in memories.items():
-        held = {term: idf for term, idf in idfs.items() if terms.holds(term)}
-        if held and _says(memory, phrases):
+        present = {term: idf for term, idf in idfs.items() if terms.holds(term)}
+        if present and _says(memory, phrases):
             scores[memory_id] = sum(
-                bm25.gain(idf, _frequency(term, terms, averages, bm25)) for term, idf in held.items()
+                bm25.gain(idf, _frequency(term, terms, averages, bm25)) for term, idf in present.items()
             )
     return scores
 

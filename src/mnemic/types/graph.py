@@ -196,8 +196,8 @@ def _episode(memory: Memory) -> Fragment:
 
 
 def _listed(memory: Memory, name: str) -> list[dict[str, Any]]:
-    held = memory.data.get(name, ())
-    return [dict(one) for one in held] if isinstance(held, Sequence) else []  # type: ignore[arg-type]
+    stored = memory.data.get(name, ())
+    return [dict(one) for one in stored] if isinstance(stored, Sequence) else []  # type: ignore[arg-type]
 
 
 def newest_first(nodes: Iterable[Node]) -> list[Node]:

@@ -168,7 +168,7 @@ class Feed:
 
     async def _moved(self, changes: Sequence[Change]) -> list[Change]:
         """Return the current state of those memories that differ from what was applied."""
-        now = await standing(self._store, [change.entry for change in changes])
+        now = await current_memories(self._store, [change.entry for change in changes])
         looked = (replace(change, memory=now.get(change.entry.place)) for change in changes)
         return [new for new, old in zip(looked, changes, strict=True) if _state(new) != _state(old)]
 
@@ -178,7 +178,7 @@ class Feed:
         memories: dict[tuple[str, str], Memory | None] = {change.entry.place: change.memory for change in known}
         unknown = [entry for place, entry in latest.items() if place not in memories]
         if unknown:
-            memories |= await standing(self._store, unknown)
+            memories |= await current_memories(self._store, unknown)
         return [Change(entry=entry, memory=memories.get(place)) for place, entry in latest.items()]
 
     def _missed(self, name: str) -> Caught:
@@ -195,7 +195,7 @@ class Feed:
         self._rests_until = self._clock.monotonic() + self._rest
 
 
-async def standing(store: RecordStore, entries: Collection[OutboxEntry]) -> Mapping[tuple[str, str], Memory]:
+async def current_memories(store: RecordStore, entries: Collection[OutboxEntry]) -> Mapping[tuple[str, str], Memory]:
     """Return the current memories of these entries, by tenant and identifier, without those that await review."""
     found: dict[tuple[str, str], Memory] = {}
     for tenant in dict.fromkeys(entry.scope.tenant for entry in entries):

@@ -117,12 +117,12 @@ class Finds:
     def _found(self, text: str) -> list[_Find]:
         """Return every find in `text`, in no order."""
         folded, offsets = fold(text)
-        held = PLACEHOLDER in folded
+        has_placeholder = PLACEHOLDER in folded
         found: list[_Find] = []
         for detector in self._detectors:
             entity = detector.entity
             for start, end, value in detector.find(folded):
-                if start < end and not (held and PLACEHOLDER in folded[start:end]):
+                if start < end and not (has_placeholder and PLACEHOLDER in folded[start:end]):
                     found.append((start, end, entity, value))
         found = _outside_uuids(found, folded)
         if offsets:

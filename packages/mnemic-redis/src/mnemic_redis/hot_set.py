@@ -80,11 +80,11 @@ _NEWEST = Script(f"""
 if not ours() then return {{}} end
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
 local found = redis.call('ZREVRANGE', KEYS[1], 0, ARGV[1] + 1)
-local told = {{redis.call('ZSCORE', KEYS[1], '')}}
+local added = {{redis.call('ZSCORE', KEYS[1], '')}}
 for _, name in ipairs(found) do
-    if name ~= epoch then table.insert(told, name) end
+    if name ~= epoch then table.insert(added, name) end
 end
-return told
+return added
 """)
 
 

@@ -16,8 +16,8 @@ _TOKEN_BYTES = 8
 _TOKEN_CHARS = 2 * _TOKEN_BYTES
 
 _APPEND = Script("""
-for _, told in ipairs(redis.call('LRANGE', KEYS[1], -64, -1)) do
-    if told == ARGV[1] then return 0 end
+for _, stored in ipairs(redis.call('LRANGE', KEYS[1], -64, -1)) do
+    if stored == ARGV[1] then return 0 end
 end
 if tonumber(ARGV[2]) < 1 then return redis.call('DEL', KEYS[1]) end
 redis.call('RPUSH', KEYS[1], ARGV[1])
@@ -28,10 +28,10 @@ return redis.call('PEXPIRE', KEYS[1], ARGV[3])
 
 _FOLD = Script("""
 local folded = #ARGV - 1
-local told = redis.call('LRANGE', KEYS[1], 0, folded - 1)
-if folded < 1 or #told ~= folded then return 0 end
+local stored = redis.call('LRANGE', KEYS[1], 0, folded - 1)
+if folded < 1 or #stored ~= folded then return 0 end
 for place = 1, folded do
-    if string.sub(told[place], 17) ~= ARGV[place + 1] then return 0 end
+    if string.sub(stored[place], 17) ~= ARGV[place + 1] then return 0 end
 end
 redis.call('LSET', KEYS[1], folded - 1, ARGV[1])
 redis.call('LTRIM', KEYS[1], folded - 1, -1)
@@ -91,5 +91,5 @@ def _message(text: bytes) -> Message | None:
         message = decode_message(text[_TOKEN_CHARS:].decode())
     except (MnemicError, UnicodeDecodeError):
         return None
-    told_right = isinstance(message.role, str) and message.role in _KEPT and isinstance(message.content, str)
-    return message if told_right else None
+    is_valid = isinstance(message.role, str) and message.role in _KEPT and isinstance(message.content, str)
+    return message if is_valid else None

@@ -142,8 +142,8 @@ async def require_open(principal: Principal, service: Service) -> None:
 
 async def governed(service: AnyService, principal: Annotated[Principal, Depends(principal_of)]) -> Service:
     """Return the service by the rules of the caller's tenant."""
-    standing = await service.tenancy.of(principal.tenant)
-    return replace(service, engine=standing.engine)
+    state = await service.tenancy.of(principal.tenant)
+    return replace(service, engine=state.engine)
 
 
 TheService = Annotated[Service, Depends(governed)]

@@ -66,8 +66,8 @@ class ClaimedUsers:
         place = (tenant, identifier)
         if place not in self._known:
             scope = Scope(tenant=tenant, level=Level.USER, owner=identifier)
-            held = await self.store.usage(tenant, since=_FOREVER, scope=scope)
-            self._known[place] = identifier if any(one.rows for one in held.values()) else name
+            usage = await self.store.usage(tenant, since=_FOREVER, scope=scope)
+            self._known[place] = identifier if any(one.rows for one in usage.values()) else name
             if len(self._known) > MOST_KNOWN:
                 self._known.popitem(last=False)
         return self._known[place]

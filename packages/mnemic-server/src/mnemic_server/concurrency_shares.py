@@ -29,7 +29,7 @@ class Shares:
     most: int
     reason: str = TOO_MANY_REQUESTS
     wait_seconds: int = 1
-    _held: Counter[tuple[str, ...]] = field(default_factory=Counter)
+    _in_use: Counter[tuple[str, ...]] = field(default_factory=Counter)
     _taken: int = 0
 
     @contextmanager
@@ -38,17 +38,17 @@ class Shares:
         free = self.most - self._taken
         holders = ((tenant,), (tenant, caller))
         if free <= 0 or any(
-            self._held[holder] > share * free for holder, share in zip(holders, (TENANT, CALLER), strict=True)
+            self._in_use[holder] > share * free for holder, share in zip(holders, (TENANT, CALLER), strict=True)
         ):
             wait = {"Retry-After": str(self.wait_seconds)}
             raise Refused(HTTPStatus.TOO_MANY_REQUESTS, self.reason, headers=wait)
         self._taken += 1
-        self._held.update(holders)
+        self._in_use.update(holders)
         try:
             yield
         finally:
             self._taken -= 1
-            self._held.subtract(holders)
+            self._in_use.subtract(holders)
             for holder in holders:
-                if not self._held[holder]:
-                    del self._held[holder]
+                if not self._in_use[holder]:
+                    del self._in_use[holder]

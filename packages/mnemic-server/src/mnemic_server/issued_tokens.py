@@ -24,21 +24,21 @@ class Issued:
     def __init__(self, store: RecordStore, clock: Clock) -> None:
         self._store = store
         self._clock = clock
-        self._told: OrderedDict[tuple[str, str | None, frozenset[Role]], date] = OrderedDict()
+        self._recorded: OrderedDict[tuple[str, str | None, frozenset[Role]], date] = OrderedDict()
 
     async def note(self, opened: Principal) -> None:
         """Write a line about a token that is issued for `opened`, unless there is one of today. A store that cannot be
         written refuses nobody: the next token is recorded.
         """
         now, named = self._clock.now(), (opened.key_id, opened.user, opened.roles)
-        if self._told.get(named) == now.date():
+        if self._recorded.get(named) == now.date():
             return
         subject = await subject_token(self._store, opened.tenant, opened.user or opened.key_id)
         detail = {"key_id": opened.key_id, "roles": sorted(opened.roles), "subject": subject}
         line = Mutation(tenant=opened.tenant, action="token_issued", actor=opened.key_id, at=now, detail=detail)
         with suppress(StoreFailed, NotSupported):
             await apply(self._store, line)
-            self._told[named] = now.date()
-            self._told.move_to_end(named)
-            while len(self._told) > MOST:
-                self._told.popitem(last=False)
+            self._recorded[named] = now.date()
+            self._recorded.move_to_end(named)
+            while len(self._recorded) > MOST:
+                self._recorded.popitem(last=False)

@@ -44,8 +44,8 @@ class Watch:
     clock: Clock
     _levels: OrderedDict[str, tuple[float, float]] = field(default_factory=OrderedDict)
     _known: OrderedDict[bytes, float] = field(default_factory=OrderedDict)
-    _told: OrderedDict[tuple[str, ...], float] = field(default_factory=OrderedDict)
-    _untold: Counter[tuple[str, ...]] = field(default_factory=Counter)
+    _logged_at: OrderedDict[tuple[str, ...], float] = field(default_factory=OrderedDict)
+    _unlogged: Counter[tuple[str, ...]] = field(default_factory=Counter)
 
     def refuse_throttled(self, request: HTTPConnection, shown: str) -> None:
         """Refuse with 429, before the store is asked, an address that has shown too many wrong credentials; one that
@@ -86,15 +86,15 @@ class Watch:
     async def _line(self, tenant: str, action: str, actor: str, detail: dict[str, str]) -> None:
         """Log the first of a minute; the next line says how many others there were."""
         place, now = (tenant, action, actor, *sorted(detail.values())), self.clock.monotonic()
-        self._untold[place] += 1
+        self._unlogged[place] += 1
         # At most a line a minute for each reason and caller: the audit must not be filled by refused requests.
-        if now - self._told.get(place, -LINE_SECONDS) < LINE_SECONDS:
+        if now - self._logged_at.get(place, -LINE_SECONDS) < LINE_SECONDS:
             return
-        times = self._untold.pop(place)
-        _put(self._told, place, now)
+        times = self._unlogged.pop(place)
+        _put(self._logged_at, place, now)
         # Bounded memory is worth more than exact counts of a distributed attack.
-        if len(self._untold) > MOST:
-            self._untold.clear()
+        if len(self._unlogged) > MOST:
+            self._unlogged.clear()
         await self._write(tenant, action, actor, {**detail, "times": times})
 
     async def _write(self, tenant: str, action: str, actor: str, detail: dict[str, str | int]) -> None:

@@ -43,8 +43,8 @@ class ToolServer:
         principal = await admitted(HTTPConnection(scope), self._service)
         require_user(principal)
         require_role(principal, *_READERS)
-        standing = await self._service.tenancy.of(principal.tenant)
-        await answer(self._server(principal, standing.engine), scope, receive, send)
+        state = await self._service.tenancy.of(principal.tenant)
+        await answer(self._server(principal, state.engine), scope, receive, send)
 
     def _server(self, principal: Principal, engine: MemoryEngine) -> Any:
         named = (principal.actor, principal.roles & {*_READERS, Role.OPERATOR}, engine)

@@ -34,7 +34,7 @@ FIRST_REST, LONGEST_REST = timedelta(seconds=5), timedelta(hours=1)
 """Time to the second try, doubled with each failure, and the longest."""
 MOST_FAILURES = 15
 """Failures in a row, over some six hours, after which a webhook is disabled."""
-HELD = timedelta(seconds=30)
+LEASE = timedelta(seconds=30)
 """Time for which one process has a webhook to itself without saying so again."""
 AT_ONCE = 8
 PAGE = 50
@@ -83,12 +83,12 @@ class Deliveries:
 
         async def in_turn(webhook: Webhook) -> int:
             async with turn:
-                return await self._told(webhook)
+                return await self._deliver_pending(webhook)
 
         waiting = [one for one in webhooks if (known := states.get(one.webhook_id)) and due(known, now, self.holder)]
         return sum(await asyncio.gather(*map(in_turn, waiting)))
 
-    async def _told(self, webhook: Webhook) -> int:
+    async def _deliver_pending(self, webhook: Webhook) -> int:
         """Deliver the pending messages of one webhook, if there are any."""
         store = self.webhooks.store
         known = (await self.webhooks.states()).get(webhook.webhook_id)
@@ -97,15 +97,15 @@ class Deliveries:
         if (await self.tenancy.of(webhook.tenant)).suspended:
             return 0
         # A lease rather than a lock: if this process dies, another one takes over when it expires.
-        state = await self.webhooks.claim(webhook, self.holder, self.clock.now() + HELD)
+        state = await self.webhooks.claim(webhook, self.holder, self.clock.now() + LEASE)
         arrived = 0
         while state is not None and (lines := await store.audit(webhook.tenant, after=state.after, limit=PAGE)):
             state, count = await self._page(webhook, state, lines)
             arrived += count
             ended = len(lines) < PAGE or state.failures > 0
-            held = replace(state, holder=None, held_until=None) if ended else state
+            leased = replace(state, holder=None, held_until=None) if ended else state
             # False means that the lease was lost: another process delivers from here on.
-            if not await self.webhooks.keep(webhook, held, holder=self.holder) or ended:
+            if not await self.webhooks.keep(webhook, leased, holder=self.holder) or ended:
                 break
         return arrived
 
@@ -123,12 +123,12 @@ class Deliveries:
             # Lines that do not concern the webhook advance it as well, else they would be read again each round.
             state = replace(state, after=event.sequence)
             # Renew well before the lease expires.
-            if self.clock.now() - kept_at >= HELD / 6:
+            if self.clock.now() - kept_at >= LEASE / 6:
                 kept_at = self.clock.now()
-                state = replace(state, held_until=kept_at + HELD)
+                state = replace(state, held_until=kept_at + LEASE)
                 if not await self.webhooks.keep(webhook, state, holder=self.holder):
                     return replace(state, failures=max(1, state.failures)), arrived
-        return replace(state, held_until=self.clock.now() + HELD), arrived
+        return replace(state, held_until=self.clock.now() + LEASE), arrived
 
     async def _delivered(self, webhook: Webhook, event: AuditEvent) -> str | None:
         """Deliver one message; None where it was taken, else why it was not."""

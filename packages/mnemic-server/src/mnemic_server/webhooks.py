@@ -163,9 +163,9 @@ class Webhooks:
             state = None if value is None else read_state(value)
             if state is None or not due(state, now, holder):
                 return None
-            held = replace(state, holder=holder, held_until=until)
-            await unit.apply(Mutation(tenant=SERVICE_TENANT, marks=_state_mark(webhook.webhook_id, held)))
-            return held
+            leased = replace(state, holder=holder, held_until=until)
+            await unit.apply(Mutation(tenant=SERVICE_TENANT, marks=_state_mark(webhook.webhook_id, leased)))
+            return leased
 
         return await commit(self.store, work)
 

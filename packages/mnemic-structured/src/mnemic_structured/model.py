@@ -38,13 +38,13 @@ async def fields_by_model(
     found = answer.get("found") if isinstance(answer, Mapping) else None
     if not isinstance(found, list) or len(found) > MAX_FOUND or not all(isinstance(one, Mapping) for one in found):
         raise ModelInvalidSchema(hint="found is not a short list of objects")
-    held = _Held(text)
-    grounded = (held.only(one, shape.schema, ()) for one in found)
+    grounding = _Grounding(text)
+    grounded = (grounding.only(one, shape.schema, ()) for one in found)
     normal = [dict(shape.normalise(one)) for one in grounded if one]
     return [one for one in normal if one and not any(shape.schema.problems(one))]
 
 
-class _Held:
+class _Grounding:
     """Words and numbers of a text."""
 
     def __init__(self, text: str) -> None:

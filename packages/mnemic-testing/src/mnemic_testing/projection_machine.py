@@ -23,7 +23,7 @@ from mnemic.ports.projections import Projection
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.types import Change, Kind, Level, Memory, OutboxEntry, Scope, Status
 from mnemic.write.outbox_compaction import compact
-from mnemic.write.outbox_consumer import LONGEST_REST, Feed, standing
+from mnemic.write.outbox_consumer import LONGEST_REST, Feed, current_memories
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.record_store import EMBEDDER, memory, scope
 from mnemic_testing.record_store.fixtures import START
@@ -180,7 +180,7 @@ class ProjectionMachine(RuleBasedStateMachine):
         left = self._run(self._store.pending(projection=self._copy.name, limit=count))
         entries = [entry for entry in left if not entry.whole]
         latest = {entry.place: entry for entry in entries}
-        known = self._run(standing(self._store, entries))
+        known = self._run(current_memories(self._store, entries))
         with suppress(StoreUnavailable):
             self._run(self._copy.apply([Change(entry=latest[place], memory=known.get(place)) for place in latest]))
 

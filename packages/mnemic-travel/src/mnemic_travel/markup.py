@@ -202,7 +202,7 @@ class _Reader(HTMLParser):
         if item is None or value == "":
             return
         if name in item:
-            held = item[name] if isinstance(item[name], list) else [item[name]]
-            item[name] = [*held, value]
+            earlier = item[name] if isinstance(item[name], list) else [item[name]]
+            item[name] = [*earlier, value]
         else:
             item[name] = value

@@ -142,7 +142,7 @@ class Scopes:
         self._kept: OrderedDict[Scope, tuple[int, StoredMemories]] = OrderedDict()
         self._count = 0
 
-    async def held(self, rows: RowReads, scope: Scope) -> tuple[int, StoredMemories]:
+    async def state(self, rows: RowReads, scope: Scope) -> tuple[int, StoredMemories]:
         """Return the number of changes of the scope, and its memories, which callers must not change."""
         known = await rows.get(SCOPE, [place_of(scope)])
         changes = known[0][-1] if known else 0
@@ -150,32 +150,32 @@ class Scopes:
         if kept is not None and kept[0] == changes:
             self._kept.move_to_end(scope)
             return kept
-        held = await self._read(rows, scope) if changes else StoredMemories()
-        self.keep(scope, changes, held)
-        return changes, held
+        state = await self._read(rows, scope) if changes else StoredMemories()
+        self.keep(scope, changes, state)
+        return changes, state
 
     async def _read(self, rows: RowReads, scope: Scope) -> StoredMemories:
-        held = StoredMemories()
+        state = StoredMemories()
         for row in await stored_in(rows, place_of(scope)):
             place = (scope.tenant, row.memory_id)
-            memory = held.memories[place] = self.rows.named(row)
-            held.terms[place] = Terms.of(memory)
+            memory = state.memories[place] = self.rows.named(row)
+            state.terms[place] = Terms.of(memory)
             if memory.content is DAMAGED:
-                held.damaged.add(place)
+                state.damaged.add(place)
             if row.turn is not None:
-                held.turns[place] = row.turn
+                state.turns[place] = row.turn
             if row.version > 1:
-                held.history[place] = tuple(self.rows.earlier(each, memory) for each in await earlier_of(rows, place))
-        return held
+                state.history[place] = tuple(self.rows.earlier(each, memory) for each in await earlier_of(rows, place))
+        return state
 
-    def keep(self, scope: Scope, changes: int, held: StoredMemories) -> None:
+    def keep(self, scope: Scope, changes: int, state: StoredMemories) -> None:
         """Keep the memories of the scope, unless newer ones are kept."""
         if self.rows.sealer.opens or self._kept.get(scope, (-1,))[0] > changes:
             return
         if (before := self._kept.pop(scope, None)) is not None:
             self._count -= len(before[1].memories)
-        self._kept[scope] = changes, held
-        self._count += len(held.memories)
+        self._kept[scope] = changes, state
+        self._count += len(state.memories)
         while self._count > MOST_KEPT and len(self._kept) > 1:
             _, (_, spent) = self._kept.popitem(last=False)
             self._count -= len(spent.memories)

@@ -98,8 +98,10 @@ class LayeredStore(SingleReads):
 
     async def get(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
         async def one(rows: RowReads) -> Memory | None:
-            held = StoredMemories.joined([(await self._scopes.held(rows, scope))[1] for scope in dict.fromkeys(scopes)])
-            return held.whole(held.get(memory_id, scopes))
+            stored = StoredMemories.joined(
+                [(await self._scopes.state(rows, scope))[1] for scope in dict.fromkeys(scopes)]
+            )
+            return stored.whole(stored.get(memory_id, scopes))
 
         return await self._ready.read(one)
 
@@ -216,7 +218,7 @@ class _LayeredSnapshot(InMemorySnapshot):
 
     async def _of(self, scopes: Sequence[Scope]) -> StoredMemories:
         return StoredMemories.joined(
-            [(await self._scopes.held(self._rows, scope))[1] for scope in dict.fromkeys(scopes)]
+            [(await self._scopes.state(self._rows, scope))[1] for scope in dict.fromkeys(scopes)]
         )
 
     async def nearest(

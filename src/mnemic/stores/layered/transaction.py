@@ -44,8 +44,8 @@ class LayeredTransaction(Transaction):
 
     def publish(self) -> None:
         """After the commit: keep the scopes as they are now."""
-        for scope, held in self._now.items():
-            self._scopes.keep(scope, self._begun[scope][0] + 1, held)
+        for scope, state in self._now.items():
+            self._scopes.keep(scope, self._begun[scope][0] + 1, state)
 
     async def space(self) -> VectorSpace:
         if self._space is None:
@@ -61,14 +61,14 @@ class LayeredTransaction(Transaction):
         return None
 
     async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
-        held = await self._current(scope)
-        return held.whole(held.find_fingerprint(scope, fingerprint))
+        state = await self._current(scope)
+        return state.whole(state.find_fingerprint(scope, fingerprint))
 
     async def find_pending(self, scope: Scope, fingerprint: str) -> Memory | None:
-        held = await self._current(scope)
-        waiting = (m for m in held.memories.values() if m.fingerprint == fingerprint != "")
+        state = await self._current(scope)
+        waiting = (m for m in state.memories.values() if m.fingerprint == fingerprint != "")
         pending = (memory for memory in waiting if memory.status is Status.PENDING_REVIEW)
-        return held.whole(min(pending, key=lambda memory: memory.memory_id, default=None))
+        return state.whole(min(pending, key=lambda memory: memory.memory_id, default=None))
 
     async def find_key(self, scope: Scope, key: str) -> list[Memory]:
         return [memory for memory in (await self._current(scope)).active(scope) if memory.key == key]
@@ -83,9 +83,9 @@ class LayeredTransaction(Transaction):
         checked_vector(memory.vector, (await self.space()).dimension)
         if memory.version != 1 or await self._rows.get(PLACE, [(memory.scope.tenant, memory.memory_id)]):
             raise VersionConflict
-        held = await self._changing(memory)
-        turn = held.next_turn(memory.scope, memory.source.session) if is_message(memory) else None
-        await self._write(memory, held, turn)
+        state = await self._changing(memory)
+        turn = state.next_turn(memory.scope, memory.source.session) if is_message(memory) else None
+        await self._write(memory, state, turn)
 
     async def replace(self, memory: Memory) -> None:
         checked_vector(memory.vector, (await self.space()).dimension)
@@ -93,23 +93,23 @@ class LayeredTransaction(Transaction):
             raise VersionConflict
         if memory.content == DAMAGED and memory.status is Status.ACTIVE:
             raise damaged("memory")
-        held = await self._changing(memory)
+        state = await self._changing(memory)
         place = (memory.scope.tenant, memory.memory_id)
-        old = held.memories[place]
+        old = state.memories[place]
         # As it is, with its checksum: what is damaged is not made to look whole.
         was = EarlierRow(*place, before.version, before.fingerprint, before.body, before.checksum)
         await self._rows.put(EARLIER, [was])
         await self._count(before, -1)
-        await self._write(memory, held, before.turn)
-        held.history[place] = (*held.history.get(place, ()), replace(old, vector=None))
+        await self._write(memory, state, before.turn)
+        state.history[place] = (*state.history.get(place, ()), replace(old, vector=None))
 
     async def remove(self, memory_id: str, *, scope: Scope) -> bool:
         place = (scope.tenant, memory_id)
         before = await stored(self._rows, (*place_of(scope), memory_id))
         if before is None:
             return False
-        held = await self._copied(scope)
-        held.drop(place)
+        state = await self._copied(scope)
+        state.drop(place)
         await self._rows.remove(EARLIER, [row[:3] for row in await earlier_of(self._rows, place)])
         await self._rows.remove(NEXT_VECTOR, [(*place, before.version)])
         await self._rows.remove(MEMORY, [before[:4]])
@@ -149,16 +149,16 @@ class LayeredTransaction(Transaction):
     async def _current(self, scope: Scope) -> StoredMemories:
         """Return the scope as it is now in this transaction."""
         if scope not in self._begun:
-            self._begun[scope] = await self._scopes.held(self._rows, scope)
+            self._begun[scope] = await self._scopes.state(self._rows, scope)
         return self._now.get(scope) or self._begun[scope][1]
 
     async def _copied(self, scope: Scope) -> StoredMemories:
         """Return the scope, ready to be changed, with one more change counted."""
-        held = await self._current(scope)
+        state = await self._current(scope)
         if scope not in self._now:
-            self._now[scope] = held = held.copy()
+            self._now[scope] = state = state.copy()
             await self._rows.put(SCOPE, [(*place_of(scope), self._begun[scope][0] + 1)])
-        return held
+        return state
 
     async def _changing(self, memory: Memory) -> StoredMemories:
         """Return the scope of a memory that is about to be written. Raises VersionConflict where another active memory
@@ -170,17 +170,17 @@ class LayeredTransaction(Transaction):
                 raise VersionConflict
         return await self._copied(memory.scope)
 
-    async def _write(self, memory: Memory, held: StoredMemories, turn: int | None) -> None:
+    async def _write(self, memory: Memory, state: StoredMemories, turn: int | None) -> None:
         place, row = (memory.scope.tenant, memory.memory_id), self._scopes.rows.row(memory, turn)
         await self._rows.put(MEMORY, [row])
         await self._rows.put(PLACE, [self._scopes.rows.place(memory)])
         await self._count(row, 1)
         # As it is read again: what JSON does not tell apart is the same from here on.
         copy = self._scopes.rows.memory(row)
-        held.memories[place], held.terms[place] = copy, Terms.of(copy)
-        held.damaged.discard(place)
+        state.memories[place], state.terms[place] = copy, Terms.of(copy)
+        state.damaged.discard(place)
         if turn is not None:
-            held.turns[place] = turn
+            state.turns[place] = turn
 
     async def _count(self, row: MemoryRow, by: int) -> None:
         """Count the row of a memory in, or out."""

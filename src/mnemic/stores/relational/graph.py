@@ -152,8 +152,8 @@ class RelationalGraph(ABC, Generic[Opened]):
 
     async def traces(self, tenant: str, memory_ids: Collection[str]) -> int:
         async def read(ask: Ask) -> int:
-            ((held,),) = await ask("traces", tenant, sorted(memory_ids))
-            return int(held)
+            ((count,),) = await ask("traces", tenant, sorted(memory_ids))
+            return int(count)
 
         return await self._read(tenant, read, None)
 

@@ -26,11 +26,11 @@ async def usage(
     place = (tenant, None, None) if scope is None else (tenant, scope.level.value, scope.owner)
     recent = dict(await ask("recent_usage", *place, first_id(since), to_micros(since)))
     rows = await ask("usage_of_tenant", tenant) if scope is None else await ask("usage", *place)
-    held = {kind: (count, size) for kind, count, size in rows}
+    usage = {kind: (count, size) for kind, count, size in rows}
     for kind, (count, size) in more.items():
-        before = held.get(kind, (0, 0))
-        held[kind] = (before[0] + count, before[1] + size)
-    return {Kind(kind): Usage(count, size, recent.get(kind, 0)) for kind, (count, size) in held.items() if count > 0}
+        before = usage.get(kind, (0, 0))
+        usage[kind] = (before[0] + count, before[1] + size)
+    return {Kind(kind): Usage(count, size, recent.get(kind, 0)) for kind, (count, size) in usage.items() if count > 0}
 
 
 async def waiting(ask: Ask, tenant: str) -> int:

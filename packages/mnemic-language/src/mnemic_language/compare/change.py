@@ -155,15 +155,15 @@ def likelihood(old: Frame, new: Frame, cosine: float, *, opposed: bool = False) 
 
 
 class Source(Protocol):
-    """A source with the words that told a statement, where they are known."""
+    """A source with the quoted words of a statement, where they are known."""
 
     @property
     def quote(self) -> str | None:
         """The words, None where they are not known."""
 
 
-class Told(Protocol):
-    """A statement as it is remembered: its content, the key that it is a value of, and its source."""
+class StoredStatement(Protocol):
+    """A stored statement: its content, the key that it is a value of, and its source."""
 
     @property
     def content(self) -> str:
@@ -175,10 +175,10 @@ class Told(Protocol):
 
     @property
     def source(self) -> Source:
-        """The place that it is from."""
+        """The origin of the statement."""
 
 
-def frame_of(memory: Told) -> Frame:
+def frame_of(memory: StoredStatement) -> Frame:
     """Return the frame of a memory: of its words with those of its key, or of the quote it was captured from."""
     return framed(memory.content, memory.key, memory.source.quote)
 

@@ -1,6 +1,6 @@
 """Secrets that nothing but a name tells of: "password=value", "the alarm code is 4821", "contraseña del wifi: value".
 
-Behind a name may stand what it is of ("for the wifi"), then the value: assigned, told ("is"), or just standing there.
+Behind a name may stand what it is of ("for the wifi"), then the value: assigned, told ("is"), or just stated there.
 The less the name and these tell, the more the value must look like a secret by itself.
 """
 
@@ -98,8 +98,8 @@ def _value(text: str, name: re.Match[str]) -> Found | None:
         said = _SAID.compiled.match(text, end)
         if said is not None and _fits_said(said, kind):
             return _found(said, assigned=said["assigned"] is not None)
-    standing = None if kind == "token" else _STANDS.compiled.match(text, end)
-    return _found(standing) if standing is not None and _fits_alone(standing["value"], kind) else None
+    stated = None if kind == "token" else _STANDS.compiled.match(text, end)
+    return _found(stated) if stated is not None and _fits_alone(stated["value"], kind) else None
 
 
 def _found(match: re.Match[str], *, assigned: bool = False) -> Found:

@@ -34,9 +34,9 @@ async def policy(principal: Operating, service: TheService, response: Response) 
     """Show what may be remembered, as a policy file says it: keys, grant, budget, limits, redaction, entities. The ETag
     is the version in force; 0: that of the settings, and none was ever put in its place.
     """
-    standing = await service.tenancy.of(principal.tenant)
-    response.headers["ETag"] = f'"{standing.policy.version if standing.policy else 0}"'
-    return guard_data(guard_of(standing.engine))
+    state = await service.tenancy.of(principal.tenant)
+    response.headers["ETag"] = f'"{state.policy.version if state.policy else 0}"'
+    return guard_data(guard_of(state.engine))
 
 
 @router.put("", **answering(PolicyVersionAnswer))

@@ -90,8 +90,8 @@ async def one(
     if found is None:
         raise MemoryNotFound("run")
     named = sorted({memory_id for name in UseAudit.__slots__ for memory_id in getattr(found.audit, name)})
-    held = await service.engine.store.get_many(named, scopes=service.engine.reach(actor))
-    return {**_as_json(found), "memories": [memory_dict(memory) for memory in all_shown(held.values(), actor)]}
+    memories = await service.engine.store.get_many(named, scopes=service.engine.reach(actor))
+    return {**_as_json(found), "memories": [memory_dict(memory) for memory in all_shown(memories.values(), actor)]}
 
 
 async def _ran(

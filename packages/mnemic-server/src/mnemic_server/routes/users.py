@@ -44,16 +44,16 @@ async def users(
     """List users of the tenant who have memories, with how many were counted on this page. A user may be on several
     pages: their memories are read in the order in which they were made.
     """
-    held = await service.engine.store.held(principal.tenant, statuses=[Status.ACTIVE], after=cursor, limit=READ_AT_ONCE)
+    page = await service.engine.store.held(principal.tenant, statuses=[Status.ACTIVE], after=cursor, limit=READ_AT_ONCE)
     found: dict[str, tuple[int, datetime]] = {}
-    for memory in held:
+    for memory in page:
         if memory.scope.level == Level.USER:
             count, last = found.get(memory.scope.owner, (0, memory.updated_at))
             found[memory.scope.owner] = (count + 1, max(last, memory.updated_at))
     listed = [
         {"user": user, "count": count, "updated_at": last.isoformat()} for user, (count, last) in sorted(found.items())
     ]
-    return {"users": listed, "next": held[-1].memory_id if len(held) == READ_AT_ONCE else None}
+    return {"users": listed, "next": page[-1].memory_id if len(page) == READ_AT_ONCE else None}
 
 
 @router.post("/users/openings", **answering(PageAnswer))

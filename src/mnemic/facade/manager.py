@@ -1,4 +1,4 @@
-"""The face most programs meet: one user's memory, open in one line, for callers who wait and for callers who await."""
+"""Facade for programs: one user's memory, opened in one line, for blocking and for asynchronous callers."""
 
 from __future__ import annotations
 
@@ -67,6 +67,7 @@ class MemoryManager(MemoryVerbs[Blocking], PortalOwner):
             given = _Parts(settings, actor, policy=policy, engine=engine, profile=profile, api_key=api_key)
             super().__init__(ground, given.engine, actor, given.kinds(ground))
             self._portal.call(self.engine.open)
+        # The portal is a thread, which must not outlive a manager that could not open.
         except BaseException:
             self._portal.close()
             raise

@@ -136,6 +136,7 @@ async def find(store: RecordStore, memory_id: str, *, tenant: str, scopes: Seque
 
 async def _proposer(store: RecordStore, memory: Memory) -> str | None:
     """Look up the proposer in the audit log if the memory does not name one."""
+    # Few memories name no author, so that reading the audit is good enough.
     after = 0
     while page := await store.audit(memory.scope.tenant, after=after):
         for event in page:
@@ -170,6 +171,7 @@ async def approve(
         chosen = _corrected(pending, verdict.draft)
         twin = await tx.find_fingerprint(pending.scope, chosen.fingerprint)
         others = (pending.memory_id, *pending.conflicts_with, *verdict.merged_with)
+        # The statement has become known in another way since: approving it would store it twice.
         if twin is not None and twin.memory_id not in others:
             await steward.change(unit, pending, "rejected", detail={"reason": DUPLICATE}, status=Status.REJECTED)
             return receipt_of(Outcome.REFRESHED, twin, DUPLICATE)
@@ -180,6 +182,7 @@ async def approve(
         ends = bounded(_started(pending, steward.now), policy, now=steward.now)
         chosen = replace(chosen, expires_at=ends)
         receipt = await _approved(unit, steward, pending, chosen, replaced, merged=bool(verdict.merged_with))
+        # Last, because the gate judges what the approval would leave; its refusal undoes the transaction.
         if gate is not None and (reason := await gate(tx, candidate_of(chosen))) is not None:
             raise Refused(reason)
         return receipt
@@ -253,6 +256,7 @@ async def _approved(
         **{name: getattr(chosen, name) for name in ("content", "context", "source", "fingerprint", "vector")},
         data=data,
         author=chosen.author,
+        # An approval never makes a statement less trusted than those that it replaces.
         trust=Trust(max(*(memory.trust for memory in (pending, *replaced)), _vouched(chosen))),
         status=Status.ACTIVE,
         expires_at=chosen.expires_at,

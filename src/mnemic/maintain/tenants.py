@@ -1,6 +1,6 @@
 """The tenants of an installation: known by name, limited by quotas, suspended and resumed; each act is in its audit.
 
-What is kept of a tenant is a mark of the service's own tenant, which no credential can name: nobody who acts inside a
+The settings of a tenant are a mark of the service's own tenant, which no credential can name: nobody who acts inside a
 tenant reaches what limits it.
 """
 
@@ -52,19 +52,19 @@ class Tenants:
         self._clock = clock
 
     async def find(self, tenant: str) -> Tenant | None:
-        """Return what is set for the tenant; None for one that nobody has made and no credential has named."""
+        """Return the settings of the tenant; None for one that was never created nor named by a credential."""
         name = _PREFIX + tenant
         value = (await self._store.marks(SERVICE_TENANT, name, limit=1)).get(name)
         return None if value is None else _read(value)
 
     async def page(self, *, after: str | None = None, limit: int) -> list[Tenant]:
-        """At most `limit` of those that are known, by name, from behind `after`."""
+        """Return at most `limit` known tenants by name, after the name `after`."""
         first = None if after is None else _PREFIX + after
         marks = await self._store.marks(SERVICE_TENANT, _PREFIX, after=first, limit=limit)
         return [_read(value) for value in marks.values()]
 
     async def each(self) -> AsyncIterator[Tenant]:
-        """Every one that is known, by name; read page by page."""
+        """Yield the known tenants by name, read page by page."""
         last = None
         while page := await self.page(after=last, limit=PAGE):
             for tenant in page:
@@ -72,11 +72,11 @@ class Tenants:
             last = page[-1].tenant
 
     async def all(self) -> list[Tenant]:
-        """Every one that is known, by name."""
+        """Return the known tenants, by name."""
         return [tenant async for tenant in self.each()]
 
     async def create(self, tenant: str, *, by: str, label: str = "", quotas: Sequence[Quota] | None = None) -> Tenant:
-        """Make a tenant known. Raises InvalidInput: `tenant` for what is no name, `tenant:known`, `label`, `quotas`."""
+        """Create a tenant. Raises InvalidInput: `tenant` for what is no name, `tenant:known`, `label`, `quotas`."""
         require_name(tenant)
         if len(label) > MAX_LABEL:
             raise InvalidInput("label", hint=f"at most {MAX_LABEL} characters")
@@ -90,7 +90,7 @@ class Tenants:
         return await commit_act(self._store, decide)
 
     async def note(self, tenant: str) -> None:
-        """Know a tenant from now on that a credential has named; one that is known stays as it is."""
+        """Record a tenant that a credential has named; a known one stays as it is."""
         now = self._clock.now()
 
         async def work(unit: Unit) -> None:
@@ -100,14 +100,14 @@ class Tenants:
         await commit(self._store, work)
 
     async def limit(self, tenant: str, quotas: Sequence[Quota] | None, *, by: str) -> Tenant:
-        """Set the tenant's quotas in the place of those of the settings; None: those of the settings hold again.
+        """Set the tenant's quotas, which replace those of the settings; None restores those of the settings.
         Raises MemoryNotFound (`tenant`), InvalidInput (`quotas`).
         """
         chosen = _checked(quotas)
         return await self._change(tenant, "tenant_limited", by, lambda known: replace(known, quotas=chosen))
 
     async def adjust(self, tenant: str, change: Callable[[tuple[Quota, ...]], Sequence[Quota]], *, by: str) -> Tenant:
-        """Change the tenant's own quotas, none where it has none; those of the settings hold no longer. Raises as
+        """Change the tenant's own quotas, none where it has none; those of the settings no longer apply. Raises as
         `limit` does, and what `change` raises.
         """
 
@@ -117,7 +117,7 @@ class Tenants:
         return await self._change(tenant, "tenant_limited", by, adjusted)
 
     async def suspend(self, tenant: str, *, by: str) -> Tenant:
-        """No credential opens anything in the tenant from now on. What it holds stays. Raises MemoryNotFound."""
+        """Refuse every credential of the tenant from now on; its data stays. Raises MemoryNotFound."""
         now = self._clock.now()
 
         def suspended(known: Tenant) -> Tenant:
@@ -126,11 +126,11 @@ class Tenants:
         return await self._change(tenant, "tenant_suspended", by, suspended)
 
     async def resume(self, tenant: str, *, by: str) -> Tenant:
-        """Return the tenant's credentials work again. Raises MemoryNotFound."""
+        """Let the tenant's credentials work again. Raises MemoryNotFound."""
         return await self._change(tenant, "tenant_resumed", by, lambda known: replace(known, suspended_at=None))
 
     async def _change(self, tenant: str, action: str, by: str, change: Callable[[Tenant], Tenant]) -> Tenant:
-        """With its line in the audit, unless it is so already."""
+        """Change the tenant's settings, with a line in the audit unless they are the same already."""
 
         async def decide(reads: Reads) -> tuple[Tenant, list[Mutation]]:
             value = await reads.find_mark(SERVICE_TENANT, _PREFIX + tenant)
@@ -138,6 +138,7 @@ class Tenants:
                 raise MemoryNotFound("tenant")
             known = _read(value)
             changed = change(known)
+            # An act that changes nothing, such as a second suspension, leaves no line in the audit.
             return changed, [self._kept(changed, action, by)] if changed != known else []
 
         return await commit_act(self._store, decide)
@@ -156,7 +157,7 @@ class Tenants:
 
 
 async def noted(reads: Reads, tenant: str, at: datetime) -> list[Mutation]:
-    """Return what makes the tenant known from now on, for the transaction of what names it."""
+    """Return the mutations that record the tenant, for the transaction that names it."""
     if await reads.find_mark(SERVICE_TENANT, _PREFIX + tenant) is not None:
         return []
     made = Tenant(tenant=tenant, created_at=at)
@@ -211,7 +212,7 @@ def _checked(quotas: Sequence[Quota] | None) -> tuple[Quota, ...] | None:
 
 
 def tenant_data(tenant: Tenant) -> dict[str, Any]:
-    """Return what is set for a tenant, as JSON data."""
+    """Return the settings of a tenant as JSON data."""
     return asdict(tenant) | {
         "created_at": tenant.created_at.isoformat(),
         "suspended_at": tenant.suspended_at.isoformat() if tenant.suspended_at else None,

@@ -107,6 +107,7 @@ def check_candidates(raw: object, policy: Policy, budget: Budget) -> Checked:
     are the items beyond `max_capture_items` (one entry for all of them). Only a payload that is no object, or has no
     list of items, raises in both cases. Of two items with the same key, level and value the first is kept.
     """
+    # The length before any item: an answer of a million items must cost no more than one within the limit.
     items = items_of(raw)
     skipped: list[Skipped] = []
     if len(items) > budget.max_capture_items:
@@ -207,6 +208,7 @@ def _key_to_name(item: object) -> str | None:
 def _quote(raw: object) -> str | None:
     if raw is None:
         return None
+    # A lone surrogate is a Python string that no store can encode.
     if not isinstance(raw, str) or len(raw) > MAX_CONTENT_CHARS or any("\ud800" <= c <= "\udfff" for c in raw):
         raise InvalidCandidates("quote")
     return raw.strip() or None

@@ -126,6 +126,7 @@ async def admitted(request: HTTPConnection, service: Service) -> Principal:
     refusal: Refused | None = state.get(REFUSED)
     if refusal is not None:
         raise refusal
+    # `admit` has read the credential where the body was charged; it is not read twice.
     principal = state.pop(_KNOWN, None) or await credential_of(request, service)
     if principal is None:
         raise unauthenticated()
@@ -203,9 +204,11 @@ async def credential_of(request: HTTPConnection, service: Service) -> Principal 
     if not header:
         return await _browsing(service, request)
     scheme, _, text = header.partition(" ")
+    # No credential is longer than this; what is must not reach a hash or a parser.
     if scheme.lower() != "bearer" or not text.isascii() or len(text) > 8192:
         return None
     shown = text.strip()
+    # Before the credential is looked at: a guess must be slowed whether or not it is right.
     service.watch.refuse_throttled(request, shown)
     principal = await service.keys.authenticate(shown) or await service.tokens.authenticate(shown)
     if principal is None:

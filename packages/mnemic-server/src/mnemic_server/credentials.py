@@ -147,6 +147,7 @@ class ApiKeys:
             raise InvalidInput("ttl")
         now = self._clock.now()
         chosen = _roles(roles)
+        # Only its digest is stored: a copy of the store opens nothing. 256 random bits need no slow hash.
         secret = secrets.token_urlsafe(32)
         principal = Principal(tenant=tenant, user=user, agent=agent, roles=chosen, key_id=new_id(now))
         key = ApiKey(
@@ -175,6 +176,7 @@ class ApiKeys:
         if key is None:
             return None
         now = self._clock.now()
+        # Summed rather than stopped at the first match, so that the time says nothing about which secret it was.
         if not sum(hmac.compare_digest(shown, known) for known in key.live(now)):
             return None
         await self.note_use(key_id)
@@ -197,6 +199,7 @@ class ApiKeys:
             self._used.popitem(last=False)
 
         async def work(unit: Unit) -> None:
+            # A key that was revoked meanwhile must not leave a time of its last use behind.
             if await unit.reads.find_mark(SERVICE_TENANT, _PREFIX + key_id) is not None:
                 await unit.apply(Mutation(tenant=SERVICE_TENANT, marks={_USED + key_id: now.isoformat()}))
 
@@ -220,6 +223,7 @@ class ApiKeys:
             key = read(value)
             if shown in key.signing:
                 return key.signing[shown]
+            # Keys of secrets that no longer open anything go: their tokens end with them.
             kept = {one: known for one, known in key.signing.items() if one in key.digests}
             renewed = replace(key, signing={**kept, shown: made})
             await unit.apply(Mutation(tenant=SERVICE_TENANT, marks={_PREFIX + key_id: written(renewed)}))

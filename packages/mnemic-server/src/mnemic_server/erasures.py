@@ -101,11 +101,13 @@ class Erasures:
         """
         token = await subject_token(self._store, principal.tenant, subject)
         named = (principal.tenant, token, block, key)
+        # Asked for twice, for instance after a lost answer: the same job, not a second one.
         if named in self._running:
             return self._running[named][0]
         await self._sweep(principal.tenant)
         now = self._clock.now()
         job = Job(
+            # Unguessable, because it is all that a caller shows to fetch the receipt.
             erasure_id=secrets.token_urlsafe(32),
             tenant=principal.tenant,
             subject=token,
@@ -116,6 +118,7 @@ class Erasures:
         with ExitStack() as places:
             places.enter_context(self._places.place(principal.tenant, principal.key_id))
             await self._keep(job)
+            # Another request may have begun the same erasure while this one waited for its place.
             if named in self._running:
                 return self._running[named][0]
             place = places.pop_all()
@@ -152,6 +155,7 @@ class Erasures:
         now = self._clock.now()
         if job.begun_at + KEPT_FOR <= now:
             raise MemoryNotFound("erasure")
+        # Its process has stopped renewing it, so it has died: a caller must not wait for ever.
         if job.state == "running" and job.alive_at + LOST_AFTER <= now:
             return replace(job, state="interrupted", reason=INTERRUPTED)
         return job
@@ -185,6 +189,7 @@ class Erasures:
         except StoreFailed as failure:
             logger.error("how an erasure ended could not be kept", extra={"error": failure.reason})
         finally:
+            # A service that stops must not leave an erasure running without anybody to record how it ended.
             work.cancel()
 
     async def _in_turn(self, run: Run) -> ErasureReceipt:

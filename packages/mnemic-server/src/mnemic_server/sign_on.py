@@ -95,6 +95,8 @@ class SignOn:
         """
         described = await self._description()
         state = secrets.token_urlsafe(32)
+        # The cookie carries the state alone. Verifier and nonce are derived from it, so that nothing is stored between
+        # the two requests, and any process can finish what another one began.
         challenge = sha256((await self._derived(state, "verifier")).encode()).digest()
         asked = {
             "response_type": "code",
@@ -155,6 +157,7 @@ class SignOn:
         if not basic:
             form |= {"client_id": known.client_id} | ({} if known.secret is None else {"client_secret": known.secret})
         shown = (known.client_id, str(known.secret)) if basic else None
+        # Refused rather than queued: a provider that hangs must not collect waiting requests.
         if self._exchanging.locked():
             raise SignOnFailed("provider_unavailable")
         try:
@@ -171,6 +174,7 @@ class SignOn:
             now = self._clock.monotonic()
             old = now - self._described_at >= DESCRIPTION_LASTS.total_seconds()
             if old and now - self._tried_at >= RESTS.total_seconds():
+                # Before the attempt: a provider that does not answer must not be asked by every request.
                 self._tried_at = now
                 await self._describe(now)
         if not self._described:
@@ -185,6 +189,7 @@ class SignOn:
                 require_fetchable(str(answer.get(name)))
         except (FetchFailed, InvalidConfig):
             return
+        # OpenID Connect Discovery 1.0, 4.3: a description of another issuer must not be used.
         if answer.get("issuer") == self.client.issuer:
             self._described, self._described_at = answer, now
 

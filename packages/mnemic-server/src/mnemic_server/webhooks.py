@@ -85,6 +85,7 @@ class Webhooks:
         require_callable(url, private=self.private)
         if len(await self.all(tenant)) >= MOST:
             raise InvalidInput("webhooks", hint=f"a tenant has at most {MOST}")
+        # From now on: a new receiver must not be sent the tenant's history.
         newest = await self.store.audit(tenant, before=_BEHIND_ALL, limit=1)
         webhook = Webhook(
             webhook_id=secrets.token_hex(12),
@@ -118,6 +119,7 @@ class Webhooks:
         name = _WEBHOOK + webhook_id
         value = (await self.store.marks(SERVICE_TENANT, name, limit=1)).get(name)
         webhook = None if value is None else _read_webhook(value)
+        # Another tenant's webhook is reported like one that does not exist.
         if webhook is None or webhook.tenant != tenant:
             raise MemoryNotFound("webhook")
         return webhook
@@ -178,6 +180,7 @@ class Webhooks:
         async def decide(reads: Reads) -> tuple[bool, list[Mutation]]:
             value = await reads.find_mark(SERVICE_TENANT, _STATE + webhook.webhook_id)
             known = None if value is None else read_state(value)
+            # The lease was lost: another process delivers, and its progress must not be overwritten.
             if known is None or known.holder != holder:
                 return False, []
             marks = _state_mark(webhook.webhook_id, state)

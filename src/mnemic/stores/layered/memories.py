@@ -154,6 +154,10 @@ class Scopes:
         self.keep(scope, changes, state)
         return changes, state
 
+    async def joined(self, rows: RowReads, scopes: Sequence[Scope]) -> StoredMemories:
+        """Return the memories of several scopes, which callers must not change."""
+        return StoredMemories.joined([(await self.state(rows, scope))[1] for scope in dict.fromkeys(scopes)])
+
     async def _read(self, rows: RowReads, scope: Scope) -> StoredMemories:
         state = StoredMemories()
         for row in await stored_in(rows, place_of(scope)):
@@ -164,18 +168,21 @@ class Scopes:
                 state.damaged.add(place)
             if row.turn is not None:
                 state.turns[place] = row.turn
+            # Most memories have one version, which saves a scan for each of them.
             if row.version > 1:
                 state.history[place] = tuple(self.rows.earlier(each, memory) for each in await earlier_of(rows, place))
         return state
 
     def keep(self, scope: Scope, changes: int, state: StoredMemories) -> None:
         """Keep the memories of the scope, unless newer ones are kept."""
+        # A slower reader may come with an older state than the one that a writer has put here.
         if self.rows.sealer.opens or self._kept.get(scope, (-1,))[0] > changes:
             return
         if (before := self._kept.pop(scope, None)) is not None:
             self._count -= len(before[1].memories)
         self._kept[scope] = changes, state
         self._count += len(state.memories)
+        # One scope stays, however large: it is being read right now.
         while self._count > MOST_KEPT and len(self._kept) > 1:
             _, (_, spent) = self._kept.popitem(last=False)
             self._count -= len(spent.memories)

@@ -1,4 +1,4 @@
-"""A record store over rows: everything that the port `RecordStore` promises, of a `RowStore`'s ten verbs."""
+"""Record store on top of a `RowStore`: implements the port `RecordStore` by its ten verbs."""
 
 from __future__ import annotations
 
@@ -82,6 +82,7 @@ class LayeredStore(SingleReads):
 
         async def run(rows: RowChange) -> T:
             transaction = self._transaction(rows, self._scopes)
+            # The work may run again after a lost race: what counts is the last run, which was committed.
             done[:] = [transaction]
             try:
                 return await work(transaction)
@@ -89,6 +90,7 @@ class LayeredStore(SingleReads):
                 transaction.end()
 
         result = await self._ready.transact(run, deadline=deadline)
+        # After the commit only: a transaction that failed must leave nothing in the cache.
         done[0].publish()
         return result
 
@@ -98,9 +100,7 @@ class LayeredStore(SingleReads):
 
     async def get(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
         async def one(rows: RowReads) -> Memory | None:
-            stored = StoredMemories.joined(
-                [(await self._scopes.state(rows, scope))[1] for scope in dict.fromkeys(scopes)]
-            )
+            stored = await self._scopes.joined(rows, scopes)
             return stored.whole(stored.get(memory_id, scopes))
 
         return await self._ready.read(one)
@@ -162,6 +162,7 @@ class LayeredStore(SingleReads):
             raise NotSupported("seal", hint="this store does not seal: set MNEMIC_SEAL")
         sealed = await self._ready.transact(lambda rows: resealing.seal(rows, self._sealer, tenant))
         if sealed:
+            # The plain text of what was sealed must not stay readable in free pages.
             await self.tidy(whole=True)
         return sealed
 
@@ -217,9 +218,7 @@ class _LayeredSnapshot(InMemorySnapshot):
         self._scopes = scopes
 
     async def _of(self, scopes: Sequence[Scope]) -> StoredMemories:
-        return StoredMemories.joined(
-            [(await self._scopes.state(self._rows, scope))[1] for scope in dict.fromkeys(scopes)]
-        )
+        return await self._scopes.joined(self._rows, scopes)
 
     async def nearest(
         self, where: Where, vector: Vector, *, limit: int, space: VectorSpace | None = None

@@ -138,6 +138,7 @@ class RelationalGraph(ABC, Generic[Opened]):
         deadline: Deadline | None = None,
     ) -> tuple[Relation, ...] | None:
         check_walk(hops, source, target)
+        # From both ends at once: two walks of half the length meet far fewer nodes than one of the whole length.
         half, rest = halves(hops)
         where = (*_place(scope), to_micros(at))
 
@@ -200,6 +201,7 @@ async def _put(ask: Ask, scope: Scope, fragments: Iterable[Fragment]) -> None:
         for fragment in fragments
         for one in fragment.relations
     ]
+    # One parameter with a list as JSON: one statement and one plan, whatever the number of nodes.
     await ask("put_nodes", *_place(scope), dump(nodes))
     if relations:
         await ask("put_relations", *_place(scope), dump(relations))

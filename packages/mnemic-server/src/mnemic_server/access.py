@@ -126,7 +126,6 @@ async def admitted(request: HTTPConnection, service: Service) -> Principal:
     refusal: Refused | None = state.get(REFUSED)
     if refusal is not None:
         raise refusal
-    # `admit` has read the credential where the body was charged; it is not read twice.
     principal = state.pop(_KNOWN, None) or await credential_of(request, service)
     if principal is None:
         raise unauthenticated()

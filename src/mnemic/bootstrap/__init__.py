@@ -120,7 +120,6 @@ def build_engine(
     sessions, copies = build_sessions(settings.sessions, clock)
     graph, embedder = build_graph(settings), build_embedder(settings, clock)
     models: dict[str, Any] = {}
-    # Most programs name no model, and then load none of the code for them (docs/adr/0037).
     if completer is not None or tokenizer is not None or settings.names_models:
         from mnemic.bootstrap.models import build_models
 

@@ -81,7 +81,7 @@ class PlaceFirst(Boundary):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            with self._requests.place("anybody", str(len(self._requests._held))):
+            with self._requests.place("anybody", str(len(self._requests._in_use))):
                 await self._answer(scope, bytes(await self._body(scope, receive)), receive, send)
         except Refused as flaw:
             await send({"type": "http.response.start", "status": flaw.status, "headers": []})
@@ -186,7 +186,7 @@ def test_a_place_is_given_back() -> None:
     for _ in range(5):
         with shares.place("acme", "ana"), shares.place("acme", "ben"), pytest.raises(Refused):
             shares.place("rival", "eve").__enter__()
-    assert not shares._held
+    assert not shares._in_use
     with ExitStack() as places:
         places.enter_context(shares.place("acme", "ana"))
         places.enter_context(shares.place("acme", "ana"))

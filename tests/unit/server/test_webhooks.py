@@ -17,7 +17,7 @@ from standardwebhooks.webhooks import WebhookVerificationError
 from mnemic.engine.tenancy import Tenancy
 from mnemic.errors import InvalidInput
 from mnemic_server.webhook_addresses import is_public, require_callable
-from mnemic_server.webhook_delivery import HELD, MOST_FAILURES, Deliveries
+from mnemic_server.webhook_delivery import LEASE, MOST_FAILURES, Deliveries
 from mnemic_server.webhooks import Webhooks
 
 from .conftest import Running
@@ -169,7 +169,7 @@ async def test_a_crash_between_delivery_and_note_repeats_the_message_under_its_i
         await asyncio.gather(killed, return_exceptions=True)
         receiver.silent = False
         assert await deliveries(running).round() == 0  # still the other's
-        running.clock.advance(HELD)
+        running.clock.advance(LEASE)
         assert await deliveries(running).round() == 1
     assert len(receiver.ids) == 2
     assert len(set(receiver.ids)) == 1

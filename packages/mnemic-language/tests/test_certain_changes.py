@@ -6,6 +6,7 @@ import pytest
 
 from mnemic_language.compare.certain_changes import amending, named_products
 from mnemic_language.compare.change import judge
+from mnemic_language.compare.reach import Reach
 from mnemic_language.compare.statement_frame import Frame
 
 CHANGES = [
@@ -37,6 +38,10 @@ CHANGES = [
     ("Meine Tante wohnt in Graz.", "Ich meinte Linz."),
     ("Mijn tante woont in Gent.", "Ik bedoelde Brugge."),
     ("The spare key is under the bench.", "I meant behind the bench."),
+    ("We have two children.", "We just had a third child."),
+    ("My cousin is pregnant.", "My cousin had a baby boy."),
+    ("I have 3 goats.", "I have five goats now."),
+    ("I'm vegan.", "I eat cheese again."),
 ]
 
 
@@ -45,9 +50,24 @@ def test_a_certain_change_takes_the_place_of_the_earlier_statement(old: str, new
     assert judge(Frame(old), Frame(new), 0.45) is not None
 
 
+@pytest.mark.parametrize("among", [1, 32])
+@pytest.mark.parametrize(("old", "new"), CHANGES)
+def test_a_certain_change_is_within_reach_however_many_are_near(old: str, new: str, among: int) -> None:
+    found = judge(Frame(old), Frame(new), 0.45, among=among)
+    reach = Reach(Frame(new), among)
+    assert found is None or (reach.within(Frame(old), 0.45) and not reach.certainly_none(0.45))
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [
+        ("I live in Dresden.", "I moved my brother to Kiel."),
+        ("I live in Dresden.", "I helped my mum move to Kiel."),
+        ("I live in Dresden.", "We moved the meeting to Kiel."),
+        ("Vivo en Cuenca.", "He mudado a mi madre a Teruel."),
+        ("Send my parcels to the office, always.", "The office is shut, so only this month send them to my home."),
+        ("I run four times a week.", "No running for the next two weeks."),
+        ("Ich arbeite im Büro.", "Nur diese Woche arbeite ich zu Hause."),
         ("I live in Dresden.", "We moved to Kubernetes."),
         ("I live in Dresden.", "I moved to Slack last week."),
         ("I use PyCharm for Python.", "I switched to IntelliJ for Kotlin."),

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 
 from mnemic.policy.rules import Policy
+from mnemic_language.compare.certain_changes import is_limited, named_products
+from mnemic_language.compare.change import framed
 from mnemic_language.sentences.signals import NEGATED, WISH
 from mnemic_language.sentences.tables import Rule, english, spanish, tidy
 from mnemic_language.text.analyse import terms
@@ -58,10 +60,13 @@ _LIGHT = frozenset(
 def typed_facts(text: str, standing: bool, policy: Policy) -> Iterator[tuple[Rule, str, str]]:
     """Yield the typed facts of a clause as (rule, key, value), one per key (several if the key has several values).
 
-    If policy accepts statements without a key, a value that depends on a condition is left to the whole statement.
+    If policy accepts statements without a key, a value that depends on a condition or holds for a short time alone is
+    left to the whole statement.
     """
     whole, text = text, _REJECTED_ALTERNATIVE.sub("", text) or text
     if policy.allows_keyless and _CONDITION.search(whole):
+        return
+    if policy.allows_keyless and is_limited(framed(whole)):
         return
     yield from _favourite(whole)
     taken: set[str] = set()
@@ -70,7 +75,7 @@ def typed_facts(text: str, standing: bool, policy: Policy) -> Iterator[tuple[Rul
             continue
         if rule.wish and (not (standing or WISH.search(text)) or NEGATED.search(text)):
             continue
-        values = [value for value in _values(rule, text) if value]
+        values = [value for value in _values(rule, text) if value and not _is_no_place(rule.key, value)]
         if not values or (rule.many and policy.rule(rule.key).on_change != "accumulate"):
             continue
         taken.add(rule.key)
@@ -94,6 +99,11 @@ def _favourite(text: str) -> Iterator[tuple[Rule, str, str]]:
     ):
         key = "favorite_" + "_".join(found["k"].lower().replace("colour", "color").split())
         yield Rule(pattern=english.FAVOURITE, category="preference"), key, value
+
+
+def _is_no_place(key: str, value: str) -> bool:
+    """Return True if one "moves to" a product and not to a place: "I moved to Slack"."""
+    return key == "home_city" and bool(named_products(framed(f"in {value}")))
 
 
 def _values(rule: Rule, text: str) -> list[str | None]:

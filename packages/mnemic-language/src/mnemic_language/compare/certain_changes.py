@@ -32,11 +32,36 @@ _MOVES = re.compile(
     r"\b(?:moved|relocated) (?:back |down |up |out |over |away |in )?(?:to|from|into)\b|\b(?:em|de)menag\w+"
     r"|\b(?:umgezogen|gezogen|verhuisd|trasferit\w+|mudad\w+|mude|mudei(?:-me)?|mudamos|mudamo-nos)\b"
 )
+_TRANSPORTS = re.compile(
+    r"\b(?:(?:mov\w+|relocat\w+|transferr?\w*|help\w*|took|tak\w+|brought|bring\w*|drove|driv\w+|sent|send\w*)"
+    r"(?: (?:all(?: of)?|both))? (?:my|our|his|her|their|the|an?|some)"
+    r"|(?:demenag\w+|mudad\w+|mude|mudei|mudamos|trasferit\w+|trasferiamo|verhuis\w*|umgezogen|zieh\w*)(?: a)?"
+    r" (?:mein\w*|unser\w*|mon|ma|mes|notre|nos|mi|mis|nuestr\w+|(?:il|la|i|le) mi\w+|(?:o|a|os|as) (?:meus?|minhas?)"
+    r"|mijn|onze))"
+    r" (?P<what>[a-z'-]+(?: [a-z'-]+)?)\b"
+)
+"""Names what or whom the speaker takes to another place."""
+_OWN_HOUSEHOLD = frozenset({"family", "household", "life", "home", "stuff", "things", "familie", "famille", "familia"})
+"""What the speaker moves together with."""
+_LIMITED = re.compile(
+    r"\b(?:only|just) (?:for )?(?:this|today|tonight|tomorrow)\b|\bfor (?:the|these) (?:next|coming) (?:\w+ )?"
+    r"(?:days?|nights?|weeks?|months?|weekend)\b|\bfor (?:the time being|this (?:week|month|weekend|trip|time))\b"
+    r"|\b(?:nur|bloss) (?:fur )?(?:heute|morgen|dies\w+)\b"
+    r"|\bfur die nachsten (?:\w+ )?(?:tage|wochen|monate)\b|\b(?:seulement|juste|uniquement) (?:pour )?(?:ce|cette"
+    r"|aujourd'hui|ces)\b|\bpour les (?:\w+ )?prochain\w+ (?:jours|semaines|mois)\b|\b(?:solo|solamente) (?:por )?"
+    r"(?:est[ea]|hoy)\b|\b(?:durante|por) l[oa]s proxim[oa]s \w+ (?:dias|semanas|meses)\b"
+    r"|\bsolo (?:per )?(?:oggi|quest\w+)"
+    r"|\bper (?:i|le) prossim[ei] \w+ (?:giorni|settimane|mesi)\b|\b(?:so|apenas) (?:por )?(?:hoje|est[ea])\b"
+    r"|\bn[oa]s proxim[oa]s \w+ (?:dias|semanas|meses)\b|\balleen (?:vandaag|deze|dit)\b"
+    r"|\bde komende \w+ (?:dagen|weken|maanden)\b"
+)
+"""Says that a statement holds for a short time alone."""
 _PREGNANT = re.compile(
     r"\b(?:pregnant|expecting (?:a baby|twins|our|my)|schwanger|enceinte|embarazada|incinta|gravida|zwanger)\b"
 )
 _HAD_BABY = re.compile(
-    r"\b(?:had|have) (?:the|our|my) (?:baby|twins|little one)\b"
+    r"\b(?:had|have) (?:the|our|my|an?|her|twin) (?:(?:beautiful|healthy|little|baby|small) ){0,2}"
+    r"(?:baby|twins|little one|boys?|girls?|son|daughter)\b"
     r"|\b(?:entbunden|accouche|di a luz|partorito|dei a luz|bevallen)\b"
 )
 
@@ -111,13 +136,33 @@ def named_products(frame: Frame, apart_from: re.Pattern[str] | None = None) -> d
 
 def of_another_object(old: Frame, new: Frame) -> bool:
     """Return True if `new` ends for one object what `old` says of another: "I'm allergic to cats", "I'm not allergic to
-    dogs any more".
+    dogs any more"; or moves another.
     """
+    if moves_another(old, new):
+        return True
     if "end" not in new.cues or not new.negated or new.cues & {"change", "correct"} or old.attributes & new.attributes:
         return False
     shared = old.stems & new.stems - old.called_stems - old.relations
     mine, theirs = _objects(old, shared), _objects(new, shared)
     return bool(mine and theirs) and mine.isdisjoint(new.stems) and theirs.isdisjoint(old.stems)
+
+
+def moves_another(old: Frame, new: Frame) -> bool:
+    """Return True if `new` tells that the speaker takes something or somebody to another place, of which `old` says
+    nothing: "I live in Bonn", "I moved my sister to Kiel".
+    """
+    if "residence" not in old.attributes & new.attributes:
+        return False
+    found = _TRANSPORTS.search(new.plain)
+    if found is None:
+        return False
+    what = found["what"].split()
+    return _OWN_HOUSEHOLD.isdisjoint(what) and old.stems.isdisjoint(map(stem, what))
+
+
+def is_limited(new: Frame) -> bool:
+    """Return True if a statement says of itself that it holds for a short time alone: "only this month"."""
+    return "passing" in new.cues and not new.cues & {"correct"} and _LIMITED.search(new.plain) is not None
 
 
 def _objects(frame: Frame, shared: frozenset[str]) -> frozenset[str]:

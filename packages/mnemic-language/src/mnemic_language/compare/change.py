@@ -17,7 +17,7 @@ from pkgutil import get_data
 from typing import Protocol
 
 from mnemic_language.compare import LEAST_COSINE
-from mnemic_language.compare.certain_changes import CERTAIN_CHANGES
+from mnemic_language.compare.certain_changes import CERTAIN_CHANGES, is_limited
 from mnemic_language.compare.expressions import FROM_NOW_ON
 from mnemic_language.compare.features import (
     NAMES,
@@ -79,7 +79,7 @@ def judge(old: Frame, new: Frame, cosine: float, *, among: int = 1, opposed: boo
     # is computed (ADR 0099).
     if (new.silent and not opposed) or new.plain in old.plain:  # nothing can come of it, or a part of the same again
         return None
-    if strangers(old, new) or new.bygone:
+    if strangers(old, new) or new.bygone or is_limited(new):
         return None
     # A contradiction in words counts only if both statements apply to the same occasion.
     # Rules that are certain by themselves: a like turned into a dislike, another number of the same things.

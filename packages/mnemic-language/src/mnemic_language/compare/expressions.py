@@ -28,6 +28,9 @@ ENDINGS = ("ing", "ies", "ed", "es", "en", "er", "s", "e", "a", "o", "i", "n")
 BORN = re.compile(
     r"\b(?:was born|were born|gave birth|is born|geboren|zur welt gekommen"
     r"|(?:got|have|had|welcomed|expecting) (?:our|my) [a-z]+ (?:grand)?(?:baby|child|kid|son|daughter|nephew|niece)"
+    r"|(?:got|have|had|welcomed|expecting) an? (?:second|third|fourth|fifth) (?:grand)?(?:baby|child|kid|son|daughter)"
+    r"|(?:had|welcomed) (?:an?|our|my) (?:(?:little|healthy|beautiful) ){0,2}(?:baby(?: girl| boy)?|girl|boy)"
+    r"(?! (?:shower|seat|monitor|name|room|scan))"
     r"|est ne|est nee|sont nes|naquit|nacio|ha nacido|e nato|e nata|nasceu|geboren is)\b"
 )
 JEST = re.compile(

@@ -162,7 +162,8 @@ def recounted(old: Frame, new: Frame) -> bool:
     mine, theirs = old.unnumbered, new.unnumbered
     # The counted thing must be shared and not be all that is shared: "48 members" and "85 members" need one more common
     # word.
-    if not old.counted or old.counted != new.counted or not old.counted < mine & theirs:
+    alone = old.subject == new.subject == "self" and bool(new.cues & {"weak_change", "change"}) and not old.names
+    if not old.counted or old.counted != new.counted or not (old.counted < mine & theirs or (alone and mine == theirs)):
         return False
     if new.cues & {"add", "passing", "past"} or any(old.slots(name) != new.slots(name) for name in MEMBERS):
         return False

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from mnemic_language.text.pattern import Pattern
 
 _HOW = (
@@ -70,3 +72,15 @@ _WANTS = (
 )
 HABIT = Pattern(rf"(?i)\A\W{{0,3}}(?:please note that )?(?:{_LIKES}|{_HAS}|{_ALWAYS}|{_IS}|{_WANTS})")
 """Matches a like, a habit or a general wish of the speaker without the words of a preference ("I prefer")."""
+MEDICATED = Pattern(
+    r"\b(?:i(?:'m| am) (?:still |now |currently |back )?on|i take|ich (?:nehme|bekomme|schlucke)|je prends|(?:yo )?tomo"
+    r"|(?:io )?prendo|(?:eu )?tomo|ik (?:slik|neem|gebruik))"
+    r" (?:\w+ )?(?:\d+ ?m?c?g (?:of |de |di |d')?|a (?:low|high) dose of )?"
+    r"(?:[^\W\d_]{2,}(?:farin|farina|parin|xaban|pril|olol|statin|azole?|formin|oxetine?|traline?|pram|sartan|dipine?"
+    r"|zepam|zolam|gliptine?|flozin|glutide?|zumab|ximab|tinib|thyroxine?|triptan|semide?|thiazide?|lukast|terol|sonide?"
+    r"|solone?|isone?|trexate?|gabalin|pentin|triptyline?|tiapine?|peridone?)"
+    r"|insulin\w*|blood thinners?|blutverdünner|antidepressants?|antidepressiva|beta.?blockers?|betablocker|the pill"
+    r"|statins?|dialysis|anticoagulants?|methadone|lithium|immunosuppressants?)\b",
+    re.IGNORECASE,
+)
+"""Says which lasting medication the speaker is on: "I'm on warfarin"."""

@@ -24,7 +24,7 @@ from mnemic_language.reason_codes import (
 from mnemic_language.sentences.categories import category_of, is_order
 from mnemic_language.sentences.classify.classifier import Opinion
 from mnemic_language.sentences.clauses import Clause
-from mnemic_language.sentences.habits import HABIT
+from mnemic_language.sentences.habits import HABIT, MEDICATED
 from mnemic_language.sentences.preference_wordings import (
     CONTINUES,
     DOES,
@@ -349,7 +349,7 @@ def _least(piece: Piece, opinion: Opinion) -> float:
         return SAID_FROM
     if opinion.words_alone:
         return WORDS_KEEP_FROM
-    if is_order(piece.text, opinion) or opinion.share("safety") >= SAFETY_FROM:
+    if is_order(piece.text, opinion) or opinion.share("safety") >= SAFETY_FROM or MEDICATED.search(piece.text):
         return URGENT_FROM
     if piece.social:
         return SOCIAL_FROM if speaks_of_self(piece.text) else ALOOF_FROM

@@ -128,7 +128,7 @@ async def rest(store: Path) -> AsyncIterator[Say]:
 @asynccontextmanager
 async def run_of_the_engine(store: Path) -> AsyncIterator[Say]:
     async with build_engine(Settings(store=str(store))) as engine:
-        yield lambda text: engine.run(text, actor=ANA, goal="Answer in one sentence.")
+        yield lambda text: engine.run(message=text, actor=ANA, goal="Answer in one sentence.")
 
 
 @asynccontextmanager

@@ -18,7 +18,7 @@ from mnemic.ports import Snapshot, Transaction
 from mnemic.runtime.clock import SystemClock
 from mnemic.types import OutboxEntry, VectorSpace, Where
 from mnemic_postgres import PostgresStore
-from mnemic_postgres.routing import quoted
+from mnemic_postgres.routing import ANNOUNCEMENTS, Route, quoted
 from mnemic_testing.record_store import EMBEDDER, memory, remember, scope
 from tests.routed import SERVERS, RoutedServers
 from tests.router_double import ANNOUNCEMENT
@@ -390,3 +390,15 @@ async def test_a_router_and_a_replica_exclude_each_other(servers: RoutedServers)
 def test_a_tenant_is_announced_as_a_literal() -> None:
     assert quoted("acme") == "'acme'"
     assert quoted("o'neil'; DROP TABLE x --") == "'o''neil''; DROP TABLE x --'"
+
+
+@pytest.mark.parametrize(("router", "first"), [("pgdog", "BEGIN"), ("spqr", "SET __spqr__sharding_key TO 'acme'")])
+def test_a_router_is_told_the_tenant_where_it_listens(router: str, first: str) -> None:
+    """PgDog refuses its command outside of a transaction (`this command requires a transaction`)."""
+    route = Route(ANNOUNCEMENTS[router], (), b"", 1, no_server)
+    assert route.begun("BEGIN", "acme")[0] == first
+    assert set(route.begun("BEGIN", "acme")) == {"BEGIN", route.announced("acme")}
+
+
+async def no_server(_: str) -> list[object]:
+    return []

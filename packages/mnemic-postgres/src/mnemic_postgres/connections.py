@@ -72,8 +72,9 @@ class Session:
             raise two_tenants() if self._routed else StoreUnavailable("router", hint="the transaction did not begin")
         lock = None if self._begin in (_READ, _ALONE) else _MIGRATING
         try:
-            await self.execute(self._route.announced(tenant))
-            await self.execute(_READ_ONLY if self._begin == _READ else "BEGIN")
+            begin = _READ_ONLY if self._begin == _READ else "BEGIN"
+            for command in self._route.begun(begin, tenant):
+                await self.execute(command)
             self.begun = True
             await self._route.settle(self, lock=lock, milliseconds=self._limit())
         except StoreFailed as failed:

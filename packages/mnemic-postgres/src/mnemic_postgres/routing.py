@@ -18,6 +18,9 @@ ANNOUNCEMENTS = {
 }
 """Commands by which known routers learn where the next transaction belongs."""
 
+_INSIDE = "SET pgdog."
+"""Beginning of commands that are refused outside of a transaction: the router begins on a server once it knows."""
+
 _MOST = 1000
 """Servers that have numbers of their own for rows (`mnemic_postgres.servers`)."""
 
@@ -77,6 +80,11 @@ class Route:
     def announced(self, tenant: str) -> str:
         """Return the command that tells the router the tenant of the next transaction."""
         return self.announcement.replace("{tenant}", quoted(tenant))
+
+    def begun(self, begin: str, tenant: str) -> tuple[str, str]:
+        """Return the first two commands of a transaction, in the order that the router asks for."""
+        announced = self.announced(tenant)
+        return (begin, announced) if self.announcement.startswith(_INSIDE) else (announced, begin)
 
     async def settle(self, session: Asks, *, lock: int | None, milliseconds: str) -> None:
         """Bring what a transaction needs, and see where the router led. Raises InvalidConfig (`postgres_role`,

@@ -15,7 +15,7 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, NotSupported, RevealDenied
-from mnemic.maintain import subject, subject_data
+from mnemic.maintain import subject_data, subject_export
 from mnemic.policy.grant import Grant
 from mnemic.policy.limits import Limits, Quota
 from mnemic.policy.redaction import RedactionRules
@@ -30,7 +30,7 @@ from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 from tests.servers import PostgresServer
 
-SCHEMA = json.loads((Path(subject.__file__).parent / "subject-1.schema.json").read_text(encoding="utf-8"))
+SCHEMA = json.loads((Path(subject_export.__file__).parent / "subject-1.schema.json").read_text(encoding="utf-8"))
 OPERATOR = Actor(user="zoe")
 
 
@@ -108,7 +108,7 @@ async def plant(engine: MemoryEngine, actor: Actor, new: Callable[[], str]) -> N
     assert engine.sessions is not None
     said = Message(role="user", content=f"{new()} right now", speaker=new(), session=f"{actor.user}-talk")
     talk = Actor(tenant=actor.tenant, user=actor.user, session=f"{actor.user}-talk").scope(Level.SESSION)
-    await engine.sessions.append(talk, said, ttl=subject.MINUTE, keep=9)
+    await engine.sessions.append(talk, said, ttl=subject_export.MINUTE, keep=9)
 
 
 async def everything(engine: MemoryEngine, user: str, **options: Any) -> str:
@@ -181,7 +181,7 @@ async def test_a_conversation_others_write_in_is_named_only(engine: MemoryEngine
     assert engine.sessions is not None
     for actor in (ana, ben):
         said = Message(role="user", content=f"{actor.user} speaks")
-        await engine.sessions.append(actor.scope(Level.SESSION), said, ttl=subject.MINUTE, keep=9)
+        await engine.sessions.append(actor.scope(Level.SESSION), said, ttl=subject_export.MINUTE, keep=9)
     held = json.loads(await everything(engine, "ana"))
     assert held["conversations"] == [{"session": "both", "shared": True, "messages": []}]
 
@@ -209,7 +209,7 @@ async def test_what_cannot_be_asked_for(engine: MemoryEngine, tmp_path: Path) ->
 
 
 async def test_it_is_read_page_by_page(engine: MemoryEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (subject, subject_data):
+    for module in (subject_export, subject_data):
         monkeypatch.setattr(module, "PAGE", 2)
     ana = Actor(user="ana", workspace="office")
     for number in range(7):

@@ -17,7 +17,7 @@ from mnemic.policy.budget import Budget
 from mnemic.policy.grant import Grant
 from mnemic.policy.limits import Limits, Quota
 from mnemic.policy.rules import KeyRule, Policy
-from mnemic.retrieve.bias import Bias
+from mnemic.retrieve.bias import PreferenceBias
 from mnemic.retrieve.search import Searcher
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.types import (
@@ -351,11 +351,11 @@ async def test_the_policy_says_what_stands_and_what_is_lifted() -> None:
         "standing_kinds": frozenset({Kind.PERSONA}),
         "standing_categories": frozenset({"wish"}),
     }
-    assert gate.bias(False) == Bias(**stands)
-    assert gate.bias(True) == Bias(keys=frozenset({"seat"}), **stands)
+    assert gate.bias(False) == PreferenceBias(**stands)
+    assert gate.bias(True) == PreferenceBias(keys=frozenset({"seat"}), **stands)
     beside = {**stands, "standing_categories": frozenset({"wish", "preference"})}
-    assert gate.beside(True, 3) == Bias(keys=frozenset({"seat"}), beside=3, **beside)
-    assert gate.beside(False, 0) == Bias(beside=0, **beside)
+    assert gate.beside(True, 3) == PreferenceBias(keys=frozenset({"seat"}), beside=3, **beside)
+    assert gate.beside(False, 0) == PreferenceBias(beside=0, **beside)
     assert (await gateway()).bias(True).keys == frozenset()
 
 

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from mnemic import bootstrap, requests
-from mnemic.dispatch.handlers.add import Adding
+from mnemic.dispatch.handlers.add import AddHandler
 from mnemic.engine import MemoryEngine, administration_verbs
 from mnemic.maintain import reports
 from mnemic.stores.inprocess import InProcessStore
@@ -40,7 +40,7 @@ def test_another_name_is_no_attribute(module: object) -> None:
 
 def test_the_first_request_that_does_not_add_brings_all_handlers() -> None:
     handlers = engine().dispatcher.handlers
-    assert {type(one) for one in handlers.values()} >= {Adding}
+    assert {type(one) for one in handlers.values()} >= {AddHandler}
     assert requests.Forget not in handlers
 
     assert handlers[requests.Forget] is handlers[requests.Forget]

@@ -7,10 +7,10 @@ import inspect
 import pytest
 
 from mnemic.runtime.portal import Portal
-from mnemic.runtime.sync_facade import Face, M, awaited, blocking, verb
+from mnemic.runtime.sync_facade import DualModeApi, M, awaited, blocking, verb
 
 
-class Doubler(Face[M]):
+class Doubler(DualModeApi[M]):
     @verb
     async def double(self, number: int, *, times: int = 1) -> int:
         """Twice the number."""

@@ -4,19 +4,19 @@ import createClient, { type Client, type Middleware } from "openapi-fetch";
 import type { components, paths } from "./schema.js";
 
 export type Schemas = components["schemas"];
-export type Memory = Schemas["MemoryAnswer"];
-export type Receipt = Schemas["ReceiptAnswer"];
-export type Found = Schemas["SearchAnswer"];
+export type Memory = Schemas["MemoryResponse"];
+export type Receipt = Schemas["ReceiptResponse"];
+export type Found = Schemas["SearchResponse"];
 export type NewMemory = Partial<Schemas["NewMemory"]> & { content: string };
-export type Report = Schemas["ReportAnswer"];
+export type Report = Schemas["ReportResponse"];
 export type MemoryRequest = Partial<Schemas["MemoryRequested"]> & { kind: Schemas["MemoryRequested"]["kind"] };
 export type Said = Partial<Schemas["Said"]> & { content: string };
-export type Remembering = Partial<Schemas["RememberWanted"]>;
+export type Remembering = Partial<Schemas["RememberRequest"]>;
 export type Search = Partial<Schemas["Search"]>;
 export type Correction = Partial<Schemas["Correction"]>;
-export type Forget = Partial<Schemas["ForgetWanted"]>;
-export type Kinds = NonNullable<Schemas["RetrieveWanted"]["kinds"]>;
-export type Wanted = Partial<Schemas["ContextWanted"]>;
+export type Forget = Partial<Schemas["ForgetRequest"]>;
+export type Kinds = NonNullable<Schemas["RetrieveRequest"]["kinds"]>;
+export type Wanted = Partial<Schemas["ContextRequest"]>;
 /** What an operation takes behind the question mark. */
 export type Query<P extends keyof paths, M extends "get" | "post" | "delete"> = paths[P] extends {
   [K in M]: { parameters: { query?: infer Q } };
@@ -99,7 +99,7 @@ export class Mnemic {
   }
 
   private async issued(user: string, session?: string): Promise<Token> {
-    const body = { user, session: session ?? null } as Schemas["TokenWanted"];
+    const body = { user, session: session ?? null } as Schemas["TokenRequest"];
     const { data } = await this.http.POST("/v1/tokens", { body });
     return { text: data!.token, until: Date.now() + data!.expires_in * RENEWED_AT };
   }
@@ -169,19 +169,19 @@ export class Mnemic {
   /** Remember what is worth it in messages of a conversation, or with `infer` false keep them as they are. */
   async remember(messages: Said[], { infer = true, metadata }: Remembering = {}): Promise<Receipt[]> {
     const body = { messages, infer, metadata: metadata ?? null };
-    const { data } = await this.http.POST("/v1/remember", { body: body as Schemas["RememberWanted"] });
+    const { data } = await this.http.POST("/v1/remember", { body: body as Schemas["RememberRequest"] });
     return data!.receipts;
   }
 
   /** The best across kinds, best first, with what did not answer in `errors`. */
-  async retrieve(query: string, kinds?: Kinds, topK = 10): Promise<Schemas["RetrievedAnswer"]> {
+  async retrieve(query: string, kinds?: Kinds, topK = 10): Promise<Schemas["RetrievedResponse"]> {
     const body = { query, kinds: kinds ?? null, top_k: topK };
-    const { data } = await this.http.POST("/v1/retrieve", { body: body as Schemas["RetrieveWanted"] });
+    const { data } = await this.http.POST("/v1/retrieve", { body: body as Schemas["RetrieveRequest"] });
     return data!;
   }
 
   /** Do what a message asked of memory (`asked` of its report), once its user has confirmed it. */
-  async carryOut(request: MemoryRequest): Promise<Schemas["CarriedOutAnswer"]> {
+  async carryOut(request: MemoryRequest): Promise<Schemas["CarriedOutResponse"]> {
     const { data } = await this.http.POST("/v1/memory-requests", { body: request as Schemas["MemoryRequested"] });
     return data!;
   }
@@ -211,7 +211,7 @@ export class Mnemic {
   }
 
   /** What a memory took the place of, and what took its place. */
-  async lineage(memoryId: string): Promise<Schemas["LineageAnswer"]> {
+  async lineage(memoryId: string): Promise<Schemas["LineageResponse"]> {
     const { data } = await this.http.GET("/v1/memories/{memory_id}/lineage", at(memoryId));
     return data!;
   }
@@ -220,13 +220,13 @@ export class Mnemic {
   async uses(
     memoryId: string,
     query: Query<"/v1/memories/{memory_id}/uses", "get"> = {},
-  ): Promise<Schemas["UsesAnswer"]> {
+  ): Promise<Schemas["UsesResponse"]> {
     const { data } = await this.http.GET("/v1/memories/{memory_id}/uses", of(memoryId, query));
     return data!;
   }
 
   /** Take back what a memory replaced. */
-  async undo(memoryId: string): Promise<Schemas["UndoAnswer"]> {
+  async undo(memoryId: string): Promise<Schemas["UndoResponse"]> {
     const { data } = await this.http.POST("/v1/memories/{memory_id}/undo", at(memoryId));
     return data!;
   }
@@ -238,15 +238,15 @@ export class Mnemic {
   }
 
   /** Every job of upkeep. For operators. */
-  async maintain(dryRun = false, whole = false): Promise<Schemas["MaintenanceReportAnswer"]> {
+  async maintain(dryRun = false, whole = false): Promise<Schemas["MaintenanceReportResponse"]> {
     const { data } = await this.http.POST("/v1/maintenance", { params: { query: { dry_run: dryRun, whole } } });
     return data!;
   }
 
   /** Mark what has expired, purge what was marked a grace period ago. For operators. */
-  async expire(rules?: Partial<Schemas["RulesOfExpiry"]>, dryRun = false): Promise<Schemas["ExpiryReportAnswer"]> {
+  async expire(rules?: Partial<Schemas["RulesOfExpiry"]>, dryRun = false): Promise<Schemas["ExpiryReportResponse"]> {
     const body = { rules: rules ?? null, dry_run: dryRun };
-    const { data } = await this.http.POST("/v1/expiry", { body: body as Schemas["ExpiryWanted"] });
+    const { data } = await this.http.POST("/v1/expiry", { body: body as Schemas["ExpiryRequest"] });
     return data!;
   }
 
@@ -254,22 +254,22 @@ export class Mnemic {
   async consolidate(
     dryRun = false,
     rules?: Partial<Schemas["RulesOfConsolidation"]>,
-  ): Promise<Schemas["ConsolidatedAnswer"]> {
+  ): Promise<Schemas["ConsolidatedResponse"]> {
     const { data } = await this.http.POST("/v1/consolidations", {
       params: { query: { dry_run: dryRun } },
-      body: { rules: rules ?? null } as Schemas["ConsolidationWanted"],
+      body: { rules: rules ?? null } as Schemas["ConsolidationRequest"],
     });
     return data!;
   }
 
   /** What of the tenant's memories a person should look at. For operators. */
-  async doctor(limit = 2000): Promise<Schemas["HealthAnswer"]> {
+  async doctor(limit = 2000): Promise<Schemas["HealthResponse"]> {
     const { data } = await this.http.GET("/v1/doctor", { params: { query: { limit } } });
     return data!;
   }
 
   /** The erasure, once it has ended. Throws what it failed with. */
-  private async ended(job: Schemas["ErasureJobAnswer"]): Promise<Schemas["ErasureJobAnswer"]> {
+  private async ended(job: Schemas["ErasureJobResponse"]): Promise<Schemas["ErasureJobResponse"]> {
     while (job.state === "running") {
       const params = { path: { erasure_id: job.erasure_id }, query: { wait: WAITED } };
       job = (await this.http.GET("/v1/erasures/{erasure_id}", { params })).data!;
@@ -285,7 +285,7 @@ export class Mnemic {
       await this.http.PUT("/v1/consents/{key}", { params: { path: { key } } });
     },
     /** From now on nothing is written or found under `key`; with `eraseHeld` returns once what is held is erased. */
-    revoke: async (key: string, eraseHeld = false): Promise<Schemas["RevocationAnswer"]> => {
+    revoke: async (key: string, eraseHeld = false): Promise<Schemas["RevocationResponse"]> => {
       const params = { path: { key }, query: { erase_held: eraseHeld } };
       const revoked = (await this.http.DELETE("/v1/consents/{key}", { params })).data!;
       return revoked.erasure == null ? revoked : { ...revoked, hidden: 0, erasure: await this.ended(revoked.erasure) };
@@ -295,7 +295,7 @@ export class Mnemic {
   /** What waits for a person. Whoever proposed a memory cannot approve it. */
   readonly review = {
     /** A page of the queue, oldest first. */
-    list: async (query: Query<"/v1/reviews", "get"> = {}): Promise<Schemas["ReviewPageAnswer"]> =>
+    list: async (query: Query<"/v1/reviews", "get"> = {}): Promise<Schemas["ReviewPageResponse"]> =>
       (await this.http.GET("/v1/reviews", { params: { query } })).data!,
     /** Let it in, with `content` in other words. */
     approve: async (memoryId: string, content?: string, expectedVersion?: number): Promise<Receipt> =>
@@ -310,12 +310,12 @@ export class Mnemic {
   /** Everything that is held about somebody, and its end. */
   readonly privacy = {
     /** Erase everything about oneself, or as an operator about `subject`. Returns once it has ended. */
-    erase: async (subject?: string, block = false): Promise<Schemas["ErasureJobAnswer"]> => {
+    erase: async (subject?: string, block = false): Promise<Schemas["ErasureJobResponse"]> => {
       const job = (await this.http.POST("/v1/erasures", { body: { subject: subject ?? null, block } })).data!;
       return this.ended(job);
     },
     /** What a scan finds now of what was erased, by place. */
-    verify: async (receipt: object): Promise<Schemas["VerificationAnswer"]> => {
+    verify: async (receipt: object): Promise<Schemas["VerificationResponse"]> => {
       const body = receipt as Record<string, never>;
       return (await this.http.POST("/v1/erasures/verification", { body })).data!;
     },
@@ -323,15 +323,15 @@ export class Mnemic {
 
   /** The tenant's audit. It holds no content. */
   readonly audit = {
-    list: async (query: Query<"/v1/audit", "get"> = {}): Promise<Schemas["AuditPageAnswer"]> =>
+    list: async (query: Query<"/v1/audit", "get"> = {}): Promise<Schemas["AuditPageResponse"]> =>
       (await this.http.GET("/v1/audit", { params: { query } })).data!,
-    verify: async (): Promise<Schemas["AuditReportAnswer"]> =>
+    verify: async (): Promise<Schemas["AuditReportResponse"]> =>
       (await this.http.GET("/v1/audit/verification")).data!,
   };
 
   /** Who the agent is: its profile, and the traits that people have let in. */
   readonly persona = {
-    get: async (): Promise<Schemas["PersonaAnswer"]> => (await this.http.GET("/v1/persona")).data!,
+    get: async (): Promise<Schemas["PersonaResponse"]> => (await this.http.GET("/v1/persona")).data!,
     /** The persona as a block of data for a model's input. */
     prompt: async (query: Query<"/v1/persona/prompt", "get"> = {}): Promise<string> =>
       (await this.http.GET("/v1/persona/prompt", { params: { query } })).data!.text,
@@ -369,14 +369,14 @@ export class Mnemic {
   }
 
   /** Delete the memories that meet a filter, the newest `limit` of them; `dry_run` only says which. */
-  async forgetMatching(wanted: Forget): Promise<Schemas["ForgottenAnswer"]> {
-    return (await this.http.POST("/v1/memories/forget", { body: wanted as Schemas["ForgetWanted"] })).data!;
+  async forgetMatching(wanted: Forget): Promise<Schemas["ForgottenResponse"]> {
+    return (await this.http.POST("/v1/memories/forget", { body: wanted as Schemas["ForgetRequest"] })).data!;
   }
 
   /** A block of memories for one model call, as data. */
-  async context(query: string, wanted: number | Omit<Wanted, "query"> = {}): Promise<Schemas["ContextAnswer"]> {
+  async context(query: string, wanted: number | Omit<Wanted, "query"> = {}): Promise<Schemas["ContextResponse"]> {
     const bounds = typeof wanted === "number" ? { max_tokens: wanted } : wanted;
-    const { data } = await this.http.POST("/v1/context", { body: { ...bounds, query } as Schemas["ContextWanted"] });
+    const { data } = await this.http.POST("/v1/context", { body: { ...bounds, query } as Schemas["ContextRequest"] });
     return data!;
   }
 

@@ -18,7 +18,7 @@ from mnemic.dispatch import Middleware
 from mnemic.engine import MemoryEngine
 from mnemic.policy.budget import Budget
 from mnemic.policy.grant import Grant
-from mnemic.policy.policy_bundle import GuardFile
+from mnemic.policy.policy_bundle import PolicyBundle
 from mnemic.policy.rules import Policy
 from mnemic.runtime.clock import SystemClock
 from mnemic.write.pipeline import WriteRules
@@ -185,7 +185,7 @@ def _fed(settings: Settings, graph: GraphStore) -> list[Projection]:
     return [GraphProjection(graph)]
 
 
-def build_middleware(guard: GuardFile, completer: Completer | None) -> tuple[Middleware, ...]:
+def build_middleware(guard: PolicyBundle, completer: Completer | None) -> tuple[Middleware, ...]:
     """Build the middleware that the policy file asks for: entity extraction from ordinary texts."""
     if guard.entities is None:
         return ()
@@ -204,7 +204,7 @@ def build_write_rules(settings: Settings) -> WriteRules:
     )
 
 
-def build_guard(settings: Settings, policy: Policy | None) -> GuardFile:
+def build_guard(settings: Settings, policy: Policy | None) -> PolicyBundle:
     """Return policy, grant and budget: those of the policy file, overridden by explicit settings."""
     if policy is None and settings.policy is not None:
         from mnemic.policy.policy_file import load_guard
@@ -212,7 +212,7 @@ def build_guard(settings: Settings, policy: Policy | None) -> GuardFile:
         guard = load_guard(settings.policy)
     else:
         policy = policy or Policy()
-        guard = GuardFile(policy=policy, grant=Grant.of(policy), budget=Budget())
+        guard = PolicyBundle(policy=policy, grant=Grant.of(policy), budget=Budget())
     if settings.trusted_keys is not None or settings.granted_levels is not None:
         levels = settings.granted_levels if settings.granted_levels is not None else guard.grant.levels
         guard = replace(guard, grant=Grant.of(guard.policy, trust=settings.trusted_keys or (), levels=levels))

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from mnemic.dispatch import Call, Dispatcher, Rules, Watchers, Written
-from mnemic.dispatch.handlers.add import AddingMany, item_key
+from mnemic.dispatch.handlers.add import AddManyHandler, item_key
 from mnemic.errors import InvalidIntent
 from mnemic.inject.tokens import TokenCount, estimated_tokens
 from mnemic.policy.budget import Budget
@@ -20,7 +20,7 @@ from mnemic.policy.limits import Limits
 from mnemic.policy.rules import Policy
 from mnemic.ports import Clock
 from mnemic.requests import AddMany
-from mnemic.retrieve.bias import Bias, checked_pinned
+from mnemic.retrieve.bias import PreferenceBias, checked_pinned
 from mnemic.retrieve.search import Searcher
 from mnemic.types import Actor, Blocked, Candidate, Deadline, Intent, Outcome, SearchResult, Where, WriteReceipt
 from mnemic.write.limiter import Limiter, consents
@@ -113,7 +113,7 @@ class MemoryGateway:
 
     def _own_dispatcher(self) -> Dispatcher:
         """Return a dispatcher for captures alone, of a gateway that was built without an engine."""
-        adding = AddingMany(self.pipeline, self.limiter)
+        adding = AddManyHandler(self.pipeline, self.limiter)
         return Dispatcher(limiter=self.limiter, handlers={AddMany: adding}, middleware=(self.watchers,))
 
     async def write_captured(
@@ -174,10 +174,10 @@ class MemoryGateway:
             live_at=self.clock.now(),
         )
 
-    def bias(self, preference_bias: bool) -> Bias:
+    def bias(self, preference_bias: bool) -> PreferenceBias:
         """Return the policy's preference keys if the bias is requested, and the pinned memories of every answer."""
         rules = (self.policy.keys or {}).values()
-        return Bias(
+        return PreferenceBias(
             keys=frozenset(rule.key for rule in rules if rule.preference) if preference_bias else frozenset(),
             bonus=self.policy.preference_bias,
             standing_keys=frozenset(rule.key for rule in rules if rule.standing),
@@ -185,7 +185,7 @@ class MemoryGateway:
             standing_categories=self.policy.standing_categories,
         )
 
-    def beside(self, preference_bias: bool, standing: int) -> Bias:
+    def beside(self, preference_bias: bool, standing: int) -> PreferenceBias:
         """Return the bias, with up to `standing` pinned memories and preferences in addition to the best hits, most
         relevant first. Raises InvalidInput (`standing`).
         """

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 from mnemic import requests
 from mnemic.dispatch import Call, Dispatcher, Middleware, Rules, Watchers, Written
 from mnemic.dispatch.handlers import Handlers
-from mnemic.engine.administration_verbs import StewardVerbs
+from mnemic.engine.administration_verbs import AdministrationVerbs
 from mnemic.errors import InvalidInput, MnemicError
 from mnemic.policy.budget import Budget
 from mnemic.policy.expiry_rule import ttl_of
@@ -92,7 +92,7 @@ def _given(**named: Any) -> dict[str, Any]:
     return {name: value for name, value in named.items() if value is not None}
 
 
-class MemoryEngine(StewardVerbs):
+class MemoryEngine(AdministrationVerbs):
     """Memory for many actors on one store.
 
     Every verb takes the `actor` on whose behalf it is called and reaches only that actor's scopes at the granted
@@ -166,10 +166,10 @@ class MemoryEngine(StewardVerbs):
         """Return the additional sources of a search: graph traversal and a search service."""
         from mnemic.graph.search import GraphSurroundings
         from mnemic.retrieve.optional_backend import OptionalBackend
-        from mnemic.retrieve.search_service import IndexedElsewhere
+        from mnemic.retrieve.search_service import SearchIndexAdapter
 
         near = None if self.graph is None else GraphSurroundings(self.graph, OptionalBackend(self.clock))
-        elsewhere = IndexedElsewhere.among(self._projections, self.clock)
+        elsewhere = SearchIndexAdapter.among(self._projections, self.clock)
         return {"surroundings": near, "elsewhere": elsewhere, "reranker": self.reranker}
 
     async def open(self) -> Self:

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Literal
 
 from mnemic import requests
-from mnemic.engine.maintenance_verbs import UpkeepVerbs
+from mnemic.engine.maintenance_verbs import MaintenanceVerbs
 from mnemic.errors import InvalidInput, MnemicError, StoreFailed
 from mnemic.policy.redaction import RedactionRules
 from mnemic.types import SHARED, Actor, AuditEvent, Level, Scope, Status, WriteReceipt
@@ -40,7 +40,7 @@ def __getattr__(name: str) -> Any:
     return getattr(reports, name)
 
 
-class StewardVerbs(UpkeepVerbs):
+class AdministrationVerbs(MaintenanceVerbs):
     """Administration verbs of `MemoryEngine`. With `whole_tenant` the embedding program grants the actor access to
     others' proposals; without it they reach only the actor's own scopes at the granted levels.
     """
@@ -252,8 +252,8 @@ class StewardVerbs(UpkeepVerbs):
         of one JSON document or of one HTML page for people. `values` decrypts sealed values, for the subject only.
         Raises InvalidInput (`subject`, `form`), RevealDenied (`reveal_denied:subject`), NotSupported (`reveal`).
         """
-        from mnemic.maintain.subject import json_chunks, opened
-        from mnemic.maintain.subject_page import page_chunks
+        from mnemic.maintain.subject_export import json_chunks, opened
+        from mnemic.maintain.subject_export_page import page_chunks
 
         forms = {"json": json_chunks, "html": page_chunks}
         if form not in forms:

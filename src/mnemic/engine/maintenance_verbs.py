@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from mnemic.write.outbox_consumer import Feed
 
 
-class UpkeepVerbs(ReadVerbs):
-    """Verbs that `MemoryEngine` takes over."""
+class MaintenanceVerbs(ReadVerbs):
+    """Maintenance methods that `MemoryEngine` inherits."""
 
     completer: Completer | None
 
     @property
     def feeds(self) -> Sequence[Feed]:
-        """Ways on which changes reach the projections."""
+        """Consumers of the outbox, one for each projection."""
         return self._pipeline.publisher.feeds
 
     async def update(
@@ -163,8 +163,9 @@ class UpkeepVerbs(ReadVerbs):
 
     async def reembed(self, embedder: Embedder, *, on_progress: Callable[[int], None] | None = None) -> Reembedded:
         """Migrate the whole store, all tenants' memories, to another embedder while it is in use; see
-        `mnemic.maintain.reembed`. This engine switches to it and closes the old one; other processes find by words
-        until they are restarted with the new one. Raises EmbedderFailed, StoreFailed: a further call continues.
+        `mnemic.maintain.reembed`. This engine switches to it and closes the old one; other processes fall back to
+        keyword search until they are restarted with the new one. Raises EmbedderFailed, StoreFailed: a further call
+        continues.
         """
         from mnemic.maintain.reembed import reembed
 

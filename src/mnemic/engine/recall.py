@@ -24,7 +24,7 @@ from mnemic.inject.entry import is_trusted
 from mnemic.inject.tokens import TokenCount, estimated_tokens
 from mnemic.policy.grant import admit_intent
 from mnemic.policy.rules import Policy
-from mnemic.retrieve.bias import PREFERENCE_BIAS, RELEVANCE, STANDING, Bias
+from mnemic.retrieve.bias import PREFERENCE_BIAS, RELEVANCE, STANDING, PreferenceBias
 from mnemic.retrieve.preference_relevance import Ask
 from mnemic.retrieve.time_order import asks_order, in_time_order
 from mnemic.types import Actor, Deadline, Hit, Memory, Recalled, RecallRequest, SearchResult, Status
@@ -75,7 +75,7 @@ async def recall(
     return choose(result, request, gateway.policy, actor, gateway.token_count)
 
 
-def _bias(gateway: MemoryGateway, request: RecallRequest) -> Bias:
+def _bias(gateway: MemoryGateway, request: RecallRequest) -> PreferenceBias:
     """Return the memories shown in addition to the best hits: pinned ones, and preferences that may matter."""
     bias = gateway.bias(request.preference_bias)
     if not request.standing_share:

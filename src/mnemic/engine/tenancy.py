@@ -17,7 +17,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig, StoreFailed
 from mnemic.maintain.policies import Policies, PolicyVersion
 from mnemic.maintain.tenants import Tenant, Tenants, quota_of
-from mnemic.policy.policy_bundle import GuardFile
+from mnemic.policy.policy_bundle import PolicyBundle
 from mnemic.policy.policy_file import guard_data, read_guard
 
 LASTS = timedelta(seconds=2)
@@ -126,10 +126,10 @@ class Tenancy:
         return await self.tenants.find(tenant)
 
 
-def guard_of(engine: MemoryEngine) -> GuardFile:
+def guard_of(engine: MemoryEngine) -> PolicyBundle:
     """Return the rules of an engine in the form of a policy file."""
     rules = engine.rules
-    return GuardFile(
+    return PolicyBundle(
         policy=rules.policy,
         grant=rules.grant,
         budget=rules.budget,

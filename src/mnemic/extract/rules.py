@@ -36,8 +36,8 @@ from mnemic_language.compare.expressions import FROM_NOW_ON
 from mnemic_language.sentences.classify.classifier import LABELS, Floats, Opinion, weights
 from mnemic_language.sentences.classify.world import world
 from mnemic_language.sentences.clauses import Clause, clauses
+from mnemic_language.sentences.exclusion_rules import DENIES_SAYING, mood_of, payload_follows
 from mnemic_language.sentences.pasted_text import data_spans, fiction_from, merged
-from mnemic_language.sentences.signals import DENIES_SAYING, mood_of, payload_follows
 from mnemic_language.sentences.social_remarks import is_company
 from mnemic_language.sentences.statements import Piece, Statement, anchored, decided, pieces_of
 from mnemic_language.sentences.tables import other_languages, straight

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from mnemic.policy.rules import Policy
 from mnemic_language.compare.certain_changes import is_limited, named_products
 from mnemic_language.compare.change import framed
-from mnemic_language.sentences.signals import NEGATED, WISH
+from mnemic_language.sentences.exclusion_rules import NEGATED, WISH
 from mnemic_language.sentences.tables import Rule, english, spanish, tidy
 from mnemic_language.text.analyse import terms
 from mnemic_language.text.pattern import Pattern

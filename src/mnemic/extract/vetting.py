@@ -19,9 +19,9 @@ from mnemic.types import Candidate, Message
 from mnemic_language.compare.statement_frame import stated_until
 from mnemic_language.sentences.classify.classifier import weights
 from mnemic_language.sentences.clauses import Clause, clauses
+from mnemic_language.sentences.exclusion_rules import is_certain, left_out, mood_of, payload_follows
 from mnemic_language.sentences.pasted_text import data_spans, fiction_from
 from mnemic_language.sentences.remember import asked_to_remember
-from mnemic_language.sentences.signals import is_certain, left_out, mood_of, payload_follows
 from mnemic_language.sentences.tables import pattern
 from mnemic_language.text.analyse import terms
 

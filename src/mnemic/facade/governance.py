@@ -9,16 +9,16 @@ from mnemic.engine import MemoryEngine
 from mnemic.maintain.erasure_receipt import ErasureReceipt
 from mnemic.maintain.reports import AuditReport, Decided, Revocation
 from mnemic.maintain.review import Waiting
-from mnemic.runtime.sync_facade import Face, Ground, M, verb
+from mnemic.runtime.sync_facade import CallMode, DualModeApi, M, verb
 from mnemic.types import Actor, AuditEvent, WriteReceipt
 
 
-class _Governed(Face[M]):
+class _Governed(DualModeApi[M]):
     """Review verbs of the engine for one actor. `whole_tenant` includes all users and is the program's
     responsibility.
     """
 
-    def __init__(self, ground: Ground[M], engine: MemoryEngine, actor: Actor, *, whole_tenant: bool = False) -> None:
+    def __init__(self, ground: CallMode[M], engine: MemoryEngine, actor: Actor, *, whole_tenant: bool = False) -> None:
         super().__init__(ground)
         self._engine = engine
         self._actor = actor

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from mnemic.engine import MemoryEngine
 from mnemic.kinds.all_kinds import SevenKinds
-from mnemic.runtime.sync_facade import Face, M, verb
+from mnemic.runtime.sync_facade import DualModeApi, M, verb
 from mnemic.types import Actor, Kind, WriteReceipt
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from mnemic_structured.structured_memory import StructuredMemory
 
 
-class KindsAndUpkeep(Face[M]):
+class KindsAndUpkeep(DualModeApi[M]):
     """The seven kinds, each loaded on first use, the verbs that correct and forget, and the maintenance jobs."""
 
     engine: MemoryEngine

@@ -17,7 +17,7 @@ from mnemic.facade.verbs import MemoryVerbs
 from mnemic.kinds.all_kinds import SevenKinds
 from mnemic.policy.rules import Policy
 from mnemic.runtime.portal import Portal, PortalOwner
-from mnemic.runtime.sync_facade import Awaited, Blocking, Ground, M, awaited, blocking
+from mnemic.runtime.sync_facade import Awaited, Blocking, CallMode, M, awaited, blocking
 from mnemic.types import Actor, AuditEvent
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ class _Parts:
         remote = _client().RemoteEngine.at(self._settings.store, self._actor, api_key=api_key, policy=policy)
         return cast(MemoryEngine, remote)
 
-    def kinds(self, ground: Ground[M]) -> SevenKinds[M]:
+    def kinds(self, ground: CallMode[M]) -> SevenKinds[M]:
         """Return the seven kinds, called as `ground` says."""
         if self._remote:
             return cast(SevenKinds[M], _client().RemoteKinds(self.engine, self._actor, ground))

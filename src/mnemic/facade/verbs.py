@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from mnemic.engine import MemoryEngine
 from mnemic.facade.maintenance_verbs import KindsAndUpkeep
 from mnemic.kinds.all_kinds import SevenKinds
-from mnemic.runtime.sync_facade import Ground, M, through, verb
+from mnemic.runtime.sync_facade import CallMode, M, through, verb
 from mnemic.types import Actor, AuditEvent, Candidate, Kind, Memory, Message, WriteReceipt
 from mnemic.types.measures import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
 
@@ -28,7 +28,7 @@ POLL_SECONDS = 0.5
 class MemoryVerbs(KindsAndUpkeep[M]):
     """Verbs of one user's memory. Each calls the engine's verb of the same name for the actor."""
 
-    def __init__(self, ground: Ground[M], engine: MemoryEngine, actor: Actor, kinds: SevenKinds[M]) -> None:
+    def __init__(self, ground: CallMode[M], engine: MemoryEngine, actor: Actor, kinds: SevenKinds[M]) -> None:
         super().__init__(ground)
         self.engine = engine
         self.actor = actor

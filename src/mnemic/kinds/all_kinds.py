@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from mnemic.kinds.view import KindView
-from mnemic.runtime.sync_facade import Ground, M, awaited, verb
+from mnemic.runtime.sync_facade import CallMode, M, awaited, verb
 from mnemic.types import Actor, Candidate, Kind, Level, Memory, Message, Outcome, WriteReceipt
 from mnemic.types.catalog import CATALOG, Home, kind_of
 from mnemic.types.identity import new_id
@@ -33,7 +33,7 @@ class SevenKinds(KindView[M]):
         self,
         engine: MemoryEngine,
         actor: Actor,
-        ground: Ground[M],
+        ground: CallMode[M],
         *,
         profile: Profile | None = None,
     ) -> None:

@@ -35,7 +35,7 @@ from mnemic.graph.entity_resolution import Same
 from mnemic.graph.walks import Walks
 from mnemic.kinds.view import KindView
 from mnemic.ports.graph import GraphStore
-from mnemic.runtime.sync_facade import Ground, M, verb
+from mnemic.runtime.sync_facade import CallMode, M, verb
 from mnemic.types import (
     Actor,
     Candidate,
@@ -83,7 +83,7 @@ class EntityMemory(KindView[M]):
     """
 
     def __init__(
-        self, engine: MemoryEngine, actor: Actor, ground: Ground[M], *, reader: EntityReader | None = None
+        self, engine: MemoryEngine, actor: Actor, ground: CallMode[M], *, reader: EntityReader | None = None
     ) -> None:
         super().__init__(engine, actor, ground)
         self._reader = reader or (ModelEntityReader(engine.completer) if engine.completer else RuleEntityReader())

@@ -10,7 +10,7 @@ from mnemic.inject.compact import estimated_tokens
 from mnemic.inject.render import escape, new_nonce, visible
 from mnemic.kinds.profile import Profile
 from mnemic.kinds.view import KindView
-from mnemic.runtime.sync_facade import Ground, M, verb
+from mnemic.runtime.sync_facade import CallMode, M, verb
 from mnemic.types import Actor, Candidate, Kind, Level, Memory, Origin, Scope, Source, Where, WriteReceipt
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class PersonaMemory(KindView[M]):
     """
 
     def __init__(
-        self, engine: MemoryEngine, actor: Actor, ground: Ground[M], *, profile: Profile | None = None
+        self, engine: MemoryEngine, actor: Actor, ground: CallMode[M], *, profile: Profile | None = None
     ) -> None:
         super().__init__(engine, actor, ground)
         self.profile = profile

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mnemic.runtime.sync_facade import Face, Ground, M
+from mnemic.runtime.sync_facade import CallMode, DualModeApi, M
 from mnemic.types import Actor
 
 if TYPE_CHECKING:
     from mnemic.engine import MemoryEngine
 
 
-class KindView(Face[M]):
+class KindView(DualModeApi[M]):
     """One kind of memory of one actor."""
 
-    def __init__(self, engine: MemoryEngine, actor: Actor, ground: Ground[M]) -> None:
+    def __init__(self, engine: MemoryEngine, actor: Actor, ground: CallMode[M]) -> None:
         super().__init__(ground)
         self._engine = engine
         self._actor = actor

@@ -41,7 +41,7 @@ async def latest(
 
 
 @dataclass(frozen=True, slots=True)
-class Steward:
+class AuditedWriter:
     """An actor who changes memories at one moment."""
 
     actor: Actor

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from mnemic.errors import MemoryNotFound, ReviewDenied, VersionConflict
-from mnemic.maintain.audited_changes import Steward
+from mnemic.maintain.audited_changes import AuditedWriter
 from mnemic.policy.expiry_rule import bounded
 from mnemic.policy.rules import Policy
 from mnemic.ports import Clock, Reads, RecordStore
@@ -163,7 +163,7 @@ async def approve(
     Raises ReviewDenied (`require_reviewer`), MemoryNotFound, VersionConflict, or Refused by the `gate`.
     """
     require_reviewer(known, reviewer, policy)
-    steward = Steward(reviewer, clock.now())
+    steward = AuditedWriter(reviewer, clock.now())
 
     async def work(unit: Unit) -> WriteReceipt:
         tx = unit.reads
@@ -217,7 +217,7 @@ async def reject(
     """Reject the waiting memory, which was never visible. `reason` is a code, never free text. Its proposer may call
     this too: withdrawing a proposal needs no second person.
     """
-    steward = Steward(reviewer, clock.now())
+    steward = AuditedWriter(reviewer, clock.now())
 
     async def work(unit: Unit) -> WriteReceipt:
         pending = await _present(unit.reads, known, None)
@@ -237,7 +237,7 @@ async def _present(tx: Reads, known: Memory, expected_version: int | None) -> Me
 
 
 async def _approved(
-    unit: Unit, steward: Steward, pending: Memory, chosen: Memory, replaced: Sequence[Memory], *, merged: bool
+    unit: Unit, steward: AuditedWriter, pending: Memory, chosen: Memory, replaced: Sequence[Memory], *, merged: bool
 ) -> WriteReceipt:
     ids = tuple(memory.memory_id for memory in replaced)
     for memory in replaced:

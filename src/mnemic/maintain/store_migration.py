@@ -19,7 +19,7 @@ from typing import TypeVar
 from mnemic.errors import InvalidInput, NotSupported, StoreCorrupt
 from mnemic.maintain.subject_data import audit_of
 from mnemic.ports import RecordStore
-from mnemic.ports.optional_capabilities import Adopting
+from mnemic.ports.optional_capabilities import TenantMigration
 from mnemic.types import AuditEvent, KeptRequest, Memory, Scope, Status
 from mnemic.unit_of_work import Answered, Mutation, Unit, apply, commit
 
@@ -51,7 +51,7 @@ async def move(source: RecordStore, target: RecordStore, tenants: Collection[str
     Raises InvalidInput (`move:not_empty`, `move:changed`), NotSupported, StoreCorrupt for a damaged row, StoreFailed:
     the new store is incomplete then and must be discarded.
     """
-    if not isinstance(source, Adopting) or not isinstance(target, Adopting):
+    if not isinstance(source, TenantMigration) or not isinstance(target, TenantMigration):
         raise NotSupported("move", hint="this store takes over no secrets")
     named = sorted({*await source.tenants(), *tenants})
     for tenant in named:
@@ -73,7 +73,7 @@ class _Move:
     counts: Counter[str] = field(default_factory=Counter)
 
     async def done(self) -> Mapping[str, int]:
-        assert isinstance(self.target, Adopting)
+        assert isinstance(self.target, TenantMigration)
         await self.target.adopt(self.tenant, await self.source.secret(self.tenant))
         for scope in await self._scopes(self.source):
             await self._memories(scope)

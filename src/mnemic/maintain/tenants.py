@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any
 
 from mnemic.errors import InvalidInput, MemoryNotFound
-from mnemic.maintain.acts import commit_act
+from mnemic.maintain.cross_tenant_commit import commit_act
 from mnemic.policy.limits import Per, Quota
 from mnemic.ports import Clock, Reads, RecordStore
 from mnemic.types import Actor, Kind

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from mnemic.errors import InvalidInput, MemoryNotFound, VersionConflict
-from mnemic.maintain.audited_changes import Steward
+from mnemic.maintain.audited_changes import AuditedWriter
 from mnemic.maintain.lineage import rests
 from mnemic.policy.expiry_rule import bounded
 from mnemic.policy.rules import Policy
@@ -72,7 +72,7 @@ async def undo(store: RecordStore, clock: Clock, planned: Reversal, *, actor: Ac
     """Restore the memories that the active memory replaced; see the module. Raises VersionConflict if it is being
     changed.
     """
-    steward = Steward(actor, clock.now())
+    steward = AuditedWriter(actor, clock.now())
     known, earlier = planned.known, planned.earlier
 
     async def work(unit: Unit) -> UndoReceipt:
@@ -111,7 +111,7 @@ def _status_after(versions: Sequence[Memory], replaced: Sequence[Memory], policy
     return Status.REJECTED if repeats or single else Status.ACTIVE
 
 
-async def _restored(unit: Unit, steward: Steward, past: Sequence[Memory], planned: Reversal) -> bool:
+async def _restored(unit: Unit, steward: AuditedWriter, past: Sequence[Memory], planned: Reversal) -> bool:
     """Make the last of these versions active again, true until when it was before; return False if it is not."""
     closed = await unit.reads.get(past[-1].memory_id, scopes=[past[-1].scope])
     if closed is None or closed.version != past[-1].version:

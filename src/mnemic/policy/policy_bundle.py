@@ -12,7 +12,7 @@ from mnemic.policy.rules import EntityReading, Policy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GuardFile:
+class PolicyBundle:
     """The parts of one policy file. `entities` None: ordinary texts are not read for entities."""
 
     policy: Policy

@@ -56,7 +56,7 @@ from mnemic.policy import strict_json
 from mnemic.policy.budget import Budget
 from mnemic.policy.grant import Grant
 from mnemic.policy.limits import Limits, OnFull, Per, Quota, Retention
-from mnemic.policy.policy_bundle import GuardFile
+from mnemic.policy.policy_bundle import PolicyBundle
 from mnemic.policy.redaction import RedactionRules
 from mnemic.policy.rules import EntityReading, Expiry, KeyRule, OnChange, OnModelFailure, OnRefuted, OnViolation, Policy
 from mnemic.types import Kind, Level
@@ -166,7 +166,7 @@ class _File(_Strict):
     entities: _Entities = _Entities()
 
 
-def load_guard(path: str | Path) -> GuardFile:
+def load_guard(path: str | Path) -> PolicyBundle:
     """Policy, grant and budget of the file at `path` (`.toml` or `.json`).
 
     Raises InvalidConfig: `policy_file` (absent, unreadable, too large, neither TOML nor JSON), else the field's own
@@ -175,7 +175,7 @@ def load_guard(path: str | Path) -> GuardFile:
     return read_guard(_read(Path(path)))
 
 
-def read_guard(data: object) -> GuardFile:
+def read_guard(data: object) -> PolicyBundle:
     """Return the policy, grant and budget of such a file. Raises InvalidConfig with the field's own reason."""
     try:
         file = _File.model_validate(data)
@@ -183,7 +183,7 @@ def read_guard(data: object) -> GuardFile:
         first = error.errors()[0]
         raise InvalidConfig("policy:" + ".".join(str(part) for part in first["loc"]), hint=first["msg"]) from None
     policy = _policy(file)
-    return GuardFile(
+    return PolicyBundle(
         policy=policy,
         grant=_grant(file.grant, policy),
         budget=Budget(**_given(file.budget)),
@@ -286,7 +286,7 @@ def _read(path: Path) -> object:
         raise InvalidConfig("policy_file", hint=f"not JSON: {error}") from None
 
 
-def guard_data(guard: GuardFile) -> dict[str, Any]:
+def guard_data(guard: PolicyBundle) -> dict[str, Any]:
     """Return the content of a policy file that reads as `guard`, as JSON data: `read_guard` gives it back."""
     policy, limits = guard.policy, guard.limits
     return {

@@ -355,7 +355,7 @@ class SessionStore(Protocol):
 
 
 @runtime_checkable
-class Expecting(Protocol):
+class VectorPrefetch(Protocol):
     """Optional capability of a record store for which comparing many vectors at once is cheaper."""
 
     async def expect(self, scope: Scope, vectors: Sequence[Vector], *, at_least: float) -> None:
@@ -365,7 +365,7 @@ class Expecting(Protocol):
 
 
 @runtime_checkable
-class Following(Protocol):
+class ChangeFeed(Protocol):
     """Optional capability of a snapshot: report the changes of a scope, so that its data need not be read again."""
 
     async def changed(self, scope: Scope, seen: int) -> Changed:

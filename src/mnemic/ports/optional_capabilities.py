@@ -20,7 +20,7 @@ class Vacuumed(Protocol):
 
 
 @runtime_checkable
-class Adopting(Protocol):
+class TenantMigration(Protocol):
     """To a move of everything from or to another store."""
 
     async def tenants(self) -> list[str]:

@@ -20,7 +20,7 @@ MAX_BIASED = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bias:
+class PreferenceBias:
     """Preference bias: memories under `keys` join the candidates and gain `bonus`, whatever the query is.
 
     It is a run-time switch, not an inclusion: they still compete for places. Pinned keys, kinds and categories do not
@@ -65,7 +65,7 @@ def _within(wanted: frozenset[T], allowed: frozenset[T] | None) -> frozenset[T]:
     return wanted if allowed is None else wanted & allowed
 
 
-async def find_biased(moment: Snapshot, where: Where, bias: Bias, errors: dict[str, str]) -> dict[str, str]:
+async def find_biased(moment: Snapshot, where: Where, bias: PreferenceBias, errors: dict[str, str]) -> dict[str, str]:
     """Return the ids of the memories that the bias brings in, each with its first reason; a failure is noted under its
     reason.
     """

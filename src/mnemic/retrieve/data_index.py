@@ -1,8 +1,7 @@
 """Cache of the data of memories, per scope, for filters.
 
-A store that reports the changes of a scope (`mnemic.ports.Following`) is asked for those only: memories read before are
-not read again, and a filter asked before is evaluated for the changes only. With any other store every filter reads
-every memory.
+A store that reports the changes of a scope (`mnemic.ports.ChangeFeed`) is asked for those only: memories are read once,
+and a repeated filter is evaluated for the changes only. With any other store every filter reads every memory.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from mnemic.ports import Changed, Following, Snapshot
+from mnemic.ports import Changed, ChangeFeed, Snapshot
 from mnemic.types import Scope, Where
 from mnemic.types.conditions import meets
 
@@ -74,14 +73,14 @@ class DataIndex:
         """Return the ids of the memories of the scopes whose data meets the filter, of any status; None if the store
         does not report changes.
         """
-        if not isinstance(moment, Following):
+        if not isinstance(moment, ChangeFeed):
             return None
         name, found = _named(data), frozenset[str]()
         for scope in dict.fromkeys(where.scopes):
             found |= await self._meeting(moment, scope, name, data)
         return found
 
-    async def _meeting(self, moment: Following, scope: Scope, name: str, data: Mapping[str, Any]) -> frozenset[str]:
+    async def _meeting(self, moment: ChangeFeed, scope: Scope, name: str, data: Mapping[str, Any]) -> frozenset[str]:
         while True:
             with self._lock:
                 known = self._scopes.setdefault(scope, ScopeData())

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from mnemic.errors import MnemicError
 from mnemic.ports import Embedder, Loading, RecordStore, Reranker, Snapshot
-from mnemic.retrieve.bias import Bias
+from mnemic.retrieve.bias import PreferenceBias
 from mnemic.retrieve.candidate_lists import EARLY_LISTS, LATE_LISTS, PART_LISTS, RankedList
 from mnemic.retrieve.category_members import INSTANCES, by_instance, instances_of, with_instances
 from mnemic.retrieve.data_filter import narrowed
@@ -32,7 +32,7 @@ from mnemic.retrieve.ranker import Ranker, moved
 from mnemic.retrieve.relevance import NO_MODEL, measured_with, relevance, relevances
 from mnemic.retrieve.rerank import RERANKED, reranked
 from mnemic.retrieve.result import NO_MEMORIES, NO_SIGNALS, Ranked, result_of
-from mnemic.retrieve.search_service import INDEX, Elsewhere, accepted
+from mnemic.retrieve.search_service import INDEX, ExternalSearch, accepted
 from mnemic.retrieve.search_state import Lists, Request, Search
 from mnemic.retrieve.signals import Lifts, SignalWeights, with_signals
 from mnemic.retrieve.time_anchor import Anchor, anchor_of, anchored
@@ -78,7 +78,7 @@ class Searcher:
     late_lists: Mapping[str, RankedList] = field(default_factory=lambda: LATE_LISTS)
     depth: int = 100
     per_session: int | None = None
-    elsewhere: Elsewhere | None = None
+    elsewhere: ExternalSearch | None = None
     reranker: Reranker | None = None
     ranker: Ranker | None = None
     spoken: Spoken = field(default_factory=Spoken, init=False, repr=False, compare=False)
@@ -91,7 +91,7 @@ class Searcher:
         *,
         top_k: int,
         parts: Sequence[str] = (),
-        bias: Bias | None = None,
+        bias: PreferenceBias | None = None,
         min_score: float = 0.0,
         named: bool = False,
         known_at: datetime | None = None,
@@ -114,7 +114,7 @@ class Searcher:
             parts=tuple(parts),
             where=where,
             top_k=top_k,
-            bias=bias or Bias(),
+            bias=bias or PreferenceBias(),
             min_score=min_score,
             named=named,
             known_at=known_at,

@@ -18,7 +18,7 @@ INDEX = "search_index"
 """The list's name."""
 
 
-class Elsewhere(Protocol):
+class ExternalSearch(Protocol):
     """A service that ranks memories by words and by meaning."""
 
     async def ranked(self, question: Question, where: Where, deadline: Deadline | None) -> Sequence[Scored]:
@@ -34,8 +34,8 @@ async def accepted(found: Sequence[Scored], where: Where, moment: Snapshot) -> S
 
 
 @dataclass(frozen=True, slots=True)
-class IndexedElsewhere:
-    """`Elsewhere` by a `SearchIndex`, within the time limit of `backend`."""
+class SearchIndexAdapter:
+    """`ExternalSearch` by a `SearchIndex`, within the time limit of `backend`."""
 
     index: SearchIndex
     backend: OptionalBackend

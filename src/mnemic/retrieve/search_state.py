@@ -10,7 +10,7 @@ from functools import partial
 
 from mnemic.errors import MnemicError
 from mnemic.ports import Snapshot
-from mnemic.retrieve.bias import Bias
+from mnemic.retrieve.bias import PreferenceBias
 from mnemic.retrieve.candidate_lists import RankedList
 from mnemic.retrieve.graph_neighbourhood import Reached
 from mnemic.retrieve.past_questions import past_of
@@ -31,7 +31,7 @@ class Request:
     parts: tuple[str, ...]
     where: Where
     top_k: int
-    bias: Bias
+    bias: PreferenceBias
     min_score: float
     named: bool
     known_at: datetime | None

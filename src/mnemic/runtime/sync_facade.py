@@ -1,8 +1,8 @@
 """Verbs that are written once, as coroutines, for callers with an event loop and for callers without one.
 
-A class of verbs derives from `Face[M]` and marks its coroutine functions with `@verb`. Its ground says how it is
-called: on `Ground[Awaited]` a verb returns an awaitable, on `Ground[Blocking]` it waits and returns the result. Type
-checkers see which, parameters included, so that there is no second class with the same verbs to keep in step.
+A class of verbs derives from `DualModeApi[M]` and marks its coroutine functions with `@verb`. With
+`CallMode[Awaited]` a verb returns an awaitable; with `CallMode[Blocking]` it blocks and returns the result. Type
+checkers infer which, parameters included, so no second class with the same verbs has to be kept in step.
 """
 
 from __future__ import annotations
@@ -36,31 +36,31 @@ class Call(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Ground(Generic[M]):
+class CallMode(Generic[M]):
     """Mode of calling verbs: through `call`, or awaited if that is None. Created by `awaited` and `blocking`."""
 
     call: Call | None = None
 
 
-def awaited() -> Ground[Awaited]:
+def awaited() -> CallMode[Awaited]:
     """Return the ground of faces whose verbs are awaited."""
-    return Ground(None)
+    return CallMode(None)
 
 
-def blocking(call: Call) -> Ground[Blocking]:
+def blocking(call: Call) -> CallMode[Blocking]:
     """Return the ground of faces whose verbs run through `call`, such as `Portal.call`."""
-    return Ground(call)
+    return CallMode(call)
 
 
-class Face(Generic[M]):
+class DualModeApi(Generic[M]):
     """Something with verbs."""
 
-    def __init__(self, ground: Ground[M]) -> None:
+    def __init__(self, ground: CallMode[M]) -> None:
         self.ground = ground
 
 
 class verb(Generic[F, P, T]):  # noqa: N801 - a decorator
-    """A coroutine function as a verb of a `Face`."""
+    """A coroutine function as a verb of a `DualModeApi`."""
 
     def __init__(self, function: Callable[Concatenate[F, P], Coroutine[Any, Any, T]]) -> None:
         self.function = function
@@ -69,9 +69,9 @@ class verb(Generic[F, P, T]):  # noqa: N801 - a decorator
     @overload
     def __get__(self, face: None, owner: type) -> Self: ...
     @overload
-    def __get__(self, face: Face[Blocking], owner: type) -> Callable[P, T]: ...
+    def __get__(self, face: DualModeApi[Blocking], owner: type) -> Callable[P, T]: ...
     @overload
-    def __get__(self, face: Face[Awaited], owner: type) -> Callable[P, Coroutine[Any, Any, T]]: ...
+    def __get__(self, face: DualModeApi[Awaited], owner: type) -> Callable[P, Coroutine[Any, Any, T]]: ...
     def __get__(self, face: Any, owner: type) -> Any:
         """Return the verb of `face`, ready to be called."""
         if face is None:

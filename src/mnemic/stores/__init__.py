@@ -1,1 +1,2 @@
-"""One room per database; none knows another. They share `codec` (values to JSON) and `atomic` (how `work` runs)."""
+"""One room per database; none knows another. They share `codec` (values to JSON) and
+`sync_transactions`."""

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from mnemic.errors import MnemicError, StoreFailed
 from mnemic.policy.budget import Budget
 from mnemic.policy.grant import Grant, admit
-from mnemic.ports import Expecting, RecordStore, Snapshot
+from mnemic.ports import RecordStore, Snapshot, VectorPrefetch
 from mnemic.types import Candidate, Scope, Vector, WriteReceipt
 from mnemic.write.commit import blocked_receipt
 from mnemic.write.job import Job
@@ -73,7 +73,7 @@ async def look(store: RecordStore, jobs: Collection[Job]) -> None:
 
 async def announce(store: RecordStore, jobs: Iterable[Job]) -> None:
     """Announce the vectors of these jobs to a store with batched similarity."""
-    if not isinstance(store, Expecting):
+    if not isinstance(store, VectorPrefetch):
         return
     asking: dict[tuple[Scope, float], list[Vector]] = {}
     for draft in (job.draft for job in jobs if not job.known):

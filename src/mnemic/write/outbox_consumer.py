@@ -74,7 +74,7 @@ class Feed:
         return max(0.0, self._rests_until - self._clock.monotonic())
 
     async def register(self) -> None:
-        """See to it that the outbox waits for this projection. Raises StoreFailed."""
+        """Ensure that the outbox keeps entries until this projection has consumed them. Raises StoreFailed."""
         if not self._registered:
             await self._store.register(self.name)
             self._registered = True

@@ -22,9 +22,9 @@ from mnemic.write.merge import Near, closed
 from mnemic_language.compare.amended import amended
 from mnemic_language.compare.certain_changes import amending
 from mnemic_language.compare.change import Change, bears, frame_of, framed, judge, strangers
+from mnemic_language.compare.change_bounds import ChangeBounds
 from mnemic_language.compare.features import apart
 from mnemic_language.compare.parts import separate
-from mnemic_language.compare.reach import Reach
 from mnemic_language.compare.statement_frame import Frame
 
 IN_PART_COSINE = 0.3
@@ -53,7 +53,7 @@ def changed(draft: Draft, near: Sequence[Near], opposed: Mapping[str, str]) -> C
         compared = near
     if not compared:
         return []
-    moment, reach = valid_moment(draft), Reach(new, len(near))
+    moment, reach = valid_moment(draft), ChangeBounds(new, len(near))
     found: Changed = []
     for one in compared:
         memory = one.memory
@@ -81,7 +81,7 @@ def _in_order(found: Changed, new: Frame) -> Changed:
     return sorted(found, key=lambda pair: -pair[1].probability)[:MOST_CLOSED]
 
 
-def _as_a_whole(one: Near, new: Frame, among: int, reach: Reach, *, opposed: bool) -> Change | None:
+def _as_a_whole(one: Near, new: Frame, among: int, reach: ChangeBounds, *, opposed: bool) -> Change | None:
     """Return the change to a statement; what words or a judge call opposed is judged in any case."""
     known = frame_of(one.memory)
     if not opposed and not reach.within(known, one.cosine):
@@ -89,7 +89,7 @@ def _as_a_whole(one: Near, new: Frame, among: int, reach: Reach, *, opposed: boo
     return judge(known, new, one.cosine, among=among, opposed=opposed)
 
 
-def _in_part(memory: Memory, new: Frame, cosine: float, among: int, reach: Reach) -> Change | None:
+def _in_part(memory: Memory, new: Frame, cosine: float, among: int, reach: ChangeBounds) -> Change | None:
     """Return the change to one part of a statement that tells several things, of which the rest goes on. The whole is
     further from what is like a part of it than that part is: of k parts that have nothing in common, by the root of k.
     """

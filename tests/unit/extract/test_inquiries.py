@@ -6,7 +6,7 @@ import pytest
 
 from mnemic.reason_codes import TRANSIENT
 from mnemic_language.sentences.clauses import clauses
-from mnemic_language.sentences.signals import left_out, mood_of
+from mnemic_language.sentences.exclusion_rules import left_out, mood_of
 
 ASKED = [
     "ground transportation in leeds",

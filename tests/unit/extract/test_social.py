@@ -9,7 +9,7 @@ import pytest
 from mnemic.extract.rules import Sentence, _mark_social
 from mnemic_language.sentences.classify.classifier import LABELS, Opinion
 from mnemic_language.sentences.clauses import clauses
-from mnemic_language.sentences.signals import left_out, mood_of
+from mnemic_language.sentences.exclusion_rules import left_out, mood_of
 from mnemic_language.sentences.statements import (
     ALOOF_FROM,
     KEEP_FROM,

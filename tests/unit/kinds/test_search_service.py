@@ -12,7 +12,7 @@ import pytest
 from mnemic.errors import NotSupported, StoreBusy
 from mnemic.retrieve.optional_backend import OptionalBackend
 from mnemic.retrieve.question import read_question
-from mnemic.retrieve.search_service import IndexedElsewhere
+from mnemic.retrieve.search_service import SearchIndexAdapter
 from mnemic.types import Memory, Scope, Scored, Vector, Where
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.record_store import scope
@@ -51,20 +51,20 @@ class Index:
 
 async def test_it_is_asked_for_the_words_of_the_question() -> None:
     index = Index([Scored("m1", 0.5)])
-    elsewhere = IndexedElsewhere.among([index], ManualClock())
+    elsewhere = SearchIndexAdapter.among([index], ManualClock())
     assert elsewhere is not None
     assert await elsewhere.ranked(ASKED, HERE, None) == [Scored("m1", 0.5)]
     assert index.asked == [("green tea", 7)]
 
 
 async def test_what_it_cannot_be_asked_is_no_failure() -> None:
-    elsewhere = IndexedElsewhere(Index(NotSupported("search_index:as_of")), OptionalBackend(ManualClock()))
+    elsewhere = SearchIndexAdapter(Index(NotSupported("search_index:as_of")), OptionalBackend(ManualClock()))
     assert await elsewhere.ranked(ASKED, HERE, None) == ()
 
 
 async def test_one_that_hangs_is_left_alone_for_a_while() -> None:
     index, clock = Index(None), ManualClock()
-    elsewhere = IndexedElsewhere(index, OptionalBackend(clock, timeout=timedelta(milliseconds=1)))
+    elsewhere = SearchIndexAdapter(index, OptionalBackend(clock, timeout=timedelta(milliseconds=1)))
     for _ in range(3):
         with pytest.raises(StoreBusy):
             await elsewhere.ranked(ASKED, HERE, None)
@@ -75,4 +75,4 @@ async def test_one_that_hangs_is_left_alone_for_a_while() -> None:
 
 
 def test_without_an_index_nothing_is_asked() -> None:
-    assert IndexedElsewhere.among([], ManualClock()) is None
+    assert SearchIndexAdapter.among([], ManualClock()) is None

@@ -14,7 +14,7 @@ import apsw
 import pytest
 
 from mnemic.errors import StoreBusy, StoreFull, VersionConflict
-from mnemic.ports import Expecting, Transaction
+from mnemic.ports import Transaction, VectorPrefetch
 from mnemic.runtime.clock import SystemClock
 from mnemic.stores.sqlite import SqliteStore, threads
 from mnemic.types import Deadline, Where
@@ -166,6 +166,6 @@ async def test_expected_vectors_get_the_answers_they_would_have_got(store: Sqlit
         await store.transact(inside)
     await store.expect(scope(), [*vectors, b"of another space"], at_least=0.5)
     await remember(store, memory("something else"))
-    assert isinstance(store, Expecting)
+    assert isinstance(store, VectorPrefetch)
     assert await store.transact(answers) == plain[0]
     assert [near[0][0] for near in plain[0][:2]] == ["text 1", "text 5"]

@@ -15,7 +15,7 @@ from mnemic.maintain.review import Waiting
 from mnemic.policy.expiry_rule import ttl_of
 from mnemic.policy.rules import Policy
 from mnemic.runtime.clock import SystemClock
-from mnemic.runtime.sync_facade import Awaited, Ground, M
+from mnemic.runtime.sync_facade import Awaited, CallMode, M
 from mnemic.types import Actor, AuditEvent, Candidate, Kind, Memory, Message, Source, WriteReceipt
 from mnemic.types.catalog import kind_of
 from mnemic_client.governance import RemoteReviews
@@ -229,7 +229,7 @@ class RemoteEngine:
 class RemoteKinds(SevenKinds[M]):
     """The kinds of a memory that a service keeps. Working memory stays in this process."""
 
-    def __init__(self, engine: RemoteEngine, actor: Actor, ground: Ground[M]) -> None:
+    def __init__(self, engine: RemoteEngine, actor: Actor, ground: CallMode[M]) -> None:
         super().__init__(cast(MemoryEngine, engine), actor, ground)
         client: MemoryClient[Any] = engine.client
         self._remote = client.kinds_on(ground)

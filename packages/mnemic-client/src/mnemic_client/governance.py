@@ -15,7 +15,7 @@ from mnemic.maintain.erasure_receipt import ErasureReceipt
 from mnemic.maintain.export import from_dict
 from mnemic.maintain.reports import AuditReport, Decided, Revocation
 from mnemic.maintain.review import Waiting
-from mnemic.runtime.sync_facade import Face, Ground, M, verb
+from mnemic.runtime.sync_facade import CallMode, DualModeApi, M, verb
 from mnemic.types import AuditEvent, CarriedOut, Level, Scope, WriteReceipt
 from mnemic_client.failures import failure_of
 from mnemic_client.remote import Remote
@@ -27,8 +27,8 @@ WAITED = 10
 """Seconds for which the service is asked to wait for the end of an erasure, before it is asked again."""
 
 
-class _Governed(Face[M]):
-    def __init__(self, ground: Ground[M], remote: Remote) -> None:
+class _Governed(DualModeApi[M]):
+    def __init__(self, ground: CallMode[M], remote: Remote) -> None:
         super().__init__(ground)
         self._remote = remote
 

@@ -11,17 +11,17 @@ from urllib.parse import quote
 from mnemic.kinds.entity import Extracted
 from mnemic.kinds.episodic import Ending, Episode, Lesson, Step
 from mnemic.maintain.export import from_dict
-from mnemic.runtime.sync_facade import Face, Ground, M, verb
+from mnemic.runtime.sync_facade import CallMode, DualModeApi, M, verb
 from mnemic.types import Memory, Message, Neighbour, Node, Origin, Relation, WriteReceipt, lowered
 from mnemic_client.remote import Remote
 from mnemic_client.request_bodies import iso, message_body, receipts
 from mnemic_client.response_values import episode_of, lesson_of, neighbour_of, node_of, receipt_of, relation_of
 
 
-class RemoteView(Face[M]):
+class RemoteView(DualModeApi[M]):
     """One kind of memory at a service."""
 
-    def __init__(self, ground: Ground[M], remote: Remote) -> None:
+    def __init__(self, ground: CallMode[M], remote: Remote) -> None:
         super().__init__(ground)
         self._remote = remote
 

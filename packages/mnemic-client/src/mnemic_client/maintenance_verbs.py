@@ -10,17 +10,17 @@ from mnemic.maintain.consolidate import Consolidated
 from mnemic.maintain.expiry_job import ExpiryReport
 from mnemic.maintain.health import Health
 from mnemic.maintain.reports import MaintenanceReport
-from mnemic.runtime.sync_facade import Face, Ground, M, awaited, verb
+from mnemic.runtime.sync_facade import CallMode, DualModeApi, M, awaited, verb
 from mnemic.types import from_json, to_json
 from mnemic_client.governance import RemoteAudit, RemoteConsents, RemotePrivacy, RemoteReviews
 from mnemic_client.remote import Remote
 from mnemic_client.signatures import like
 
 
-class RemoteUpkeep(Face[M]):
+class RemoteUpkeep(DualModeApi[M]):
     """Verbs of operators, and of the governance of a memory."""
 
-    def __init__(self, ground: Ground[M], remote: Remote) -> None:
+    def __init__(self, ground: CallMode[M], remote: Remote) -> None:
         super().__init__(ground)
         self._remote = remote
 

@@ -14,7 +14,7 @@ from mnemic.errors import MemoryNotFound
 from mnemic.facade.verbs import MemoryVerbs
 from mnemic.maintain.export import plain
 from mnemic.maintain.undo import UndoReceipt
-from mnemic.runtime.sync_facade import Ground, M, verb
+from mnemic.runtime.sync_facade import CallMode, M, verb
 from mnemic.types import (
     Candidate,
     CarriedOut,
@@ -239,7 +239,7 @@ class MemoryClient(RemoteReading[M]):
         return user
 
     def kinds_on(
-        self, ground: Ground[K]
+        self, ground: CallMode[K]
     ) -> tuple[RemotePersona[K], RemoteEpisodes[K], RemoteEntities[K], RemoteData[K], RemoteConversation[K]]:
         """Return the kinds of this memory, called as `ground` says."""
         remote = self._remote

@@ -27,7 +27,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from mnemic.errors import KeyFailed
 from mnemic.types import Scope
-from mnemic_keys import fence
+from mnemic_keys import signing_start
 from mnemic_keys.files import make_file, replace_file
 from mnemic_keys.master import KEY_BYTES, NONCE_BYTES, MasterKey, MasterKeys
 
@@ -177,7 +177,7 @@ class KeyFolder:
     def signed_since(self, tenant: str, first: int | None) -> int | None:
         with self._locked():
             name = hmac.digest(self._salt or b"", b"mnemic audit of " + tenant.encode(), "sha256").hex()
-            return fence.signed_since(self._path, name, first)
+            return signing_start.signed_since(self._path, name, first)
 
     def _signing_name(self) -> bytes:
         self._salt = self._salt or self._salted()

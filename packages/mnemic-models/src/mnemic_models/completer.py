@@ -89,7 +89,7 @@ class _Options:
     temperature: bool = True
 
     def without(self, about: str, prompt: Prompt) -> _Options | None:
-        """Return the next plainer options after a refusal that says `about`; None when nothing is left to leave out."""
+        """Return the next plainer options after an error that mentions `about`; None if nothing can be dropped."""
         if self.temperature and "temperature" in about:
             return replace(self, temperature=False)
         return replace(self, schema=False) if self.schema and prompt.schema is not None else None

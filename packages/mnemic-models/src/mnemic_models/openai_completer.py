@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 TIMEOUT_SECONDS = 60.0
 _BOUNDS = ("maxItems", "minItems", "maxLength", "minimum", "maximum")
-"""Parts of a schema that some servers do not accept; they name them in their refusal."""
+"""Keywords of a schema that some servers reject, naming them in the error."""
 
 Taken = TypeVar("Taken", bound="Options")
 
@@ -30,7 +30,7 @@ class OpenAICompleter:
 
     Calls raise InvalidConfig (`invalid_config:openai`) if the `openai` package is absent, ModelTimeout,
     ModelUnavailable (`llm_unavailable:auth` for a refused key), or ModelEmpty for no choice, no content or a content
-    filter. Neither request nor answer gets into an error or a log.
+    filter. Requests and responses never appear in errors or logs.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class _Dialect:
         return options
 
     def without(self, about: str, prompt: Prompt) -> _Dialect | None:
-        """Return the next simpler dialect after a refusal that says `about`; None when nothing is left to leave out."""
+        """Return the next simpler dialect after an error that mentions `about`; None if nothing can be dropped."""
         if self.limit_name in about and self.limit_name == "max_tokens":
             return replace(self, limit_name="max_completion_tokens")
         if self.temperature and "temperature" in about:
@@ -161,7 +161,7 @@ class Options(Protocol):
     """Options of a request that some servers refuse."""
 
     def without(self, about: str, prompt: Prompt) -> Self | None:
-        """Return the next simpler options after a refusal that says `about`; None when nothing is left to leave out."""
+        """Return the next simpler options after an error that mentions `about`; None if nothing can be dropped."""
 
 
 async def negotiated(

@@ -252,7 +252,7 @@ class PostgresSnapshot:
             self._places[Scope(tenant=where.tenant, level=Level(level), owner=owner)] = Place(*columns)
 
     async def changed(self, scope: Scope, seen: int) -> Changed:
-        """Return the offer of `Following`."""
+        """Return the offer of `ChangeFeed`."""
         found = await self._rows(scope.tenant, _INDEXING["place"], *place_of(scope))
         if not found or found[0]["changes"] <= seen:
             return Changed(seen=seen)

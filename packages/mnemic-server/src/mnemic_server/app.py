@@ -42,9 +42,9 @@ from mnemic_server.routes import (
     personas,
     policies,
     reference,
+    reviews,
     runs,
     sign_on,
-    stewards,
     structured,
     subjects,
     tenants,
@@ -78,7 +78,7 @@ _TAKEN = [
 """Headers that a page of another origin may send."""
 _PARTS = (
     memories, versions, runs, imports, uploads, changes, episodes, entities, structured, personas, conversations,
-    subjects, stewards, operations, policies, tenants, users, keys, webhooks, health, sign_on, console, reference,
+    subjects, reviews, operations, policies, tenants, users, keys, webhooks, health, sign_on, console, reference,
 )  # fmt: skip
 _PROBLEMS = (400, 401, 403, 404, 409, 412, 413, 414, 422, 429, 500, 501, 502, 503, 507)
 

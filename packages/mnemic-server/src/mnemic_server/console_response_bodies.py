@@ -5,7 +5,7 @@ from __future__ import annotations
 from mnemic_server.openapi_descriptions import Answer
 
 
-class WebhookAnswer(Answer):
+class WebhookResponse(Answer):
     """A webhook, and how its deliveries go."""
 
     webhook_id: str
@@ -22,19 +22,19 @@ class WebhookAnswer(Answer):
     outcome: str | None
 
 
-class WebhooksAnswer(Answer):
+class WebhooksResponse(Answer):
     """The webhooks of the tenant."""
 
-    webhooks: list[WebhookAnswer]
+    webhooks: list[WebhookResponse]
 
 
-class NewWebhookAnswer(WebhookAnswer):
+class NewWebhookResponse(WebhookResponse):
     """A webhook with its secret, which is shown this once."""
 
     secret: str
 
 
-class FormatsAnswer(Answer):
+class FormatsResponse(Answer):
     """Formats of files that can be imported."""
 
     formats: list[str]
@@ -47,7 +47,7 @@ class PlaceFailed(Answer):
     reason: str
 
 
-class UploadAnswer(Answer):
+class UploadResponse(Answer):
     """Result of one part of an imported file."""
 
     messages: int
@@ -63,7 +63,7 @@ class UploadAnswer(Answer):
     speakers: list[str]
 
 
-class DayAnswer(Answer):
+class DayResponse(Answer):
     """Activity of one day (UTC)."""
 
     day: str
@@ -72,14 +72,14 @@ class DayAnswer(Answer):
     used: int
 
 
-class ActivityAnswer(Answer):
+class ActivityResponse(Answer):
     """The last days, oldest first."""
 
-    days: list[DayAnswer]
+    days: list[DayResponse]
     complete: bool
 
 
-class SettingAnswer(Answer):
+class SettingResponse(Answer):
     """A setting of the service."""
 
     name: str
@@ -88,7 +88,7 @@ class SettingAnswer(Answer):
     meaning: str
 
 
-class SettingsAnswer(Answer):
+class SettingsResponse(Answer):
     """The settings in force."""
 
-    settings: list[SettingAnswer]
+    settings: list[SettingResponse]

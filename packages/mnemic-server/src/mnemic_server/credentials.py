@@ -22,8 +22,8 @@ from enum import StrEnum
 from typing import Any
 
 from mnemic.errors import InvalidInput, MemoryNotFound, NotSupported, StoreFailed
-from mnemic.maintain.acts import commit_act
 from mnemic.maintain.consent import subject_token
+from mnemic.maintain.cross_tenant_commit import commit_act
 from mnemic.maintain.tenants import PAGE, SERVICE_TENANT, noted
 from mnemic.ports import Clock, Reads, RecordStore
 from mnemic.types import Actor
@@ -112,7 +112,7 @@ class ApiKey:
         return self.digests if self.retires_at is None or now < self.retires_at else self.digests[-1:]
 
 
-Reach = Callable[[Principal], bool]
+KeyFilter = Callable[[Principal], bool]
 """The subjects whose keys a caller may manage. Any other key is reported as missing."""
 
 
@@ -247,7 +247,7 @@ class ApiKeys:
         *,
         grace: timedelta,
         tenant: str | None = None,
-        may: Reach = _anybody,
+        may: KeyFilter = _anybody,
         by: str = COMMAND_LINE,
     ) -> str:
         """Return a new secret for the key; the old one works for `grace` more. Raises MemoryNotFound."""
@@ -261,7 +261,7 @@ class ApiKeys:
         return f"mnk_{key_id}_{secret}"
 
     async def revoke(
-        self, key_id: str, *, tenant: str | None = None, may: Reach = _anybody, by: str = COMMAND_LINE
+        self, key_id: str, *, tenant: str | None = None, may: KeyFilter = _anybody, by: str = COMMAND_LINE
     ) -> None:
         """Revoke a key: it opens nothing from now on. Raises MemoryNotFound."""
         key = await self._existing(key_id, tenant, may)
@@ -292,7 +292,7 @@ class ApiKeys:
             yield page
             last = max(page)
 
-    async def _existing(self, key_id: str, tenant: str | None, may: Reach) -> ApiKey:
+    async def _existing(self, key_id: str, tenant: str | None, may: KeyFilter) -> ApiKey:
         key = await self.find(key_id)
         if key is None or (tenant is not None and key.principal.tenant != tenant) or not may(key.principal):
             raise MemoryNotFound("api_key")

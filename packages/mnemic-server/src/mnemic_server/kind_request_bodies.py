@@ -13,7 +13,7 @@ from mnemic.kinds.episodic import MAX_STEPS, Episode, Lesson
 from mnemic.maintain.consolidate import ConsolidationRules
 from mnemic.maintain.expiry_job import ExpiryRules
 from mnemic.types import Neighbour, Node, Relation, from_json
-from mnemic_server.request_bodies import Kinds, LowerOrigin, Moment, Name, Said, Strict, Text
+from mnemic_server.request_bodies import Kinds, LowerOrigin, MessageBody, Moment, Name, Strict, Text
 
 Ending = Literal["success", "failure", "partial"]
 ThingName = Annotated[str, StringConstraints(min_length=1, max_length=80)]
@@ -98,7 +98,7 @@ class Reading(Strict):
     """A text of the user's, or a whole message, to read names and relations from."""
 
     text: Text | None = None
-    message: Said | None = None
+    message: MessageBody | None = None
 
     @model_validator(mode="after")
     def _one(self) -> Reading:
@@ -139,7 +139,7 @@ class NewData(Strict):
     origin: LowerOrigin = None
 
 
-class DataWanted(Strict):
+class DataRequest(Strict):
     """Conditions on fields: a value, or operators such as `{"$gte": 3}`."""
 
     where: Annotated[dict[str, JsonValue], Field(default_factory=dict, max_length=20)]
@@ -163,14 +163,14 @@ class SessionMessage(Strict):
     origin: LowerOrigin = None
 
 
-class CompactionWanted(Strict):
+class CompactionRequest(Strict):
     """Room that the conversation in progress may take in a prompt."""
 
     max_tokens: Annotated[int, Field(ge=100, le=1_000_000)] = 2_000
     keep: Annotated[int, Field(ge=1, le=200, description="How many of the newest messages stay as they are.")] = 6
 
 
-class RetrieveWanted(Strict):
+class RetrieveRequest(Strict):
     """A question to every kind, or to some."""
 
     query: Annotated[str, StringConstraints(max_length=8192)]
@@ -202,7 +202,7 @@ class RulesOfExpiry(Strict):
         return from_json(ExpiryRules, self.model_dump(exclude_none=True))
 
 
-class ExpiryWanted(Strict):
+class ExpiryRequest(Strict):
     """A run of expiry."""
 
     rules: RulesOfExpiry | None = None
@@ -223,7 +223,7 @@ class RulesOfConsolidation(Strict):
         return from_json(ConsolidationRules, self.model_dump(exclude_none=True))
 
 
-class ConsolidationWanted(Strict):
+class ConsolidationRequest(Strict):
     """A consolidation. Without `rules` no model is asked."""
 
     rules: RulesOfConsolidation | None = None

@@ -10,57 +10,57 @@ from mnemic.kinds.compaction import Compaction
 from mnemic.kinds.episodic import Lesson
 from mnemic.types import Message
 from mnemic_server.openapi_descriptions import Answer, shape_of
-from mnemic_server.response_bodies import MemoryAnswer, ReceiptAnswer
+from mnemic_server.response_bodies import MemoryResponse, ReceiptResponse
 
 LessonAnswer: Any = shape_of(Lesson)
 MessageAnswer: Any = shape_of(Message, "A message of the conversation in progress, as it is kept.")
 CompactionAnswer = shape_of(Compaction)
 
 
-class MessagesAnswer(Answer):
+class MessagesResponse(Answer):
     """Messages of the conversation in progress."""
 
     messages: list[MessageAnswer]
 
 
-class KindHitAnswer(Answer):
+class KindHitResponse(Answer):
     """A hit of any kind; `memory` is null for a message of the conversation in progress."""
 
     kind: Literal["working", "short_term", "long_term", "persona", "episodic", "entity", "structured"]
     content: str
     score: float
     key: str | None
-    memory: MemoryAnswer | None
+    memory: MemoryResponse | None
 
 
-class RetrievedAnswer(Answer):
+class RetrievedResponse(Answer):
     """Findings across kinds; `errors` names what did not answer."""
 
-    hits: list[KindHitAnswer]
+    hits: list[KindHitResponse]
     errors: dict[str, str]
 
 
-class LessonsAnswer(Answer):
+class LessonsResponse(Answer):
     """Failures of earlier episodes, and what worked instead."""
 
     lessons: list[LessonAnswer]
 
 
-class EndedAnswer(Answer):
+class EndedResponse(Answer):
     """Receipt of a relation that was ended; null if it was not known to be true."""
 
-    receipt: ReceiptAnswer | None
+    receipt: ReceiptResponse | None
 
 
-class ExtractedAnswer(Answer):
+class ExtractedResponse(Answer):
     """Entities that a text named."""
 
-    receipts: list[ReceiptAnswer]
+    receipts: list[ReceiptResponse]
     unresolved: int
     skipped: list[str]
 
 
-class ShapeAnswer(Answer):
+class ShapeResponse(Answer):
     """A shape of structured data."""
 
     name: str
@@ -71,19 +71,19 @@ class ShapeAnswer(Answer):
     json_schema: dict[str, JsonValue] | None = None
 
 
-class ShapesAnswer(Answer):
+class ShapesResponse(Answer):
     """The shapes that are known."""
 
-    shapes: list[ShapeAnswer]
+    shapes: list[ShapeResponse]
 
 
-class DataAnswer(Answer):
+class DataResponse(Answer):
     """Structured data found in a text, not stored."""
 
     data: list[dict[str, JsonValue]]
 
 
-class SubjectAnswer(Answer):
+class SubjectResponse(Answer):
     """All stored data about a user as one document; docs/subject-export.md names its sections."""
 
     model_config = ConfigDict(extra="allow")

@@ -11,7 +11,7 @@ from mnemic.maintain.expiry_job import ExpiryReport
 from mnemic.maintain.health import Health
 from mnemic.maintain.reports import AuditReport, MaintenanceReport
 from mnemic_server.openapi_descriptions import Answer, shape_of
-from mnemic_server.response_bodies import MemoryAnswer
+from mnemic_server.response_bodies import MemoryResponse
 
 ConsolidatedAnswer = shape_of(Consolidated)
 HealthAnswer = shape_of(Health)
@@ -22,20 +22,20 @@ AuditReportAnswer = shape_of(AuditReport)
 ExpiryAnswer = shape_of(ExpiryReport)
 
 
-class StatusAnswer(Answer):
+class StatusResponse(Answer):
     """State of the service."""
 
     status: Literal["ok", "failed"]
     reason: str | None = None
 
 
-class ConsentsAnswer(Answer):
+class ConsentsResponse(Answer):
     """Decisions of the user, by key."""
 
     consents: dict[str, bool]
 
 
-class ErasureAnswer(Answer):
+class ErasureResponse(Answer):
     """The receipt of an erasure, which can be verified."""
 
     format: str
@@ -53,42 +53,42 @@ class ErasureAnswer(Answer):
     kept: list[str] | None
 
 
-class ErasureJobAnswer(Answer):
+class ErasureJobResponse(Answer):
     """An erasure on its way, or its receipt."""
 
     erasure_id: str
     state: Literal["running", "done", "failed", "interrupted"]
     begun_at: str
     reason: str | None
-    erased: ErasureAnswer | None
+    erased: ErasureResponse | None
 
 
-class CarriedOutAnswer(Answer):
+class CarriedOutResponse(Answer):
     """Result of a request about memory: the forgotten memories, the erasure that was started, or the
     memories to show.
     """
 
     forgotten: list[str]
-    erasure: ErasureJobAnswer | None
-    memories: list[MemoryAnswer]
+    erasure: ErasureJobResponse | None
+    memories: list[MemoryResponse]
 
 
-class RevocationAnswer(Answer):
+class RevocationResponse(Answer):
     """Effects of a revoked consent."""
 
     key: str
     hidden: int
-    erasure: ErasureJobAnswer | None
+    erasure: ErasureJobResponse | None
 
 
-class VerificationAnswer(Answer):
+class VerificationResponse(Answer):
     """Number of remaining traces of erased data, by place."""
 
     traces: dict[str, int]
     complete: bool
 
 
-class ProfileAnswer(Answer):
+class ProfileResponse(Answer):
     """Profile that an agent's makers gave it."""
 
     version: str | int
@@ -98,21 +98,21 @@ class ProfileAnswer(Answer):
     constraints: list[str]
 
 
-class PersonaAnswer(Answer):
+class PersonaResponse(Answer):
     """Profile and traits of an agent."""
 
     agent: str
-    profile: ProfileAnswer | None
-    traits: list[MemoryAnswer]
+    profile: ProfileResponse | None
+    traits: list[MemoryResponse]
 
 
-class TextAnswer(Answer):
+class TextResponse(Answer):
     """A block of text for a model's input."""
 
     text: str
 
 
-class UseAnswer(Answer):
+class UseResponse(Answer):
     """One thing that was done with a memory."""
 
     sequence: int
@@ -123,14 +123,14 @@ class UseAnswer(Answer):
     mine: bool
 
 
-class UsesAnswer(Answer):
+class UsesResponse(Answer):
     """Uses of a memory, newest first."""
 
-    uses: list[UseAnswer]
+    uses: list[UseResponse]
     next: int | None
 
 
-class RevealedAnswer(Answer):
+class RevealedResponse(Answer):
     """The values that a memory's markers replace."""
 
     memory_id: str
@@ -139,24 +139,24 @@ class RevealedAnswer(Answer):
     unknown: list[str]
 
 
-class WaitingAnswer(Answer):
+class WaitingResponse(Answer):
     """A memory that waits for review, and the memories that it contradicts."""
 
-    memory: MemoryAnswer
-    against: list[MemoryAnswer]
+    memory: MemoryResponse
+    against: list[MemoryResponse]
     age_seconds: float
     proposer: str | None
 
 
-class ReviewPageAnswer(Answer):
+class ReviewPageResponse(Answer):
     """Memories that wait in the tenant, oldest first."""
 
-    reviews: list[WaitingAnswer]
+    reviews: list[WaitingResponse]
     next: str | None
     waiting: int
 
 
-class AuditLineAnswer(Answer):
+class AuditLineResponse(Answer):
     """Line of the audit. It contains no content."""
 
     sequence: int
@@ -172,14 +172,14 @@ class AuditLineAnswer(Answer):
     hash: str
 
 
-class AuditPageAnswer(Answer):
+class AuditPageResponse(Answer):
     """Lines of the audit, in order."""
 
-    events: list[AuditLineAnswer]
+    events: list[AuditLineResponse]
     next: int | None
 
 
-class KindAnswer(Answer):
+class KindResponse(Answer):
     """One kind of memory, and how much of it the user has."""
 
     kind: str
@@ -192,13 +192,13 @@ class KindAnswer(Answer):
     held: int | None
 
 
-class KindsAnswer(Answer):
+class KindsResponse(Answer):
     """The seven kinds."""
 
-    kinds: list[KindAnswer]
+    kinds: list[KindResponse]
 
 
-class UsageAnswer(Answer):
+class UsageResponse(Answer):
     """Stored amount of one kind."""
 
     rows: int
@@ -206,7 +206,7 @@ class UsageAnswer(Answer):
     recent: int
 
 
-class QuotaAnswer(Answer):
+class QuotaResponse(Answer):
     """A quota, and which part of each of its limits is used up."""
 
     per: Literal["tenant", "user"]
@@ -218,24 +218,24 @@ class QuotaAnswer(Answer):
     used: dict[str, float] | None = None
 
 
-class QuotasAnswer(Answer):
+class QuotasResponse(Answer):
     """Quotas in force, and the stored amounts."""
 
-    quotas: list[QuotaAnswer]
-    held: dict[str, UsageAnswer]
+    quotas: list[QuotaResponse]
+    held: dict[str, UsageResponse]
 
 
-class OverviewAnswer(Answer):
+class OverviewResponse(Answer):
     """State of the installation: the stored amounts of the tenant, and the measurements of this process."""
 
-    held: dict[str, UsageAnswer]
+    held: dict[str, UsageResponse]
     waiting: int
     store: dict[str, JsonValue]
     projections: dict[str, int]
     process: dict[str, JsonValue]
 
 
-class PolicyAnswer(Answer):
+class PolicyResponse(Answer):
     """A policy, as a policy file says it (docs/policy.md)."""
 
     keys: dict[str, JsonValue] | None
@@ -258,7 +258,7 @@ class PolicyAnswer(Answer):
     entities: dict[str, JsonValue]
 
 
-class PolicyVersionAnswer(Answer):
+class PolicyVersionResponse(Answer):
     """One version of the policy: who put it in force and when. `policy` where one version is asked for."""
 
     version: int
@@ -269,13 +269,13 @@ class PolicyVersionAnswer(Answer):
     policy: dict[str, JsonValue] | None = None
 
 
-class PolicyVersionsAnswer(Answer):
+class PolicyVersionsResponse(Answer):
     """The last versions of the policy, newest first."""
 
-    versions: list[PolicyVersionAnswer]
+    versions: list[PolicyVersionResponse]
 
 
-class PolicyChangeAnswer(Answer):
+class PolicyChangeResponse(Answer):
     """A memory that another policy judges differently."""
 
     memory_id: str
@@ -284,16 +284,16 @@ class PolicyChangeAnswer(Answer):
     then: str | None
 
 
-class PolicyTrialAnswer(Answer):
+class PolicyTrialResponse(Answer):
     """Verdicts of another policy on the tenant's memories."""
 
     looked_at: int
     refused: dict[str, int]
-    changed: list[PolicyChangeAnswer]
+    changed: list[PolicyChangeResponse]
     next: str | None
 
 
-class UserAnswer(Answer):
+class UserResponse(Answer):
     """A user who has memories."""
 
     user: str
@@ -301,32 +301,32 @@ class UserAnswer(Answer):
     updated_at: str
 
 
-class UsersAnswer(Answer):
+class UsersResponse(Answer):
     """Users of the tenant, by name; `next` is the cursor of the next page."""
 
-    users: list[UserAnswer]
+    users: list[UserResponse]
     next: str | None
 
 
-class TenantAnswer(Answer):
+class TenantResponse(Answer):
     """Settings of a tenant; `usage` where one tenant is asked for."""
 
     tenant: str
     created_at: str
     label: str
-    quotas: list[QuotaAnswer] | None
+    quotas: list[QuotaResponse] | None
     suspended_at: str | None
-    usage: QuotasAnswer | None = None
+    usage: QuotasResponse | None = None
 
 
-class TenantPageAnswer(Answer):
+class TenantPageResponse(Answer):
     """Tenants by name."""
 
-    tenants: list[TenantAnswer]
+    tenants: list[TenantResponse]
     next: str | None
 
 
-class KeyAnswer(Answer):
+class KeyResponse(Answer):
     """An API key without its secret; `api_key` is its text, shown once."""
 
     key_id: str
@@ -342,28 +342,28 @@ class KeyAnswer(Answer):
     api_key: str | None = None
 
 
-class KeysAnswer(Answer):
+class KeysResponse(Answer):
     """The keys that the caller may manage."""
 
-    keys: list[KeyAnswer]
+    keys: list[KeyResponse]
     next: str | None
 
 
-class NewSecretAnswer(Answer):
+class NewSecretResponse(Answer):
     """A new secret for a key."""
 
     key_id: str
     api_key: str
 
 
-class TokenAnswer(Answer):
+class TokenResponse(Answer):
     """A short-lived token for a user."""
 
     token: str
     expires_in: int
 
 
-class PrincipalAnswer(Answer):
+class PrincipalResponse(Answer):
     """Caller that a credential represents; `user` is null for an application."""
 
     tenant: str

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from mnemic.errors import RunStopped
 from mnemic.policy.grant import admit
-from mnemic.policy.policy_bundle import GuardFile
+from mnemic.policy.policy_bundle import PolicyBundle
 from mnemic.policy.proposal_check import check_candidate
 from mnemic.ports import RecordStore
 from mnemic.types import Memory, Status
@@ -44,7 +44,13 @@ class Trial:
 
 
 async def tried(
-    store: RecordStore, tenant: str, present: GuardFile, proposed: GuardFile, *, after: str | None = None, limit: int
+    store: RecordStore,
+    tenant: str,
+    present: PolicyBundle,
+    proposed: PolicyBundle,
+    *,
+    after: str | None = None,
+    limit: int,
 ) -> Trial:
     """Judge the tenant's memories, oldest first after `after`, by both policies. Raises StoreFailed."""
     page = await store.held(tenant, statuses=_TRIED, after=after, limit=limit)
@@ -59,7 +65,7 @@ async def tried(
     return Trial(looked_at=len(page), refused=refused, changed=tuple(changed[:MOST_NAMED]), after=last)
 
 
-def _refusal(memory: Memory, guard: GuardFile) -> str | None:
+def _refusal(memory: Memory, guard: PolicyBundle) -> str | None:
     try:
         checked = check_candidate(candidate_of(memory), guard.policy, guard.budget)
     except RunStopped as breach:

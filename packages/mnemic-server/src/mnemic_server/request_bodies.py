@@ -116,7 +116,7 @@ class NewMemories(Strict):
     idempotency_keys: Annotated[list[Name | None], Field(max_length=MAX_BATCH)] | None = None
 
 
-class Said(Strict):
+class MessageBody(Strict):
     """One message of a conversation."""
 
     role: Literal["user", "assistant", "tool", "participant"] = "user"
@@ -145,7 +145,7 @@ class Said(Strict):
 class Captured(Strict):
     """Statement, as `message`; `content` is its name in earlier releases."""
 
-    message: Text | Said | None = None
+    message: Text | MessageBody | None = None
     role: Literal["user", "assistant", "tool", "participant"] = "user"
     content: Text | None = None
     message_id: Name | None = None
@@ -161,23 +161,23 @@ class Captured(Strict):
 
     def said(self, session: str | None) -> Message:
         """Return the engine's message."""
-        if isinstance(self.message, Said):
+        if isinstance(self.message, MessageBody):
             return self.message.message(session)
         fields = self.model_dump(exclude={"message", "content"}) | {"content": self.message or self.content}
-        return Said.model_validate(fields).message(session)
+        return MessageBody.model_validate(fields).message(session)
 
 
 class CapturedMessages(Strict):
     """Messages of a conversation to learn from, in order."""
 
-    messages: Annotated[list[Said], Field(min_length=1, max_length=50)]
+    messages: Annotated[list[MessageBody], Field(min_length=1, max_length=50)]
     idempotency_keys: Annotated[list[Name | None], Field(max_length=50)] | None = None
 
 
-class RememberWanted(Strict):
+class RememberRequest(Strict):
     """Messages of a conversation to remember from, or with `infer` false to keep as they are."""
 
-    messages: Annotated[list[Said], Field(min_length=1, max_length=50)]
+    messages: Annotated[list[MessageBody], Field(min_length=1, max_length=50)]
     infer: bool = True
     metadata: Annotated[dict[str, JsonValue], Field(max_length=100)] | None = None
 
@@ -185,7 +185,7 @@ class RememberWanted(Strict):
 class Conversation(Strict):
     """Messages to keep as they are."""
 
-    messages: Annotated[list[Said], Field(min_length=1, max_length=MAX_BATCH)]
+    messages: Annotated[list[MessageBody], Field(min_length=1, max_length=MAX_BATCH)]
 
 
 class Search(Strict):
@@ -225,7 +225,7 @@ def filter_of(text: str | None) -> dict[str, Any] | None:
     return data
 
 
-class ContextWanted(Strict):
+class ContextRequest(Strict):
     """Question that a model is about to be asked, and how much room there is."""
 
     query: Text
@@ -238,7 +238,7 @@ class ContextWanted(Strict):
 class Turn(Strict):
     """Turn: a statement, a question, or both."""
 
-    message: Text | Said | None = None
+    message: Text | MessageBody | None = None
     goal: Text | None = None
     context: dict[str, JsonValue] = Field(default_factory=dict, max_length=100)
     min_score: Annotated[float, Field(ge=0, le=1, strict=False)] = 0.0
@@ -246,7 +246,7 @@ class Turn(Strict):
 
     def said(self, session: str | None) -> str | Message | None:
         """Return the message as the engine takes it."""
-        return self.message.message(session) if isinstance(self.message, Said) else self.message
+        return self.message.message(session) if isinstance(self.message, MessageBody) else self.message
 
 
 Cleared = Annotated[str, StringConstraints(max_length=128)]
@@ -276,7 +276,7 @@ class Correction(Strict):
         return self.model_dump(exclude={"expected_version", "origin"})
 
 
-class ForgetWanted(Strict):
+class ForgetRequest(Strict):
     """Memories to delete: those that meet all that is given, at least one bound."""
 
     kinds: Annotated[list[Kinds], Field(min_length=1)] | None = None
@@ -300,7 +300,7 @@ class ImportPart(Strict):
     memories: Annotated[list[NewMemory], Field(min_length=1, max_length=MAX_BATCH)]
 
 
-class PolicyWanted(Strict):
+class PolicyRequest(Strict):
     """A policy, as a policy file in JSON says it."""
 
     policy: dict[str, JsonValue]
@@ -339,7 +339,7 @@ class MemoryRequested(Strict):
         return MemoryRequest(kind=self.kind, subject=self.subject, memory_ids=tuple(self.memory_ids))
 
 
-class KeyWanted(Strict):
+class KeyRequest(Strict):
     """A new API key."""
 
     roles: Annotated[list[Literal["reader", "writer", "reviewer", "subject", "operator", "admin"]], Field(min_length=1)]
@@ -350,7 +350,7 @@ class KeyWanted(Strict):
     ttl_hours: Annotated[int, Field(ge=0, le=87_600, description="0: it never expires.")] = 8760
 
 
-class QuotaWanted(Strict):
+class QuotaRequest(Strict):
     """Limits on the stored amount of a tenant, or of each of its users: of one kind, or of all together. At least one
     limit.
     """
@@ -367,10 +367,10 @@ class QuotaWanted(Strict):
         return Quota(**self.model_dump() | {"kind": None if self.kind is None else Kind(self.kind)})
 
 
-Quotas = Annotated[list[QuotaWanted], Field(max_length=50)]
+Quotas = Annotated[list[QuotaRequest], Field(max_length=50)]
 
 
-class TenantWanted(Strict):
+class TenantRequest(Strict):
     """New tenant. Without `quotas` those of the service's settings apply."""
 
     tenant: Name
@@ -378,13 +378,13 @@ class TenantWanted(Strict):
     quotas: Quotas | None = None
 
 
-class QuotasWanted(Strict):
+class QuotasRequest(Strict):
     """Limits of a tenant in the place of the service's settings; null: the settings again."""
 
     quotas: Quotas | None
 
 
-class TokenWanted(Strict):
+class TokenRequest(Strict):
     """A token for a user of the application that asks."""
 
     user: Name

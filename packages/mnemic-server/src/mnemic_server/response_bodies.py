@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field, JsonValue
 from mnemic_server.openapi_descriptions import Answer
 
 
-class SourceAnswer(Answer):
+class SourceResponse(Answer):
     """Source of a memory."""
 
     origin: str
@@ -24,7 +24,7 @@ class SourceAnswer(Answer):
     span: list[int] | None
 
 
-class MemoryAnswer(Answer):
+class MemoryResponse(Answer):
     """One memory in one version."""
 
     format: Literal["mnemic/1"]
@@ -42,7 +42,7 @@ class MemoryAnswer(Answer):
     data: dict[str, JsonValue]
     confidence: float
     trust: Literal["low", "medium", "high"]
-    source: SourceAnswer
+    source: SourceResponse
     created_at: str
     updated_at: str
     occurred_at: str | None
@@ -53,7 +53,7 @@ class MemoryAnswer(Answer):
     conflicts_with: list[str]
 
 
-class StepAnswer(Answer):
+class StepResponse(Answer):
     """Decision of one step of the write path."""
 
     name: str
@@ -61,7 +61,7 @@ class StepAnswer(Answer):
     ms: float
 
 
-class ReceiptAnswer(Answer):
+class ReceiptResponse(Answer):
     """Outcome of one write."""
 
     outcome: Literal["created", "refreshed", "merged", "superseded", "pending_review", "blocked"]
@@ -77,23 +77,23 @@ class ReceiptAnswer(Answer):
     degraded: list[str]
     replayed: bool
     warnings: list[str]
-    steps: list[StepAnswer]
+    steps: list[StepResponse]
 
 
-class ReceiptsAnswer(Answer):
+class ReceiptsResponse(Answer):
     """One receipt for each, in order."""
 
-    receipts: list[ReceiptAnswer]
+    receipts: list[ReceiptResponse]
 
 
-class RankAnswer(Answer):
+class RankResponse(Answer):
     """Rank of a hit in one list."""
 
     position: int
     score: float
 
 
-class HitAnswer(Answer):
+class HitResponse(Answer):
     """A memory that was found, and why it is here. `relevance`: how likely it is about the query, 0 to 1."""
 
     score: float
@@ -101,15 +101,15 @@ class HitAnswer(Answer):
     reason: str
     why: str
     outdated_by: str | None
-    ranks: dict[str, RankAnswer]
-    memory: MemoryAnswer
+    ranks: dict[str, RankResponse]
+    memory: MemoryResponse
 
 
-class SearchAnswer(Answer):
+class SearchResponse(Answer):
     """Results of a search; `errors` names the lists that failed."""
 
     query: str
-    hits: list[HitAnswer]
+    hits: list[HitResponse]
     errors: dict[str, str]
     degraded: bool
     relevance: float | None
@@ -124,25 +124,25 @@ class NamedVersion(Answer):
     version: int
 
 
-class ContextAnswer(Answer):
+class ContextResponse(Answer):
     """A block of memories for a model's input. `abstained`: probably nothing about the query is known."""
 
     text: str
     memories: list[NamedVersion]
-    hits: list[HitAnswer]
+    hits: list[HitResponse]
     reason: str | None
     degraded: bool
     abstained: bool
     digest: str | None
 
 
-class CountAnswer(Answer):
+class CountResponse(Answer):
     """Number of active memories."""
 
     count: int
 
 
-class ForgottenAnswer(Answer):
+class ForgottenResponse(Answer):
     """Memories that were forgotten by a filter."""
 
     memory_ids: list[str]
@@ -151,35 +151,35 @@ class ForgottenAnswer(Answer):
     dry_run: bool
 
 
-class PageAnswer(Answer):
+class PageResponse(Answer):
     """A page of memories; `next` is the cursor of the next page."""
 
-    memories: list[MemoryAnswer]
+    memories: list[MemoryResponse]
     next: str | None
 
 
-class MemoriesAnswer(Answer):
+class MemoriesResponse(Answer):
     """Memories."""
 
-    memories: list[MemoryAnswer]
+    memories: list[MemoryResponse]
 
 
-class HistoryAnswer(Answer):
+class HistoryResponse(Answer):
     """All versions of a memory, oldest first."""
 
-    versions: list[MemoryAnswer]
+    versions: list[MemoryResponse]
 
 
-class LineageAnswer(Answer):
+class LineageResponse(Answer):
     """Memories that a memory replaced, newest first, and those that replaced it, in order."""
 
-    memory: MemoryAnswer
-    earlier: list[MemoryAnswer]
-    later: list[MemoryAnswer]
+    memory: MemoryResponse
+    earlier: list[MemoryResponse]
+    later: list[MemoryResponse]
     complete: bool
 
 
-class UndoAnswer(Answer):
+class UndoResponse(Answer):
     """Result of taking back the replacement of a memory."""
 
     memory_id: str
@@ -188,7 +188,7 @@ class UndoAnswer(Answer):
     restored: list[str]
 
 
-class UsedAnswer(Answer):
+class UsedResponse(Answer):
     """Results for the memories of a run, by their ids."""
 
     retrieved: list[str]
@@ -199,7 +199,7 @@ class UsedAnswer(Answer):
     refuted: list[str]
 
 
-class MemoryRequestAnswer(Answer):
+class MemoryRequestResponse(Answer):
     """Something the message asks of memory. Nothing of it is done."""
 
     kind: Literal["forget", "forget_all", "wrong", "show"]
@@ -207,7 +207,7 @@ class MemoryRequestAnswer(Answer):
     memory_ids: list[str]
 
 
-class BlockedAnswer(Answer):
+class BlockedResponse(Answer):
     """A proposal that the execution boundary did not let through."""
 
     key: str | None
@@ -215,7 +215,7 @@ class BlockedAnswer(Answer):
     level: str
 
 
-class ReportAnswer(Answer):
+class ReportResponse(Answer):
     """Complete record of a turn, for an audit of its answer."""
 
     run_id: str
@@ -228,28 +228,28 @@ class ReportAnswer(Answer):
     used_memory_keys: list[str]
     applied_memory: list[dict[str, JsonValue]]
     memory_state: list[dict[str, JsonValue]]
-    audit: UsedAnswer
+    audit: UsedResponse
     skipped: list[dict[str, JsonValue]]
-    asked: list[MemoryRequestAnswer] = Field(default_factory=list)
+    asked: list[MemoryRequestResponse] = Field(default_factory=list)
     cost: dict[str, int] | None = None
     errors: list[str]
     trace: list[dict[str, JsonValue]]
     history: list[dict[str, JsonValue]]
-    receipts: list[ReceiptAnswer]
+    receipts: list[ReceiptResponse]
     raw_intent: JsonValue = None
     invalid_used_memory_keys: list[str] = Field(default_factory=list)
     retrieved_keys: list[str] = Field(default_factory=list)
-    hits: list[HitAnswer] = Field(default_factory=list)
-    blocked: list[BlockedAnswer] = Field(default_factory=list)
+    hits: list[HitResponse] = Field(default_factory=list)
+    blocked: list[BlockedResponse] = Field(default_factory=list)
 
 
-class ReportsAnswer(Answer):
+class ReportsResponse(Answer):
     """One report for each of the user's own messages, null for the others, in order."""
 
-    reports: list[ReportAnswer | None]
+    reports: list[ReportResponse | None]
 
 
-class EpisodeStepAnswer(Answer):
+class EpisodeStepResponse(Answer):
     """One step of an episode."""
 
     action: str
@@ -257,26 +257,26 @@ class EpisodeStepAnswer(Answer):
     ok: bool | None
 
 
-class EpisodeAnswer(Answer):
+class EpisodeResponse(Answer):
     """An episode with the feedback that came since."""
 
     memory_id: str
     task: str
-    steps: list[EpisodeStepAnswer]
+    steps: list[EpisodeStepResponse]
     outcome: str
     happened_at: str
     feedback: list[str]
     score: float | None
 
 
-class EpisodePageAnswer(Answer):
+class EpisodePageResponse(Answer):
     """A page of episodes, newest first."""
 
-    episodes: list[EpisodeAnswer]
+    episodes: list[EpisodeResponse]
     next: str | None = None
 
 
-class RelationAnswer(Answer):
+class RelationResponse(Answer):
     """Relation between two things, and the memory that says so."""
 
     source: str
@@ -287,7 +287,7 @@ class RelationAnswer(Answer):
     memory_id: str
 
 
-class NodeAnswer(Answer):
+class NodeResponse(Answer):
     """A named thing."""
 
     node: str
@@ -298,49 +298,49 @@ class NodeAnswer(Answer):
     last_seen_at: str | None
 
 
-class NeighbourAnswer(NodeAnswer):
+class NeighbourResponse(NodeResponse):
     """A named thing and the way to it."""
 
     hops: int
-    path: list[RelationAnswer]
+    path: list[RelationResponse]
 
 
-class EntitiesAnswer(Answer):
+class EntitiesResponse(Answer):
     """People and things that the user has spoken of."""
 
-    entities: list[NodeAnswer]
+    entities: list[NodeResponse]
 
 
-class NeighboursAnswer(Answer):
+class NeighboursResponse(Answer):
     """Things near a name, nearest first."""
 
-    neighbours: list[NeighbourAnswer]
+    neighbours: list[NeighbourResponse]
 
 
-class ViewedGraphAnswer(Answer):
+class ViewedGraphResponse(Answer):
     """Graph around a name, and the names that it can be drawn around."""
 
-    neighbours: list[NeighbourAnswer]
-    entities: list[NodeAnswer]
+    neighbours: list[NeighbourResponse]
+    entities: list[NodeResponse]
 
 
-class PathAnswer(Answer):
+class PathResponse(Answer):
     """Shortest path; null if there is none."""
 
-    path: list[RelationAnswer] | None
+    path: list[RelationResponse] | None
 
 
-class ImportAnswer(Answer):
+class ImportResponse(Answer):
     """State of an import."""
 
     import_id: str
     taken: int
     outcomes: dict[str, int]
     updated_at: str | None
-    receipts: list[ReceiptAnswer] = Field(default_factory=list)
+    receipts: list[ReceiptResponse] = Field(default_factory=list)
 
 
-class RunAnswer(UsedAnswer):
+class RunResponse(UsedResponse):
     """One of the latest runs, without content."""
 
     run_id: str
@@ -356,16 +356,16 @@ class RunAnswer(UsedAnswer):
     block_sha256: str | None
 
 
-class RunMemoriesAnswer(RunAnswer):
+class RunMemoriesResponse(RunResponse):
     """The same with the memories that it names, in their present state."""
 
-    memories: list[MemoryAnswer]
+    memories: list[MemoryResponse]
 
 
-class RunPageAnswer(Answer):
+class RunPageResponse(Answer):
     """The latest runs, newest first."""
 
-    runs: list[RunAnswer]
+    runs: list[RunResponse]
     next: int | None
 
 

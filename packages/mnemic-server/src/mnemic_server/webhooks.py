@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from mnemic.errors import InvalidInput, MemoryNotFound
-from mnemic.maintain.acts import commit_act
+from mnemic.maintain.cross_tenant_commit import commit_act
 from mnemic.maintain.tenants import SERVICE_TENANT
 from mnemic.ports import Clock, Reads, RecordStore
 from mnemic.unit_of_work import Mutation, Unit, commit

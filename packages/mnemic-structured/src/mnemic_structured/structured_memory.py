@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from mnemic.errors import InvalidInput, NotSupported, VersionConflict
 from mnemic.kinds.view import KindView
-from mnemic.runtime.sync_facade import Ground, M, verb
+from mnemic.runtime.sync_facade import CallMode, M, verb
 from mnemic.types import Actor, Candidate, Deadline, Kind, Memory, Origin, Source, WriteReceipt
 from mnemic_structured.documents import DocumentReader, installed_readers, no_reader, package_missing
 from mnemic_structured.model import fields_by_model
@@ -39,7 +39,7 @@ class StructuredMemory(KindView[M]):
         self,
         engine: MemoryEngine,
         actor: Actor,
-        ground: Ground[M],
+        ground: CallMode[M],
         *,
         readers: Callable[[], Sequence[DocumentReader]] = installed_readers,
     ) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from mnemic import requests
 from mnemic.dispatch import Handler
-from mnemic.dispatch.handlers.add import Adding, AddingMany
+from mnemic.dispatch.handlers.add import AddHandler, AddManyHandler
 from mnemic.policy.redaction import RedactionRules
 from mnemic.write.limiter import Limiter
 from mnemic.write.pipeline import MemoryWritePipeline
@@ -31,8 +31,8 @@ class Handlers(dict[type[requests.Request[Any]], Handler]):
         forgotten: Callable[[], None],
     ) -> None:
         super().__init__()
-        self[requests.Add] = Adding(pipeline, limiter)
-        self[requests.AddMany] = AddingMany(pipeline, limiter)
+        self[requests.Add] = AddHandler(pipeline, limiter)
+        self[requests.AddMany] = AddManyHandler(pipeline, limiter)
         self._parts = pipeline, limiter
         self._stores, self._redaction, self._forgotten = (sessions, vault), redaction, forgotten
         self._complete = False

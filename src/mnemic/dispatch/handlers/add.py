@@ -12,7 +12,7 @@ from mnemic.write.fingerprint import item_key
 from mnemic.write.limiter import Limiter
 from mnemic.write.pipeline import MemoryWritePipeline
 
-__all__ = ["Adding", "AddingMany", "from_channel", "item_key"]
+__all__ = ["AddHandler", "AddManyHandler", "from_channel", "item_key"]
 
 
 def from_channel(candidate: Candidate, actor: Actor) -> Candidate:
@@ -26,7 +26,7 @@ def from_channel(candidate: Candidate, actor: Actor) -> Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Adding:
+class AddHandler:
     """Handles `Add`."""
 
     pipeline: MemoryWritePipeline
@@ -53,7 +53,7 @@ class Adding:
 
 
 @dataclass(frozen=True, slots=True)
-class AddingMany:
+class AddManyHandler:
     """Handles `AddMany`."""
 
     pipeline: MemoryWritePipeline

@@ -26,7 +26,7 @@ from mnemic.write.pipeline import MemoryWritePipeline
 from mnemic.write.tokenisation import Vault
 
 
-class Stewarding:
+class AdministrationHandler:
     """A request that adds no statement."""
 
     async def check(self, call: Call) -> Sequence[Proposal]:
@@ -35,7 +35,7 @@ class Stewarding:
 
 
 @dataclass(frozen=True, slots=True)
-class Forgetting(Stewarding):
+class ForgetHandler(AdministrationHandler):
     """Handles `Forget`."""
 
     pipeline: MemoryWritePipeline
@@ -49,7 +49,7 @@ class Forgetting(Stewarding):
 
 
 @dataclass(frozen=True, slots=True)
-class Consenting(Stewarding):
+class ConsentHandler(AdministrationHandler):
     """Handles `Consent`."""
 
     limiter: Limiter
@@ -70,7 +70,7 @@ class Consenting(Stewarding):
 
 
 @dataclass(frozen=True, slots=True)
-class Erasing(Stewarding):
+class EraseHandler(AdministrationHandler):
     """Handles `Erase` and `EraseKey`. `forgotten` is called after an erasure, so that caches of names are dropped."""
 
     pipeline: MemoryWritePipeline
@@ -95,7 +95,7 @@ class Erasing(Stewarding):
 
 
 @dataclass(frozen=True, slots=True)
-class Expiring(Stewarding):
+class ExpireHandler(AdministrationHandler):
     """Handles `Expire`."""
 
     pipeline: MemoryWritePipeline
@@ -117,7 +117,7 @@ class Expiring(Stewarding):
 
 
 @dataclass(frozen=True, slots=True)
-class RotatingKeys(Stewarding):
+class RotateKeysHandler(AdministrationHandler):
     """Handles `RotateDataKeys`."""
 
     limiter: Limiter
@@ -134,7 +134,7 @@ class RotatingKeys(Stewarding):
 
 
 @dataclass(frozen=True, slots=True)
-class Revealing(Stewarding):
+class RevealHandler(AdministrationHandler):
     """Handles `Reveal`, which changes nothing but the audit log."""
 
     limiter: Limiter

@@ -17,7 +17,7 @@ from mnemic.write.pipeline import MemoryWritePipeline
 
 
 @dataclass(frozen=True, slots=True)
-class Recording:
+class RecordHandler:
     """Handles `Record`: each message becomes an episodic memory by an `AddMany`, which is dispatched separately."""
 
     pipeline: MemoryWritePipeline

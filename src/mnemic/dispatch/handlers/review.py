@@ -29,7 +29,7 @@ def reach(call: Call) -> tuple[Scope, ...] | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Approving:
+class ApproveHandler:
     """Handles `Approve`."""
 
     pipeline: MemoryWritePipeline
@@ -93,7 +93,7 @@ def _blocked(known: Memory, reason: str) -> WriteReceipt:
 
 
 @dataclass(frozen=True, slots=True)
-class Rejecting:
+class RejectHandler:
     """Handles `Reject`: the statement never becomes active, so nothing is proposed."""
 
     limiter: Limiter
@@ -110,7 +110,7 @@ class Rejecting:
 
 
 @dataclass(frozen=True, slots=True)
-class Undoing:
+class UndoHandler:
     """Handles `Undo`."""
 
     pipeline: MemoryWritePipeline
@@ -146,7 +146,7 @@ class Undoing:
 
 
 @dataclass(frozen=True, slots=True)
-class RollingBack:
+class RollbackHandler:
     """Handles `Rollback`."""
 
     pipeline: MemoryWritePipeline
@@ -182,7 +182,7 @@ class RollingBack:
 
 
 @dataclass(frozen=True, slots=True)
-class Restoring:
+class RestoreHandler:
     """Handles `Restore` and `RestoreConsent`."""
 
     pipeline: MemoryWritePipeline

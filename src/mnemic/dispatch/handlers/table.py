@@ -7,10 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 from mnemic import requests
 from mnemic.dispatch import Handler
-from mnemic.dispatch.handlers.administration import Consenting, Erasing, Expiring, Forgetting, Revealing, RotatingKeys
-from mnemic.dispatch.handlers.messages import Recording
-from mnemic.dispatch.handlers.review import Approving, Rejecting, Restoring, RollingBack, Undoing
-from mnemic.dispatch.handlers.update import Deriving, Updating
+from mnemic.dispatch.handlers.administration import (
+    ConsentHandler,
+    EraseHandler,
+    ExpireHandler,
+    ForgetHandler,
+    RevealHandler,
+    RotateKeysHandler,
+)
+from mnemic.dispatch.handlers.messages import RecordHandler
+from mnemic.dispatch.handlers.review import ApproveHandler, RejectHandler, RestoreHandler, RollbackHandler, UndoHandler
+from mnemic.dispatch.handlers.update import DeriveHandler, UpdateHandler
 from mnemic.policy.redaction import RedactionRules
 from mnemic.write.limiter import Limiter
 from mnemic.write.pipeline import MemoryWritePipeline
@@ -25,14 +32,14 @@ Table = dict[type[requests.Request[Any]], Handler]
 def stating(pipeline: MemoryWritePipeline, limiter: Limiter) -> Table:
     """Return the handlers of requests that make a statement."""
     parts = pipeline, limiter
-    restoring = Restoring(*parts)
+    restoring = RestoreHandler(*parts)
     return {
-        requests.Record: Recording(pipeline),
-        requests.Derive: Deriving(*parts),
-        requests.Update: Updating(*parts),
-        requests.Approve: Approving(*parts),
-        requests.Undo: Undoing(*parts),
-        requests.Rollback: RollingBack(*parts),
+        requests.Record: RecordHandler(pipeline),
+        requests.Derive: DeriveHandler(*parts),
+        requests.Update: UpdateHandler(*parts),
+        requests.Approve: ApproveHandler(*parts),
+        requests.Undo: UndoHandler(*parts),
+        requests.Rollback: RollbackHandler(*parts),
         requests.Restore: restoring,
         requests.RestoreConsent: restoring,
     }
@@ -49,14 +56,14 @@ def stewarding(
 ) -> Table:
     """Return the handlers of requests that make no statement."""
     parts = pipeline, limiter
-    erasing = Erasing(*parts, sessions, vault, forgotten)
+    erasing = EraseHandler(*parts, sessions, vault, forgotten)
     return {
-        requests.Reject: Rejecting(limiter),
-        requests.Forget: Forgetting(*parts),
-        requests.Consent: Consenting(limiter),
+        requests.Reject: RejectHandler(limiter),
+        requests.Forget: ForgetHandler(*parts),
+        requests.Consent: ConsentHandler(limiter),
         requests.Erase: erasing,
         requests.EraseKey: erasing,
-        requests.Expire: Expiring(*parts),
-        requests.RotateDataKeys: RotatingKeys(limiter, vault),
-        requests.Reveal: Revealing(limiter, vault, redaction),
+        requests.Expire: ExpireHandler(*parts),
+        requests.RotateDataKeys: RotateKeysHandler(limiter, vault),
+        requests.Reveal: RevealHandler(limiter, vault, redaction),
     }

@@ -26,7 +26,7 @@ def owner_of(scope: Scope, actor: Actor) -> Actor:
 
 
 @dataclass(frozen=True, slots=True)
-class Deriving:
+class DeriveHandler:
     """Handles `Derive`."""
 
     pipeline: MemoryWritePipeline
@@ -54,7 +54,7 @@ class Deriving:
 
 
 @dataclass(frozen=True, slots=True)
-class Updating:
+class UpdateHandler:
     """Handles `Update`."""
 
     pipeline: MemoryWritePipeline

@@ -17,7 +17,7 @@ from mnemic.types.values import clean_content
 from mnemic_language.entities.phrases import ALIASES, CUES, KIN_WORDS, PHRASES, Phrase
 from mnemic_language.entities.relations import ANIMAL, PERSON, PLACE, RELATIONS, THING, rule_of
 from mnemic_language.sentences.clauses import sentences
-from mnemic_language.sentences.signals import mood_of
+from mnemic_language.sentences.exclusion_rules import mood_of
 from mnemic_language.text.names import core
 from mnemic_language.text.pattern import Pattern
 

@@ -189,7 +189,7 @@ class SqliteSnapshot:
         return frozenset(name for _, index in self._used(where) for name in index.speakers())
 
     async def changed(self, scope: Scope, seen: int) -> Changed:
-        """Return the capability `Following`: one statement if anything has changed, none otherwise."""
+        """Return the capability `ChangeFeed`: one statement if anything has changed, none otherwise."""
         from mnemic.stores.sqlite.scope_changes import changed
 
         return changed(self._connection, self._rows, scope, seen)

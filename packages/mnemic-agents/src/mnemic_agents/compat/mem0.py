@@ -20,7 +20,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import MemoryNotFound, NotSupported
 from mnemic.inject.messages import text_of as said_in
 from mnemic.runtime.portal import Portal, PortalOwner
-from mnemic.runtime.sync_facade import Awaited, Blocking, Face, Ground, M, awaited, blocking, verb
+from mnemic.runtime.sync_facade import Awaited, Blocking, CallMode, DualModeApi, M, awaited, blocking, verb
 from mnemic.types import Actor, Hit, Message, Outcome, Status
 from mnemic.types import Memory as Kept
 from mnemic.types.conditions import checked_filter, meets
@@ -54,10 +54,10 @@ _MOST = 100
 """Hits of one search."""
 
 
-class _Verbs(Face[M]):
+class _Verbs(DualModeApi[M]):
     """The verbs of mem0. Each memory is its user's, or that of an agent or a run where no user is named."""
 
-    def __init__(self, ground: Ground[M], engine: MemoryEngine, tenant: str) -> None:
+    def __init__(self, ground: CallMode[M], engine: MemoryEngine, tenant: str) -> None:
         super().__init__(ground)
         self.engine = engine
         self._tenant = tenant

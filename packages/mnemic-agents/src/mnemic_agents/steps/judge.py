@@ -16,7 +16,7 @@ from mnemic.types import Candidate, Message
 from mnemic.write.redact import Redactor, redact_candidate
 from mnemic_agents.steps.attempt import attempt
 from mnemic_agents.steps.long_term import Known, LongTerm
-from mnemic_agents.steps.special import is_special
+from mnemic_agents.steps.sensitive_statements import is_special
 from mnemic_agents.steps.state import REVIEW, TurnRules, as_data, candidate_of
 from mnemic_language.text.normalise import canonical_value
 

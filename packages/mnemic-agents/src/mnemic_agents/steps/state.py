@@ -10,7 +10,7 @@ from typing import Any, Literal, TypedDict
 from mnemic.errors import InvalidConfig
 from mnemic.types import Candidate, Kind, Origin, Source
 from mnemic.types.measures import DEFAULT_MAX_ENTRIES
-from mnemic_agents.steps.special import TOPICS
+from mnemic_agents.steps.sensitive_statements import TOPICS
 
 OK, NEEDS_REVIEW, FAILED = "ok", "needs_review", "failed"
 REVIEW = "needs_review:"

@@ -38,11 +38,11 @@ from mnemic_language.compare.features import (
 from mnemic_language.compare.statement_frame import Frame
 
 STRONG = frozenset({"end", "weak_end", "change", "correct"})
-"""Cues that say of themselves that something is no longer so."""
+"""Cues that explicitly end or replace a fact."""
 UNTURNED_COSINE = 0.3
-"""The same for a statement in which no word says that something has changed."""
+"""Minimum cosine if the new statement has no cue of a change."""
 NAMED_COSINE = 0.2
-"""The same where a language model has named the earlier statement."""
+"""Minimum cosine if a language model has named the earlier statement."""
 CERTAIN = 0.5
 """Probability from which a statement supersedes another."""
 OPPOSED = 0.25
@@ -52,7 +52,7 @@ LONG, SHARED = 12, 0.15
 one topic have in common.
 """
 MOST_CORRECTING = 12
-"""Length in words of a statement that does nothing but correct another."""
+"""Maximum length, in words, of a pure correction."""
 FEW = 6
 """Number of neighbours up to which resemblance by chance is ignored."""
 CROWD, CROWDED = 1.5, 4
@@ -77,7 +77,7 @@ def judge(old: Frame, new: Frame, cosine: float, *, among: int = 1, opposed: boo
     """
     # The cheap exclusions come first: most of the 24 to 32 neighbours of a statement are ruled out before any feature
     # is computed (ADR 0099).
-    if (new.silent and not opposed) or new.plain in old.plain:  # nothing can come of it, or a part of the same again
+    if (new.silent and not opposed) or new.plain in old.plain:  # no effect, or a repetition of a part of `old`
         return None
     if strangers(old, new) or new.bygone or is_limited(new):
         return None
@@ -93,7 +93,7 @@ def judge(old: Frame, new: Frame, cosine: float, *, among: int = 1, opposed: boo
     # The model decides everything else; `mnemic_eval.changes` trains it on these features.
     probability = likelihood(old, new, cosine, opposed=opposed)
     if opposed and probability and old.stems == new.stems:
-        probability = 1.0  # the same words but for what contradicts: certain, however many others are near
+        probability = 1.0  # identical except for the contradiction: the number of neighbours is irrelevant
     if probability < required(among, OPPOSED if opposed and among <= FEW else CERTAIN):
         return None
     # A high probability alone is not enough: without a strong word of change or another value, two statements on one
@@ -113,7 +113,7 @@ def strangers(old: Frame, new: Frame) -> bool:
 
 
 def _corrects(old: Frame, new: Frame) -> bool:
-    """Return True if `new` takes `old` back and is about it, or says nothing else."""
+    """Return True if `new` retracts `old` and shares a content word with it, or is a pure correction by its length."""
     return takes_back(old, new) and (bool(old.stems & new.stems) or len(new.tokens) <= MOST_CORRECTING)
 
 

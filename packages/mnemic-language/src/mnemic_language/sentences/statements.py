@@ -24,6 +24,7 @@ from mnemic_language.reason_codes import (
 from mnemic_language.sentences.categories import category_of, is_order
 from mnemic_language.sentences.classify.classifier import Opinion
 from mnemic_language.sentences.clauses import Clause
+from mnemic_language.sentences.exclusion_rules import Mood, is_certain, left_out
 from mnemic_language.sentences.habits import HABIT, MEDICATED
 from mnemic_language.sentences.preference_wordings import (
     CONTINUES,
@@ -34,7 +35,6 @@ from mnemic_language.sentences.preference_wordings import (
     PREFERS,
 )
 from mnemic_language.sentences.remember import asked_to_remember, asks_alone, is_asked_afterwards
-from mnemic_language.sentences.signals import Mood, is_certain, left_out
 from mnemic_language.sentences.social_remarks import NAMED, OWN, PROVERB, is_company
 from mnemic_language.sentences.unresolved_references import LEANING, hangs, is_of_a_person, leans
 from mnemic_language.sentences.world_talk import is_about_the_world, is_singled_out, speaks_of_self

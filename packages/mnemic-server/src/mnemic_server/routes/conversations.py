@@ -15,9 +15,9 @@ from mnemic.runtime.sync_facade import Awaited, awaited
 from mnemic.types import Actor, Kind, Origin, to_json
 from mnemic_server.access import Reading, TheService, Writing
 from mnemic_server.evidence_filter import shown
-from mnemic_server.kind_request_bodies import CompactionWanted, RetrieveWanted, SessionMessage, TextOfUser
-from mnemic_server.kind_response_bodies import CompactionAnswer, MessageAnswer, MessagesAnswer, RetrievedAnswer
-from mnemic_server.operations_response_bodies import TextAnswer
+from mnemic_server.kind_request_bodies import CompactionRequest, RetrieveRequest, SessionMessage, TextOfUser
+from mnemic_server.kind_response_bodies import CompactionAnswer, MessageAnswer, MessagesResponse, RetrievedResponse
+from mnemic_server.operations_response_bodies import TextResponse
 from mnemic_server.parsed_body_route import Parsed
 from mnemic_server.response_bodies import answering
 
@@ -41,7 +41,7 @@ async def append(wanted: SessionMessage, actor: Writing, service: TheService) ->
     return fields
 
 
-@router.get("/session/messages", **answering(MessagesAnswer))
+@router.get("/session/messages", **answering(MessagesResponse))
 async def tail(
     actor: Reading, service: TheService, limit: Annotated[int, Query(ge=0, le=MAX_TAIL)] = 10
 ) -> dict[str, Any]:
@@ -50,7 +50,7 @@ async def tail(
 
 
 @router.post("/session/compaction", **answering(CompactionAnswer))
-async def compact(wanted: CompactionWanted, actor: Writing, service: TheService) -> dict[str, Any]:
+async def compact(wanted: CompactionRequest, actor: Writing, service: TheService) -> dict[str, Any]:
     """Fold the oldest messages into one summary where all of them cost more than `max_tokens`; the newest `keep` stay
     as they are.
     """
@@ -65,8 +65,8 @@ async def clear(actor: Writing, service: TheService) -> None:
     await _view(service, actor).clear()
 
 
-@router.post("/retrieve", **answering(RetrievedAnswer))
-async def retrieve(wanted: RetrieveWanted, actor: Reading, service: TheService) -> dict[str, Any]:
+@router.post("/retrieve", **answering(RetrievedResponse))
+async def retrieve(wanted: RetrieveRequest, actor: Reading, service: TheService) -> dict[str, Any]:
     """Return the best hits across kinds, best first; `errors` names parts that failed. Working memory belongs to the
     calling program and is not included; without a session there is no conversation in progress.
     """
@@ -77,7 +77,7 @@ async def retrieve(wanted: RetrieveWanted, actor: Reading, service: TheService) 
     return {"hits": [_hit(one, actor) for one in found], "errors": dict(found.errors)}
 
 
-@router.post("/redactions", **answering(TextAnswer))
+@router.post("/redactions", **answering(TextResponse))
 async def redact(wanted: TextOfUser, actor: Reading, service: TheService) -> dict[str, Any]:
     """Return a text without personal data, as the policy has it; nothing is kept."""
     return {"text": await service.engine.redacted(wanted.text, actor=actor)}

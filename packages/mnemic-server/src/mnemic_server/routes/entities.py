@@ -23,16 +23,16 @@ from mnemic_server.kind_request_bodies import (
     node_dict,
     relations_list,
 )
-from mnemic_server.kind_response_bodies import EndedAnswer, ExtractedAnswer
+from mnemic_server.kind_response_bodies import EndedResponse, ExtractedResponse
 from mnemic_server.parsed_body_route import Parsed
 from mnemic_server.request_bodies import IdempotencyKey, Moment
 from mnemic_server.response_bodies import (
-    EntitiesAnswer,
-    NeighboursAnswer,
-    PathAnswer,
-    ReceiptAnswer,
-    ReceiptsAnswer,
-    ViewedGraphAnswer,
+    EntitiesResponse,
+    NeighboursResponse,
+    PathResponse,
+    ReceiptResponse,
+    ReceiptsResponse,
+    ViewedGraphResponse,
     answering,
 )
 
@@ -46,14 +46,14 @@ def _view(service: TheService, actor: Actor) -> EntityMemory[Awaited]:
     return EntityMemory(service.engine, actor, awaited())
 
 
-@router.post("", **answering(ReceiptsAnswer))
+@router.post("", **answering(ReceiptsResponse))
 async def mention(wanted: NewEntity, actor: Writing, service: TheService) -> dict[str, Any]:
     """Remember that there is something of this name, and its other names: one receipt each."""
     receipts = await _view(service, actor).mention(wanted.name, label=wanted.label, aliases=wanted.aliases)
     return {"receipts": [receipt_dict(receipt) for receipt in receipts]}
 
 
-@router.get("", **answering(EntitiesAnswer))
+@router.get("", **answering(EntitiesResponse))
 async def known(
     actor: access.Reading,
     service: TheService,
@@ -64,7 +64,7 @@ async def known(
     return {"entities": [node_dict(node) for node in await _view(service, actor).of_user(label, limit=limit)]}
 
 
-@router.get("/neighbours", **answering(NeighboursAnswer))
+@router.get("/neighbours", **answering(NeighboursResponse))
 async def neighbours(
     actor: access.Reading,
     service: TheService,
@@ -80,7 +80,7 @@ async def neighbours(
     return {"neighbours": [neighbour_dict(one) for one in found]}
 
 
-@router.get("/graph", **answering(ViewedGraphAnswer))
+@router.get("/graph", **answering(ViewedGraphResponse))
 async def graph(
     actor: access.Reading,
     service: TheService,
@@ -99,7 +99,7 @@ async def graph(
     return viewed.answer(name, hops=hops, limit=limit)
 
 
-@router.get("/path", **answering(PathAnswer))
+@router.get("/path", **answering(PathResponse))
 async def path(
     source: NamedThing,
     target: NamedThing,
@@ -113,7 +113,7 @@ async def path(
     return {"path": None if found is None else relations_list(found)}
 
 
-@router.post("/relations", **answering(ReceiptAnswer))
+@router.post("/relations", **answering(ReceiptResponse))
 async def relate(
     wanted: NewRelation, actor: Writing, service: TheService, idempotency_key: IdempotencyKey = None
 ) -> dict[str, Any]:
@@ -125,27 +125,27 @@ async def relate(
     return receipt_dict(receipt)
 
 
-@router.post("/relations/end", **answering(EndedAnswer))
+@router.post("/relations/end", **answering(EndedResponse))
 async def end(wanted: EndedRelation, actor: Writing, service: TheService) -> dict[str, Any]:
     """End a relation; null if it was not known to be true."""
     receipt = await _view(service, actor).end(wanted.source, wanted.relation, wanted.target)
     return {"receipt": None if receipt is None else receipt_dict(receipt)}
 
 
-@router.post("/same", **answering(ReceiptAnswer))
+@router.post("/same", **answering(ReceiptResponse))
 async def same(wanted: TwoNames, actor: Writing, service: TheService) -> dict[str, Any]:
     """State that `name` is another name of `other`. Nothing is rewritten: `apart` separates them again."""
     return receipt_dict(await _view(service, actor).same(wanted.name, wanted.other))
 
 
-@router.post("/apart", **answering(EndedAnswer))
+@router.post("/apart", **answering(EndedResponse))
 async def apart(wanted: TwoNames, actor: Writing, service: TheService) -> dict[str, Any]:
     """Separate two names again; null if they were not merged."""
     receipt = await _view(service, actor).apart(wanted.name, wanted.other)
     return {"receipt": None if receipt is None else receipt_dict(receipt)}
 
 
-@router.post("/extract", **answering(ExtractedAnswer))
+@router.post("/extract", **answering(ExtractedResponse))
 async def extract(
     wanted: Reading, actor: Writing, service: TheService, idempotency_key: IdempotencyKey = None
 ) -> dict[str, Any]:

@@ -12,15 +12,21 @@ from mnemic.kinds.episodic import EpisodicMemory, Step
 from mnemic.runtime.sync_facade import awaited
 from mnemic_server.access import Reading, TheService, Writing
 from mnemic_server.kind_request_bodies import Feedback, NewEpisode, Task, episode_dict, lesson_dict, neighbour_dict
-from mnemic_server.kind_response_bodies import LessonsAnswer
+from mnemic_server.kind_response_bodies import LessonsResponse
 from mnemic_server.parsed_body_route import Parsed
 from mnemic_server.request_bodies import MemoryId
-from mnemic_server.response_bodies import EpisodeAnswer, EpisodePageAnswer, NeighboursAnswer, ReceiptAnswer, answering
+from mnemic_server.response_bodies import (
+    EpisodePageResponse,
+    EpisodeResponse,
+    NeighboursResponse,
+    ReceiptResponse,
+    answering,
+)
 
 router = APIRouter(prefix="/v1/episodes", tags=["kinds"], route_class=Parsed)
 
 
-@router.post("", status_code=HTTPStatus.CREATED, **answering(ReceiptAnswer, 200, 201))
+@router.post("", status_code=HTTPStatus.CREATED, **answering(ReceiptResponse, 200, 201))
 async def record(wanted: NewEpisode, actor: Writing, service: TheService, response: Response) -> dict[str, Any]:
     """Keep an episode: all its steps or nothing. With an `episode_id` a second delivery changes nothing."""
     receipt = await EpisodicMemory(service.engine, actor, awaited()).record(
@@ -35,7 +41,7 @@ async def record(wanted: NewEpisode, actor: Writing, service: TheService, respon
     return receipt_dict(receipt)
 
 
-@router.get("", **answering(EpisodePageAnswer))
+@router.get("", **answering(EpisodePageResponse))
 async def page(
     actor: Reading,
     service: TheService,
@@ -50,26 +56,26 @@ async def page(
     }
 
 
-@router.get("/{memory_id}", **answering(EpisodeAnswer))
+@router.get("/{memory_id}", **answering(EpisodeResponse))
 async def one(memory_id: MemoryId, actor: Reading, service: TheService) -> dict[str, Any]:
     """One episode with the feedback that came since."""
     return episode_dict(await EpisodicMemory(service.engine, actor, awaited()).get(memory_id))
 
 
-@router.get("/{memory_id}/walk", **answering(NeighboursAnswer))
+@router.get("/{memory_id}/walk", **answering(NeighboursResponse))
 async def walk(memory_id: MemoryId, actor: Reading, service: TheService) -> dict[str, Any]:
     """Return the steps of an episode in order and how it ended, each with the way there from its task, by the graph."""
     walked = await EpisodicMemory(service.engine, actor, awaited()).walk(memory_id)
     return {"neighbours": [neighbour_dict(one) for one in walked]}
 
 
-@router.post("/{memory_id}/feedback", **answering(ReceiptAnswer))
+@router.post("/{memory_id}/feedback", **answering(ReceiptResponse))
 async def feedback(memory_id: MemoryId, said: Feedback, actor: Writing, service: TheService) -> dict[str, Any]:
     """Add feedback to a recorded episode."""
     return receipt_dict(await EpisodicMemory(service.engine, actor, awaited()).feedback(memory_id, said.content))
 
 
-@router.post("/similar", **answering(EpisodePageAnswer))
+@router.post("/similar", **answering(EpisodePageResponse))
 async def similar(wanted: Task, actor: Reading, service: TheService) -> dict[str, Any]:
     """Return the episodes whose task is most like this one, best first."""
     view = EpisodicMemory(service.engine, actor, awaited())
@@ -77,7 +83,7 @@ async def similar(wanted: Task, actor: Reading, service: TheService) -> dict[str
     return {"episodes": [episode_dict(one) for one in found]}
 
 
-@router.post("/lessons", **answering(LessonsAnswer))
+@router.post("/lessons", **answering(LessonsResponse))
 async def lessons(wanted: Task, actor: Reading, service: TheService) -> dict[str, Any]:
     """List what failed before in the episodes most like this task, and what worked instead."""
     found = await EpisodicMemory(service.engine, actor, awaited()).lessons(wanted.task, top_k=wanted.top_k)

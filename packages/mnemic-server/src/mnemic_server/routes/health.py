@@ -11,13 +11,13 @@ from fastapi.responses import PlainTextResponse
 from mnemic.errors import MnemicError
 from mnemic.maintain.tenants import SERVICE_TENANT
 from mnemic_server.access import AnyService
-from mnemic_server.operations_response_bodies import StatusAnswer
+from mnemic_server.operations_response_bodies import StatusResponse
 from mnemic_server.response_bodies import answering
 
 router = APIRouter(tags=["health"])
 
 
-@router.get("/healthz", **answering(StatusAnswer))
+@router.get("/healthz", **answering(StatusResponse))
 async def alive() -> dict[str, Any]:
     """Answer while the process runs."""
     return {"status": "ok"}
@@ -27,8 +27,8 @@ async def alive() -> dict[str, Any]:
     "/readyz",
     response_model=Any,
     responses={
-        200: {"model": StatusAnswer, "description": "Ready."},
-        503: {"model": StatusAnswer, "description": "Not ready: the store does not answer."},
+        200: {"model": StatusResponse, "description": "Ready."},
+        503: {"model": StatusResponse, "description": "Not ready: the store does not answer."},
     },
 )
 async def ready(service: AnyService, response: Response) -> dict[str, Any]:

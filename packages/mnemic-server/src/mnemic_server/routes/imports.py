@@ -13,20 +13,20 @@ from mnemic.types import Candidate, Origin
 from mnemic_server.access import Reading, TheService, Writing
 from mnemic_server.parsed_body_route import Parsed
 from mnemic_server.request_bodies import ImportPart
-from mnemic_server.response_bodies import ImportAnswer, answering
+from mnemic_server.response_bodies import ImportResponse, answering
 
 router = APIRouter(prefix="/v1/imports", tags=["imports"], route_class=Parsed)
 
 ImportId = Annotated[str, Path(min_length=1, max_length=64)]
 
 
-@router.get("/{import_id}", **answering(ImportAnswer))
+@router.get("/{import_id}", **answering(ImportResponse))
 async def progress(import_id: ImportId, actor: Reading, service: TheService) -> dict[str, Any]:
     """Show the progress of an import: its next part begins at `taken`."""
     return _as_json(await import_progress(service.engine, actor, import_id))
 
 
-@router.post("/{import_id}", **answering(ImportAnswer))
+@router.post("/{import_id}", **answering(ImportResponse))
 async def take(import_id: ImportId, part: ImportPart, actor: Writing, service: TheService) -> dict[str, Any]:
     """Import the part that begins with memory number `at`, and return the progress of the import. Repeating a part
     changes nothing; one that leaves a gap is refused (`invalid_input:import:gap`).

@@ -24,11 +24,11 @@ from mnemic_server.access import (
     is_service_admin,
     manages,
 )
-from mnemic_server.credentials import ApiKey, Principal, Reach, Role
-from mnemic_server.operations_response_bodies import KeyAnswer, KeysAnswer, NewSecretAnswer, TokenAnswer
+from mnemic_server.credentials import ApiKey, KeyFilter, Principal, Role
+from mnemic_server.operations_response_bodies import KeyResponse, KeysResponse, NewSecretResponse, TokenResponse
 from mnemic_server.parsed_body_route import Parsed
 from mnemic_server.problems import Refused
-from mnemic_server.request_bodies import KeyWanted, TokenWanted
+from mnemic_server.request_bodies import KeyRequest, TokenRequest
 from mnemic_server.response_bodies import answering
 from mnemic_server.service_reason_codes import APPLICATION_REQUIRED
 
@@ -38,7 +38,7 @@ MOST_OWN = 1000
 KeyId = Annotated[str, Path(min_length=1, max_length=64)]
 
 
-@router.get("/keys", **answering(KeysAnswer))
+@router.get("/keys", **answering(KeysResponse))
 async def keys(
     principal: Administering,
     service: TheService,
@@ -54,15 +54,15 @@ async def keys(
     return await _page(service, [key for key in known if cursor is None or key.key_id > cursor], limit)
 
 
-@router.get("/keys/own", **answering(KeysAnswer))
+@router.get("/keys/own", **answering(KeysResponse))
 async def own_keys(actor: Reading, service: TheService) -> dict[str, Any]:
     """Return the keys that represent the caller, whoever created them: each gives access to the caller's memories."""
     known = await service.keys.all(tenant=actor.tenant)
     return await _page(service, [key for key in known if key.principal.user == actor.user], MOST_OWN)
 
 
-@router.post("/keys", status_code=HTTPStatus.CREATED, **answering(KeyAnswer, 201))
-async def create(wanted: KeyWanted, principal: Administering, service: TheService, request: Request) -> dict[str, Any]:
+@router.post("/keys", status_code=HTTPStatus.CREATED, **answering(KeyResponse, 201))
+async def create(wanted: KeyRequest, principal: Administering, service: TheService, request: Request) -> dict[str, Any]:
     """Return a new key. Its text is shown this once."""
     tenant = wanted.tenant or principal.tenant
     refusal = manages(principal, service, tenant=tenant, roles=wanted.roles)
@@ -81,7 +81,7 @@ async def create(wanted: KeyWanted, principal: Administering, service: TheServic
     return {**_key(key), "api_key": text}
 
 
-@router.post("/keys/{key_id}/rotation", **answering(NewSecretAnswer))
+@router.post("/keys/{key_id}/rotation", **answering(NewSecretResponse))
 async def rotate(
     key_id: KeyId,
     principal: Administering,
@@ -100,9 +100,9 @@ async def revoke(key_id: KeyId, principal: Administering, service: TheService) -
     await service.keys.revoke(key_id, may=_reach(principal, service), by=principal.actor.user)
 
 
-@router.post("/tokens", status_code=HTTPStatus.CREATED, **answering(TokenAnswer, 201))
+@router.post("/tokens", status_code=HTTPStatus.CREATED, **answering(TokenResponse, 201))
 async def issue(
-    wanted: TokenWanted,
+    wanted: TokenRequest,
     principal: Issuing,
     service: TheService,
     shown: Annotated[HTTPAuthorizationCredentials | None, Depends(HTTPBearer(auto_error=False))],
@@ -122,7 +122,7 @@ async def issue(
     return {"token": token, "expires_in": wanted.ttl_seconds}
 
 
-def _reach(principal: Principal, service: Service) -> Reach:
+def _reach(principal: Principal, service: Service) -> KeyFilter:
     def may(key: Principal) -> bool:
         return manages(principal, service, tenant=key.tenant, roles=key.roles) is None
 

@@ -19,10 +19,10 @@ from mnemic_server.problems import Refused
 from mnemic_server.request_bodies import (
     Captured,
     CapturedMessages,
-    ContextWanted,
+    ContextRequest,
     Conversation,
     Correction,
-    ForgetWanted,
+    ForgetRequest,
     IdempotencyKey,
     Kinds,
     MemoryId,
@@ -30,24 +30,24 @@ from mnemic_server.request_bodies import (
     Name,
     NewMemories,
     NewMemory,
-    RememberWanted,
+    RememberRequest,
     Search,
     filter_of,
     page_dict,
 )
 from mnemic_server.request_limits import DEADLINE
 from mnemic_server.response_bodies import (
-    ContextAnswer,
-    CountAnswer,
-    ForgottenAnswer,
-    HistoryAnswer,
-    MemoryAnswer,
-    PageAnswer,
-    ReceiptAnswer,
-    ReceiptsAnswer,
-    ReportAnswer,
-    ReportsAnswer,
-    SearchAnswer,
+    ContextResponse,
+    CountResponse,
+    ForgottenResponse,
+    HistoryResponse,
+    MemoryResponse,
+    PageResponse,
+    ReceiptResponse,
+    ReceiptsResponse,
+    ReportResponse,
+    ReportsResponse,
+    SearchResponse,
     answering,
 )
 
@@ -57,7 +57,7 @@ IfMatch = Annotated[str | None, Header(alias="If-Match", max_length=40)]
 At = Annotated[Moment | None, Query(description="A time; without a zone it is UTC.")]
 
 
-@router.post("/memories", status_code=HTTPStatus.CREATED, **answering(ReceiptAnswer, 200, 201))
+@router.post("/memories", status_code=HTTPStatus.CREATED, **answering(ReceiptResponse, 200, 201))
 async def add(
     wanted: NewMemory, actor: Writing, service: TheService, response: Response, idempotency_key: IdempotencyKey = None
 ) -> dict[str, Any]:
@@ -68,7 +68,7 @@ async def add(
     return receipt_dict(receipt)
 
 
-@router.post("/memories/batch", **answering(ReceiptsAnswer))
+@router.post("/memories/batch", **answering(ReceiptsResponse))
 async def add_many(wanted: NewMemories, actor: Writing, service: TheService, request: Request) -> dict[str, Any]:
     """Remember many things: one receipt each, in order; one that is refused stops no other. What there was no time for
     is `blocked`: `max_seconds`, or `embedder_failed:timeout`.
@@ -82,14 +82,14 @@ async def add_many(wanted: NewMemories, actor: Writing, service: TheService, req
     return {"receipts": [receipt_dict(receipt) for receipt in written.receipts]}
 
 
-@router.post("/messages", **answering(ReceiptsAnswer))
+@router.post("/messages", **answering(ReceiptsResponse))
 async def record(wanted: Conversation, actor: Writing, service: TheService) -> dict[str, Any]:
     """Keep the messages of a conversation themselves, as episodic memories."""
     receipts = await service.engine.record([one.message(actor.session) for one in wanted.messages], actor=actor)
     return {"receipts": [receipt_dict(receipt) for receipt in receipts]}
 
 
-@router.post("/capture", **answering(ReportAnswer))
+@router.post("/capture", **answering(ReportResponse))
 async def capture(
     wanted: Captured, actor: Writing, service: TheService, idempotency_key: IdempotencyKey = None
 ) -> dict[str, Any]:
@@ -98,7 +98,7 @@ async def capture(
     return report_shown(report, actor)
 
 
-@router.post("/capture/batch", **answering(ReportsAnswer))
+@router.post("/capture/batch", **answering(ReportsResponse))
 async def capture_many(wanted: CapturedMessages, actor: Writing, service: TheService) -> dict[str, Any]:
     """Capture the memories in messages of a conversation, in order: a report for each of the user's own messages, null
     for the others, which only serve as context.
@@ -110,8 +110,8 @@ async def capture_many(wanted: CapturedMessages, actor: Writing, service: TheSer
     return {"reports": [None if one is None else report_shown(one, actor) for one in reports]}
 
 
-@router.post("/remember", **answering(ReceiptsAnswer))
-async def remember(wanted: RememberWanted, actor: Writing, service: TheService) -> dict[str, Any]:
+@router.post("/remember", **answering(ReceiptsResponse))
+async def remember(wanted: RememberRequest, actor: Writing, service: TheService) -> dict[str, Any]:
     """Capture the memories in messages of a conversation, or store the messages themselves; `metadata` becomes the data
     of each memory.
     """
@@ -120,15 +120,15 @@ async def remember(wanted: RememberWanted, actor: Writing, service: TheService) 
     return {"receipts": [receipt_dict(receipt) for receipt in receipts]}
 
 
-@router.post("/search", **answering(SearchAnswer))
+@router.post("/search", **answering(SearchResponse))
 async def search(wanted: Search, actor: Reading, service: TheService) -> dict[str, Any]:
     """Return the best memories for a query, each with why it was found; lists that failed are named."""
     result = await service.engine.search(wanted.query, actor=actor, **wanted.arguments())
     return result_dict(result_shown(result, actor))
 
 
-@router.post("/context", **answering(ContextAnswer))
-async def context(wanted: ContextWanted, actor: Reading, service: TheService) -> dict[str, Any]:
+@router.post("/context", **answering(ContextResponse))
+async def context(wanted: ContextRequest, actor: Reading, service: TheService) -> dict[str, Any]:
     """Return a block of memories, ready to be put into one model call as data; it is logged as injected."""
     block = await service.engine.context(actor=actor, **wanted.model_dump())
     return {
@@ -142,7 +142,7 @@ async def context(wanted: ContextWanted, actor: Reading, service: TheService) ->
     }
 
 
-@router.get("/memories", **answering(PageAnswer))
+@router.get("/memories", **answering(PageResponse))
 async def page(
     actor: Reading,
     service: TheService,
@@ -176,13 +176,13 @@ async def page(
     return page_dict(all_shown(found, actor), limit)
 
 
-@router.get("/memories/count", **answering(CountAnswer))
+@router.get("/memories/count", **answering(CountResponse))
 async def count(actor: Reading, service: TheService, as_of: At = None, known_at: At = None) -> dict[str, Any]:
     """Count the active memories. `as_of`: that were true then; `known_at`: that were believed then."""
     return {"count": await service.engine.count(actor=actor, as_of=as_of, known_at=known_at)}
 
 
-@router.get("/memories/{memory_id}", **answering(MemoryAnswer))
+@router.get("/memories/{memory_id}", **answering(MemoryResponse))
 async def one(
     memory_id: MemoryId,
     actor: Reading,
@@ -197,7 +197,7 @@ async def one(
     return memory_dict(shown(memory, actor))
 
 
-@router.get("/memories/{memory_id}/history", **answering(HistoryAnswer))
+@router.get("/memories/{memory_id}/history", **answering(HistoryResponse))
 async def history(
     memory_id: MemoryId, actor: Reading, service: TheService, as_of: At = None, known_at: At = None
 ) -> dict[str, Any]:
@@ -208,7 +208,7 @@ async def history(
     return {"versions": [memory_dict(version) for version in all_shown(versions, actor)]}
 
 
-@router.patch("/memories/{memory_id}", **answering(ReceiptAnswer))
+@router.patch("/memories/{memory_id}", **answering(ReceiptResponse))
 async def correct(
     memory_id: MemoryId, wanted: Correction, actor: Correcting, service: TheService, if_match: IfMatch = None
 ) -> dict[str, Any]:
@@ -237,8 +237,8 @@ async def forget(memory_id: MemoryId, actor: Deleting, service: TheService) -> N
     await service.engine.forget(memory_id, actor=actor)
 
 
-@router.post("/memories/forget", **answering(ForgottenAnswer))
-async def forget_matching(wanted: ForgetWanted, actor: Deleting, service: TheService) -> dict[str, Any]:
+@router.post("/memories/forget", **answering(ForgottenResponse))
+async def forget_matching(wanted: ForgetRequest, actor: Deleting, service: TheService) -> dict[str, Any]:
     """Delete the active memories that meet a filter, the newest `limit` of them. At least one of `kinds`, `categories`,
     `keys` and `where` is given. With `dry_run` nothing is deleted; `more`: others meet the filter.
     """

@@ -15,13 +15,13 @@ from mnemic.types import Kind, Level, Scope, Usage
 from mnemic.types.catalog import CATALOG
 from mnemic_server.access import Operating, Reading, ServiceAdmin, TheService, principal_of
 from mnemic_server.activity import activity
-from mnemic_server.console_response_bodies import ActivityAnswer, SettingsAnswer
+from mnemic_server.console_response_bodies import ActivityResponse, SettingsResponse
 from mnemic_server.credentials import Principal
 from mnemic_server.operations_response_bodies import (
-    KindsAnswer,
-    OverviewAnswer,
-    PrincipalAnswer,
-    QuotasAnswer,
+    KindsResponse,
+    OverviewResponse,
+    PrincipalResponse,
+    QuotasResponse,
 )
 from mnemic_server.overview import overview_dict
 from mnemic_server.response_bodies import answering
@@ -29,14 +29,14 @@ from mnemic_server.response_bodies import answering
 router = APIRouter(prefix="/v1", tags=["operations"])
 
 
-@router.get("/whoami", **answering(PrincipalAnswer))
+@router.get("/whoami", **answering(PrincipalResponse))
 async def whoami(principal: Annotated[Principal, Depends(principal_of)]) -> dict[str, Any]:
     """Return the caller that the request's credential represents, and its permissions."""
     named = {"tenant": principal.tenant, "user": principal.user, "agent": principal.agent}
     return {**named, "roles": sorted(principal.roles)}
 
 
-@router.get("/kinds", **answering(KindsAnswer))
+@router.get("/kinds", **answering(KindsResponse))
 async def kinds(actor: Reading, service: TheService) -> dict[str, Any]:
     """Return the seven kinds: storage place, lifetime, guarantees, and the user's amount of each."""
     engine = service.engine
@@ -58,19 +58,19 @@ async def kinds(actor: Reading, service: TheService) -> dict[str, Any]:
     }
 
 
-@router.get("/quotas", **answering(QuotasAnswer))
+@router.get("/quotas", **answering(QuotasResponse))
 async def quotas(actor: Reading, service: TheService) -> dict[str, Any]:
     """Return the limits that count for the user, and which part of each is used up (1: all of it)."""
     return await quotas_used(service.engine, actor.tenant, actor.scope(Level.USER))
 
 
-@router.get("/tenant/quotas", **answering(QuotasAnswer))
+@router.get("/tenant/quotas", **answering(QuotasResponse))
 async def tenant_quotas(principal: Operating, service: TheService) -> dict[str, Any]:
     """Return the limits of the whole tenant, and which part of each is used up."""
     return await quotas_used(service.engine, principal.tenant)
 
 
-@router.get("/overview", **answering(OverviewAnswer))
+@router.get("/overview", **answering(OverviewResponse))
 async def overview(principal: Operating, service: TheService) -> dict[str, Any]:
     """Return the state of the installation: stored amounts of the tenant, memories waiting for review, and of this
     process latency, hit rate and degraded parts.
@@ -78,7 +78,7 @@ async def overview(principal: Operating, service: TheService) -> dict[str, Any]:
     return await overview_dict(service, principal.tenant)
 
 
-@router.get("/overview/days", **answering(ActivityAnswer))
+@router.get("/overview/days", **answering(ActivityResponse))
 async def days(
     principal: Operating, service: TheService, days: Annotated[int, Query(ge=1, le=90)] = 30
 ) -> dict[str, Any]:
@@ -86,7 +86,7 @@ async def days(
     return await activity(service.engine.store, principal.tenant, service.engine.clock.now(), days)
 
 
-@router.get("/settings", **answering(SettingsAnswer))
+@router.get("/settings", **answering(SettingsResponse))
 async def settings(_: ServiceAdmin, service: TheService) -> dict[str, Any]:
     """Show the settings that the service runs with. Of a password or a key it says only that it is set."""
     return {"settings": list(service.settings)}

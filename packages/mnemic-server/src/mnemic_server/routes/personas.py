@@ -14,9 +14,9 @@ from mnemic.types import Actor, Origin, Status
 from mnemic_server.access import Reading, TheService, Writing
 from mnemic_server.evidence_filter import all_shown
 from mnemic_server.kind_request_bodies import NewTrait
-from mnemic_server.operations_response_bodies import PersonaAnswer, TextAnswer
+from mnemic_server.operations_response_bodies import PersonaResponse, TextResponse
 from mnemic_server.parsed_body_route import Parsed
-from mnemic_server.response_bodies import HistoryAnswer, ReceiptAnswer, answering
+from mnemic_server.response_bodies import HistoryResponse, ReceiptResponse, answering
 
 router = APIRouter(prefix="/v1/persona", tags=["kinds"], route_class=Parsed)
 
@@ -25,7 +25,7 @@ def _view(service: TheService, actor: Actor) -> PersonaMemory[Awaited]:
     return PersonaMemory(service.engine, actor, awaited(), profile=service.profiles(actor.agent))
 
 
-@router.get("", **answering(PersonaAnswer))
+@router.get("", **answering(PersonaResponse))
 async def persona(actor: Reading, service: TheService) -> dict[str, Any]:
     """Show the agent's persona: the profile its makers gave it (null without one), and its approved traits."""
     view = _view(service, actor)
@@ -46,7 +46,7 @@ async def persona(actor: Reading, service: TheService) -> dict[str, Any]:
     }
 
 
-@router.get("/prompt", **answering(TextAnswer))
+@router.get("/prompt", **answering(TextResponse))
 async def prompt(
     actor: Reading, service: TheService, max_tokens: Annotated[int, Query(ge=16, le=100_000)] = 400
 ) -> dict[str, Any]:
@@ -54,14 +54,14 @@ async def prompt(
     return {"text": await _view(service, actor).prompt(max_tokens=max_tokens)}
 
 
-@router.post("/traits", **answering(ReceiptAnswer))
+@router.post("/traits", **answering(ReceiptResponse))
 async def learn(wanted: NewTrait, actor: Writing, service: TheService) -> dict[str, Any]:
     """Propose a trait. It waits for review, and its proposer cannot approve it."""
     origin = Origin(wanted.origin)
     return receipt_dict(await _view(service, actor).learn(wanted.trait, evidence=wanted.evidence, origin=origin))
 
 
-@router.get("/traits/{memory_id}/history", **answering(HistoryAnswer))
+@router.get("/traits/{memory_id}/history", **answering(HistoryResponse))
 async def history(
     memory_id: Annotated[str, Path(min_length=1, max_length=128)], actor: Reading, service: TheService
 ) -> dict[str, Any]:

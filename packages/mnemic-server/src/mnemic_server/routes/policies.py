@@ -14,22 +14,22 @@ from mnemic.maintain.policies import PolicyVersion
 from mnemic.policy.policy_file import guard_data, read_guard
 from mnemic_server.access import Operating, TheService
 from mnemic_server.operations_response_bodies import (
-    PolicyAnswer,
-    PolicyTrialAnswer,
-    PolicyVersionAnswer,
-    PolicyVersionsAnswer,
+    PolicyResponse,
+    PolicyTrialResponse,
+    PolicyVersionResponse,
+    PolicyVersionsResponse,
 )
 from mnemic_server.parsed_body_route import Parsed
 from mnemic_server.policy_dry_run import tried
 from mnemic_server.problems import Refused
-from mnemic_server.request_bodies import PolicyBack, PolicyWanted
+from mnemic_server.request_bodies import PolicyBack, PolicyRequest
 from mnemic_server.response_bodies import answering
 from mnemic_server.routes.memories import IfMatch, version_of
 
 router = APIRouter(prefix="/v1/policy", tags=["operations"], route_class=Parsed)
 
 
-@router.get("", **answering(PolicyAnswer))
+@router.get("", **answering(PolicyResponse))
 async def policy(principal: Operating, service: TheService, response: Response) -> dict[str, Any]:
     """Show what may be remembered, as a policy file says it: keys, grant, budget, limits, redaction, entities. The ETag
     is the version in force; 0: that of the settings, and none was ever put in its place.
@@ -39,9 +39,9 @@ async def policy(principal: Operating, service: TheService, response: Response) 
     return guard_data(guard_of(state.engine))
 
 
-@router.put("", **answering(PolicyVersionAnswer))
+@router.put("", **answering(PolicyVersionResponse))
 async def put(
-    wanted: PolicyWanted, principal: Operating, service: TheService, response: Response, if_match: IfMatch = None
+    wanted: PolicyRequest, principal: Operating, service: TheService, response: Response, if_match: IfMatch = None
 ) -> dict[str, Any]:
     """Activate a policy for the tenant, in place of that of the settings. Every process applies it within seconds. With
     `If-Match` only if that version is still active.
@@ -51,7 +51,7 @@ async def put(
     return await _in_force(putting, response)
 
 
-@router.post("/rollback", **answering(PolicyVersionAnswer))
+@router.post("/rollback", **answering(PolicyVersionResponse))
 async def rollback(
     wanted: PolicyBack, principal: Operating, service: TheService, response: Response, if_match: IfMatch = None
 ) -> dict[str, Any]:
@@ -61,7 +61,7 @@ async def rollback(
     return await _in_force(putting, response)
 
 
-@router.get("/versions", **answering(PolicyVersionsAnswer))
+@router.get("/versions", **answering(PolicyVersionsResponse))
 async def versions(principal: Operating, service: TheService) -> dict[str, Any]:
     """List the versions that were put in force, by whom and when, newest first: the last 50. The first is the one in
     force.
@@ -69,7 +69,7 @@ async def versions(principal: Operating, service: TheService) -> dict[str, Any]:
     return {"versions": [_as_json(one) for one in await service.tenancy.policies.versions(principal.tenant)]}
 
 
-@router.get("/versions/{version}", **answering(PolicyVersionAnswer))
+@router.get("/versions/{version}", **answering(PolicyVersionResponse))
 async def version_(
     version: Annotated[int, Path(ge=1, le=2**31)], principal: Operating, service: TheService
 ) -> dict[str, Any]:
@@ -80,9 +80,9 @@ async def version_(
     raise MemoryNotFound("policy")
 
 
-@router.post("/trial", **answering(PolicyTrialAnswer))
+@router.post("/trial", **answering(PolicyTrialResponse))
 async def trial(
-    wanted: PolicyWanted,
+    wanted: PolicyRequest,
     principal: Operating,
     service: TheService,
     limit: Annotated[int, Query(ge=1, le=2000)] = 500,

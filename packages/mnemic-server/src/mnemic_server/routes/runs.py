@@ -17,7 +17,7 @@ from mnemic_server.access import Reading, Service, TheService, Writing
 from mnemic_server.evidence_filter import all_shown, report_shown
 from mnemic_server.parsed_body_route import Parsed
 from mnemic_server.request_bodies import IdempotencyKey, Turn
-from mnemic_server.response_bodies import ReportAnswer, RunMemoriesAnswer, RunPageAnswer, answering
+from mnemic_server.response_bodies import ReportResponse, RunMemoriesResponse, RunPageResponse, answering
 from mnemic_server.run_history import RunRecord, run_of, runs
 from mnemic_server.streams import DESCRIBED, EventStream, written
 
@@ -26,7 +26,7 @@ _log = logging.getLogger(__name__)
 router = APIRouter(prefix="/v1/runs", tags=["runs"], route_class=Parsed)
 
 
-@router.post("", **answering(ReportAnswer))
+@router.post("", **answering(ReportResponse))
 async def run(
     turn: Turn, actor: Writing, service: TheService, idempotency_key: IdempotencyKey = None
 ) -> dict[str, Any]:
@@ -66,7 +66,7 @@ async def stream(
     return EventStream(events())
 
 
-@router.get("", **answering(RunPageAnswer))
+@router.get("", **answering(RunPageResponse))
 async def page(
     actor: Reading,
     service: TheService,
@@ -81,7 +81,7 @@ async def page(
     return {"runs": [_as_json(one) for one in found], "next": after}
 
 
-@router.get("/{run_id}", **answering(RunMemoriesAnswer))
+@router.get("/{run_id}", **answering(RunMemoriesResponse))
 async def one(
     run_id: Annotated[str, Path(min_length=1, max_length=64)], actor: Reading, service: TheService
 ) -> dict[str, Any]:

@@ -13,10 +13,10 @@ from mnemic.errors import InvalidInput
 from mnemic.runtime.sync_facade import Awaited, awaited
 from mnemic.types import Actor, Origin
 from mnemic_server.access import Reading, TheService, Writing
-from mnemic_server.kind_request_bodies import DataWanted, NewData, StructuredText, TextToExtract
-from mnemic_server.kind_response_bodies import DataAnswer, ShapesAnswer
+from mnemic_server.kind_request_bodies import DataRequest, NewData, StructuredText, TextToExtract
+from mnemic_server.kind_response_bodies import DataResponse, ShapesResponse
 from mnemic_server.parsed_body_route import Parsed
-from mnemic_server.response_bodies import MemoriesAnswer, ReceiptsAnswer, answering
+from mnemic_server.response_bodies import MemoriesResponse, ReceiptsResponse, answering
 from mnemic_structured.schema import Problem, Schema
 from mnemic_structured.shape import Shape
 from mnemic_structured.structured_memory import StructuredMemory
@@ -30,7 +30,7 @@ def _view(service: TheService, actor: Actor) -> StructuredMemory[Awaited]:
     return StructuredMemory(service.engine, actor, awaited())
 
 
-@router.get("", **answering(ShapesAnswer))
+@router.get("", **answering(ShapesResponse))
 async def shapes(
     actor: Reading,
     service: TheService,
@@ -42,7 +42,7 @@ async def shapes(
     return {"shapes": [_as_json(shape, whole) for _, shape in sorted(_view(service, actor).shapes.items())]}
 
 
-@router.post("/extract", **answering(DataAnswer))
+@router.post("/extract", **answering(DataResponse))
 async def extract(wanted: TextToExtract, actor: Reading, service: TheService) -> dict[str, Any]:
     """Extract data of known shapes from a text, or of the one called `name`, ready to be put; nothing is stored. With a
     `json_schema` of the caller's a model reads the text, and the caller validates the answer.
@@ -58,7 +58,7 @@ async def extract(wanted: TextToExtract, actor: Reading, service: TheService) ->
     return {"data": [dict(one) for one in found]}
 
 
-@router.post("/capture", **answering(ReceiptsAnswer))
+@router.post("/capture", **answering(ReceiptsResponse))
 async def capture(wanted: StructuredText, actor: Writing, service: TheService) -> dict[str, Any]:
     """Store the data of known shapes in a text, or of the one called `name`."""
     view, origin = _view(service, actor), Origin(wanted.origin)
@@ -66,7 +66,7 @@ async def capture(wanted: StructuredText, actor: Writing, service: TheService) -
     return {"receipts": [receipt_dict(receipt) for receipt in receipts]}
 
 
-@router.post("/{shape}", **answering(ReceiptsAnswer))
+@router.post("/{shape}", **answering(ReceiptsResponse))
 async def put(shape: ShapeName, wanted: NewData, actor: Writing, service: TheService) -> dict[str, Any]:
     """Store data of a shape. Fields of the same item that it leaves out are kept; one receipt for each memory."""
     origin = Origin(wanted.origin or Origin.USER_STATED)
@@ -74,8 +74,8 @@ async def put(shape: ShapeName, wanted: NewData, actor: Writing, service: TheSer
     return {"receipts": [receipt_dict(receipt) for receipt in receipts]}
 
 
-@router.post("/{shape}/query", **answering(MemoriesAnswer))
-async def query(shape: ShapeName, wanted: DataWanted, actor: Reading, service: TheService) -> dict[str, Any]:
+@router.post("/{shape}/query", **answering(MemoriesResponse))
+async def query(shape: ShapeName, wanted: DataRequest, actor: Reading, service: TheService) -> dict[str, Any]:
     """Return the newest data of a shape whose fields are as wanted."""
     found = await _view(service, actor).query(shape, wanted.where, limit=wanted.limit)
     return {"memories": [memory_dict(memory) for memory in found]}

@@ -28,13 +28,13 @@ from mnemic_server.access import (
 )
 from mnemic_server.credentials import Role
 from mnemic_server.evidence_filter import all_shown
-from mnemic_server.kind_response_bodies import SubjectAnswer
+from mnemic_server.kind_response_bodies import SubjectResponse
 from mnemic_server.operations_response_bodies import (
-    CarriedOutAnswer,
-    ConsentsAnswer,
-    ErasureJobAnswer,
-    RevocationAnswer,
-    VerificationAnswer,
+    CarriedOutResponse,
+    ConsentsResponse,
+    ErasureJobResponse,
+    RevocationResponse,
+    VerificationResponse,
 )
 from mnemic_server.parsed_body_route import Parsed
 from mnemic_server.problems import Refused
@@ -46,7 +46,7 @@ router = APIRouter(prefix="/v1", tags=["subjects"], route_class=Parsed)
 Key = Annotated[str, Path(min_length=1, max_length=128)]
 
 
-@router.get("/consents", **answering(ConsentsAnswer))
+@router.get("/consents", **answering(ConsentsResponse))
 async def consents(actor: Reading, service: TheService) -> dict[str, Any]:
     """List the user's decisions on consent, by key."""
     return {"consents": await service.engine.consents(actor=actor)}
@@ -58,7 +58,7 @@ async def grant(key: Key, actor: OneselfOnly, service: TheService) -> None:
     await service.engine.grant_consent(key, actor=actor)
 
 
-@router.delete("/consents/{key}", **answering(RevocationAnswer, 200, 202))
+@router.delete("/consents/{key}", **answering(RevocationResponse, 200, 202))
 async def revoke(
     key: Key,
     actor: OneselfOnly,
@@ -89,7 +89,7 @@ LINES = {
 
 
 DOCUMENT = {
-    "model": SubjectAnswer,
+    "model": SubjectResponse,
     "description": "One document, as `mnemic export --subject` writes it.",
     "content": {"text/html": {"schema": {"type": "string", "description": "The same as a page for people."}}},
 }
@@ -140,7 +140,7 @@ async def export(
     return StreamingResponse(lines(), media_type="application/x-ndjson")
 
 
-@router.post("/erasures", status_code=HTTPStatus.ACCEPTED, **answering(ErasureJobAnswer, 202))
+@router.post("/erasures", status_code=HTTPStatus.ACCEPTED, **answering(ErasureJobResponse, 202))
 async def erase(wanted: Erasure, principal: Erasing, service: TheService, response: Response) -> dict[str, Any]:
     """Start to erase all data about a user: oneself, or for an operator any user of the tenant. The job can be fetched
     under its `erasure_id` for a day, finally with the receipt, which can be verified. A repeated request while it runs
@@ -157,7 +157,7 @@ async def erase(wanted: Erasure, principal: Erasing, service: TheService, respon
     return job.as_dict()
 
 
-@router.post("/memory-requests", **answering(CarriedOutAnswer, 200, 202))
+@router.post("/memory-requests", **answering(CarriedOutResponse, 200, 202))
 async def carry_out(
     wanted: MemoryRequested, principal: Using, service: TheService, response: Response
 ) -> dict[str, Any]:
@@ -179,7 +179,7 @@ async def carry_out(
     return fields | {"forgotten": list(done.forgotten), "memories": shown}
 
 
-@router.get("/erasures/{erasure_id}", **answering(ErasureJobAnswer))
+@router.get("/erasures/{erasure_id}", **answering(ErasureJobResponse))
 async def erasure(
     erasure_id: Annotated[str, Path(min_length=1, max_length=64)],
     principal: Erasing,
@@ -196,7 +196,7 @@ async def erasure(
     return (await service.erasures.ended(job, wait)).as_dict()
 
 
-@router.post("/erasures/verification", **answering(VerificationAnswer))
+@router.post("/erasures/verification", **answering(VerificationResponse))
 async def verify(receipt: dict[str, JsonValue], principal: Erasing, service: TheService) -> dict[str, Any]:
     """Count the remaining traces of the data that a receipt lists, by place: all zeros if the receipt is correct.
     Callers other than operators may verify their own receipts.

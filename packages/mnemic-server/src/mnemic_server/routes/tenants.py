@@ -16,9 +16,9 @@ from mnemic.errors import InvalidInput, MemoryNotFound
 from mnemic.maintain.tenants import tenant_data
 from mnemic.policy.limits import Quota
 from mnemic_server.access import AnyService, ServiceAdmin
-from mnemic_server.operations_response_bodies import TenantAnswer, TenantPageAnswer
+from mnemic_server.operations_response_bodies import TenantPageResponse, TenantResponse
 from mnemic_server.parsed_body_route import Parsed
-from mnemic_server.request_bodies import QuotasWanted, QuotaWanted, TenantWanted
+from mnemic_server.request_bodies import QuotaRequest, QuotasRequest, TenantRequest
 from mnemic_server.response_bodies import answering
 from mnemic_server.routes.operations import quotas_used
 
@@ -27,7 +27,7 @@ router = APIRouter(prefix="/v1/tenants", tags=["tenants"], route_class=Parsed)
 TenantName = Annotated[str, Path(min_length=1, max_length=128)]
 
 
-@router.get("", **answering(TenantPageAnswer))
+@router.get("", **answering(TenantPageResponse))
 async def tenants(
     _: ServiceAdmin,
     service: AnyService,
@@ -40,8 +40,8 @@ async def tenants(
     return {"tenants": [tenant_data(one) for one in page], "next": page[-1].tenant if len(found) > limit else None}
 
 
-@router.post("", status_code=HTTPStatus.CREATED, **answering(TenantAnswer, 201))
-async def create(wanted: TenantWanted, principal: ServiceAdmin, service: AnyService) -> dict[str, Any]:
+@router.post("", status_code=HTTPStatus.CREATED, **answering(TenantResponse, 201))
+async def create(wanted: TenantRequest, principal: ServiceAdmin, service: AnyService) -> dict[str, Any]:
     """Make a tenant. It has no key yet: `POST /v1/keys` with its name makes one."""
     made = await service.tenancy.tenants.create(
         wanted.tenant, by=principal.actor.user, label=wanted.label, quotas=_quotas(wanted.quotas)
@@ -50,9 +50,9 @@ async def create(wanted: TenantWanted, principal: ServiceAdmin, service: AnyServ
     return tenant_data(made)
 
 
-@router.put("/{tenant}/quotas", **answering(TenantAnswer))
+@router.put("/{tenant}/quotas", **answering(TenantResponse))
 async def limit_(
-    tenant: TenantName, wanted: QuotasWanted, principal: ServiceAdmin, service: AnyService
+    tenant: TenantName, wanted: QuotasRequest, principal: ServiceAdmin, service: AnyService
 ) -> dict[str, Any]:
     """Set the limits of a tenant, in place of the quotas of the settings. They apply everywhere within seconds."""
     limits = _quotas(wanted.quotas)
@@ -61,7 +61,7 @@ async def limit_(
     return tenant_data(limited)
 
 
-@router.post("/{tenant}/suspension", **answering(TenantAnswer))
+@router.post("/{tenant}/suspension", **answering(TenantResponse))
 async def suspend(tenant: TenantName, principal: ServiceAdmin, service: AnyService) -> dict[str, Any]:
     """Refuse every credential of a tenant from now on (`tenant_suspended`); its data stays."""
     if tenant == service.home:
@@ -71,7 +71,7 @@ async def suspend(tenant: TenantName, principal: ServiceAdmin, service: AnyServi
     return tenant_data(suspended)
 
 
-@router.delete("/{tenant}/suspension", **answering(TenantAnswer))
+@router.delete("/{tenant}/suspension", **answering(TenantResponse))
 async def resume(tenant: TenantName, principal: ServiceAdmin, service: AnyService) -> dict[str, Any]:
     """Let the credentials of a suspended tenant work again."""
     resumed = await service.tenancy.tenants.resume(tenant, by=principal.actor.user)
@@ -79,7 +79,7 @@ async def resume(tenant: TenantName, principal: ServiceAdmin, service: AnyServic
     return tenant_data(resumed)
 
 
-@router.get("/{tenant}", **answering(TenantAnswer))
+@router.get("/{tenant}", **answering(TenantResponse))
 async def tenant_(tenant: TenantName, _: ServiceAdmin, service: AnyService) -> dict[str, Any]:
     """One tenant, the limits that count for the whole of it, and how much of each is used."""
     known = await service.tenancy.tenants.find(tenant)
@@ -89,5 +89,5 @@ async def tenant_(tenant: TenantName, _: ServiceAdmin, service: AnyService) -> d
     return {**tenant_data(known), "usage": await quotas_used(engine, tenant)}
 
 
-def _quotas(wanted: Sequence[QuotaWanted] | None) -> list[Quota] | None:
+def _quotas(wanted: Sequence[QuotaRequest] | None) -> list[Quota] | None:
     return None if wanted is None else [one.quota() for one in wanted]

@@ -16,7 +16,7 @@ from mnemic.entrypoints.cli.file_import import Intake
 from mnemic.errors import InvalidInput
 from mnemic.types import Message
 from mnemic_server.access import Reading, TheService, Writing
-from mnemic_server.console_response_bodies import FormatsAnswer, UploadAnswer
+from mnemic_server.console_response_bodies import FormatsResponse, UploadResponse
 from mnemic_server.parsed_body_route import Parsed
 from mnemic_server.request_bodies import Name, Strict
 from mnemic_server.response_bodies import answering
@@ -42,13 +42,13 @@ class UploadPiece(Strict):
     me: Annotated[str, StringConstraints(min_length=1, max_length=200)] | None = None
 
 
-@router.get("/formats", **answering(FormatsAnswer))
+@router.get("/formats", **answering(FormatsResponse))
 async def known_formats(_: Reading) -> dict[str, Any]:
     """Return the names of the formats that this installation reads."""
     return {"formats": formats()}
 
 
-@router.post("", **answering(UploadAnswer))
+@router.post("", **answering(UploadResponse))
 async def take(piece: UploadPiece, actor: Writing, service: TheService) -> dict[str, Any]:
     """Import a piece of a file: messages are stored, and the user's statements in them captured. Repeating a piece
     changes nothing. `speakers` names the people in it if none is known to be the user: then nothing that they state is

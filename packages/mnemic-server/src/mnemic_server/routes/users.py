@@ -13,10 +13,10 @@ from mnemic.maintain.consent import subject_token
 from mnemic.types import Actor, Level, Status
 from mnemic.unit_of_work import Mutation, apply
 from mnemic_server.access import Operating, TheService
-from mnemic_server.operations_response_bodies import UsersAnswer
+from mnemic_server.operations_response_bodies import UsersResponse
 from mnemic_server.parsed_body_route import Parsed
 from mnemic_server.request_bodies import Name, Strict
-from mnemic_server.response_bodies import PageAnswer, answering
+from mnemic_server.response_bodies import PageResponse, answering
 
 router = APIRouter(prefix="/v1", tags=["operations"], route_class=Parsed)
 
@@ -35,7 +35,7 @@ class Opening(Strict):
     before: Name | None = None
 
 
-@router.get("/users", **answering(UsersAnswer))
+@router.get("/users", **answering(UsersResponse))
 async def users(
     principal: Operating,
     service: TheService,
@@ -56,7 +56,7 @@ async def users(
     return {"users": listed, "next": page[-1].memory_id if len(page) == READ_AT_ONCE else None}
 
 
-@router.post("/users/openings", **answering(PageAnswer))
+@router.post("/users/openings", **answering(PageResponse))
 async def open_user(wanted: Opening, principal: Operating, service: TheService) -> dict[str, Any]:
     """List the memories of a user of the tenant, newest first. The audit records the reader, the user and the reason
     before anything is shown.

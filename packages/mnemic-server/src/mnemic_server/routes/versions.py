@@ -10,15 +10,15 @@ from mnemic.entrypoints.wire import memory_dict, receipt_dict
 from mnemic_server.access import Correcting, Reading, Revealing, TheService
 from mnemic_server.credentials import Role
 from mnemic_server.evidence_filter import all_shown, shown
-from mnemic_server.operations_response_bodies import RevealedAnswer, UsesAnswer
+from mnemic_server.operations_response_bodies import RevealedResponse, UsesResponse
 from mnemic_server.parsed_body_route import Parsed
 from mnemic_server.request_bodies import MemoryId, Rollback
-from mnemic_server.response_bodies import LineageAnswer, ReceiptAnswer, UndoAnswer, answering
+from mnemic_server.response_bodies import LineageResponse, ReceiptResponse, UndoResponse, answering
 
 router = APIRouter(prefix="/v1/memories/{memory_id}", tags=["memories"], route_class=Parsed)
 
 
-@router.get("/lineage", **answering(LineageAnswer))
+@router.get("/lineage", **answering(LineageResponse))
 async def lineage(memory_id: MemoryId, actor: Reading, service: TheService) -> dict[str, Any]:
     """List the memories that a memory replaced (`earlier`, newest first), and those that replaced it since (`later`, in
     order).
@@ -32,7 +32,7 @@ async def lineage(memory_id: MemoryId, actor: Reading, service: TheService) -> d
     }
 
 
-@router.get("/uses", **answering(UsesAnswer))
+@router.get("/uses", **answering(UsesResponse))
 async def uses(
     memory_id: MemoryId,
     actor: Reading,
@@ -59,7 +59,7 @@ async def uses(
     return {"uses": uses_shown, "next": after}
 
 
-@router.post("/undo", **answering(UndoAnswer))
+@router.post("/undo", **answering(UndoResponse))
 async def undo(memory_id: MemoryId, actor: Correcting, service: TheService) -> dict[str, Any]:
     """Undo what a memory replaced: a merge, a new value under a key, an approval."""
     receipt = await service.engine.undo(memory_id, actor=actor)
@@ -71,13 +71,13 @@ async def undo(memory_id: MemoryId, actor: Correcting, service: TheService) -> d
     }
 
 
-@router.post("/rollback", **answering(ReceiptAnswer))
+@router.post("/rollback", **answering(ReceiptResponse))
 async def rollback(memory_id: MemoryId, wanted: Rollback, actor: Correcting, service: TheService) -> dict[str, Any]:
     """Restore an earlier version of a memory, as its next version."""
     return receipt_dict(await service.engine.rollback(memory_id, wanted.version, actor=actor))
 
 
-@router.post("/reveal", **answering(RevealedAnswer))
+@router.post("/reveal", **answering(RevealedResponse))
 async def reveal(memory_id: MemoryId, principal: Revealing, service: TheService) -> dict[str, Any]:
     """Return the values that a memory's markers replace, for the caller's roles that the policy's `reveal` names: in
     the whole tenant where `operator` is among these, else one's own. A memory out of reach is not found; each other

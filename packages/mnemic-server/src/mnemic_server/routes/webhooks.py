@@ -10,7 +10,7 @@ from fastapi import APIRouter, Path, Query
 from pydantic import Field, StringConstraints
 
 from mnemic_server.access import Operating, TheService, require_role
-from mnemic_server.console_response_bodies import NewWebhookAnswer, WebhookAnswer, WebhooksAnswer
+from mnemic_server.console_response_bodies import NewWebhookResponse, WebhookResponse, WebhooksResponse
 from mnemic_server.credentials import Role
 from mnemic_server.parsed_body_route import Parsed
 from mnemic_server.request_bodies import Strict
@@ -23,7 +23,7 @@ WebhookId = Annotated[str, Path(min_length=1, max_length=64)]
 Action = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z_]{0,63}$")]
 
 
-class WebhookWanted(Strict):
+class WebhookRequest(Strict):
     """New webhook: an address, and the actions that it receives; without `actions` all."""
 
     url: Annotated[str, StringConstraints(min_length=1, max_length=2000)]
@@ -32,7 +32,7 @@ class WebhookWanted(Strict):
     label: Annotated[str, StringConstraints(max_length=200)] = ""
 
 
-@router.get("", **answering(WebhooksAnswer))
+@router.get("", **answering(WebhooksResponse))
 async def webhooks(principal: Operating, service: TheService) -> dict[str, Any]:
     """Return the webhooks of the tenant, oldest first, without their secrets."""
     states = await service.webhooks.states()
@@ -43,8 +43,8 @@ async def webhooks(principal: Operating, service: TheService) -> dict[str, Any]:
     }
 
 
-@router.post("", status_code=HTTPStatus.CREATED, **answering(NewWebhookAnswer, 201))
-async def create(wanted: WebhookWanted, principal: Operating, service: TheService) -> dict[str, Any]:
+@router.post("", status_code=HTTPStatus.CREATED, **answering(NewWebhookResponse, 201))
+async def create(wanted: WebhookRequest, principal: Operating, service: TheService) -> dict[str, Any]:
     """Create a webhook, which receives every change from now on. Its secret is shown only now. A webhook that receives
     the memories themselves also requires the role `admin`, since it reads every user's memories.
     """
@@ -61,7 +61,7 @@ async def create(wanted: WebhookWanted, principal: Operating, service: TheServic
     return {**webhook_data(webhook, None), "secret": webhook.secret}
 
 
-@router.post("/{webhook_id}/rotation", **answering(NewWebhookAnswer))
+@router.post("/{webhook_id}/rotation", **answering(NewWebhookResponse))
 async def rotate(
     webhook_id: WebhookId,
     principal: Operating,
@@ -74,7 +74,7 @@ async def rotate(
     return {**webhook_data(webhook, await _state(service, webhook_id)), "secret": webhook.secret}
 
 
-@router.post("/{webhook_id}/activation", **answering(WebhookAnswer))
+@router.post("/{webhook_id}/activation", **answering(WebhookResponse))
 async def enable(webhook_id: WebhookId, principal: Operating, service: TheService) -> dict[str, Any]:
     """Deliver again to a webhook that was disabled after repeated failures, from where it was left."""
     webhook = await service.webhooks.enable(principal.tenant, webhook_id, by=principal.actor.user)

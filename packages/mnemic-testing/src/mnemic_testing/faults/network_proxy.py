@@ -1,4 +1,4 @@
-"""A way to a server that can be made bad while it is in use: late, silent, broken, in pieces, with wrong bytes.
+"""Fault-injecting proxy to a server: latency, black holes, resets, fragmentation, corruption, switched while in use.
 
     async with FaultProxy(("127.0.0.1", 6379)) as proxy:
         client = connect(*proxy.address)
@@ -36,8 +36,8 @@ class Fault(Protocol):
     """Fault that happens to bytes on their way."""
 
     async def carry(self, data: bytes, send: Send, *, answer: bool) -> None:
-        """Deliver `data` with `send`, or do not. `answer`: it comes from the server. Raising ConnectionError breaks the
-        connection on both sides. A new connection is announced by an empty request.
+        """Forward `data` with `send`, or drop it. `answer`: it comes from the server. Raising ConnectionError breaks
+        the connection on both sides. A new connection is announced by an empty request.
         """
 
 
@@ -85,8 +85,8 @@ class Slice:
 
 
 class Corrupt:
-    """A `share` of the bytes of every answer is wrong, at least one. Requests arrive as they were sent, for without a
-    checksum nobody could tell a changed request from another one.
+    """A `share` of the bytes of every answer is wrong, at least one. Requests arrive unchanged, because without a
+    checksum a corrupted request may look valid.
     """
 
     def __init__(self, share: float = 0.05, *, seed: int = 0) -> None:
@@ -104,7 +104,7 @@ class Corrupt:
 
 
 class CutAfter:
-    """Connections break once the server has answered `octets` more bytes, all of them together."""
+    """Connections break once the server has sent `octets` more bytes, counted across all connections."""
 
     def __init__(self, octets: int) -> None:
         self._left = octets

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from mnemic.ports import Changed, Following, RecordStore, Snapshot
+from mnemic.ports import Changed, ChangeFeed, RecordStore, Snapshot
 from mnemic.types import Kind, Level, Memory, Status, Where
 from mnemic.types.facets import MOST_FACETS, value_facet
 from mnemic.types.identity import new_id
@@ -269,7 +269,7 @@ class ReadingContract(Setting):
         seen, kept = 0, [memory(f"boat {number}", data={"at": number}) for number in range(4)]
 
         async def follow(moment: Snapshot) -> Changed | None:
-            return await moment.changed(scope(), seen) if isinstance(moment, Following) else None
+            return await moment.changed(scope(), seen) if isinstance(moment, ChangeFeed) else None
 
         async def changed_ids() -> set[str]:
             nonlocal seen

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mnemic_agents.steps.special import is_special, special_topics
+from mnemic_agents.steps.sensitive_statements import is_special, special_topics
 
 
 @pytest.mark.parametrize(

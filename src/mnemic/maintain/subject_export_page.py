@@ -8,7 +8,7 @@ import html
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any
 
-from mnemic.maintain.subject import Entries, Holdings
+from mnemic.maintain.subject_export import Entries, SubjectExport
 from mnemic.types import Status
 
 _STYLE = """
@@ -95,7 +95,7 @@ _SHOWN = (
 )
 
 
-async def page_chunks(holdings: Holdings) -> AsyncIterator[str]:
+async def page_chunks(holdings: SubjectExport) -> AsyncIterator[str]:
     """Yield the holdings as one page of HTML."""
     yield _head(holdings)
     for name, (title, meaning, statuses) in _GROUPS.items():
@@ -110,7 +110,7 @@ async def page_chunks(holdings: Holdings) -> AsyncIterator[str]:
     yield "</main>\n</html>\n"
 
 
-def _head(holdings: Holdings) -> str:
+def _head(holdings: SubjectExport) -> str:
     head = holdings.head()
     title = f"What is held about {html.escape(head['subject'])}"
     listed = [*((name, title) for name, (title, *_) in _GROUPS.items()), _TALKS[:2]]

@@ -1,4 +1,4 @@
-"""Pairs that `Reach` leaves out are let be by a judgement: a bound too tight would lose changes without a word."""
+"""Pairs that `ChangeBounds` excludes are changes for no judge: too tight a bound would lose changes silently."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from mnemic_eval.changes import examples
 from mnemic_eval.texts import statements
 from mnemic_language.compare.change import Change, judge
+from mnemic_language.compare.change_bounds import ChangeBounds
 from mnemic_language.compare.features import OUTGROWN_COSINE
-from mnemic_language.compare.reach import Reach
 from mnemic_language.compare.statement_frame import Frame
 
 CROWDS = (1, 2, 6, 7, 12, 32)
@@ -29,7 +29,7 @@ PARTS = (
 
 def lost(old: Frame, new: Frame, cosine: float, among: int) -> Change | None:
     """Return the change that is judged and out of reach."""
-    return None if Reach(new, among).within(old, cosine) else judge(old, new, cosine, among=among)
+    return None if ChangeBounds(new, among).within(old, cosine) else judge(old, new, cosine, among=among)
 
 
 @pytest.mark.parametrize("among", CROWDS)
@@ -54,7 +54,7 @@ def test_no_change_is_out_of_reach(old: str, new: str, cosine: float, among: int
 
 def test_what_is_certainly_none_changes_nothing_at_a_lower_cosine() -> None:
     said = [Frame(text) for text in islice(statements(7), 60)]
-    reaches = [(new, reach) for new in said if (reach := Reach(new, 32)).certainly_none(0.5)]
+    reaches = [(new, reach) for new in said if (reach := ChangeBounds(new, 32)).certainly_none(0.5)]
     assert reaches
     assert not [
         (old, new) for new, _ in reaches for old in said for cosine in (0.1, 0.5) if judge(old, new, cosine, among=32)
@@ -63,12 +63,12 @@ def test_what_is_certainly_none_changes_nothing_at_a_lower_cosine() -> None:
 
 def test_most_pairs_of_a_long_chat_are_out_of_reach() -> None:
     said = [Frame(text) for text in islice(statements(11), 80)]
-    within = sum(Reach(new, 32).within(old, 0.5) for new in said for old in said if old is not new)
+    within = sum(ChangeBounds(new, 32).within(old, 0.5) for new in said for old in said if old is not new)
     assert within < 0.2 * 80 * 79
 
 
 def test_what_takes_something_back_may_change_anything() -> None:
-    assert Reach(Frame("That was wrong, it's Ingrid."), 32).within(Frame("My sister is Nora."), 0.0)
+    assert ChangeBounds(Frame("That was wrong, it's Ingrid."), 32).within(Frame("My sister is Nora."), 0.0)
 
 
 @pytest.mark.parametrize(
@@ -85,4 +85,4 @@ def test_what_takes_something_back_may_change_anything() -> None:
 def test_what_a_rule_decides_is_within_at_a_cosine_that_decides_nothing(old: str, new: str) -> None:
     found = Frame(old), Frame(new), OUTGROWN_COSINE
     assert judge(*found, among=10_000) is not None
-    assert Reach(found[1], 10_000).within(found[0], OUTGROWN_COSINE)
+    assert ChangeBounds(found[1], 10_000).within(found[0], OUTGROWN_COSINE)

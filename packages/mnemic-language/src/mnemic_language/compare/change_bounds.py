@@ -1,8 +1,8 @@
 """Bounds of what a later statement can do to an earlier one, known before the two are compared.
 
-A write meets some thirty neighbours, and nearly all of them go on. What a judgement finds depends mostly on the later
-statement: its cues, its values, and how many it is compared with. `Reach` works these out once. A pair outside of it
-is one that `mnemic_language.compare.change.judge` lets be; of a pair inside of it nothing is said.
+A write is compared with some thirty neighbours and changes hardly any of them. The verdict depends mostly on the later
+statement: its cues, its values and the number of neighbours. `ChangeBounds` computes these once. For a pair outside the
+bounds, `mnemic_language.compare.change.judge` certainly finds no change; for a pair inside, it has to be asked.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _MARGIN = 1e-6
 """Addition, in log odds: sums of the same numbers in another order differ."""
 
 
-class Reach:
+class ChangeBounds:
     """Bounds of one later statement, which is compared with `among` earlier ones."""
 
     def __init__(self, new: Frame, among: int) -> None:

@@ -36,7 +36,7 @@ Entries = AsyncIterator[dict[str, Any]]
 
 
 @dataclass(slots=True, kw_only=True)
-class Holdings:
+class SubjectExport:
     """All data stored about the owner of the scope `own`. With a `vault`, sealed values are decrypted."""
 
     store: RecordStore
@@ -299,7 +299,7 @@ async def opened(
     vault: Vault | None = None,
     values: bool = False,
     quotas: tuple[Quota, ...] = (),
-) -> Holdings:
+) -> SubjectExport:
     """Return the data stored about the user `subject` of the actor's tenant. The audit log records the request before
     anything is shown. `values` decrypts sealed values, for the subject only.
 
@@ -312,7 +312,7 @@ async def opened(
     if values and vault is None:
         raise NotSupported("reveal", hint="nothing is sealed without a key file")
     secret = await store.secret(actor.tenant)
-    holdings = Holdings(
+    holdings = SubjectExport(
         store=store,
         own=own,
         token=token_of(secret, subject),
@@ -327,7 +327,7 @@ async def opened(
     return holdings
 
 
-async def json_chunks(holdings: Holdings) -> AsyncIterator[str]:
+async def json_chunks(holdings: SubjectExport) -> AsyncIterator[str]:
     """Yield the holdings as one JSON document, an entry a line; see docs/subject-export.md."""
     head = json.dumps(holdings.head(), indent=1)
     yield head.removesuffix("\n}")

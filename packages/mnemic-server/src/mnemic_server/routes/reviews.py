@@ -12,19 +12,19 @@ from mnemic.maintain.export import plain
 from mnemic.maintain.review import Waiting
 from mnemic.types import AuditEvent, to_json
 from mnemic_server.access import Deciding, Operating, Reviewing, TheService
-from mnemic_server.kind_request_bodies import ConsolidationWanted, ExpiryWanted
+from mnemic_server.kind_request_bodies import ConsolidationRequest, ExpiryRequest
 from mnemic_server.operations_response_bodies import (
-    AuditPageAnswer,
+    AuditPageResponse,
     AuditReportAnswer,
     ConsolidatedAnswer,
     ExpiryAnswer,
     HealthAnswer,
     MaintenanceAnswer,
-    ReviewPageAnswer,
+    ReviewPageResponse,
 )
 from mnemic_server.parsed_body_route import Parsed
 from mnemic_server.request_bodies import Approval, MemoryId
-from mnemic_server.response_bodies import ReceiptAnswer, answering
+from mnemic_server.response_bodies import ReceiptResponse, answering
 
 router = APIRouter(prefix="/v1", tags=["stewards"], route_class=Parsed)
 
@@ -33,7 +33,7 @@ _OWN = 100_000
 """Largest number of a person's waiting memories that is counted."""
 
 
-@router.get("/reviews", **answering(ReviewPageAnswer))
+@router.get("/reviews", **answering(ReviewPageResponse))
 async def reviews(
     desk: Reviewing,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
@@ -60,7 +60,7 @@ async def reviews(
     return {"reviews": [_waiting(one) for one in found], "next": last, "waiting": waiting}
 
 
-@router.post("/reviews/{memory_id}/approval", **answering(ReceiptAnswer))
+@router.post("/reviews/{memory_id}/approval", **answering(ReceiptResponse))
 async def approve(memory_id: MemoryId, desk: Deciding, verdict: Annotated[Approval, Body()]) -> dict[str, Any]:
     """Approve a waiting memory. Its proposer is refused, unless it is a statement about themself. Without the role
     `reviewer` it must be one of the caller's own memories.
@@ -76,13 +76,13 @@ async def approve(memory_id: MemoryId, desk: Deciding, verdict: Annotated[Approv
     return receipt_dict(receipt)
 
 
-@router.post("/reviews/{memory_id}/rejection", **answering(ReceiptAnswer))
+@router.post("/reviews/{memory_id}/rejection", **answering(ReceiptResponse))
 async def reject(memory_id: MemoryId, desk: Deciding) -> dict[str, Any]:
     """Turn a waiting memory down; without the role `reviewer`, one of the caller's own."""
     return receipt_dict(await desk.engine.reject(memory_id, actor=desk.actor, whole_tenant=desk.whole_tenant))
 
 
-@router.get("/audit", **answering(AuditPageAnswer))
+@router.get("/audit", **answering(AuditPageResponse))
 async def audit(
     principal: Operating,
     service: TheService,
@@ -119,7 +119,7 @@ async def maintain(
 
 
 @router.post("/expiry", **answering(ExpiryAnswer))
-async def expire(wanted: ExpiryWanted, principal: Operating, service: TheService) -> dict[str, Any]:
+async def expire(wanted: ExpiryRequest, principal: Operating, service: TheService) -> dict[str, Any]:
     """Mark the expired memories of the tenant, and purge those that were marked a grace period ago."""
     rules = None if wanted.rules is None else wanted.rules.rules()
     report = await service.engine.expire(actor=principal.actor, rules=rules, dry_run=wanted.dry_run)
@@ -132,7 +132,7 @@ async def consolidate(
     principal: Operating,
     service: TheService,
     dry_run: Annotated[bool, Query(description="Say what would be written, and write nothing.")] = False,
-    wanted: Annotated[ConsolidationWanted, Body()] = ConsolidationWanted(),  # noqa: B008 - it is never changed
+    wanted: Annotated[ConsolidationRequest, Body()] = ConsolidationRequest(),  # noqa: B008 - it is never changed
 ) -> dict[str, Any]:
     """Draw together what the tenant's users said: summaries, profiles, reflections. By rules, or where `rules` of the
     body say so by the model.

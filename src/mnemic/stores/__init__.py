@@ -1,2 +1,3 @@
 """One room per database; none knows another. They share `codec` (values to JSON) and
-`sync_transactions`."""
+`sync_transactions`.
+"""

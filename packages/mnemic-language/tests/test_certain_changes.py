@@ -6,7 +6,7 @@ import pytest
 
 from mnemic_language.compare.certain_changes import amending, named_products
 from mnemic_language.compare.change import judge
-from mnemic_language.compare.reach import Reach
+from mnemic_language.compare.change_bounds import ChangeBounds
 from mnemic_language.compare.statement_frame import Frame
 
 CHANGES = [
@@ -54,7 +54,7 @@ def test_a_certain_change_takes_the_place_of_the_earlier_statement(old: str, new
 @pytest.mark.parametrize(("old", "new"), CHANGES)
 def test_a_certain_change_is_within_reach_however_many_are_near(old: str, new: str, among: int) -> None:
     found = judge(Frame(old), Frame(new), 0.45, among=among)
-    reach = Reach(Frame(new), among)
+    reach = ChangeBounds(Frame(new), among)
     assert found is None or (reach.within(Frame(old), 0.45) and not reach.certainly_none(0.45))
 
 

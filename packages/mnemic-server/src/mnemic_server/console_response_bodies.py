@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from mnemic_server.openapi_descriptions import Answer
+from mnemic_server.openapi_descriptions import ResponseBody
 
 
-class WebhookResponse(Answer):
+class WebhookResponse(ResponseBody):
     """A webhook, and how its deliveries go."""
 
     webhook_id: str
@@ -22,7 +22,7 @@ class WebhookResponse(Answer):
     outcome: str | None
 
 
-class WebhooksResponse(Answer):
+class WebhooksResponse(ResponseBody):
     """The webhooks of the tenant."""
 
     webhooks: list[WebhookResponse]
@@ -34,20 +34,20 @@ class NewWebhookResponse(WebhookResponse):
     secret: str
 
 
-class FormatsResponse(Answer):
+class FormatsResponse(ResponseBody):
     """Formats of files that can be imported."""
 
     formats: list[str]
 
 
-class PlaceFailed(Answer):
+class PlaceFailed(ResponseBody):
     """A place of a file that could not be used."""
 
     place: str
     reason: str
 
 
-class UploadResponse(Answer):
+class UploadResponse(ResponseBody):
     """Result of one part of an imported file."""
 
     messages: int
@@ -63,7 +63,7 @@ class UploadResponse(Answer):
     speakers: list[str]
 
 
-class DayResponse(Answer):
+class DayResponse(ResponseBody):
     """Activity of one day (UTC)."""
 
     day: str
@@ -72,14 +72,14 @@ class DayResponse(Answer):
     used: int
 
 
-class ActivityResponse(Answer):
+class ActivityResponse(ResponseBody):
     """The last days, oldest first."""
 
     days: list[DayResponse]
     complete: bool
 
 
-class SettingResponse(Answer):
+class SettingResponse(ResponseBody):
     """A setting of the service."""
 
     name: str
@@ -88,7 +88,7 @@ class SettingResponse(Answer):
     meaning: str
 
 
-class SettingsResponse(Answer):
+class SettingsResponse(ResponseBody):
     """The settings in force."""
 
     settings: list[SettingResponse]

@@ -9,21 +9,21 @@ from pydantic import ConfigDict, JsonValue
 from mnemic.kinds.compaction import Compaction
 from mnemic.kinds.episodic import Lesson
 from mnemic.types import Message
-from mnemic_server.openapi_descriptions import Answer, shape_of
+from mnemic_server.openapi_descriptions import ResponseBody, shape_of
 from mnemic_server.response_bodies import MemoryResponse, ReceiptResponse
 
-LessonAnswer: Any = shape_of(Lesson)
-MessageAnswer: Any = shape_of(Message, "A message of the conversation in progress, as it is kept.")
-CompactionAnswer = shape_of(Compaction)
+LessonResponse: Any = shape_of(Lesson)
+MessageResponse: Any = shape_of(Message, "A message of the conversation in progress, as it is kept.")
+CompactionResponse = shape_of(Compaction)
 
 
-class MessagesResponse(Answer):
+class MessagesResponse(ResponseBody):
     """Messages of the conversation in progress."""
 
-    messages: list[MessageAnswer]
+    messages: list[MessageResponse]
 
 
-class KindHitResponse(Answer):
+class KindHitResponse(ResponseBody):
     """A hit of any kind; `memory` is null for a message of the conversation in progress."""
 
     kind: Literal["working", "short_term", "long_term", "persona", "episodic", "entity", "structured"]
@@ -33,26 +33,26 @@ class KindHitResponse(Answer):
     memory: MemoryResponse | None
 
 
-class RetrievedResponse(Answer):
+class RetrievedResponse(ResponseBody):
     """Findings across kinds; `errors` names what did not answer."""
 
     hits: list[KindHitResponse]
     errors: dict[str, str]
 
 
-class LessonsResponse(Answer):
+class LessonsResponse(ResponseBody):
     """Failures of earlier episodes, and what worked instead."""
 
-    lessons: list[LessonAnswer]
+    lessons: list[LessonResponse]
 
 
-class EndedResponse(Answer):
+class EndedResponse(ResponseBody):
     """Receipt of a relation that was ended; null if it was not known to be true."""
 
     receipt: ReceiptResponse | None
 
 
-class ExtractedResponse(Answer):
+class ExtractedResponse(ResponseBody):
     """Entities that a text named."""
 
     receipts: list[ReceiptResponse]
@@ -60,7 +60,7 @@ class ExtractedResponse(Answer):
     skipped: list[str]
 
 
-class ShapeResponse(Answer):
+class ShapeResponse(ResponseBody):
     """A shape of structured data."""
 
     name: str
@@ -71,19 +71,19 @@ class ShapeResponse(Answer):
     json_schema: dict[str, JsonValue] | None = None
 
 
-class ShapesResponse(Answer):
+class ShapesResponse(ResponseBody):
     """The shapes that are known."""
 
     shapes: list[ShapeResponse]
 
 
-class DataResponse(Answer):
+class DataResponse(ResponseBody):
     """Structured data found in a text, not stored."""
 
     data: list[dict[str, JsonValue]]
 
 
-class SubjectResponse(Answer):
+class SubjectResponse(ResponseBody):
     """All stored data about a user as one document; docs/subject-export.md names its sections."""
 
     model_config = ConfigDict(extra="allow")

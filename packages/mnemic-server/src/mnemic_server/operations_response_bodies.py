@@ -10,32 +10,32 @@ from mnemic.maintain.consolidate import Consolidated
 from mnemic.maintain.expiry_job import ExpiryReport
 from mnemic.maintain.health import Health
 from mnemic.maintain.reports import AuditReport, MaintenanceReport
-from mnemic_server.openapi_descriptions import Answer, shape_of
+from mnemic_server.openapi_descriptions import ResponseBody, shape_of
 from mnemic_server.response_bodies import MemoryResponse
 
-ConsolidatedAnswer = shape_of(Consolidated)
-HealthAnswer = shape_of(Health)
-MaintenanceAnswer = shape_of(MaintenanceReport)
-AuditReportAnswer = shape_of(AuditReport)
+ConsolidatedResponse = shape_of(Consolidated)
+HealthResponse = shape_of(Health)
+MaintenanceResponse = shape_of(MaintenanceReport)
+AuditReportResponse = shape_of(AuditReport)
 
 
-ExpiryAnswer = shape_of(ExpiryReport)
+ExpiryResponse = shape_of(ExpiryReport)
 
 
-class StatusResponse(Answer):
+class StatusResponse(ResponseBody):
     """State of the service."""
 
     status: Literal["ok", "failed"]
     reason: str | None = None
 
 
-class ConsentsResponse(Answer):
+class ConsentsResponse(ResponseBody):
     """Decisions of the user, by key."""
 
     consents: dict[str, bool]
 
 
-class ErasureResponse(Answer):
+class ErasureResponse(ResponseBody):
     """The receipt of an erasure, which can be verified."""
 
     format: str
@@ -53,7 +53,7 @@ class ErasureResponse(Answer):
     kept: list[str] | None
 
 
-class ErasureJobResponse(Answer):
+class ErasureJobResponse(ResponseBody):
     """An erasure on its way, or its receipt."""
 
     erasure_id: str
@@ -63,7 +63,7 @@ class ErasureJobResponse(Answer):
     erased: ErasureResponse | None
 
 
-class CarriedOutResponse(Answer):
+class CarriedOutResponse(ResponseBody):
     """Result of a request about memory: the forgotten memories, the erasure that was started, or the
     memories to show.
     """
@@ -73,7 +73,7 @@ class CarriedOutResponse(Answer):
     memories: list[MemoryResponse]
 
 
-class RevocationResponse(Answer):
+class RevocationResponse(ResponseBody):
     """Effects of a revoked consent."""
 
     key: str
@@ -81,14 +81,14 @@ class RevocationResponse(Answer):
     erasure: ErasureJobResponse | None
 
 
-class VerificationResponse(Answer):
+class VerificationResponse(ResponseBody):
     """Number of remaining traces of erased data, by place."""
 
     traces: dict[str, int]
     complete: bool
 
 
-class ProfileResponse(Answer):
+class ProfileResponse(ResponseBody):
     """Profile that an agent's makers gave it."""
 
     version: str | int
@@ -98,7 +98,7 @@ class ProfileResponse(Answer):
     constraints: list[str]
 
 
-class PersonaResponse(Answer):
+class PersonaResponse(ResponseBody):
     """Profile and traits of an agent."""
 
     agent: str
@@ -106,13 +106,13 @@ class PersonaResponse(Answer):
     traits: list[MemoryResponse]
 
 
-class TextResponse(Answer):
+class TextResponse(ResponseBody):
     """A block of text for a model's input."""
 
     text: str
 
 
-class UseResponse(Answer):
+class UseResponse(ResponseBody):
     """One thing that was done with a memory."""
 
     sequence: int
@@ -123,14 +123,14 @@ class UseResponse(Answer):
     mine: bool
 
 
-class UsesResponse(Answer):
+class UsesResponse(ResponseBody):
     """Uses of a memory, newest first."""
 
     uses: list[UseResponse]
     next: int | None
 
 
-class RevealedResponse(Answer):
+class RevealedResponse(ResponseBody):
     """The values that a memory's markers replace."""
 
     memory_id: str
@@ -139,7 +139,7 @@ class RevealedResponse(Answer):
     unknown: list[str]
 
 
-class WaitingResponse(Answer):
+class WaitingResponse(ResponseBody):
     """A memory that waits for review, and the memories that it contradicts."""
 
     memory: MemoryResponse
@@ -148,7 +148,7 @@ class WaitingResponse(Answer):
     proposer: str | None
 
 
-class ReviewPageResponse(Answer):
+class ReviewPageResponse(ResponseBody):
     """Memories that wait in the tenant, oldest first."""
 
     reviews: list[WaitingResponse]
@@ -156,7 +156,7 @@ class ReviewPageResponse(Answer):
     waiting: int
 
 
-class AuditLineResponse(Answer):
+class AuditLineResponse(ResponseBody):
     """Line of the audit. It contains no content."""
 
     sequence: int
@@ -172,14 +172,14 @@ class AuditLineResponse(Answer):
     hash: str
 
 
-class AuditPageResponse(Answer):
+class AuditPageResponse(ResponseBody):
     """Lines of the audit, in order."""
 
     events: list[AuditLineResponse]
     next: int | None
 
 
-class KindResponse(Answer):
+class KindResponse(ResponseBody):
     """One kind of memory, and how much of it the user has."""
 
     kind: str
@@ -192,13 +192,13 @@ class KindResponse(Answer):
     held: int | None
 
 
-class KindsResponse(Answer):
+class KindsResponse(ResponseBody):
     """The seven kinds."""
 
     kinds: list[KindResponse]
 
 
-class UsageResponse(Answer):
+class UsageResponse(ResponseBody):
     """Stored amount of one kind."""
 
     rows: int
@@ -206,7 +206,7 @@ class UsageResponse(Answer):
     recent: int
 
 
-class QuotaResponse(Answer):
+class QuotaResponse(ResponseBody):
     """A quota, and which part of each of its limits is used up."""
 
     per: Literal["tenant", "user"]
@@ -218,14 +218,14 @@ class QuotaResponse(Answer):
     used: dict[str, float] | None = None
 
 
-class QuotasResponse(Answer):
+class QuotasResponse(ResponseBody):
     """Quotas in force, and the stored amounts."""
 
     quotas: list[QuotaResponse]
     held: dict[str, UsageResponse]
 
 
-class OverviewResponse(Answer):
+class OverviewResponse(ResponseBody):
     """State of the installation: the stored amounts of the tenant, and the measurements of this process."""
 
     held: dict[str, UsageResponse]
@@ -235,7 +235,7 @@ class OverviewResponse(Answer):
     process: dict[str, JsonValue]
 
 
-class PolicyResponse(Answer):
+class PolicyResponse(ResponseBody):
     """A policy, as a policy file says it (docs/policy.md)."""
 
     keys: dict[str, JsonValue] | None
@@ -258,7 +258,7 @@ class PolicyResponse(Answer):
     entities: dict[str, JsonValue]
 
 
-class PolicyVersionResponse(Answer):
+class PolicyVersionResponse(ResponseBody):
     """One version of the policy: who put it in force and when. `policy` where one version is asked for."""
 
     version: int
@@ -269,13 +269,13 @@ class PolicyVersionResponse(Answer):
     policy: dict[str, JsonValue] | None = None
 
 
-class PolicyVersionsResponse(Answer):
+class PolicyVersionsResponse(ResponseBody):
     """The last versions of the policy, newest first."""
 
     versions: list[PolicyVersionResponse]
 
 
-class PolicyChangeResponse(Answer):
+class PolicyChangeResponse(ResponseBody):
     """A memory that another policy judges differently."""
 
     memory_id: str
@@ -284,7 +284,7 @@ class PolicyChangeResponse(Answer):
     then: str | None
 
 
-class PolicyTrialResponse(Answer):
+class PolicyTrialResponse(ResponseBody):
     """Verdicts of another policy on the tenant's memories."""
 
     looked_at: int
@@ -293,7 +293,7 @@ class PolicyTrialResponse(Answer):
     next: str | None
 
 
-class UserResponse(Answer):
+class UserResponse(ResponseBody):
     """A user who has memories."""
 
     user: str
@@ -301,14 +301,14 @@ class UserResponse(Answer):
     updated_at: str
 
 
-class UsersResponse(Answer):
+class UsersResponse(ResponseBody):
     """Users of the tenant, by name; `next` is the cursor of the next page."""
 
     users: list[UserResponse]
     next: str | None
 
 
-class TenantResponse(Answer):
+class TenantResponse(ResponseBody):
     """Settings of a tenant; `usage` where one tenant is asked for."""
 
     tenant: str
@@ -319,14 +319,14 @@ class TenantResponse(Answer):
     usage: QuotasResponse | None = None
 
 
-class TenantPageResponse(Answer):
+class TenantPageResponse(ResponseBody):
     """Tenants by name."""
 
     tenants: list[TenantResponse]
     next: str | None
 
 
-class KeyResponse(Answer):
+class KeyResponse(ResponseBody):
     """An API key without its secret; `api_key` is its text, shown once."""
 
     key_id: str
@@ -342,28 +342,28 @@ class KeyResponse(Answer):
     api_key: str | None = None
 
 
-class KeysResponse(Answer):
+class KeysResponse(ResponseBody):
     """The keys that the caller may manage."""
 
     keys: list[KeyResponse]
     next: str | None
 
 
-class NewSecretResponse(Answer):
+class NewSecretResponse(ResponseBody):
     """A new secret for a key."""
 
     key_id: str
     api_key: str
 
 
-class TokenResponse(Answer):
+class TokenResponse(ResponseBody):
     """A short-lived token for a user."""
 
     token: str
     expires_in: int
 
 
-class PrincipalResponse(Answer):
+class PrincipalResponse(ResponseBody):
     """Caller that a credential represents; `user` is null for an application."""
 
     tenant: str

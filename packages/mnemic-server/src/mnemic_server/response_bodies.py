@@ -10,10 +10,10 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field, JsonValue
 
-from mnemic_server.openapi_descriptions import Answer
+from mnemic_server.openapi_descriptions import ResponseBody
 
 
-class SourceResponse(Answer):
+class SourceResponse(ResponseBody):
     """Source of a memory."""
 
     origin: str
@@ -24,7 +24,7 @@ class SourceResponse(Answer):
     span: list[int] | None
 
 
-class MemoryResponse(Answer):
+class MemoryResponse(ResponseBody):
     """One memory in one version."""
 
     format: Literal["mnemic/1"]
@@ -53,7 +53,7 @@ class MemoryResponse(Answer):
     conflicts_with: list[str]
 
 
-class StepResponse(Answer):
+class StepResponse(ResponseBody):
     """Decision of one step of the write path."""
 
     name: str
@@ -61,7 +61,7 @@ class StepResponse(Answer):
     ms: float
 
 
-class ReceiptResponse(Answer):
+class ReceiptResponse(ResponseBody):
     """Outcome of one write."""
 
     outcome: Literal["created", "refreshed", "merged", "superseded", "pending_review", "blocked"]
@@ -80,20 +80,20 @@ class ReceiptResponse(Answer):
     steps: list[StepResponse]
 
 
-class ReceiptsResponse(Answer):
+class ReceiptsResponse(ResponseBody):
     """One receipt for each, in order."""
 
     receipts: list[ReceiptResponse]
 
 
-class RankResponse(Answer):
+class RankResponse(ResponseBody):
     """Rank of a hit in one list."""
 
     position: int
     score: float
 
 
-class HitResponse(Answer):
+class HitResponse(ResponseBody):
     """A memory that was found, and why it is here. `relevance`: how likely it is about the query, 0 to 1."""
 
     score: float
@@ -105,7 +105,7 @@ class HitResponse(Answer):
     memory: MemoryResponse
 
 
-class SearchResponse(Answer):
+class SearchResponse(ResponseBody):
     """Results of a search; `errors` names the lists that failed."""
 
     query: str
@@ -117,14 +117,14 @@ class SearchResponse(Answer):
     plan: dict[str, JsonValue]
 
 
-class NamedVersion(Answer):
+class NamedVersion(ResponseBody):
     """A memory in one version, by name."""
 
     memory_id: str
     version: int
 
 
-class ContextResponse(Answer):
+class ContextResponse(ResponseBody):
     """A block of memories for a model's input. `abstained`: probably nothing about the query is known."""
 
     text: str
@@ -136,13 +136,13 @@ class ContextResponse(Answer):
     digest: str | None
 
 
-class CountResponse(Answer):
+class CountResponse(ResponseBody):
     """Number of active memories."""
 
     count: int
 
 
-class ForgottenResponse(Answer):
+class ForgottenResponse(ResponseBody):
     """Memories that were forgotten by a filter."""
 
     memory_ids: list[str]
@@ -151,26 +151,26 @@ class ForgottenResponse(Answer):
     dry_run: bool
 
 
-class PageResponse(Answer):
+class PageResponse(ResponseBody):
     """A page of memories; `next` is the cursor of the next page."""
 
     memories: list[MemoryResponse]
     next: str | None
 
 
-class MemoriesResponse(Answer):
+class MemoriesResponse(ResponseBody):
     """Memories."""
 
     memories: list[MemoryResponse]
 
 
-class HistoryResponse(Answer):
+class HistoryResponse(ResponseBody):
     """All versions of a memory, oldest first."""
 
     versions: list[MemoryResponse]
 
 
-class LineageResponse(Answer):
+class LineageResponse(ResponseBody):
     """Memories that a memory replaced, newest first, and those that replaced it, in order."""
 
     memory: MemoryResponse
@@ -179,7 +179,7 @@ class LineageResponse(Answer):
     complete: bool
 
 
-class UndoResponse(Answer):
+class UndoResponse(ResponseBody):
     """Result of taking back the replacement of a memory."""
 
     memory_id: str
@@ -188,7 +188,7 @@ class UndoResponse(Answer):
     restored: list[str]
 
 
-class UsedResponse(Answer):
+class UsedResponse(ResponseBody):
     """Results for the memories of a run, by their ids."""
 
     retrieved: list[str]
@@ -199,7 +199,7 @@ class UsedResponse(Answer):
     refuted: list[str]
 
 
-class MemoryRequestResponse(Answer):
+class MemoryRequestResponse(ResponseBody):
     """Something the message asks of memory. Nothing of it is done."""
 
     kind: Literal["forget", "forget_all", "wrong", "show"]
@@ -207,7 +207,7 @@ class MemoryRequestResponse(Answer):
     memory_ids: list[str]
 
 
-class BlockedResponse(Answer):
+class BlockedResponse(ResponseBody):
     """A proposal that the execution boundary did not let through."""
 
     key: str | None
@@ -215,7 +215,7 @@ class BlockedResponse(Answer):
     level: str
 
 
-class ReportResponse(Answer):
+class ReportResponse(ResponseBody):
     """Complete record of a turn, for an audit of its answer."""
 
     run_id: str
@@ -243,13 +243,13 @@ class ReportResponse(Answer):
     blocked: list[BlockedResponse] = Field(default_factory=list)
 
 
-class ReportsResponse(Answer):
+class ReportsResponse(ResponseBody):
     """One report for each of the user's own messages, null for the others, in order."""
 
     reports: list[ReportResponse | None]
 
 
-class EpisodeStepResponse(Answer):
+class EpisodeStepResponse(ResponseBody):
     """One step of an episode."""
 
     action: str
@@ -257,7 +257,7 @@ class EpisodeStepResponse(Answer):
     ok: bool | None
 
 
-class EpisodeResponse(Answer):
+class EpisodeResponse(ResponseBody):
     """An episode with the feedback that came since."""
 
     memory_id: str
@@ -269,14 +269,14 @@ class EpisodeResponse(Answer):
     score: float | None
 
 
-class EpisodePageResponse(Answer):
+class EpisodePageResponse(ResponseBody):
     """A page of episodes, newest first."""
 
     episodes: list[EpisodeResponse]
     next: str | None = None
 
 
-class RelationResponse(Answer):
+class RelationResponse(ResponseBody):
     """Relation between two things, and the memory that says so."""
 
     source: str
@@ -287,7 +287,7 @@ class RelationResponse(Answer):
     memory_id: str
 
 
-class NodeResponse(Answer):
+class NodeResponse(ResponseBody):
     """A named thing."""
 
     node: str
@@ -305,32 +305,32 @@ class NeighbourResponse(NodeResponse):
     path: list[RelationResponse]
 
 
-class EntitiesResponse(Answer):
+class EntitiesResponse(ResponseBody):
     """People and things that the user has spoken of."""
 
     entities: list[NodeResponse]
 
 
-class NeighboursResponse(Answer):
+class NeighboursResponse(ResponseBody):
     """Things near a name, nearest first."""
 
     neighbours: list[NeighbourResponse]
 
 
-class ViewedGraphResponse(Answer):
+class ViewedGraphResponse(ResponseBody):
     """Graph around a name, and the names that it can be drawn around."""
 
     neighbours: list[NeighbourResponse]
     entities: list[NodeResponse]
 
 
-class PathResponse(Answer):
+class PathResponse(ResponseBody):
     """Shortest path; null if there is none."""
 
     path: list[RelationResponse] | None
 
 
-class ImportResponse(Answer):
+class ImportResponse(ResponseBody):
     """State of an import."""
 
     import_id: str
@@ -362,7 +362,7 @@ class RunMemoriesResponse(RunResponse):
     memories: list[MemoryResponse]
 
 
-class RunPageResponse(Answer):
+class RunPageResponse(ResponseBody):
     """The latest runs, newest first."""
 
     runs: list[RunResponse]

@@ -16,7 +16,7 @@ from mnemic.types import Actor, Kind, Origin, to_json
 from mnemic_server.access import Reading, TheService, Writing
 from mnemic_server.evidence_filter import shown
 from mnemic_server.kind_request_bodies import CompactionRequest, RetrieveRequest, SessionMessage, TextOfUser
-from mnemic_server.kind_response_bodies import CompactionAnswer, MessageAnswer, MessagesResponse, RetrievedResponse
+from mnemic_server.kind_response_bodies import CompactionResponse, MessageResponse, MessagesResponse, RetrievedResponse
 from mnemic_server.operations_response_bodies import TextResponse
 from mnemic_server.parsed_body_route import Parsed
 from mnemic_server.response_bodies import answering
@@ -28,7 +28,7 @@ def _view(service: TheService, actor: Actor) -> ShortTermMemory[Awaited]:
     return ShortTermMemory(service.engine, actor, awaited())
 
 
-@router.post("/session/messages", **answering(MessageAnswer))
+@router.post("/session/messages", **answering(MessageResponse))
 async def append(wanted: SessionMessage, actor: Writing, service: TheService) -> dict[str, Any]:
     """Add a message to the conversation in progress: that of the token, or the caller's own of the name in the header
     `Mnemic-Session`. The answer has it as it is kept.
@@ -49,7 +49,7 @@ async def tail(
     return {"messages": [to_json(one) for one in await _view(service, actor).tail(limit)]}
 
 
-@router.post("/session/compaction", **answering(CompactionAnswer))
+@router.post("/session/compaction", **answering(CompactionResponse))
 async def compact(wanted: CompactionRequest, actor: Writing, service: TheService) -> dict[str, Any]:
     """Fold the oldest messages into one summary where all of them cost more than `max_tokens`; the newest `keep` stay
     as they are.

@@ -15,11 +15,11 @@ from mnemic_server.access import Deciding, Operating, Reviewing, TheService
 from mnemic_server.kind_request_bodies import ConsolidationRequest, ExpiryRequest
 from mnemic_server.operations_response_bodies import (
     AuditPageResponse,
-    AuditReportAnswer,
-    ConsolidatedAnswer,
-    ExpiryAnswer,
-    HealthAnswer,
-    MaintenanceAnswer,
+    AuditReportResponse,
+    ConsolidatedResponse,
+    ExpiryResponse,
+    HealthResponse,
+    MaintenanceResponse,
     ReviewPageResponse,
 )
 from mnemic_server.parsed_body_route import Parsed
@@ -99,14 +99,14 @@ async def audit(
     }
 
 
-@router.get("/audit/verification", **answering(AuditReportAnswer))
+@router.get("/audit/verification", **answering(AuditReportResponse))
 async def verify_audit(principal: Operating, service: TheService) -> dict[str, Any]:
     """Check every line of the tenant's audit against the one before, and those that are signed."""
     report: dict[str, Any] = to_json(await service.engine.verify_audit(actor=principal.actor))
     return report
 
 
-@router.post("/maintenance", **answering(MaintenanceAnswer))
+@router.post("/maintenance", **answering(MaintenanceResponse))
 async def maintain(
     principal: Operating,
     service: TheService,
@@ -118,7 +118,7 @@ async def maintain(
     return report
 
 
-@router.post("/expiry", **answering(ExpiryAnswer))
+@router.post("/expiry", **answering(ExpiryResponse))
 async def expire(wanted: ExpiryRequest, principal: Operating, service: TheService) -> dict[str, Any]:
     """Mark the expired memories of the tenant, and purge those that were marked a grace period ago."""
     rules = None if wanted.rules is None else wanted.rules.rules()
@@ -127,7 +127,7 @@ async def expire(wanted: ExpiryRequest, principal: Operating, service: TheServic
     return fields
 
 
-@router.post("/consolidations", **answering(ConsolidatedAnswer))
+@router.post("/consolidations", **answering(ConsolidatedResponse))
 async def consolidate(
     principal: Operating,
     service: TheService,
@@ -143,7 +143,7 @@ async def consolidate(
     return done
 
 
-@router.get("/doctor", **answering(HealthAnswer))
+@router.get("/doctor", **answering(HealthResponse))
 async def doctor(
     principal: Operating, service: TheService, limit: Annotated[int, Query(ge=1, le=10_000)] = 2000
 ) -> dict[str, Any]:

@@ -27,6 +27,9 @@ CATCH_UP = 256
 """Changes that a reader takes in on its way; more are loaded in the background."""
 
 _INDEXING = load("indexing")
+_ALL = 2**63 - 1
+"""No limit: a router may take a missing one for a mistake (PgDog: `missing parameter`)."""
+
 _PAGE = 1000
 _LOADS = 2
 """Scopes that are loaded at the same time."""
@@ -84,7 +87,7 @@ class Indexes:
 
     async def _catch_up(self, session: Session, tenant: str, place: Place, index: ScopeIndex) -> None:
         seen = index.seen
-        rows = await session.fetch(_INDEXING["entries"], tenant, place.scope_id, seen + 1, 0, None)
+        rows = await session.fetch(_INDEXING["entries"], tenant, place.scope_id, seen + 1, 0, _ALL)
         entries = await self._entries(session, tenant, rows)
         kept = None
         # Removed rows cannot be read any more, so the numbers that remain are listed.

@@ -107,6 +107,21 @@ def latest_first(
     return sorted(changed, key=lambda entry: (entry[2] == STANDING, entry[1]), reverse=True), found
 
 
+def later_relevances(relevances: Mapping[str, float], passed: Mapping[str, str]) -> Mapping[str, float]:
+    """Return the relevances (0 to 1) where the latest of several statements has the highest of theirs, and those that
+    it outdates keep no more than it had: what is no longer so does not answer the question, its successor does.
+    """
+    raised: dict[str, float] = {}
+    lowered: dict[str, float] = {}
+    for earlier, last in passed.items():
+        while last in passed:
+            last = passed[last]
+        if earlier in relevances and last in relevances:
+            raised[last] = max(raised.get(last, relevances[last]), relevances[earlier])
+            lowered[earlier] = min(relevances[earlier], relevances[last])
+    return {**relevances, **raised, **lowered}
+
+
 def _compared(memory: Memory) -> bool:
     if memory.kind not in _KINDS or memory.vector is None:
         return False

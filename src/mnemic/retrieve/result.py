@@ -17,7 +17,7 @@ from mnemic.retrieve.effective_query import plan_of
 from mnemic.retrieve.explanation import why
 from mnemic.retrieve.fusion import either, ranks_of
 from mnemic.retrieve.importance import IMPORTANCE, importance_ranks
-from mnemic.retrieve.later_statements import COMPARED, GENERATIONS, latest_first
+from mnemic.retrieve.later_statements import COMPARED, GENERATIONS, later_relevances, latest_first
 from mnemic.retrieve.named_memories import Naming
 from mnemic.retrieve.past_questions import asks_past, believed_then
 from mnemic.retrieve.search_state import Lists, Search
@@ -59,7 +59,7 @@ async def result_of(
     request, where = search.request, search.where
     biased = await find_biased(moment, where, request.bias, search.errors)
     beside = await _beside(search, ranked.scores, moment, scored)
-    kept = {one: score for one, score in ranked.scores.items() if _enough(one, score, ranked, request.min_score)}
+    kept = dict(ranked.scores)
     if request.named:
         named = await _named(search, {*kept, *biased, *beside}, moment)
         kept = {one: score for one, score in kept.items() if one in named}
@@ -69,12 +69,10 @@ async def result_of(
     rest = spread(rest, ranked.signals, per_session)
     # Only the best are compared with each other: the cost grows with their square.
     known = await _best(search, ranked, rest[:COMPARED], moment)
-    # A question about the past wants the state of that time, so a later statement must not move in front.
-    if asks_past(search.question):
-        rest, passed = believed_then(rest, known), NOTHING_PASSED
-    else:
-        closed = await _closed(search, known, moment)
-        rest, passed = latest_first(rest, known, closed, search.question.space)
+    rest, passed = await _latest(search, rest, known, moment)
+    ranked = replace(ranked, relevances=later_relevances(ranked.relevances, passed))
+    if request.min_score > 0:  # only now: the later of two statements is as relevant as the one that it outdates
+        rest = [entry for entry in rest if entry[0] in biased or _enough(entry[0], ranked, request.min_score)]
     # Cut last: duplicates and outdated hits must not take places from others.
     rest = once(rest, known)[: request.top_k]
     order = [*((memory_id, score, STANDING) for memory_id, score in beside.items()), *rest]
@@ -82,6 +80,16 @@ async def result_of(
     plan = plan_of(search, ranked.lists)
     where = replace(where, memory_ids=None)  # as it was asked: a filter on data is in the plan
     return SearchResult(hits=hits, errors=dict(search.errors), where=where, query=search.question.text, plan=plan)
+
+
+async def _latest(
+    search: Search, entries: Sequence[Entry], known: Mapping[str, Memory], moment: Snapshot
+) -> tuple[list[Entry], Mapping[str, str]]:
+    """Return the entries with outdated ones after those that outdate them, and which outdates which."""
+    # A question about the past wants the state of that time, so a later statement must not move in front.
+    if asks_past(search.question):
+        return believed_then(entries, known), NOTHING_PASSED
+    return latest_first(entries, known, await _closed(search, known, moment), search.question.space)
 
 
 async def _best(search: Search, ranked: Ranked, entries: Sequence[Entry], moment: Snapshot) -> Mapping[str, Memory]:
@@ -108,9 +116,9 @@ async def _closed(search: Search, known: Mapping[str, Memory], moment: Snapshot)
     return found
 
 
-def _enough(memory_id: str, score: float, ranked: Ranked, least: float) -> bool:
+def _enough(memory_id: str, ranked: Ranked, least: float) -> bool:
     """Return True if a memory is relevant enough; its score decides if its relevance cannot be judged."""
-    return ranked.relevances.get(memory_id, score) >= least
+    return ranked.relevances.get(memory_id, ranked.scores.get(memory_id, 0.0)) >= least
 
 
 async def _hits(

@@ -11,7 +11,7 @@ import pytest
 from mnemic.inject.entry import Entry
 from mnemic.providers.minilm import MiniLmEmbedder
 from mnemic.retrieve.bias import RELEVANCE, STANDING
-from mnemic.retrieve.later_statements import LONGEST, LONGEST_REQUEST, latest_first, outdated
+from mnemic.retrieve.later_statements import LONGEST, LONGEST_REQUEST, later_relevances, latest_first, outdated
 from mnemic.types import Actor, Hit, Kind, Memory, Source, Trust
 from mnemic_testing.record_store.fixtures import START, memory
 
@@ -40,6 +40,15 @@ async def test_the_later_one_takes_its_place(told: Sequence[Memory]) -> None:
     entries = [(second, 0.5, RELEVANCE), (first, 0.5, RELEVANCE)]
     moved, _ = latest_first(entries, {one.memory_id: one for one in told})
     assert [entry[0] for entry in moved] == [second, first]
+
+
+def test_the_latest_is_as_relevant_as_what_it_outdates() -> None:
+    relevances = {"oslo": 0.72, "bergen": 0.08, "flute": 0.3}
+    assert later_relevances(relevances, {"oslo": "bergen"}) == {"oslo": 0.08, "bergen": 0.72, "flute": 0.3}
+    assert later_relevances(relevances, {"bergen": "oslo"}) == relevances
+    chain = {"oslo": "bergen", "bergen": "flute"}
+    assert later_relevances(relevances, chain) == {"oslo": 0.3, "bergen": 0.08, "flute": 0.72}
+    assert later_relevances({}, chain) == {}
 
 
 async def test_what_stands_stays(told: Sequence[Memory]) -> None:

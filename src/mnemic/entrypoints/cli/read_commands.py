@@ -151,5 +151,6 @@ def history_(given: Given, /, named: str, **times: Any) -> None:
         given.show({name: [memory_dict(memory) for memory in fields] for name, fields in shown.items()}, str)
         return
     for memory in (*earlier, *versions, *later):
-        validity = f"valid {day(memory.valid_from)} to {day(memory.valid_to)}" if memory.valid_to else ""
+        start = f"from {day(memory.valid_from)} " if memory.valid_from else ""
+        validity = f"valid {start}until {day(memory.valid_to)}" if memory.valid_to else ""
         say(f"{memory.version:>3}  {day(memory.updated_at)}  {memory.status:<14}  {label(memory)}  {validity}".rstrip())

@@ -20,11 +20,8 @@ from mnemic.types.cosines import read
 from mnemic_language.compare.certain_changes import amending, amends
 from mnemic_language.compare.change import frame_of, framed, judge
 from mnemic_language.compare.features import takes_back
-from mnemic_language.compare.same_matter import changed_by_remark
-from mnemic_language.sentences.classify.world import world
 from mnemic_language.sentences.clauses import sentences
 from mnemic_language.sentences.social_remarks import is_company
-from mnemic_language.sentences.world_talk import NOTE, speaks_of_self
 
 DOUBTFUL = frozenset({NOT_UNDERSTOOD, NOT_DURABLE, OPINION, TRANSIENT, THIRD_PARTY})
 """Reasons for leaving something out that the memory which it changes may outweigh."""
@@ -38,8 +35,6 @@ MOST = 6
 LONGEST = 400
 SHORTEST_WORDS, SHORTEST_STEMS = 3, 2
 """Words of a sentence, or of its words those of content ("Rex died"), from which it may change something."""
-LIKELY_WORLD = 0.5
-"""Probability of talk about the world from which a sentence without a word for its speaker implies no change."""
 CORRECTION_WORDS = 20
 """Words of a message that does nothing but correct the one before it."""
 
@@ -63,7 +58,7 @@ async def with_changes(
         changed = [
             (text, span)
             for (text, span), vector in zip(doubtful, vectors, strict=True)
-            if not _of_the_world(text) and await _changes(gateway, actor, text, vector)
+            if await _changes(gateway, actor, text, vector)
         ]
     # Best effort: the message itself is still captured.
     except (EmbedderFailed, SpaceMismatch):
@@ -127,13 +122,6 @@ def _whole_corrections(text: str, start: int, end: int) -> list[tuple[int, int]]
     return found
 
 
-def _of_the_world(text: str) -> bool:
-    """Return True if a sentence without a word for its speaker likely tells of the world."""
-    if speaks_of_self(text) or len(text.split()) < NOTE:
-        return False
-    return world().shares([text])[0] >= LIKELY_WORLD
-
-
 async def _changes(gateway: MemoryGateway, actor: Actor, text: str, vector: bytes) -> bool:
     searcher = gateway.searcher
     where = Where(
@@ -144,13 +132,10 @@ async def _changes(gateway: MemoryGateway, actor: Actor, text: str, vector: byte
     near = await searcher.store.nearest(where, vector, limit=CROWD, space=space)
     known = await searcher.store.get_many([one.memory_id for one in near[:NEAR]], scopes=where.scopes)
     new = framed(text)
-    own = [
-        (frame_of(known[one.memory_id]), read(space, one.score))
+    return any(
+        judge(frame_of(known[one.memory_id]), new, read(space, one.score), among=len(near)) is not None
         for one in near[:NEAR]
         if one.memory_id in known and known[one.memory_id].author in (None, actor.user)
-    ]
-    return any(
-        changed_by_remark(old, new) and judge(old, new, cosine, among=len(near)) is not None for old, cosine in own
     )
 
 

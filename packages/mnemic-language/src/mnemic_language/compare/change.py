@@ -89,10 +89,7 @@ def judge(old: Frame, new: Frame, cosine: float, *, among: int = 1, opposed: boo
         return Change(_how(new), 1.0)
     if revalued(old, new, cosine) or outgrown(old, new, cosine):
         return Change(_how(new), 1.0)
-    agreed = old.feeling[0] != "" and old.feeling[0] == new.feeling[0]
-    opposed = (opposed and not agreed and not at_other_times(old, new)) or (
-        cosine >= UNTURNED_COSINE and _corrects(old, new)
-    )
+    opposed = (opposed and not at_other_times(old, new)) or (cosine >= UNTURNED_COSINE and _corrects(old, new))
     # The model decides everything else; `mnemic_eval.changes` trains it on these features.
     probability = likelihood(old, new, cosine, opposed=opposed)
     if opposed and probability and old.stems == new.stems:

@@ -72,8 +72,7 @@ class Session:
             raise two_tenants() if self._routed else StoreUnavailable("router", hint="the transaction did not begin")
         lock = None if self._begin in (_READ, _ALONE) else _MIGRATING
         try:
-            begin = _READ_ONLY if self._begin == _READ else "BEGIN"
-            for command in self._route.begun(begin, tenant):
+            for command in self._route.begun(_READ_ONLY if self._begin == _READ else "BEGIN", tenant):
                 await self.execute(command)
             self.begun = True
             await self._route.settle(self, lock=lock, milliseconds=self._limit())
@@ -93,7 +92,7 @@ class Session:
         try:
             rows: list[Any] = await self._connection.fetch(statement, *values)
         except DRIVER_ERRORS as error:
-            # A lost race is kept: it decides that the whole transaction is run again, whatever failed after it.
+            # A lost race decides that the whole transaction is run again, whatever failed after it.
             if self.failure is None or not lost_race(self.failure):
                 self.failure = error
             settled = self._route is None or self._routed is not None

@@ -42,7 +42,7 @@ _TRANSPORTS = re.compile(
 )
 """Names what or whom the speaker takes to another place."""
 _OWN_HOUSEHOLD = frozenset({"family", "household", "life", "home", "stuff", "things", "familie", "famille", "familia"})
-"""What the speaker moves together with."""
+"""Words for people and things that move with the speaker."""
 _LIMITED = re.compile(
     r"\b(?:only|just) (?:for )?(?:this|today|tonight|tomorrow)\b|\bfor (?:the|these) (?:next|coming) (?:\w+ )?"
     r"(?:days?|nights?|weeks?|months?|weekend)\b|\bfor (?:the time being|this (?:week|month|weekend|trip|time))\b"

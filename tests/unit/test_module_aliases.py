@@ -43,7 +43,7 @@ assert [str(one.message) for one in noticed] == ["{old} has become {new}{of}"]
         ("mnemic.stores.postgres", "mnemic_postgres", "mnemic-postgres", "store", "PostgresStore"),
         ("mnemic.stores.redis", "mnemic_redis", "mnemic-redis", "connection", "RedisLink"),
         ("mnemic.steps", "mnemic_agents.steps", "mnemic-agents", "state", "TurnRules"),
-        ("mnemic.handlers", "mnemic.dispatch.handlers", "mnemic", "add", "Adding"),
+        ("mnemic.handlers", "mnemic.dispatch.handlers", "mnemic", "add", "AddHandler"),
         ("mnemic.extract.travel", "mnemic_travel", "mnemic-travel", "reservation_reader", "reservations"),
     ],
 )

@@ -7,6 +7,7 @@ from datetime import UTC, date, datetime
 import pytest
 
 from mnemic.extract.relative_times import times_in
+from mnemic_language.questions.named_dates import named_date
 from mnemic_language.text.time_words import in_english
 from mnemic_language.text.times import period_of, periods_in
 
@@ -104,3 +105,28 @@ def test_a_day_of_the_week_is_the_last_one_where_the_clause_is_in_the_past(text:
 @pytest.mark.parametrize("text", ["Kleiner Tippfehler gestern: sie heißt Mari.", "A typo yesterday: her name is Mari."])
 def test_the_day_of_a_slip_of_the_pen_is_not_that_of_the_fact(text: str) -> None:
     assert times_in(text, datetime(2026, 11, 4, 9, tzinfo=UTC)) == (None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("said", "read"),
+    [
+        ("il y a quinze ans", "15 years ago"),
+        ("hace quince meses", "15 months ago"),
+        ("quindici giorni fa", "a fortnight ago"),
+    ],
+)
+def test_fifteen_of_any_unit_is_read(said: str, read: str) -> None:
+    assert in_english(said) == read
+
+
+@pytest.mark.parametrize(
+    "text", [said for same in SAME for said in same] + ["the sprıng of 2020", "what is on tonight?"]
+)
+@pytest.mark.parametrize("spelt", [{"i": "ı"}, {"s": "ſ"}, {"i": "İ", "I": "İ"}], ids=["dotless", "long", "dotted"])
+def test_a_letter_that_a_pattern_takes_for_another_is_looked_up_as_that(text: str, spelt: dict[str, str]) -> None:
+    looked_like = text.translate(str.maketrans(spelt))
+    assert list(periods_in(looked_like, TODAY)) == list(periods_in(text, TODAY))
+    assert times_in(looked_like, datetime(2026, 11, 4, 12, tzinfo=UTC)) == times_in(
+        text, datetime(2026, 11, 4, 12, tzinfo=UTC)
+    )
+    assert named_date(looked_like) == named_date(text)

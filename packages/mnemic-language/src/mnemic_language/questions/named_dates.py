@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 
 from mnemic_language.text.months import named_month
+from mnemic_language.text.pattern import plain_letters
 
 MONTHS = (
     "january", "february", "march", "april", "may", "june",
@@ -61,6 +62,7 @@ class NamedDate:
 
 def named_date(query: str) -> NamedDate | None:
     """Return the first month (with its day and year) or year that `query` names; "may" in lower case is the verb."""
+    query = plain_letters(query)
     month = next((found for found in _MONTH.finditer(query) if found.group(1) != "may"), None)
     year = _YEAR.search(query)
     if month is None:

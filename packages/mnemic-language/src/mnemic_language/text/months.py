@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from mnemic_language.text.pattern import Pattern
+from mnemic_language.text.pattern import Pattern, plain_letters
 
 _NAMES = (
     "januar jänner janvier enero gennaio janeiro januari",
@@ -35,7 +35,7 @@ _MONTH = Pattern(
 
 def named_month(text: str) -> tuple[int, int | None] | None:
     """Return the number of the first month that `text` names in one of these languages, and the day before it."""
-    found = _MONTH.search(text)
+    found = _MONTH.search(plain_letters(text))
     if found is None:
         return None
     name = found["name"] or found["dated"]

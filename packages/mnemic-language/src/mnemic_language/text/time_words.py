@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 
 from mnemic_language.text.english import MONTHS
 from mnemic_language.text.months import MONTH_NUMBERS
-from mnemic_language.text.pattern import Pattern
+from mnemic_language.text.pattern import Pattern, plain_letters
 
 _UNITS = {
     "minute": "minuten minuto minutos minuti minuut",
@@ -36,6 +36,7 @@ _NUMBERS = {
     "eleven": "elf onze once undici",
     "twelve": "zwölf douze doce dodici doze twaalf",
     "fourteen": "vierzehn quatorze catorce quattordici veertien",
+    "15": "quinze quince quindici",
     "few": "einigen quelques unos unas algunos algunas alcuni alcune alguns algumas enkele",
     "couple": "paar",
 }
@@ -98,9 +99,9 @@ def _number(word: str) -> str:
 def _ago(found: re.Match[str]) -> str:
     number, unit = next((found[i], found[i + 1]) for i in range(1, 13, 2) if found[i])
     name = _UNIT_OF[unit.lower()]
-    if name == "day" and number.lower() in ("15", "quinze", "quince", "quindici"):
-        return "a fortnight ago"
     counted = _number(number)
+    if name == "day" and counted == "15":
+        return "a fortnight ago"
     return f"{'a ' if counted in ('few', 'couple') else ''}{counted} {name}s ago"
 
 
@@ -120,9 +121,8 @@ def _pattern(text: str) -> Pattern:
     return Pattern(rf"(?<![\w'])(?:{text})(?!\w)".replace(" ", r"\s+"), re.IGNORECASE)
 
 
-_FIFTEEN = r"(\d{1,3}|quinze|quince|quindici|" + _any(_NUMBER_OF)[3:]
 _AGO = "|".join(
-    part.replace("N", _N if "jaar" in part else rf"(?:ein |een |um |un )?{_FIFTEEN}(?: de)?").replace("U", _U)
+    part.replace("N", _N).replace("U", _U)
     for part in (
         "vor N U",
         "il y a N U",
@@ -188,7 +188,7 @@ _MAY_TELL = Pattern(
 
 def in_english(text: str) -> str:
     """Return `text` with its times in one of these languages put into English, and all else as it is."""
-    text = text.replace("’", "'")
+    text = plain_letters(text).replace("’", "'")
     if _MAY_TELL.search(text) is None:
         return text
     if _FRENCH.search(text) and not _HERE.search(text):

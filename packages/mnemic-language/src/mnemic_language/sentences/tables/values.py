@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from mnemic_language.compare.vocabulary import plain, product_names
 from mnemic_language.sentences.tables import lower, tidy
+from mnemic_language.text.pattern import plain_letters
 
 
 def _table(**forms: str) -> Mapping[str, str]:
@@ -100,7 +101,7 @@ ZONE = (
 
 def zone(value: str) -> str:
     """Return a time zone in its usual spelling: `Europe/Madrid`, `UTC+2`, `CET`, `PT`."""
-    text = tidy(value)
+    text = tidy(plain_letters(value))
     if "/" in text:
         return "/".join(
             "_".join(part[:1].upper() + part[1:].lower() for part in piece.split("_")) for piece in text.split("/")

@@ -433,3 +433,13 @@ async def test_watchers_hear_of_every_verb_that_gives_a_receipt(engine: MemoryEn
     await engine.forget(added.memory_id, actor=ANA)
 
     assert heard == ["created", "created", "invalid_memory_candidates:value", "revised", "rolled_back", "created"]
+
+
+@pytest.mark.parametrize("least", [-0.1, 1.5, float("nan"), True, "0.5"])
+async def test_a_least_relevance_outside_its_range_is_refused_and_no_empty_result(
+    engine: MemoryEngine, least: float
+) -> None:
+    with pytest.raises(InvalidInput, match="invalid_input:min_score"):
+        await engine.search("lamp", actor=ANA, min_score=least)
+    with pytest.raises(InvalidInput, match="invalid_input:min_score"):
+        await engine.run(actor=ANA, goal="Which lamp did I buy?", min_score=least)

@@ -35,7 +35,7 @@ from mnemic.types import (
     WriteReceipt,
 )
 from mnemic.types.catalog import kind_of
-from mnemic.types.values import aware
+from mnemic.types.values import aware, checked_share
 from mnemic.write.limiter import Limiter
 from mnemic.write.pipeline import MemoryWritePipeline, WriteRules, vault_of
 from mnemic.write.redact import Redactor
@@ -351,7 +351,7 @@ class MemoryEngine(AdministrationVerbs):
             goal=goal,
             context=context or {},
             idempotency_key=idempotency_key,
-            min_score=min_score,
+            min_score=checked_share(min_score, "min_score"),
             asked_at=None if asked_at is None else aware(asked_at, "asked_at"),
         )
         from mnemic.engine.run_record import recorded

@@ -21,7 +21,7 @@ from mnemic.reason_codes import (
 )
 from mnemic.types import Actor, Blocked, Candidate, Level
 from mnemic.types.catalog import CATALOG
-from mnemic.types.values import canonical_key
+from mnemic.types.values import canonical_key, checked_share
 
 if TYPE_CHECKING:
     from mnemic.types import Intent
@@ -123,7 +123,9 @@ def admit_intent(intent: Intent, grant: Grant, actor: Actor) -> Intent:
     owner for, in alphabetical order.
 
     Raises ScopeDenied (`scope_denied:<scope>`) naming the first level that is not granted; the hint names all of them.
+    Raises InvalidInput (`min_score`): an impossible minimum would find nothing, as if nothing were known.
     """
+    checked_share(intent.min_score, "min_score")
     reached = grant.reached_by(actor) or grant.levels  # of no level that is reached, the one without an owner is named
     wanted = frozenset(reached if intent.levels is None else intent.levels)
     denied = sorted(wanted - grant.levels)

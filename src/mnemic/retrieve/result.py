@@ -59,7 +59,7 @@ async def result_of(
     request, where = search.request, search.where
     biased = await find_biased(moment, where, request.bias, search.errors)
     beside = await _beside(search, ranked.scores, moment, scored)
-    kept = dict(ranked.scores)
+    kept = ranked.scores
     if request.named:
         named = await _named(search, {*kept, *biased, *beside}, moment)
         kept = {one: score for one, score in kept.items() if one in named}
@@ -70,9 +70,10 @@ async def result_of(
     # Only the best are compared with each other: the cost grows with their square.
     known = await _best(search, ranked, rest[:COMPARED], moment)
     rest, passed = await _latest(search, rest, known, moment)
-    ranked = replace(ranked, relevances=later_relevances(ranked.relevances, passed))
     if request.min_score > 0:  # only now: the later of two statements is as relevant as the one that it outdates
-        rest = [entry for entry in rest if entry[0] in biased or _enough(entry[0], ranked, request.min_score)]
+        reached = later_relevances({**ranked.scores, **ranked.relevances}, passed)
+        rest = [entry for entry in rest if entry[0] in biased or reached.get(entry[0], 0.0) >= request.min_score]
+    ranked = replace(ranked, relevances=later_relevances(ranked.relevances, passed))
     # Cut last: duplicates and outdated hits must not take places from others.
     rest = once(rest, known)[: request.top_k]
     order = [*((memory_id, score, STANDING) for memory_id, score in beside.items()), *rest]
@@ -114,11 +115,6 @@ async def _closed(search: Search, known: Mapping[str, Memory], moment: Snapshot)
         found |= read
         later = list(read.values())
     return found
-
-
-def _enough(memory_id: str, ranked: Ranked, least: float) -> bool:
-    """Return True if a memory is relevant enough; its score decides if its relevance cannot be judged."""
-    return ranked.relevances.get(memory_id, ranked.scores.get(memory_id, 0.0)) >= least
 
 
 async def _hits(

@@ -58,6 +58,13 @@ def aware(moment: datetime, name: str) -> datetime:
         raise InvalidInput(name, hint="a time in the years 1 to 9999, in UTC") from None
 
 
+def checked_share(number: float, name: str) -> float:
+    """Return `number`; refuse what is not a number from 0 to 1 (`invalid_input:<name>`)."""
+    if isinstance(number, bool) or not isinstance(number, int | float) or not 0 <= number <= 1:
+        raise InvalidInput(name, hint="a number from 0 to 1")
+    return number
+
+
 class FrozenDict(dict[str, Any]):
     """A deeply immutable dict of JSON data: it can be compared, hashed, copied, pickled and dumped as JSON."""
 

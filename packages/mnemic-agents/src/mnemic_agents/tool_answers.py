@@ -30,8 +30,6 @@ async def shown_for(
     memories from untrusted channels: each is labelled. It is logged; raises StoreFailed where it cannot be, and
     InvalidInput for a `min_score` that is not from 0 to 1 or an `asked_at` without a zone.
     """
-    if not 0 <= min_score <= 1:
-        raise InvalidInput("min_score", hint="0 to 1")
     intent = Intent(query=query, top_k=limit, where=checked_filter(where), min_score=min_score)
     asked = None if asked_at is None else aware(asked_at, "asked_at")
     request = RecallRequest(intent=intent, max_untrusted=None, asked_at=asked)

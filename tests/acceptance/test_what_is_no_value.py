@@ -1,4 +1,4 @@
-"""What is said in the form of a change of home, and is none: the product one moves to, the place of a few weeks."""
+"""Sentences in the form of a change of home that are none: the product one moves to, the place of a few weeks."""
 
 from __future__ import annotations
 

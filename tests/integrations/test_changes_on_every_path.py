@@ -178,7 +178,7 @@ def shown(memory: Memory) -> str:
 
 
 async def check(engine: MemoryEngine) -> None:
-    """What holds after `SAID`, whichever way it was told."""
+    """State after `SAID`, whichever way it was told."""
     everything = [one for one in await engine.list(actor=ANA, limit=100) if one.kind is Kind.LONG_TERM]
     live = [shown(one) for one in everything]
     for question, now, before in CHANGES:

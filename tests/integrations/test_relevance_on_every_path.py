@@ -43,7 +43,7 @@ ANSWER = "My sister Hana lives in Sapporo."
 UNKNOWN = "Explain quantum chromodynamics."
 
 Seen = dict[str, tuple[float | None, str]]
-"""What was shown: the relevance and the reason of each memory."""
+"""Memories that were shown, each with its relevance and the reason."""
 Ask = Callable[[str, float], Awaitable[Seen]]
 
 

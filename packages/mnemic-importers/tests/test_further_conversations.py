@@ -330,7 +330,7 @@ def test_edges_of_the_real_client_of_zep() -> None:
 
 
 def test_memories_of_the_real_tools_of_langmem() -> None:
-    """What the tools of langmem 0.0.30 wrote for two users: 65 created, ten corrected, three deleted."""
+    """Items that the tools of langmem 0.0.30 wrote for two users: 65 created, ten corrected, three deleted."""
     items = read(GOLDEN / "langmem-0.0.30.jsonl")
     told = [json.loads(line) for line in (GOLDEN / "langmem-0.0.30.jsonl").read_text(encoding="utf-8").splitlines()]
     found = {one.memory_id: one for one in memories(items)}

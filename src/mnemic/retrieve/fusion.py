@@ -18,14 +18,10 @@ SHARES = frozenset({"graph"})
 """Lists whose scores are shares already, 0 to 1: the best of such a list may be worth little."""
 
 
-def normalised(entries: Sequence[Scored], *, from_zero: bool) -> Sequence[float]:
-    """Scores mapped so that the best is 1: from zero for scores that mean something at zero (BM25), else from the
-    list's own lowest (cosines, times). Equal scores map to 1.
+def normalised(scores: Sequence[float], *, from_zero: bool) -> Sequence[float]:
+    """Return the scores mapped so that the best is 1: from zero for scores that mean something at zero (BM25), else
+    from the list's own lowest (cosines, times). Equal scores map to 1.
     """
-    return _shares([entry.score for entry in entries], from_zero=from_zero)
-
-
-def _shares(scores: Sequence[float], *, from_zero: bool) -> Sequence[float]:
     if not scores:
         return []
     low, high = (0.0 if from_zero else min(scores)), max(scores)
@@ -65,7 +61,7 @@ def fuse(lists: Mapping[str, Sequence[Scored]], weights: Weights, *, words: int 
         weight, (ids, scores) = weights.of(name), zip(*entries, strict=True)
         if name == "keyword" and full:
             weight *= min(1.0, max(scores) / full)
-        shares = scores if name in SHARES else _shares(scores, from_zero=name in FROM_ZERO)
+        shares = scores if name in SHARES else normalised(scores, from_zero=name in FROM_ZERO)
         for memory_id, share in zip(ids, shares, strict=True):
             fused[memory_id] = fused.get(memory_id, 0.0) + weight * share
     return fused

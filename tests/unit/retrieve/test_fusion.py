@@ -17,10 +17,10 @@ def entries(*pairs: tuple[str, float]) -> list[Scored]:
 
 
 def test_scores_are_mapped_from_zero_or_from_the_lowest() -> None:
-    given_scores = entries(("a", 12.0), ("b", 7.0), ("c", 2.0))
+    given_scores = [12.0, 7.0, 2.0]
     assert normalised(given_scores, from_zero=False) == [1.0, 0.5, 0.0]
     assert normalised(given_scores, from_zero=True) == [1.0, 7 / 12, 2 / 12]
-    assert normalised(entries(("a", 3.0), ("b", 3.0)), from_zero=False) == [1.0, 1.0]
+    assert normalised([3.0, 3.0], from_zero=False) == [1.0, 1.0]
     assert normalised([], from_zero=True) == []
 
 

@@ -221,19 +221,21 @@ def own_machine(settings: Settings, user: str) -> Principal:
     return Principal(tenant=settings.tenant, user=user, roles=frozenset(Role), key_id="own-machine")
 
 
-async def require_safe(settings: Settings, service: ServiceSettings, *, opened: bool) -> None:
-    """Refuse to be reached by others without authentication. Raises InvalidConfig (`service_host`,
-    `service_keys`): open to others, or reachable by others before there is any key or provider.
+async def require_safe(settings: Settings, service: ServiceSettings, *, opened: bool) -> bool:
+    """Refuse to be reached by others without authentication; return True if somebody can sign in, or nobody has to.
+    Raises InvalidConfig (`service_host`, `service_keys`): open to others, or reachable by others before there is any
+    key or provider.
     """
-    if is_loopback(service.host):
-        return
-    if opened:
+    alone = is_loopback(service.host)
+    if opened and not alone:
         raise InvalidConfig("service_host", hint="without authentication the service listens at 127.0.0.1 only")
-    if not await can_sign_in(settings, service):
+    enters = opened or await _can_sign_in(settings, service)
+    if not enters and not alone:
         raise InvalidConfig("service_keys", hint="make a key first: mnemic apikeys create --role admin")
+    return enters
 
 
-async def can_sign_in(settings: Settings, service: ServiceSettings) -> bool:
+async def _can_sign_in(settings: Settings, service: ServiceSettings) -> bool:
     """Return True if there is a provider or at least one API key."""
     if service.jwks is not None:
         return True

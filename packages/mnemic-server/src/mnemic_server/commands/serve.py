@@ -34,15 +34,15 @@ def serve_(given: Given, /, host: str | None, port: int | None, *, opened: bool)
     import asyncio
 
     try:
-        from mnemic_server.server import ServiceSettings, can_sign_in, own_machine, require_safe, serve
+        from mnemic_server.server import ServiceSettings, own_machine, require_safe, serve
     except ModuleNotFoundError as missing:
         raise InvalidConfig("serve", hint="pip install 'mnemic[server]'") from missing
 
     settings = given.settings()
     service = ServiceSettings.load(host=host, port=port)
-    asyncio.run(require_safe(settings, service, opened=opened))
+    enters = asyncio.run(require_safe(settings, service, opened=opened))
     user = login_name() if given.user is None else given.user
-    if not opened and not asyncio.run(can_sign_in(settings, service)):
+    if not enters:
         roles = "--role reader --role writer --role subject"
         note(f"nobody can sign in yet: mnemic apikeys create {roles} --for-user {user}")
     serve(settings, service, open_to=own_machine(settings, user) if opened else None)

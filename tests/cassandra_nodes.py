@@ -103,6 +103,8 @@ class Network:
     def join(self, number: int) -> tuple[str, ...]:
         """Make the namespace of a node; the command that runs another one in it."""
         name, outer, inner = self._names(number)
+        if number <= self._count:  # of a node that was taken away; its link goes with it
+            self._run("netns", "del", name)
         self._run("netns", "add", name)
         self._count = max(self._count, number)
         self._run("link", "add", outer, "type", "veth", "peer", "name", inner)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from cassandra import OperationTimedOut
 
+from mnemic.errors import StoreUnavailable
 from mnemic.ports import Transaction
 from mnemic.types import AuditEvent, Memory
 from mnemic_cassandra import CassandraStore, journal
@@ -374,4 +375,91 @@ async def test_a_line_that_an_answer_lacks_for_a_moment_does_not_break_the_audit
     monkeypatch.setattr(journal, "pause", at_once)
     lines, broken, _ = await store.broken_audit("acme")
     assert (lines, broken) == ((3, None) if lacking == 2 else (2, 2)), "a line that is gone for good breaks the chain"
+    await store.close()
+
+
+@pytest.mark.parametrize("away", [False, True])
+async def test_lines_after_a_gap_wait_until_every_replica_was_asked(
+    new_store: Callable[[], CassandraStore], monkeypatch: pytest.MonkeyPatch, away: bool
+) -> None:
+    store = new_store()
+    await store.open(EMBEDDER.space)
+    for name in ("first", "second", "third"):
+        await store.transact(lambda transaction, name=name: transaction.append_audit(noted("ada", name)))
+    partitions = store._database.partitions
+    scan, ask, lacking = partitions.scan, store._database.link.ask, [True]
+
+    async def without_the_second(home: Any, name: str, *values: Any, reverse: bool) -> list[Any]:
+        rows = await scan(home, name, *values, reverse=reverse)
+        return [rows[0], *rows[2:]] if name == "journal" and lacking[0] else rows
+
+    async def asked(name: str, values: Any, **how: Any) -> Any:
+        if how.get("of_all"):
+            lacking[0] = away
+            if away:
+                raise StoreUnavailable("cassandra")
+        return await ask(name, values, **how)
+
+    async def at_once(*_: float) -> None:
+        return None
+
+    monkeypatch.setattr(partitions, "scan", without_the_second)
+    monkeypatch.setattr(store._database.link, "ask", asked)
+    monkeypatch.setattr(journal, "pause", at_once)
+    assert [line.memory_id for line in await store.audit("acme")] == (
+        ["first"] if away else ["first", "second", "third"]
+    )
+    lacking[0] = away = False
+    assert [line.memory_id for line in await store.audit("acme")] == ["first", "second", "third"]
+    assert (await store.broken_audit("acme"))[:2] == (3, None)
+    await store.close()
+
+
+async def test_a_line_of_the_audit_that_an_answer_lacks_breaks_no_chain(
+    new_store: Callable[[], CassandraStore], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = new_store()
+    await store.open(EMBEDDER.space)
+    for name in ("ada", "bob", "eve"):
+        await store.transact(lambda transaction, name=name: transaction.append_audit(noted(name)))
+    assert len(await store.audit("acme")) == 3
+    partitions, lacking = store._database.partitions, [True]
+    scan, repair = partitions.scan, partitions.repair
+
+    async def without_the_second(home: Any, name: str, *values: Any, reverse: bool) -> list[Any]:
+        rows = await scan(home, name, *values, reverse=reverse)
+        return [rows[0], *rows[2:]] if name == "audit" and lacking[0] else rows
+
+    async def repaired(home: Any, name: str) -> bool:
+        lacking[0] = False
+        return await repair(home, name)
+
+    monkeypatch.setattr(partitions, "scan", without_the_second)
+    monkeypatch.setattr(partitions, "repair", repaired)
+    assert (await store.broken_audit("acme"))[:2] == (3, None)
+    await store.close()
+
+
+async def test_a_change_whose_last_step_was_refused_is_kept_until_it_is_made(
+    new_store: Callable[[], CassandraStore], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While nodes join or leave, a condition may be judged by replicas that lack the row which meets it."""
+    store = new_store()
+    await store.open(EMBEDDER.space)
+    link = store._database.link
+    change, refused = link.change, []
+
+    async def refuses(statements: Any, *, settled: Any) -> bool:
+        if statements[0][0] == "finish" and not refused:
+            refused.append(statements[0][1])
+            return False
+        return await change(statements, settled=settled)
+
+    monkeypatch.setattr(link, "change", refuses)
+    ada, bob = memory("tea", scope=scope("ada")), memory("tea", scope=scope("bob"))
+    await store.transact(both(ada, bob))
+    assert refused
+    assert [await store.count(everything(each.scope)) for each in (ada, bob)] == [1, 1]
+    assert (await store.broken_audit("acme"))[:2] == (2, None)
+    await store._database.partitions.sweep(age=0.0)
     await store.close()

@@ -168,8 +168,11 @@ class Commits:
                 committed = not await self._give_up(change, held)
         if committed:
             # After the decision the order does not matter: whoever meets a held partition completes it.
-            await asyncio.gather(*(self._partitions.make(home, change, each) for home, each in redo.items()))
-            await self._partitions.forget(change)
+            made = await asyncio.gather(*(self._partitions.make(home, change, each) for home, each in redo.items()))
+            # A refused last step proves nothing while nodes join or leave. A change that still holds a partition is
+            # kept for whoever meets it there: without its decision, its rows would be let go of and lost.
+            if all(made):
+                await self._partitions.forget(change)
         return committed
 
     async def _hold(self, home: Partition, change: str, version: int | None) -> bool:

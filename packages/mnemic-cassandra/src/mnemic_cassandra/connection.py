@@ -187,12 +187,16 @@ class Link:
     async def _is_known(self, name: str) -> bool:
         return bool(await self.ask("known", (name,), serial=True))
 
-    async def ask(self, name: str, values: Sequence[Any], *, serial: bool = False) -> Found:
-        """Return what a statement finds. With `serial` what was under way is settled first."""
+    async def ask(self, name: str, values: Sequence[Any], *, serial: bool = False, of_all: bool = False) -> Found:
+        """Return what a statement finds. With `serial` what was under way is settled first; with `of_all` every replica
+        answers, and gets what it lacks.
+        """
         bound = self._bound(name, values)
         bound.is_idempotent = True
         if serial:
             bound.consistency_level = self._serial
+        if of_all:
+            bound.consistency_level = ConsistencyLevel.ALL
         return await self._tried(lambda: self._answer(bound))
 
     async def of_each_node(self, texts: Sequence[str]) -> list[list[Found]]:

@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Sequence
 from functools import partial
+from itertools import takewhile
 from typing import NamedTuple
 
 from mnemic.ports.row_store import Row, RowChange, RowReads, RowStore
@@ -25,7 +26,7 @@ from mnemic.types import AuditEvent, OutboxEntry
 from mnemic.types.scope import scope_named
 from mnemic_cassandra.connection import pause
 from mnemic_cassandra.partitions import Partitions
-from mnemic_cassandra.routing import AUDIT_END, COLLECTED, JOURNAL, LANE, Partition
+from mnemic_cassandra.routing import AUDIT_END, COLLECTED, JOURNAL, LANE, NAMES, Partition
 
 _AT_ONCE = 16
 """Partitions that are collected in one transaction."""
@@ -62,7 +63,15 @@ class _Waiting(NamedTuple):
     @property
     def whole(self) -> bool:
         """Check that no line is missing."""
-        return all(line.number == number for number, line in enumerate(self.lines, self.collected + 1))
+        return len(self.before_gap.lines) == len(self.lines)
+
+    @property
+    def before_gap(self) -> _Waiting:
+        """The same with the lines before the first that is missing; some may have been collected already."""
+        known = [line for line in self.lines if line.number <= self.collected]
+        numbered = enumerate(self.lines[len(known) :], self.collected + 1)
+        present = takewhile(lambda one: one[0] == one[1].number, numbered)
+        return self._replace(lines=[*known, *(line for _, line in present)])
 
 
 _Place = tuple[int, str]
@@ -111,7 +120,7 @@ async def collect(store: RowStore, partitions: Partitions, tenant: str | None, s
     for homes in _groups(notes):
         left = set(homes)
         for _ in range(_ROUNDS):
-            waiting = await asyncio.gather(*(_looked(store, home) for home in sorted(left)))
+            waiting = await asyncio.gather(*(_looked(store, partitions, home) for home in sorted(left)))
             await store.transact(partial(_appended, waiting=waiting, sign=sign))
             empty = await asyncio.gather(*(store.transact(partial(_emptied, waiting=each)) for each in waiting))
             for each, nothing_left in zip(waiting, empty, strict=True):
@@ -133,9 +142,10 @@ def _groups(notes: dict[Partition, list[str]]) -> list[tuple[Partition, ...]]:
     ]
 
 
-async def _looked(store: RowStore, home: Partition) -> _Waiting:
-    """Return the first lines of a journal. One that has a gap is read again: what is appended to the audit with a gap
-    stays broken there.
+async def _looked(store: RowStore, partitions: Partitions, home: Partition) -> _Waiting:
+    """Return the first lines of a journal. One that has a gap is read again, at last from every replica: what is
+    appended to the audit with a gap stays broken there, and the missing lines would never follow. Where a replica is
+    away, only the lines before the gap are returned, and the rest waits.
     """
     waiting = await store.read(partial(_waiting, home=home))
     for tried in range(_LOOKS - 1):
@@ -143,7 +153,11 @@ async def _looked(store: RowStore, home: Partition) -> _Waiting:
             break
         await pause(0.1 * 2**tried, 0.2 * 2**tried)
         waiting = await store.read(partial(_waiting, home=home))
-    return waiting
+    if waiting.whole:
+        return waiting
+    if not await partitions.repair(home, NAMES[JOURNAL]):
+        return waiting.before_gap
+    return await store.read(partial(_waiting, home=home))
 
 
 async def _waiting(rows: RowReads, home: Partition) -> _Waiting:

@@ -8,6 +8,7 @@ import zlib
 from collections.abc import Sequence
 from typing import Any
 
+from mnemic.errors import StoreBusy, StoreUnavailable
 from mnemic_cassandra.connection import Link, pause
 from mnemic_cassandra.encoding import packed, unpacked
 from mnemic_cassandra.routing import Partition
@@ -71,6 +72,14 @@ class Partitions:
         """Return the same of a range of keys."""
         values = (*self.key(home), name, first, end, limit)
         return await self.link.ask("scan_back" if reverse else "scan", values)
+
+    async def repair(self, home: Partition, name: str) -> bool:
+        """Read the rows of a table from every replica, which gives each what it lacks; False where one is away."""
+        try:
+            await self.link.ask("whole", (*self.key(home), name), of_all=True)
+        except (StoreBusy, StoreUnavailable):
+            return False
+        return True
 
     async def tenants(self) -> list[str]:
         """Return all tenants."""
@@ -152,16 +161,22 @@ class Partitions:
 
         return await self.link.change([("decide", (state, change))], settled=settled)
 
-    async def make(self, home: Partition, change: str, redo: bytes) -> None:
-        """Write what a committed change writes in one partition, and let go of it."""
+    async def make(self, home: Partition, change: str, redo: bytes) -> bool:
+        """Write what a committed change writes in one partition, and let go of it. Return True if the change does not
+        hold it any more, whoever has brought it to its end there.
+        """
         version, writers, *flat = unpacked(redo)
         written: list[Written] = list(zip(flat[::3], flat[1::3], flat[2::3], strict=True))
         *parts, last = in_batches(written)
         key = self.key(home)
         for part in parts:
             if not await self.link.change([("held", (change, *key, change)), *self.rows(home, part)], settled=None):
-                return  # somebody else has brought it to its end
-        await self.link.change([("finish", (version, writers, *key, change)), *self.rows(home, last)], settled=None)
+                return await self._is_free(home, change)
+        finish = [("finish", (version, writers, *key, change)), *self.rows(home, last)]
+        return await self.link.change(finish, settled=None) or await self._is_free(home, change)
+
+    async def _is_free(self, home: Partition, change: str) -> bool:
+        return bool((await self.state(home, serial=True))[2] != change)
 
     def rows(self, home: Partition, written: Sequence[Written]) -> list[tuple[str, tuple[Any, ...]]]:
         """Return the statements that write these rows."""

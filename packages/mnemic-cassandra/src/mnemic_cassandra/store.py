@@ -10,11 +10,12 @@ from mnemic.ports import Keyring
 from mnemic.stores.audit_format import encode_event
 from mnemic.stores.layered import LayeredStore
 from mnemic.stores.layered.memories import Scopes, place_of
+from mnemic.stores.layered.tables import AUDIT
 from mnemic.stores.layered.transaction import LayeredTransaction
 from mnemic.types import AuditEvent, Memory, OutboxEntry, Scope
 from mnemic_cassandra import journal, removed_data
 from mnemic_cassandra.address import Address
-from mnemic_cassandra.routing import Partition, of_tenant
+from mnemic_cassandra.routing import NAMES, Partition, of_audit, of_tenant
 from mnemic_cassandra.rows import CassandraRows
 from mnemic_cassandra.view import View
 from mnemic_language.text.bm25 import Bm25
@@ -95,6 +96,12 @@ class CassandraStore(LayeredStore):
 
     async def broken_audit(self, tenant: str) -> tuple[int, int | None, str]:
         await self._collect(tenant)
+        found = await super().broken_audit(tenant)
+        if found[1] is None:
+            return found
+        # While nodes join or leave, an answer may lack lines for a moment: every replica is asked before it counts.
+        for bucket in {of_audit(tenant, found[1] - 1), of_audit(tenant, found[1])}:
+            await self._database.partitions.repair(bucket, NAMES[AUDIT])
         return await super().broken_audit(tenant)
 
     async def pending(self, *, projection: str | None = None, limit: int = 100) -> list[OutboxEntry]:

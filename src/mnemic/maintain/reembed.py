@@ -13,7 +13,7 @@ from mnemic.errors import StoreBusy
 from mnemic.ports import Embedder, RecordStore
 from mnemic.types import VectorSpace
 from mnemic.unit_of_work import commit
-from mnemic.write.job import index_text
+from mnemic.write.job import index_text, rounded
 
 BATCH = 64
 _ATTEMPTS = 100
@@ -47,7 +47,7 @@ async def reembed(
     filled = 0
     for _ in range(_ATTEMPTS):
         while memories := await store.unfilled(limit=BATCH):
-            vectors = await embedder.embed([index_text(one.content, key=one.key) for one in memories])
+            vectors = rounded(await embedder.embed([index_text(one.content, key=one.key) for one in memories]))
             filled += await store.fill(list(zip(memories, vectors, strict=True)))
             if on_progress is not None:
                 on_progress(filled)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 from types import MappingProxyType
 from typing import Literal, get_args
 
@@ -136,7 +137,7 @@ class Limits:
 class Consents:
     """Decisions of one user, key by key, and whether they were erased for good."""
 
-    decided: Mapping[str, bool] = field(default_factory=lambda: MappingProxyType({}))
+    decided: Mapping[str, bool] = field(default_factory=partial(MappingProxyType, {}))
     erased: bool = False
 
     def allows(self, key: str, limits: Limits) -> bool:

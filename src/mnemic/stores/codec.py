@@ -29,6 +29,7 @@ from mnemic.types import (
     Trust,
     Vector,
 )
+from mnemic.types.values import VECTOR_STEPS
 from mnemic_language.text.cues import read_cues
 from mnemic_language.text.names import further_names
 
@@ -162,6 +163,29 @@ def checked_vector(vector: Vector | None, dimension: int) -> Vector | None:
     length = sum(map(mul, values, values))
     if not 0.98 <= length <= 1.02:  # NaN and infinity fail this too
         raise InvalidInput("vector", hint="a vector has unit length")
+    return vector
+
+
+def packed_vector(vector: Vector | None) -> bytes | None:
+    """Return a vector as a row holds it: in steps of 2^-15, two bytes each after a zero, where these say it exactly, as
+    they do what a write rounds; else as it is. By its odd length a packed vector is told from any other.
+    """
+    if vector is None:
+        return None
+    import numpy as np
+
+    steps = (np.frombuffer(vector, "<f4") * VECTOR_STEPS).astype("<i2")
+    exact: bool = np.multiply(steps, 1 / VECTOR_STEPS, dtype="<f4").tobytes() == vector
+    return b"\0" + steps.tobytes() if exact else vector
+
+
+def unpacked_vector(stored: bytes | None) -> Vector | None:
+    """Return the vector that `packed_vector` packed."""
+    if not stored or len(stored) % 2 == 0:
+        return stored
+    import numpy as np
+
+    vector: Vector = np.multiply(np.frombuffer(stored, "<i2", offset=1), 1 / VECTOR_STEPS, dtype="<f4").tobytes()
     return vector
 
 

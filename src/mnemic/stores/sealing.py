@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mnemic.errors import KeyFailed, StoreCorrupt
 from mnemic.stores.audit_format import Sign
-from mnemic.stores.codec import CUES, body_check, damaged, dump, load, memory_fields, memory_from
+from mnemic.stores.codec import CUES, body_check, damaged, dump, load, memory_fields, memory_from, unpacked_vector
 from mnemic.types import Memory, Scope, Vector, subject_of
 from mnemic.types.scope import scope_named
 
@@ -92,7 +92,7 @@ class Sealer:
         try:
             sealed = fields.pop("sealed", None)
             if sealed is None:
-                return memory_from(fields, scope, vector)
+                return memory_from(fields, scope, unpacked_vector(vector))
             memory_id, version = fields["memory_id"], fields["version"]
             opened = self._opened(base64.b64decode(sealed), _place("body", memory_id, version))
             # The row must stay readable for jobs and restores after its key was destroyed.
@@ -149,7 +149,7 @@ class Sealer:
 
     def vector(self, memory_id: str, stored: bytes | None) -> Vector | None:
         """Return the vector of a sealed row."""
-        return self._opened(stored, _place("vector", memory_id)) if stored else None
+        return unpacked_vector(self._opened(stored, _place("vector", memory_id))) if stored else None
 
     def vector_beside(self, text: str, memory: Memory, vector: Vector) -> bytes:
         """Return an additional vector as stored: encrypted like the body, empty if that cannot be decrypted."""

@@ -16,6 +16,8 @@ MAX_KEY_CHARS = 128
 """Longest key, counted after normalising (NFKC may grow a text 18 times)."""
 Vector = bytes
 """A unit-length embedding: little-endian float32 values, packed."""
+VECTOR_STEPS = 2.0**15
+"""Steps from 0 to 1 to which a write rounds the values of a vector: two bytes hold each."""
 
 JsonValue = None | bool | int | float | str | Sequence["JsonValue"] | Mapping[str, "JsonValue"]
 

@@ -22,6 +22,7 @@ from mnemic.reason_codes import LOWER_TRUST, NEAR_DUPLICATE
 from mnemic.types import Memory, Outcome, Status, Vector
 from mnemic.write.draft import Decision, Draft, WriteRules, starts_at
 from mnemic.write.fingerprint import fingerprint_of, normal_form
+from mnemic.write.job import rounded
 from mnemic_language.compare.statement import Statement, beyond
 
 _LONGEST_JOINED = 1000
@@ -222,7 +223,7 @@ def _between(one: Vector, other: Vector) -> Vector:
     """Return the unit vector halfway between two that are near each other."""
     total = [mine + theirs for mine, theirs in zip(array("f", one), array("f", other), strict=True)]
     length = hypot(*total)
-    return array("f", (value / length for value in total)).tobytes()
+    return rounded([array("f", (value / length for value in total)).tobytes()])[0]
 
 
 def _merged(

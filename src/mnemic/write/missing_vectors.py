@@ -18,7 +18,7 @@ from mnemic.types import Actor, Deadline, Level, Memory, Scope, Vector, VectorSp
 from mnemic.types.identity import token_of
 from mnemic.unit_of_work import Mutation, Unit, commit
 from mnemic.write.draft import Draft
-from mnemic.write.job import Job, index_text
+from mnemic.write.job import Job, index_text, rounded
 
 BATCH = 64
 _LEFT = "unembedded/"
@@ -98,7 +98,7 @@ async def _embedded(
     found = [(await store.get_many([one.memory_id], scopes=[one.scope])).get(one.memory_id) for one in part]
     bare = [memory for memory in found if memory is not None and memory.vector is None]
     texts = [index_text(memory.content, key=memory.key) for memory in bare]
-    made = iter(await embedder.embed(texts) if texts else [])
+    made = iter(rounded(await embedder.embed(texts)) if texts else [])
     return found, [None if memory is None or memory.vector is not None else next(made) for memory in found]
 
 

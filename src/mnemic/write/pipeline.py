@@ -34,7 +34,7 @@ from mnemic.unit_of_work import Unit, commit
 from mnemic.write.commit import Gate, Refused, Request, Settled, blocked_receipt, passed, readied
 from mnemic.write.draft import Draft, PrepareSteps, RestsUnembedded, StepTimer, WriteRules
 from mnemic.write.fingerprint import fingerprint, request_digest, request_key
-from mnemic.write.job import Job, embed
+from mnemic.write.job import Job, embed, rounded
 from mnemic.write.lookup import is_known, settle
 from mnemic.write.publish import Publisher
 from mnemic.write.redact import Redactor, redact
@@ -321,7 +321,7 @@ class MemoryWritePipeline:
         made: Sequence[Vector] = ()
         with suppress(EmbedderFailed):
             made = await self._embedder.embed(texts, deadline=deadline)
-        return replace(draft, rest_vectors=dict(zip(texts, made, strict=False)))
+        return replace(draft, rest_vectors=dict(zip(texts, rounded(made), strict=False)))
 
     async def _settle(self, job: Job, deadline: Deadline | None) -> tuple[Settled | None, StepTimer]:
         _check(deadline)

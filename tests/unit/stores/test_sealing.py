@@ -16,6 +16,7 @@ from mnemic.stores import sealing
 from mnemic.stores.sealing import ERASED
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Level, Memory, Origin, Scope, Source
+from mnemic.write.job import rounded
 from mnemic_keys import KeyFolder, MasterKeys
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.record_store.fixtures import EMBEDDER, change, everything, ids, memory, remember, scope
@@ -201,7 +202,7 @@ async def test_another_embedder_gives_sealed_vectors_and_passes_over_what_cannot
     assert keys(tmp_path).destroy(scope("ben"))
     done = await reembed(store, wider)
     assert (done.filled, done.space) == (2, wider.space)
-    new = wider.vector(SAID)
+    (new,) = rounded([wider.vector(SAID)])
     (found,) = await store.nearest(everything(), new, limit=5)
     assert (found.memory_id, round(found.score, 3)) == (kept.memory_id, 1.0)
     stored = await store.get_many([kept.memory_id, gone.memory_id], scopes=[scope(), scope("ben")])

@@ -155,7 +155,7 @@ def test_where_each_says_something_of_its_own_both_are_kept() -> None:
     assert joined.supersedes == ("old", "kept")
     both = Candidate(content=f"{BEACH}\n{HARBOUR}")
     assert joined.fingerprint == fingerprint_of(b"k" * 32, joined.scope, both)
-    assert array("f", joined.vector or b"").tolist() == pytest.approx([0.5**0.5, 0.5**0.5])
+    assert array("f", joined.vector or b"").tolist() == pytest.approx([0.5**0.5, 0.5**0.5], abs=1e-4)
     assert [(one.memory_id, one.content, one.status, one.valid_to) for one in done.kept] == [
         ("kept", HARBOUR, Status.SUPERSEDED, NOW)
     ]

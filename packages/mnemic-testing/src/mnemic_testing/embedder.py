@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from mnemic.errors import EmbedderFailed
 from mnemic.types import Deadline, Vector, VectorSpace
+from mnemic.write.job import rounded
 from mnemic_language.text.analyse import terms
 
 _PLACES_PER_WORD = 4
@@ -38,7 +39,7 @@ class WordEmbedder:
         return [self.vector(text) for text in texts]
 
     def vector(self, text: str) -> Vector:
-        """Return the vector of one text, without the ceremony."""
+        """Return the vector of one text, without the ceremony, in the steps to which a write rounds."""
         values = [0.0] * self._space.dimension
         for word in terms(text) or ["(blank)"]:
             digest = hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=4 * _PLACES_PER_WORD).digest()
@@ -48,7 +49,7 @@ class WordEmbedder:
         length = math.sqrt(math.fsum(value * value for value in values)) or 1.0
         if length == 1.0 and not any(values):
             values[0] = 1.0
-        return array("f", [value / length for value in values]).tobytes()
+        return rounded([array("f", [value / length for value in values]).tobytes()])[0]
 
     async def close(self) -> None:
         """Nothing is held; `closed` remembers the call."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import apsw
 import numpy as np
 
-from mnemic.stores.codec import dump, vector_check
+from mnemic.stores.codec import dump, unpacked_vector, vector_check
 from mnemic.stores.scope_index import IndexCache, ScopeIndex, Slot
 from mnemic.stores.sqlite.rows import Place, Rows, fetch
 from mnemic.types import Vector
@@ -77,7 +77,10 @@ class ScopeIndexes:
         whole = (
             (vector if check in (None, vector_check(vector)) else None, memory_id) for vector, check, memory_id in rows
         )
-        opened = (self._rows.sealer.vector(memory_id, vector) if memory_id else vector for vector, memory_id in whole)
+        opened = (
+            self._rows.sealer.vector(memory_id, vector) if memory_id else unpacked_vector(vector)
+            for vector, memory_id in whole
+        )
         return [vector if vector and len(vector) == self._vector_bytes else None for vector in opened]
 
     def _refresh(self, connection: apsw.Connection, place: Place, slot: Slot) -> None:

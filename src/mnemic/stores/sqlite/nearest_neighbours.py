@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from mnemic.stores.codec import blob_check, cosines
+from mnemic.stores.codec import blob_check, cosines, unpacked_vector
 from mnemic.stores.sqlite.rows import GET_MANY, Place, Rows, fetch, find_place, wanted_memories
 from mnemic.types import Memory, Scope, Status, Vector
 
@@ -74,7 +74,7 @@ def _compared(
                 rows.noted.note(row_id)
                 continue
             # Empty cues mark a sealed row.
-            opened = kept if cues else rows.sealer.vector(memory_id, kept)
+            opened = unpacked_vector(kept) if cues else rows.sealer.vector(memory_id, kept)
             if opened is not None and len(opened) == len(vector):
                 vectors[memory_id] = opened
     scores = zip(vectors, cosines(list(vectors.values()), vector), strict=True) if vectors else ()

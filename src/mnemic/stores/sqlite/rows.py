@@ -7,7 +7,7 @@ from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import apsw
 
@@ -20,7 +20,9 @@ from mnemic.stores.codec import (
     cues_of,
     dump,
     fields_of,
+    packed_vector,
     to_micros,
+    unpacked_vector,
     vector_check,
     with_fingerprint,
     with_id,
@@ -30,9 +32,6 @@ from mnemic.stores.sealing import NOTHING, Sealer, Searched
 from mnemic.types import Memory, Scope, VectorSpace
 from mnemic.types.scope import scope_named
 from mnemic_language.text.analyse import Analysis, analyse
-
-if TYPE_CHECKING:
-    from mnemic.types import Where
 
 _FIRST = to_micros(datetime(1, 1, 1, tzinfo=UTC)) or 0
 _LAST = to_micros(datetime(9999, 12, 31, tzinfo=UTC)) or 0
@@ -54,22 +53,6 @@ IN_SCOPES = """
         WHERE c.tenant = w.value ->> 0 AND c.level = w.value ->> 1 AND c.owner = w.value ->> 2
     )
 """
-
-ACCEPTED = """
-    m.scope_id = :scope_id
-    AND m.status IN (SELECT value FROM json_each(:statuses))
-    AND (:kinds IS NULL OR m.kind IN (SELECT value FROM json_each(:kinds)))
-    AND (:categories IS NULL OR m.category IN (SELECT value FROM json_each(:categories)))
-    AND (:keys IS NULL OR m.key IN (SELECT value FROM json_each(:keys)))
-    AND (m.key IS NULL OR m.key NOT IN (SELECT value FROM json_each(:hidden_keys)))
-    AND (:memory_ids IS NULL OR m.memory_id IN (SELECT value FROM json_each(:memory_ids)))
-    AND (:happened_from IS NULL OR m.happened_at >= :happened_from)
-    AND (:happened_to IS NULL OR m.happened_at < :happened_to)
-    AND (:live_at IS NULL OR m.expires_at IS NULL OR m.expires_at > :live_at)
-    AND (:as_of IS NULL OR (m.began_at <= :as_of AND (m.ended_at IS NULL OR m.ended_at > :as_of)))
-"""
-"""`Where.accepts` for one scope, with the parameters of `filter_of`."""
-
 
 GET_MANY = (
     f"SELECT {MEMORY} FROM {SOURCES} "  # noqa: S608
@@ -213,9 +196,10 @@ class Rows:
         cues the row is sealed, and has no phrases.
         """
         content, context = map(self.terms.pack, fields_of(memory))
-        plain = Searched(memory.vector, content, context, memory.source.speaker, cues_of(memory))
+        plain = Searched(packed_vector(memory.vector), content, context, memory.source.speaker, cues_of(memory))
         searched = self.sealer.searched(memory, plain)
-        return searched, vector_check(searched.vector), words_check(*searched[1:])
+        check = None if searched.vector is None else blob_check(searched.vector)
+        return searched, check, words_check(*searched[1:])
 
     def facets(self, wanted: Iterable[str]) -> frozenset[int]:
         """Return the numbers of these facets in this file, and the number of the placeholder for every facet."""
@@ -249,8 +233,10 @@ class Rows:
             again = self._said_again(connection, row[0])
             fitting = again.vector if again.vector and len(again.vector) == vector_bytes else None
             return (*columns, fitting, again.content, again.context, session, turn, again.speaker, again.cues)
-        if cues and (vector is None or len(vector) == vector_bytes):
-            return tuple(row)
+        if cues:
+            vector = row[10] = unpacked_vector(vector)
+            if vector is None or len(vector) == vector_bytes:
+                return tuple(row)
         found = self.sealer.found(columns[1], Searched(vector, content, context, speaker, cues))
         fitting = found.vector if found.vector and len(found.vector) == vector_bytes else None
         return (*columns, fitting, found.content, found.context, session, turn, found.speaker, found.cues)
@@ -297,27 +283,6 @@ def columns_of(memory: Memory) -> dict[str, Any]:
     }
 
 
-def filter_of(where: Where) -> dict[str, Any]:
-    """Return the parameters of `ACCEPTED`; `scope_id` is added scope by scope."""
-    statuses = where.statuses if where.as_of is None else where.statuses | {"superseded"}
-    return {
-        "statuses": _names(statuses),
-        "kinds": _names(where.kinds),
-        "categories": _names(where.categories),
-        "keys": _names(where.keys),
-        "hidden_keys": _names(where.hidden_keys),
-        "memory_ids": _names(where.memory_ids),
-        "happened_from": to_micros(where.happened_from),
-        "happened_to": to_micros(where.happened_to),
-        "live_at": to_micros(where.live_at),
-        "as_of": to_micros(where.as_of),
-    }
-
-
-def _names(values: Iterable[str] | None) -> str | None:
-    return None if values is None else dump(sorted(values))
-
-
 class Terms:
     """Terms as salted hashes: the search data of a text cannot be turned back into words."""
 
@@ -342,22 +307,3 @@ class Terms:
 def tokens(scope_id: int, numbers: bytes | Iterable[int]) -> str:
     """Terms, packed or not, as the text that the phrase table indexes for this scope: letters and digits only."""
     return " ".join([f"s{scope_id:x}t{number:x}" for number in array("I", numbers)])
-
-
-def phrase_query(scope_id: int, phrases: Iterable[Iterable[int]]) -> str:
-    """Return a query for the rows of this scope that contain every one of `phrases`. It consists of numbers only."""
-    quoted = (tokens(scope_id, phrase) for phrase in phrases)
-    return " AND ".join(f'"{phrase}"' for phrase in quoted)
-
-
-def holds_phrases(content: bytes, context: bytes, phrases: Iterable[Sequence[int]]) -> bool:
-    """Check whether every phrase occurs, word next to word, in one of the two packed texts."""
-    wanted = (array("I", phrase).tobytes() for phrase in phrases)
-    return all(_stands(phrase, content) or _stands(phrase, context) for phrase in wanted)
-
-
-def _stands(phrase: bytes, field: bytes) -> bool:
-    at = field.find(phrase)
-    while at % array("I").itemsize and at != -1:
-        at = field.find(phrase, at + 1)
-    return at != -1

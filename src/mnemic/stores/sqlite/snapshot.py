@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import partial
@@ -12,10 +13,9 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from mnemic.errors import SpaceMismatch
-from mnemic.stores.codec import checked_vector, dump, with_id
+from mnemic.stores.codec import checked_vector, dump, to_micros, with_id
 from mnemic.stores.sealing import Searched
 from mnemic.stores.sqlite.rows import (
-    ACCEPTED,
     BY_FINGERPRINT,
     GET_MANY,
     MEMORY,
@@ -23,11 +23,9 @@ from mnemic.stores.sqlite.rows import (
     Place,
     Rows,
     fetch,
-    filter_of,
     find_place,
-    holds_phrases,
-    phrase_query,
     present,
+    tokens,
     wanted_memories,
 )
 from mnemic.types import Memory, Scope, Vector, VectorSpace
@@ -38,6 +36,21 @@ if TYPE_CHECKING:
     from mnemic.stores.scope_index import ScopeIndex
     from mnemic.stores.sqlite.indexes import ScopeIndexes
     from mnemic.types import Scored, Signals, Where
+
+ACCEPTED = """
+    m.scope_id = :scope_id
+    AND m.status IN (SELECT value FROM json_each(:statuses))
+    AND (:kinds IS NULL OR m.kind IN (SELECT value FROM json_each(:kinds)))
+    AND (:categories IS NULL OR m.category IN (SELECT value FROM json_each(:categories)))
+    AND (:keys IS NULL OR m.key IN (SELECT value FROM json_each(:keys)))
+    AND (m.key IS NULL OR m.key NOT IN (SELECT value FROM json_each(:hidden_keys)))
+    AND (:memory_ids IS NULL OR m.memory_id IN (SELECT value FROM json_each(:memory_ids)))
+    AND (:happened_from IS NULL OR m.happened_at >= :happened_from)
+    AND (:happened_to IS NULL OR m.happened_at < :happened_to)
+    AND (:live_at IS NULL OR m.expires_at IS NULL OR m.expires_at > :live_at)
+    AND (:as_of IS NULL OR (m.began_at <= :as_of AND (m.ended_at IS NULL OR m.ended_at > :as_of)))
+"""
+"""`Where.accepts` for one scope, with the parameters of `filter_of`."""
 
 _VERSIONS = """
     SELECT version, CAST(body AS BLOB), checksum FROM memory_version WHERE tenant = ? AND memory_id = ? ORDER BY version
@@ -245,3 +258,43 @@ def _in_order(memories: Sequence[Memory], before: str | None) -> bool:
     """Check that each entry is older than the one before it: a page that is not would loop forever."""
     said = [before, *(one.memory_id for one in memories)] if before else [one.memory_id for one in memories]
     return all(newer > older for newer, older in itertools.pairwise(said))
+
+
+def filter_of(where: Where) -> dict[str, Any]:
+    """Return the parameters of `ACCEPTED`; `scope_id` is added scope by scope."""
+    statuses = where.statuses if where.as_of is None else where.statuses | {"superseded"}
+    return {
+        "statuses": _names(statuses),
+        "kinds": _names(where.kinds),
+        "categories": _names(where.categories),
+        "keys": _names(where.keys),
+        "hidden_keys": _names(where.hidden_keys),
+        "memory_ids": _names(where.memory_ids),
+        "happened_from": to_micros(where.happened_from),
+        "happened_to": to_micros(where.happened_to),
+        "live_at": to_micros(where.live_at),
+        "as_of": to_micros(where.as_of),
+    }
+
+
+def _names(values: Iterable[str] | None) -> str | None:
+    return None if values is None else dump(sorted(values))
+
+
+def phrase_query(scope_id: int, phrases: Iterable[Iterable[int]]) -> str:
+    """Return a query for the rows of this scope that contain every one of `phrases`. It consists of numbers only."""
+    quoted = (tokens(scope_id, phrase) for phrase in phrases)
+    return " AND ".join(f'"{phrase}"' for phrase in quoted)
+
+
+def holds_phrases(content: bytes, context: bytes, phrases: Iterable[Sequence[int]]) -> bool:
+    """Check whether every phrase occurs, word next to word, in one of the two packed texts."""
+    wanted = (array("I", phrase).tobytes() for phrase in phrases)
+    return all(_stands(phrase, content) or _stands(phrase, context) for phrase in wanted)
+
+
+def _stands(phrase: bytes, field: bytes) -> bool:
+    at = field.find(phrase)
+    while at % array("I").itemsize and at != -1:
+        at = field.find(phrase, at + 1)
+    return at != -1

@@ -9,7 +9,7 @@ from typing import TypeVar
 import apsw
 
 from mnemic.errors import InvalidInput
-from mnemic.stores.codec import DAMAGED, checked_vector, vector_check
+from mnemic.stores.codec import DAMAGED, checked_vector, packed_vector, vector_check
 from mnemic.stores.sqlite.failures import immediate
 from mnemic.stores.sqlite.open_file import OpenFile
 from mnemic.stores.sqlite.rows import MEMORY, SOURCES, Rows, fetch, present
@@ -103,7 +103,7 @@ def fill(connection: apsw.Connection, rows: Rows, filled: Sequence[tuple[Memory,
                 if memory.content == DAMAGED:
                     following = b""
                 else:
-                    following = rows.sealer.vector_beside(body.decode(), memory, vector)
+                    following = rows.sealer.vector_beside(body.decode(), memory, packed_vector(vector) or b"")
                 connection.execute(_FILL, (following, vector_check(following), row_id))
             done += len(found)
         return done

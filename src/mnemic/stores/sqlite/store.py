@@ -158,7 +158,7 @@ class SqliteStore(Jobs, SingleReads):
 
     async def find_fingerprint(self, scope: Scope, fingerprint: str) -> Memory | None:
         rows = self._ready.rows
-        return await self._read(lambda connection: rows.same(connection, BY_FINGERPRINT, scope, fingerprint))
+        return await self._read(partial(rows.same, sql=BY_FINGERPRINT, scope=scope, fingerprint=fingerprint))
 
     async def expect(self, scope: Scope, vectors: Sequence[Vector], *, at_least: float) -> None:
         opened = self._ready

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 from collections.abc import Callable
@@ -13,6 +14,7 @@ import click
 import httpx
 import pytest
 
+from mnemic import requests
 from mnemic.engine import MemoryEngine
 from mnemic.entrypoints.cli import cli
 from mnemic.facade import governance
@@ -22,7 +24,7 @@ from mnemic.kinds.entity import EntityMemory
 from mnemic.kinds.episodic import EpisodicMemory
 from mnemic.kinds.persona import PersonaMemory
 from mnemic.kinds.short_term import ShortTermMemory
-from mnemic.runtime.sync_facade import verb
+from mnemic.runtime.sync_facade import asks, verb
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.types import Actor, ContextBlock, SearchResult
 from mnemic_agents.mcp import memory_server
@@ -169,6 +171,65 @@ def test_a_verb_is_the_engines(name: str) -> None:
     if name == "retrieve":  # goes across kinds, of which an engine knows only those that are stored
         return
     assert parameters(getattr(MemoryEngine, name)) - ENGINE_ALONE.keys() == parameters(VERBS[name]) - {"rules"}
+
+
+READS = {name: one for name, one in vars(MemoryVerbs).items() if isinstance(one, asks)}
+
+
+def test_what_reads_is_derived_from_its_request() -> None:
+    assert READS.keys() == {"search", "context", "get", "list", "count", "history"}
+
+
+@pytest.mark.parametrize("name", sorted(READS))
+def test_the_engine_takes_the_fields_of_the_request_with_their_defaults(name: str) -> None:
+    asked = dict(inspect.signature(READS[name].function).parameters)
+    del asked["self"]
+    taken = inspect.signature(getattr(MemoryEngine, name)).parameters
+    assert {one: taken[one].default for one in asked} == {one: asked[one].default for one in asked}
+    assert [one for one in asked if asked[one].kind is not inspect.Parameter.KEYWORD_ONLY] == [
+        one for one in asked if taken[one].kind is not inspect.Parameter.KEYWORD_ONLY
+    ]
+
+
+def test_a_verb_of_a_request_refuses_what_the_request_has_not() -> None:
+    with MemoryManager("ana", store=":memory:") as memory:
+        with pytest.raises(TypeError, match="topk"):
+            memory.search("x", topk=3)  # type: ignore[call-arg]
+        assert memory.count() == 0
+        assert "top_k" in str(inspect.signature(memory.search))
+
+
+def names_of(node: ast.AST) -> set[str]:
+    """The parameters of a function, the fields of a class, or the texts and keywords of another statement."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        return {one.arg for one in (*node.args.args, *node.args.kwonlyargs)}
+    if isinstance(node, ast.ClassDef):
+        return {
+            one.target.id for one in node.body if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)
+        }
+    if isinstance(node, ast.Call):
+        return {one.arg or "" for one in node.keywords}
+    if isinstance(node, ast.Dict):
+        return {str(one.value) for one in node.keys if isinstance(one, ast.Constant)}
+    return set()
+
+
+def test_the_parameters_of_a_search_are_written_down_twice() -> None:
+    asked = {one.name for one in fields(requests.Search)}
+    files = [*ROOT.glob("src/mnemic/**/*.py"), *ROOT.glob("packages/*/src/**/*.py")]
+    written = {
+        file.relative_to(ROOT).as_posix()
+        for file in files
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if len(asked & names_of(node)) >= len(asked) - 2
+    }
+    tables = {  # of every field of a request or an answer, by its name: what it means, its type in JSON, and an example
+        "src/mnemic/requests/parameters.py",
+        "packages/mnemic-server/src/mnemic_server/example_values.py",
+        "packages/mnemic-server/src/mnemic_server/request_bodies.py",
+    }
+    assert written - tables == {"src/mnemic/requests/reads.py", "src/mnemic/engine/read_verbs.py"}
+    assert tables <= written
 
 
 def test_both_managers_have_every_verb_and_the_same_parameters() -> None:

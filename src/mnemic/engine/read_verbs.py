@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import cached_property, partial
 from importlib import import_module
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from mnemic.dispatch import Call, Dispatcher, Rules, Watchers
 from mnemic.errors import MemoryNotFound
 from mnemic.policy.grant import admit_intent
-from mnemic.requests import Request
+from mnemic.requests import Request, given
 from mnemic.types import Actor, Deadline, JsonValue, Kind, Memory, Scope, Status, aware
 from mnemic.types.catalog import kind_of
 from mnemic.types.measures import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
@@ -93,8 +93,7 @@ class ReadVerbs:
     async def handle(self, request: Request[T], *, actor: Actor, deadline: Deadline | None = None) -> T:
         """Answer a request: through the dispatcher if it changes memory, else by the method that it names."""
         if request.verb is not None:
-            given = {one.name: getattr(request, one.name) for one in fields(request)}
-            answered: T = await getattr(self, request.verb)(**given, actor=actor)
+            answered: T = await getattr(self, request.verb)(**given(request), actor=actor)
             return answered
         call = Call(request=request, actor=actor, rules=self.rules, engine=self, deadline=deadline)
         answer: T = await self.dispatcher.handle(call)
@@ -323,9 +322,9 @@ def _intent_of(*asked: Any) -> Intent:
     return intent_of(*asked)
 
 
-def _moment(given: datetime | None, name: str) -> datetime | None:
-    """`given` in UTC. Raises InvalidInput (`invalid_input:<name>`) where it names no time zone."""
-    return None if given is None else aware(given, name)
+def _moment(moment: datetime | None, name: str) -> datetime | None:
+    """`moment` in UTC. Raises InvalidInput (`invalid_input:<name>`) where it names no time zone."""
+    return None if moment is None else aware(moment, name)
 
 
 def _cut(result: SearchResult, max_tokens: int | None, count: TokenCount) -> SearchResult:

@@ -7,18 +7,18 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from mnemic import requests
 from mnemic.engine import MemoryEngine
 from mnemic.facade.maintenance_verbs import KindsAndUpkeep
 from mnemic.kinds.all_kinds import SevenKinds
-from mnemic.runtime.sync_facade import CallMode, M, through, verb
-from mnemic.types import Actor, AuditEvent, Candidate, Kind, Memory, Message, WriteReceipt
-from mnemic.types.measures import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
+from mnemic.runtime.sync_facade import CallMode, M, asks, through, verb
+from mnemic.types import Actor, AuditEvent, Candidate, Message, WriteReceipt
 
 if TYPE_CHECKING:
     from mnemic.facade.governance import AuditTrail, ConsentBook, Privacy, ReviewQueue
     from mnemic.maintain.lineage import Lineage, Use
     from mnemic.maintain.undo import UndoReceipt
-    from mnemic.types import CarriedOut, ContextBlock, MemoryRequest, SearchResult
+    from mnemic.types import CarriedOut, MemoryRequest
     from mnemic.types.trace import RunReport
 
 POLL_SECONDS = 0.5
@@ -114,107 +114,20 @@ class MemoryVerbs(KindsAndUpkeep[M]):
 
     # -- reading ------------------------------------------------------------------------------------------------------
 
-    @verb
-    async def search(
-        self,
-        query: str,
-        *,
-        top_k: int = 10,
-        levels: Sequence[str] | None = None,
-        kinds: Sequence[Kind | str] | None = None,
-        categories: Sequence[str] | None = None,
-        keys: Sequence[str] | None = None,
-        where: Mapping[str, Any] | None = None,
-        happened_from: datetime | None = None,
-        happened_to: datetime | None = None,
-        as_of: datetime | None = None,
-        known_at: datetime | None = None,
-        asked_at: datetime | None = None,
-        min_score: float = 0.0,
-        max_tokens: int | None = None,
-        preference_bias: bool = False,
-    ) -> SearchResult:
-        """Find the best memories for `query`; see `MemoryEngine.search`."""
-        return await self.engine.search(
-            query,
-            actor=self.actor,
-            top_k=top_k,
-            levels=levels,
-            kinds=kinds,
-            categories=categories,
-            keys=keys,
-            where=where,
-            happened_from=happened_from,
-            happened_to=happened_to,
-            as_of=as_of,
-            known_at=known_at,
-            asked_at=asked_at,
-            min_score=min_score,
-            max_tokens=max_tokens,
-            preference_bias=preference_bias,
-        )
-
-    @verb
-    async def context(
-        self,
-        query: str,
-        *,
-        top_k: int = DEFAULT_MAX_ENTRIES,
-        max_tokens: int = DEFAULT_MAX_TOKENS,
-        min_score: float = 0.0,
-        asked_at: datetime | None = None,
-    ) -> ContextBlock:
-        """Return the memories that a model asked `query` would be shown, as a block of data; see
-        `MemoryEngine.context`.
-        """
-        return await self.engine.context(
-            query, actor=self.actor, top_k=top_k, max_tokens=max_tokens, min_score=min_score, asked_at=asked_at
-        )
-
+    search = asks(lambda: requests.Search, "Find the best memories for `query`; see `MemoryEngine.search`.")
+    context = asks(
+        lambda: requests.Context,
+        "Return the memories that a model asked `query` is shown, as a block of data; see `MemoryEngine.context`.",
+    )
     retrieve = through("_kinds", SevenKinds.retrieve)
 
-    @verb
-    async def get(self, memory_id: str, *, as_of: datetime | None = None, known_at: datetime | None = None) -> Memory:
-        """Return one memory, with `known_at` as it was known then. Raises MemoryNotFound."""
-        return await self.engine.get(memory_id, actor=self.actor, as_of=as_of, known_at=known_at)
-
-    @verb
-    async def list(
-        self,
-        *,
-        kinds: Sequence[Kind | str] | None = None,
-        categories: Sequence[str] | None = None,
-        keys: Sequence[str] | None = None,
-        where: Mapping[str, Any] | None = None,
-        as_of: datetime | None = None,
-        known_at: datetime | None = None,
-        limit: int = 50,
-        before: str | None = None,
-    ) -> Sequence[Memory]:
-        """Return active memories, newest first; `before` is the memory_id that ended the previous page."""
-        return await self.engine.list(
-            actor=self.actor,
-            kinds=kinds,
-            categories=categories,
-            keys=keys,
-            where=where,
-            as_of=as_of,
-            known_at=known_at,
-            limit=limit,
-            before=before,
-        )
-
-    @verb
-    async def count(self, *, as_of: datetime | None = None, known_at: datetime | None = None) -> int:
-        """Return how many active memories there are."""
-        return await self.engine.count(actor=self.actor, as_of=as_of, known_at=known_at)
-
-    @verb
-    async def history(
-        self, memory_id: str, *, as_of: datetime | None = None, known_at: datetime | None = None
-    ) -> Sequence[Memory]:
-        """Return all versions of a memory, oldest first. Raises MemoryNotFound."""
-        return await self.engine.history(memory_id, actor=self.actor, as_of=as_of, known_at=known_at)
+    get = asks(lambda: requests.Get, "Return one memory, with `known_at` as it was known then. Raises MemoryNotFound.")
+    list = asks(
+        lambda: requests.List,
+        "Return active memories, newest first; `before` is the memory_id that ended the previous page.",
+    )
+    count = asks(lambda: requests.Count, "Return how many active memories there are.")
+    history = asks(lambda: requests.History, "Return all versions of a memory, oldest first. Raises MemoryNotFound.")
 
     @verb
     async def lineage(self, memory_id: str) -> Lineage:

@@ -6,7 +6,7 @@ has the request that adds; the others are loaded on first use.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
@@ -51,6 +51,11 @@ class Request(Generic[T_co]):
     """
 
     verb: ClassVar[str | None] = None
+
+
+def given(request: Request[Any]) -> dict[str, Any]:
+    """Return the fields of a request as the arguments of the verb that answers it."""
+    return {one.name: getattr(request, one.name) for one in fields(request)}
 
 
 class _Holding(Request[T_co]):

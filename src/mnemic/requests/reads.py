@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from mnemic.requests import Request, _Holding
-from mnemic.types import ContextBlock, Forgotten, JsonValue, Kind, Memory, SearchResult
+from mnemic.types import ContextBlock, Forgotten, Kind, Memory, SearchResult
 from mnemic.types.measures import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
 
 
@@ -17,13 +17,13 @@ class Search(_Holding[SearchResult]):
     """Find memories; see `MemoryEngine.search`."""
 
     verb: ClassVar[str | None] = "search"
-    query: str = field(repr=False)
+    query: str = field(kw_only=False, repr=False)
     top_k: int = 10
     levels: Sequence[str] | None = None
     kinds: Sequence[Kind | str] | None = None
     categories: Sequence[str] | None = None
     keys: Sequence[str] | None = None
-    where: Mapping[str, JsonValue] | None = field(default=None, repr=False)
+    where: Mapping[str, Any] | None = field(default=None, repr=False)
     happened_from: datetime | None = None
     happened_to: datetime | None = None
     as_of: datetime | None = None
@@ -32,6 +32,12 @@ class Search(_Holding[SearchResult]):
     min_score: float = 0.0
     max_tokens: int | None = None
     preference_bias: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PinnedSearch(Search):
+    """Find memories, `standing` pinned ones first; with `named` only those that the query names."""
+
     standing: int = 0
     named: bool = False
 
@@ -41,7 +47,7 @@ class Context(Request[ContextBlock]):
     """Return the memories that a model asked `query` would be shown, and log them as injected."""
 
     verb: ClassVar[str | None] = "context"
-    query: str = field(repr=False)
+    query: str = field(kw_only=False, repr=False)
     top_k: int = DEFAULT_MAX_ENTRIES
     max_tokens: int = DEFAULT_MAX_TOKENS
     min_score: float = 0.0
@@ -53,7 +59,7 @@ class Get(Request[Memory]):
     """Show one memory, as it was true and believed at the moments given."""
 
     verb: ClassVar[str | None] = "get"
-    memory_id: str
+    memory_id: str = field(kw_only=False)
     as_of: datetime | None = None
     known_at: datetime | None = None
 
@@ -63,7 +69,7 @@ class History(Request[Sequence[Memory]]):
     """Show every version of a memory, or every value of a key."""
 
     verb: ClassVar[str | None] = "history"
-    memory_id: str
+    memory_id: str = field(kw_only=False)
     as_of: datetime | None = None
     known_at: datetime | None = None
 
@@ -76,7 +82,7 @@ class List(_Holding[Sequence[Memory]]):
     kinds: Sequence[Kind | str] | None = None
     categories: Sequence[str] | None = None
     keys: Sequence[str] | None = None
-    where: Mapping[str, JsonValue] | None = field(default=None, repr=False)
+    where: Mapping[str, Any] | None = field(default=None, repr=False)
     as_of: datetime | None = None
     known_at: datetime | None = None
     limit: int = 50
@@ -100,6 +106,6 @@ class ForgetMatching(_Holding[Forgotten]):
     kinds: tuple[Kind, ...] | None = None
     categories: tuple[str, ...] | None = None
     keys: tuple[str, ...] | None = field(default=None, repr=False)
-    where: Mapping[str, JsonValue] | None = field(default=None, repr=False)
+    where: Mapping[str, Any] | None = field(default=None, repr=False)
     limit: int = 1000
     dry_run: bool = False

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
-from functools import update_wrapper, wraps
+from functools import cached_property, update_wrapper, wraps
 from types import MethodType
 from typing import Any, Concatenate, Generic, ParamSpec, Protocol, Self, TypeVar, overload
+
+from mnemic.requests import Request
 
 
 class Awaited:
@@ -95,3 +97,30 @@ def through(part: str, model: verb[Any, P, T]) -> verb[Any, P, T]:
         return await model.function(getattr(face, part), *args, **kwargs)
 
     return verb(update_wrapper(forwarded, model.function))
+
+
+class asks(verb[Any, P, T]):  # noqa: N801 - as `verb`
+    """A verb that makes a request of its arguments and has the engine answer it. Its parameters are the fields of the
+    request, written down there alone; `load` returns the class of the request, which is loaded on first use.
+    """
+
+    def __init__(self, load: Callable[[], Callable[P, Request[T]]], doc: str) -> None:
+        self._load = load
+        self.__doc__ = doc
+
+    @cached_property
+    def function(self) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]:  # type: ignore[override]  # when used
+        """Coroutine function of the verb, with the signature of the request."""
+        from inspect import Parameter, signature
+
+        made = self._load()
+
+        async def asked(face: Any, /, *args: P.args, **kwargs: P.kwargs) -> T:
+            answer: T = await face.engine.handle(made(*args, **kwargs), actor=face.actor)
+            return answer
+
+        face = Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)
+        taken = signature(made).parameters.values()
+        vars(asked)["__signature__"] = signature(asked).replace(parameters=[face, *taken])
+        asked.__doc__ = self.__doc__
+        return asked

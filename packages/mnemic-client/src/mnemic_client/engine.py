@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from datetime import datetime, timedelta
-from typing import Any, Literal, Self, cast
+from typing import Any, Literal, Self, TypeVar, cast
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, NotSupported
@@ -14,6 +14,7 @@ from mnemic.maintain.erasure_receipt import ErasureReceipt
 from mnemic.maintain.review import Waiting
 from mnemic.policy.expiry_rule import ttl_of
 from mnemic.policy.rules import Policy
+from mnemic.requests import Request, given
 from mnemic.runtime.clock import SystemClock
 from mnemic.runtime.sync_facade import Awaited, CallMode, M
 from mnemic.types import Actor, AuditEvent, Candidate, Kind, Memory, Message, Source, WriteReceipt
@@ -22,6 +23,8 @@ from mnemic_client.governance import RemoteReviews
 from mnemic_client.memory import MemoryClient
 from mnemic_client.opening import AsyncClient
 from mnemic_client.remote import Remote
+
+T = TypeVar("T")
 
 SAME = frozenset(
     {
@@ -84,14 +87,21 @@ class RemoteEngine:
         if name.startswith("_"):
             raise AttributeError(name)
 
-        async def call(*given: Any, **named: Any) -> Any:
+        async def call(*placed: Any, **named: Any) -> Any:
             if name not in SAME:
                 raise NotSupported(f"{name}:remote")
             named.pop("actor", None)  # the credential says who asks
             named.pop("deadline", None)  # the client's `timeout` says how long
-            return await getattr(self.client, name)(*given, **named)
+            return await getattr(self.client, name)(*placed, **named)
 
         return call
+
+    async def handle(self, request: Request[T], *, actor: Actor) -> T:
+        """Answer a request by the verb that it names. Raises NotSupported for one without."""
+        if request.verb is None:
+            raise NotSupported(f"{type(request).__name__}:remote")
+        answer: T = await getattr(self, request.verb)(**given(request), actor=actor)
+        return answer
 
     async def add(
         self,

@@ -14,7 +14,7 @@ from mnemic.maintain.lineage import Lineage, Use
 from mnemic.runtime.sync_facade import M
 from mnemic.types import Memory
 from mnemic_client.maintenance_verbs import RemoteUpkeep
-from mnemic_client.request_bodies import Context, Found, at, found_in, iso, memories, names, narrowed, use
+from mnemic_client.request_bodies import Context, Found, at, body_of, found_in, iso, memories, names, narrowed, use
 from mnemic_client.response_values import hit_of, kind_hit_of
 from mnemic_client.signatures import like
 
@@ -28,24 +28,9 @@ class RemoteReading(RemoteUpkeep[M]):
     @like(MemoryVerbs.search)
     async def search(self, given: SimpleNamespace) -> Found:
         """Return the best memories for `query`, each with why it was found."""
-        body = {
-            "query": given.query,
-            "top_k": given.top_k,
-            "levels": given.levels,
-            "kinds": names(given.kinds),
-            "categories": given.categories,
-            "keys": given.keys,
-            "where": None if given.where is None else dict(given.where),
-            "happened_from": iso(given.happened_from, "window"),
-            "happened_to": iso(given.happened_to, "window"),
-            "as_of": iso(given.as_of, "as_of"),
-            "known_at": iso(given.known_at, "known_at"),
-            "min_score": given.min_score,
-            "max_tokens": given.max_tokens,
-            "preference_bias": given.preference_bias,
-        }
-        if given.asked_at is not None:  # a service of an earlier release does not know it
-            body["asked_at"] = iso(given.asked_at, "asked_at")
+        body = body_of(given, happened_from="window", happened_to="window")
+        if given.asked_at is None:  # a service of an earlier release does not know it
+            del body["asked_at"]
         return found_in(await self._remote.call("POST", "/v1/search", body, repeatable=True))
 
     @like(MemoryVerbs.context)

@@ -100,6 +100,19 @@ def narrowed(given: SimpleNamespace) -> dict[str, Any]:
     return body if given.asked_at is None else {**body, "asked_at": iso(given.asked_at, "asked_at")}
 
 
+def body_of(given: SimpleNamespace, **reasons: str) -> dict[str, Any]:
+    """Return the arguments of a verb as the body of its request. Raises InvalidInput (`invalid_input:<name>`, or the
+    reason that is given for a name) for a time without a zone.
+    """
+    return {name: _sent(value, reasons.get(name, name)) for name, value in vars(given).items()}
+
+
+def _sent(value: Any, name: str) -> Any:
+    if isinstance(value, datetime):
+        return iso(value, name)
+    return names(value) if name == "kinds" else dict(value) if isinstance(value, Mapping) else value
+
+
 def iso(moment: datetime | None, name: str) -> str | None:
     """Return a time in ISO 8601. Raises InvalidInput (`invalid_input:<name>`) where it names no time zone."""
     return None if moment is None else aware(moment, name).isoformat()

@@ -18,13 +18,14 @@ from pydantic import (
     model_validator,
 )
 
+from mnemic import requests
 from mnemic.entrypoints.wire import memory_dict
 from mnemic.errors import InvalidInput
 from mnemic.policy.expiry_rule import ttl_of
 from mnemic.policy.limits import Quota
 from mnemic.policy.strict_json import NotStrictJson, loads
 from mnemic.types import Candidate, Kind, Memory, MemoryRequest, Message, Origin, Source
-from mnemic.types.measures import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
+from mnemic_server.requests_on_the_wire import fields_of
 
 MAX_BATCH = 500
 MAX_TEXT = 32_768
@@ -188,28 +189,40 @@ class Conversation(Strict):
     messages: Annotated[list[MessageBody], Field(min_length=1, max_length=MAX_BATCH)]
 
 
+WIRE: dict[str, Any] = {
+    "asked_at": Zoned,
+    "as_of": Moment,
+    "categories": Annotated[list[Name], Field(min_length=1, max_length=50)],
+    "confidence": Annotated[float, Field(ge=0, le=1, strict=False)],
+    "content": Annotated[str, StringConstraints(min_length=1, max_length=8192)],
+    "context": Annotated[str, StringConstraints(max_length=8192)],
+    "data": Annotated[dict[str, JsonValue], Field(max_length=100)],
+    "dry_run": bool,
+    "happened_from": Moment,
+    "happened_to": Moment,
+    "keys": Annotated[list[Name], Field(min_length=1, max_length=50)],
+    "kinds": Annotated[list[Kinds], Field(min_length=1)],
+    "known_at": Moment,
+    "levels": Annotated[list[Levels], Field(min_length=1)],
+    "limit": Annotated[int, Field(ge=1, le=1000)],
+    "max_tokens": Annotated[int, Field(ge=1, le=100_000)],
+    "min_score": Annotated[float, Field(ge=0, le=1, strict=False)],
+    "occurred_at": Moment,
+    "preference_bias": bool,
+    "query": Text,
+    "top_k": Annotated[int, Field(ge=1, le=100)],
+    "valid_from": Moment,
+    "valid_to": Moment,
+    "where": dict[str, JsonValue],
+}
+"""The type in JSON of each field of a request, by its name."""
+
+
+@fields_of(requests.Search, WIRE, without=("query",))
 class Search(Strict):
     """Search to make; an empty query lists the newest."""
 
     query: Annotated[str, StringConstraints(max_length=8192)] = ""
-    top_k: Annotated[int, Field(ge=1, le=100)] = 10
-    levels: Annotated[list[Levels], Field(min_length=1)] | None = None
-    kinds: Annotated[list[Kinds], Field(min_length=1)] | None = None
-    categories: Annotated[list[Name], Field(min_length=1, max_length=50)] | None = None
-    keys: Annotated[list[Name], Field(min_length=1, max_length=50)] | None = None
-    where: dict[str, JsonValue] | None = None
-    happened_from: Moment | None = None
-    happened_to: Moment | None = None
-    as_of: Moment | None = None
-    known_at: Moment | None = None
-    asked_at: Zoned | None = None
-    min_score: Annotated[float, Field(ge=0, le=1, strict=False)] = 0.0
-    max_tokens: Annotated[int, Field(ge=1, le=100_000)] | None = None
-    preference_bias: bool = False
-
-    def arguments(self) -> dict[str, Any]:
-        """As the engine's search takes them."""
-        return self.model_dump(exclude={"query"})
 
 
 def filter_of(text: str | None) -> dict[str, Any] | None:
@@ -225,14 +238,9 @@ def filter_of(text: str | None) -> dict[str, Any] | None:
     return data
 
 
+@fields_of(requests.Context, WIRE, max_tokens=Annotated[int, Field(ge=16, le=100_000)])
 class ContextRequest(Strict):
     """Question that a model is about to be asked, and how much room there is."""
-
-    query: Text
-    top_k: Annotated[int, Field(ge=1, le=100)] = DEFAULT_MAX_ENTRIES
-    max_tokens: Annotated[int, Field(ge=16, le=100_000)] = DEFAULT_MAX_TOKENS
-    min_score: Annotated[float, Field(ge=0, le=1, strict=False)] = 0.0
-    asked_at: Zoned | None = None
 
 
 class Turn(Strict):
@@ -253,38 +261,26 @@ Cleared = Annotated[str, StringConstraints(max_length=128)]
 """A name, or nothing to take one away."""
 
 
+@fields_of(
+    requests.Update, WIRE, without=("memory_id", "ttl", "origin", "expected_version"), key=Cleared, category=Cleared
+)
 class Correction(Strict):
     """Replacement text and fields of a memory; null or omitted fields are unchanged. An empty `key`, `category` or
     `context` clears it.
     """
 
-    content: Annotated[str, StringConstraints(min_length=1, max_length=8192)] | None = None
-    key: Cleared | None = None
-    category: Cleared | None = None
-    data: Annotated[dict[str, JsonValue], Field(max_length=100)] | None = None
-    context: Annotated[str, StringConstraints(max_length=8192)] | None = None
     ttl: TimeToLive = None
-    confidence: Annotated[float, Field(ge=0, le=1, strict=False)] | None = None
-    occurred_at: Moment | None = None
-    valid_from: Moment | None = None
-    valid_to: Moment | None = None
-    expected_version: Annotated[int, Field(ge=1, le=2**31)] | None = None
     origin: LowerOrigin = None
+    expected_version: Annotated[int, Field(ge=1, le=2**31)] | None = None
 
     def changes(self) -> dict[str, Any]:
         """As the engine's update takes them."""
         return self.model_dump(exclude={"expected_version", "origin"})
 
 
+@fields_of(requests.ForgetMatching, WIRE)
 class ForgetRequest(Strict):
     """Memories to delete: those that meet all that is given, at least one bound."""
-
-    kinds: Annotated[list[Kinds], Field(min_length=1)] | None = None
-    categories: Annotated[list[Name], Field(min_length=1, max_length=50)] | None = None
-    keys: Annotated[list[Name], Field(min_length=1, max_length=50)] | None = None
-    where: dict[str, JsonValue] | None = None
-    limit: Annotated[int, Field(ge=1, le=1000)] = 1000
-    dry_run: bool = False
 
 
 class Rollback(Strict):

@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mnemic import requests
 from mnemic.entrypoints.cli.command_loader import Command
 from mnemic.entrypoints.cli.failures import Exit, complain, exit_code_of_search
-from mnemic.entrypoints.cli.inputs import MOMENT
-from mnemic.entrypoints.cli.read_commands import in_time
+from mnemic.entrypoints.cli.request_options import options_of
 from mnemic.entrypoints.cli.shared_options import Given
 from mnemic.entrypoints.cli.terminal import note, say
 from mnemic.entrypoints.cli.views import day, hit_dict, label, memory_dict
-from mnemic.types.measures import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
 from mnemic.types.serialisation import to_json
 
 if TYPE_CHECKING:
@@ -25,13 +24,13 @@ if TYPE_CHECKING:
 
 
 @click.command("count", cls=Command)
-@in_time
+@options_of(requests.Count)
 @click.pass_obj
 def count_(given: Given, /, **times: Any) -> None:
     """Count the active memories."""
 
     async def work(engine: MemoryEngine, actor: Actor) -> int:
-        return await engine.count(actor=actor, **times)
+        return await engine.handle(requests.Count(**times), actor=actor)
 
     number = given.with_engine(work)
     given.show({"count": number}, lambda: str(number))
@@ -39,12 +38,7 @@ def count_(given: Given, /, **times: Any) -> None:
 
 @click.command("context", cls=Command)
 @click.argument("query")
-@click.option("--top-k", "-k", type=int, default=DEFAULT_MAX_ENTRIES, show_default=True, help="Maximum number.")
-@click.option(
-    "--max-tokens", type=int, default=DEFAULT_MAX_TOKENS, show_default=True, help="Maximum tokens of the block."
-)
-@click.option("--min-score", type=float, default=0.0, help="Minimum relevance of a memory, 0 to 1.")
-@click.option("--asked-at", type=MOMENT, help="Reference time for words such as 'last week'.")
+@options_of(requests.Context)
 @click.pass_obj
 def context_(given: Given, /, query: str, **options: Any) -> Exit:
     r"""Show the block of memories that a model asked QUERY would be given.
@@ -54,7 +48,7 @@ def context_(given: Given, /, query: str, **options: Any) -> Exit:
     """
 
     async def work(engine: MemoryEngine, actor: Actor) -> ContextBlock:
-        return await engine.context(query, actor=actor, **options)
+        return await engine.handle(requests.Context(query, **options), actor=actor)
 
     block = given.with_engine(work)
     shown: dict[str, Any] = {"text": block.text, "memory_ids": list(block.memory_ids), "reason": block.reason}

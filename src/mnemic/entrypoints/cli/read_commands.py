@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mnemic import requests
 from mnemic.entrypoints.cli.command_loader import Command
 from mnemic.entrypoints.cli.failures import complain
-from mnemic.entrypoints.cli.inputs import KIND, LEVEL, MOMENT, json_object
+from mnemic.entrypoints.cli.request_options import asked, options_of
 from mnemic.entrypoints.cli.shared_options import Given, of_others
 from mnemic.entrypoints.cli.terminal import note, say
 from mnemic.entrypoints.cli.views import (
@@ -22,39 +23,16 @@ from mnemic.entrypoints.cli.views import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from mnemic.engine import MemoryEngine
     from mnemic.maintain.lineage import Lineage
     from mnemic.types import Actor, Memory, SearchResult
 
 
-WHERE = "Only memories whose data meets this filter, a JSON object."
-
-
-def in_time(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the options of the two axes of time."""
-    command = click.option("--known-at", type=MOMENT, help="Memories as believed then, whatever was learnt since.")(
-        command
-    )
-    return click.option("--as-of", type=MOMENT, help="Memories that were true then.")(command)
-
-
 @click.command("search", cls=Command)
 @click.argument("query")
-@click.option("--top-k", "-k", type=int, default=10, show_default=True, help="How many at most, 1 to 100.")
-@click.option("--kind", "kinds", type=KIND, multiple=True, help="Only this kind; may be repeated.")
-@click.option("--key", "keys", multiple=True, help="Only under this key; may be repeated.")
-@click.option("--category", "categories", multiple=True, help="Only in this category; may be repeated.")
-@click.option("--level", "levels", type=LEVEL, multiple=True, help="Only at this level; may be repeated.")
-@click.option("--where", metavar="JSON", help=WHERE)
-@click.option("--since", "happened_from", type=MOMENT, help="Happened then or later.")
-@click.option("--until", "happened_to", type=MOMENT, help="Happened before then.")
-@in_time
-@click.option("--asked-at", type=MOMENT, help="Reference time for words such as 'last week'.")
-@click.option("--min-score", type=float, default=0.0, help="Minimum relevance of a memory, 0 to 1.")
-@click.option("--max-tokens", type=int, help="Maximum tokens of the memories.")
-@click.option("--preference-bias", is_flag=True, help="Boost the policy's preference keys.")
+@options_of(requests.Search)
 @click.pass_obj
 def search_(given: Given, /, query: str, **options: Any) -> None:
     r"""Find the memories that answer a question, with the reason for each. An empty QUERY lists the newest.
@@ -64,12 +42,10 @@ def search_(given: Given, /, query: str, **options: Any) -> None:
       mnemic search "flights" --key seat --key flight_time --json
       mnemic search "flights" --where '{"airline": "KLM", "stops": {"$lte": 1}}'
     """
-    options["where"] = json_object(options["where"], "where") or None
-    for name in ("kinds", "keys", "categories", "levels"):
-        options[name] = list(options[name]) or None
+    request = asked(requests.Search, query=query, **options)
 
     async def work(engine: MemoryEngine, actor: Actor) -> tuple[SearchResult, str]:
-        result = await engine.search(query, actor=actor, **options)
+        result = await engine.handle(request, actor=actor)
         return result, "" if result.hits else await of_others(engine, actor)
 
     result, others = given.with_engine(work)
@@ -84,7 +60,7 @@ def search_(given: Given, /, query: str, **options: Any) -> None:
 
 @click.command("get", cls=Command)
 @click.argument("memory_id")
-@in_time
+@options_of(requests.Get)
 @click.pass_obj
 def get_(given: Given, /, memory_id: str, **times: Any) -> None:
     """Show one memory with all its fields."""
@@ -97,26 +73,24 @@ def get_(given: Given, /, memory_id: str, **times: Any) -> None:
 
 
 @click.command("list", cls=Command)
-@click.option("--kind", "kinds", type=KIND, multiple=True, help="Only this kind; may be repeated.")
-@click.option("--key", "keys", multiple=True, help="Only under this key; may be repeated.")
-@click.option("--category", "categories", multiple=True, help="Only in this category; may be repeated.")
-@click.option("--where", metavar="JSON", help=WHERE)
-@click.option("--limit", "-n", type=click.IntRange(1, 10_000), default=50, show_default=True, help="Maximum number.")
-@click.option("--before", metavar="MEMORY_ID", help="Continue after this memory, the last of the previous page.")
-@in_time
+@options_of(
+    requests.List,
+    limit={"type": click.IntRange(1, 10_000)},
+    before={"metavar": "MEMORY_ID", "help": "Continue after this memory, the last of the previous page."},
+)
 @click.pass_obj
-def list_(given: Given, /, limit: int, before: str | None, where: str | None, **asked: Any) -> None:
+def list_(given: Given, /, **options: Any) -> None:
     """List active memories, newest first."""
-    only: dict[str, Any] = {name: list(asked.pop(name)) or None for name in ("kinds", "keys", "categories")}
-    only["where"] = json_object(where, "where") or None
+    request = asked(requests.List, **options)
+    whole = requests.Count(as_of=request.as_of, known_at=request.known_at)
 
     async def work(engine: MemoryEngine, actor: Actor) -> tuple[Sequence[Memory], int, str]:
-        page = await engine.list(actor=actor, limit=limit, before=before, **only, **asked)
+        page = await engine.handle(request, actor=actor)
         others = "" if page else await of_others(engine, actor)
-        return page, await engine.count(actor=actor, **asked), others
+        return page, await engine.handle(whole, actor=actor), others
 
     page, total, others = given.with_engine(work)
-    following = page[-1].memory_id if len(page) == limit and total > limit else None
+    following = page[-1].memory_id if len(page) == request.limit and total > request.limit else None
     shown = {"memories": [memory_dict(memory) for memory in page], "total": total, "next": following}
     given.show(shown, lambda: list_text(page) if page else "nothing remembered yet")
     if others and not given.as_json:
@@ -127,7 +101,7 @@ def list_(given: Given, /, limit: int, before: str | None, where: str | None, **
 
 @click.command("history", cls=Command)
 @click.argument("named", metavar="KEY_OR_ID")
-@in_time
+@options_of(requests.History)
 @click.pass_obj
 def history_(given: Given, /, named: str, **times: Any) -> None:
     r"""Show every version of a memory, oldest first, with the memories it replaced and what replaced it; or all the

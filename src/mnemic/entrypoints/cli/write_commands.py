@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mnemic import requests
 from mnemic.entrypoints.cli.command_loader import Command
 from mnemic.entrypoints.cli.failures import Exit, complain, exit_code_of_run
 from mnemic.entrypoints.cli.inputs import KIND, LEVEL, MOMENT, json_object, text_or_stdin
 from mnemic.entrypoints.cli.memory_requests import carried_out, outcome
+from mnemic.entrypoints.cli.request_options import options_of
 from mnemic.entrypoints.cli.shared_options import Given
 from mnemic.entrypoints.cli.terminal import confirmed, note
 from mnemic.entrypoints.cli.views import (
@@ -119,16 +121,15 @@ def capture_(given: Given, message: str, sent_at: datetime | None, idempotency_k
 @click.command("update", cls=Command)
 @click.argument("memory_id")
 @click.argument("content", required=False)
-@click.option("--key", help='The key that the content is a value of; "" removes the key.')
-@click.option("--category", help='A category to group memories by; "" removes it.')
-@click.option("--data", metavar="JSON", help="New data fields, as a JSON object.")
-@click.option("--context", help="New context: words that searches use too.")
-@click.option("--ttl", metavar="TIME", help="How long it is kept from now: 12h, 30d, 2w, 10y or never.")
-@click.option("--confidence", type=float, help="Confidence, 0 to 1.")
-@click.option("--occurred-at", type=MOMENT, help="When it happened; UTC unless it says otherwise.")
-@click.option("--valid-from", type=MOMENT, help="Start of the time in which it is true.")
-@click.option("--valid-to", type=MOMENT, help="End of the time in which it is true.")
-@click.option("--expected-version", type=click.IntRange(min=1), help="Fail if it has changed since this version.")
+@options_of(
+    requests.Update,
+    without=("content", "origin"),
+    key={"help": 'The key that the content is a value of; "" removes the key.'},
+    category={"help": 'A category to group memories by; "" removes it.'},
+    context={"help": "New context: words that searches use too."},
+    ttl={"metavar": "TIME", "help": "How long it is kept from now: 12h, 30d, 2w, 10y or never."},
+    expected_version={"type": click.IntRange(min=1)},
+)
 @click.pass_obj
 def update_(given: Given, /, memory_id: str, content: str | None, **options: Any) -> int:
     r"""Correct a memory; its old version stays in the history. CONTENT "-" reads standard input; without it the text
@@ -181,12 +182,11 @@ def rollback_(given: Given, memory_id: str, version: int) -> int:
 
 @click.command("forget", cls=Command)
 @click.argument("memory_ids", nargs=-1, metavar="[MEMORY_ID]...")
-@click.option("--kind", "kinds", type=KIND, multiple=True, help="All of this kind; may be repeated.")
-@click.option("--key", "keys", multiple=True, help="All under this key; may be repeated.")
-@click.option("--category", "categories", multiple=True, help="All in this category; may be repeated.")
-@click.option("--where", metavar="JSON", help="All whose data meets this filter, a JSON object.")
-@click.option("--limit", type=click.IntRange(1, 1000), default=1000, show_default=True, help="Maximum number.")
-@click.option("--dry-run", is_flag=True, help="Only show what would be deleted.")
+@options_of(
+    requests.ForgetMatching,
+    limit={"type": click.IntRange(1, 1000)},
+    dry_run={"help": "Only show what would be deleted."},
+)
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @click.pass_obj
 def forget_(given: Given, /, memory_ids: tuple[str, ...], yes: bool, limit: int, dry_run: bool, **bounds: Any) -> int:

@@ -7,10 +7,10 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Query, Request, Response
 
+from mnemic import requests
 from mnemic.dispatch import Written
 from mnemic.entrypoints.wire import hit_dict, memory_dict, receipt_dict, result_dict
 from mnemic.errors import InvalidInput, VersionConflict
-from mnemic.requests import AddMany
 from mnemic.types import Memory, Origin
 from mnemic_server.access import Correcting, Deleting, Reading, TheService, Writing
 from mnemic_server.evidence_filter import all_shown, hits_shown, report_shown, result_shown, shown
@@ -36,6 +36,7 @@ from mnemic_server.request_bodies import (
     page_dict,
 )
 from mnemic_server.request_limits import DEADLINE
+from mnemic_server.requests_on_the_wire import asked
 from mnemic_server.response_bodies import (
     ContextResponse,
     CountResponse,
@@ -76,7 +77,7 @@ async def add_many(wanted: NewMemories, actor: Writing, service: TheService, req
     candidates, keys = [one.candidate(actor.session) for one in wanted.memories], wanted.idempotency_keys
     if keys is not None and len(keys) != len(candidates):
         raise InvalidInput("idempotency_keys", hint="one for each memory, or null")
-    added = AddMany(candidates=tuple(candidates), idempotency_keys=None if keys is None else tuple(keys))
+    added = requests.AddMany(candidates=tuple(candidates), idempotency_keys=None if keys is None else tuple(keys))
     within = getattr(request.state, DEADLINE, None)
     written: Written = await service.engine.handle(added, actor=actor, deadline=within)
     return {"receipts": [receipt_dict(receipt) for receipt in written.receipts]}
@@ -123,14 +124,14 @@ async def remember(wanted: RememberRequest, actor: Writing, service: TheService)
 @router.post("/search", **answering(SearchResponse))
 async def search(wanted: Search, actor: Reading, service: TheService) -> dict[str, Any]:
     """Return the best memories for a query, each with why it was found; lists that failed are named."""
-    result = await service.engine.search(wanted.query, actor=actor, **wanted.arguments())
+    result = await service.engine.handle(asked(requests.Search, wanted), actor=actor)
     return result_dict(result_shown(result, actor))
 
 
 @router.post("/context", **answering(ContextResponse))
 async def context(wanted: ContextRequest, actor: Reading, service: TheService) -> dict[str, Any]:
     """Return a block of memories, ready to be put into one model call as data; it is logged as injected."""
-    block = await service.engine.context(actor=actor, **wanted.model_dump())
+    block = await service.engine.handle(asked(requests.Context, wanted), actor=actor)
     return {
         "text": block.text,
         "memories": [{"memory_id": hit.memory.memory_id, "version": hit.memory.version} for hit in block.hits],

@@ -1,0 +1,38 @@
+"""Bodies of requests that are made of the requests of the library: their fields, as JSON spells and bounds them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import MISSING, fields
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, create_model
+
+from mnemic.requests import Request
+
+B = TypeVar("B", bound=BaseModel)
+R = TypeVar("R", bound=Request[Any])
+
+
+def fields_of(
+    request: type[Request[Any]], wire: Mapping[str, Any], *, without: Collection[str] = (), **declared: Any
+) -> Callable[[type[B]], type[B]]:
+    """Give a body a field for each of `request`, but for those `without`: with the default of the request, and the type
+    that `wire`, or before it `declared`, has for its name.
+    """
+    types = {**wire, **declared}
+
+    def decorate(body: type[B]) -> type[B]:
+        shown: dict[str, Any] = {}
+        for one in fields(request):
+            if one.name not in without:
+                default = ... if one.default is MISSING else one.default
+                shown[one.name] = (types[one.name] | None if default is None else types[one.name], default)
+        return create_model(body.__name__, __base__=body, __doc__=body.__doc__, __module__=body.__module__, **shown)
+
+    return decorate
+
+
+def asked(request: Callable[..., R], body: BaseModel) -> R:
+    """Return the request that a body spells."""
+    return request(**vars(body))

@@ -54,6 +54,29 @@ def test_what_is_not_dispatched_has_no_handler() -> None:
             handlers[requests.Search]
 
 
+@pytest.mark.parametrize(
+    ("late", "whole"),
+    list(zip(MemoryEngine.__mro__[1:3], administration_verbs.AdministrationVerbs.__mro__[:2], strict=True)),
+    ids=lambda one: one.__qualname__,
+)
+def test_every_verb_of_the_engine_that_is_loaded_late_is_there(late: type, whole: type) -> None:
+    wanted = {name for name in vars(whole) if not name.startswith("__")} - {"sessions", "redaction", "completer"}
+    assert {name for name in vars(late) if not name.startswith("__")} == wanted
+    for name in wanted:
+        assert getattr(MemoryEngine, name) is vars(whole)[name]
+
+
+def test_an_engine_that_adds_has_not_loaded_what_administers() -> None:
+    script = (
+        "import sys; from mnemic import MemoryManager; memory = MemoryManager('ana', store=':memory:');"
+        "memory.add('I row.'); late = 'mnemic.engine.maintenance_verbs', 'mnemic.engine.administration_verbs';"
+        "before = [name for name in late if name in sys.modules]; memory.maintain(); memory.close();"
+        "print(before, [name for name in late if name in sys.modules] == list(late))"
+    )
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
+    assert run.stdout.strip() == "[] True"
+
+
 def test_views_of_an_engine_share_what_searches() -> None:
     base = engine()
     rules = base.rules

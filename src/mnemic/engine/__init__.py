@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 from mnemic import requests
 from mnemic.dispatch import Call, Dispatcher, Middleware, Rules, Watchers, Written
 from mnemic.dispatch.handlers import Handlers
-from mnemic.engine.administration_verbs import AdministrationVerbs
+from mnemic.engine.read_verbs import ReadVerbs
 from mnemic.errors import InvalidInput, MnemicError
 from mnemic.policy.budget import Budget
 from mnemic.policy.expiry_rule import ttl_of
@@ -23,17 +23,8 @@ from mnemic.policy.redaction import RedactionRules
 from mnemic.policy.rules import EntityReading, Policy
 from mnemic.requests import Add, AddMany
 from mnemic.runtime.clock import SystemClock
-from mnemic.types import (
-    Actor,
-    Candidate,
-    Deadline,
-    Kind,
-    Level,
-    Message,
-    Origin,
-    Source,
-    WriteReceipt,
-)
+from mnemic.runtime.late_verbs import late
+from mnemic.types import Actor, Candidate, Deadline, Kind, Level, Message, Origin, Source, WriteReceipt
 from mnemic.types.catalog import kind_of
 from mnemic.types.values import aware, checked_share
 from mnemic.write.limiter import Limiter
@@ -43,6 +34,7 @@ from mnemic.write.redact import Redactor
 if TYPE_CHECKING:
     from mnemic.compose import Composer
     from mnemic.dispatch.gateway import MemoryGateway
+    from mnemic.engine.administration_verbs import AdministrationVerbs
     from mnemic.engine.turn import TurnParts
     from mnemic.extract import Extraction, Extractor
     from mnemic.inject.usage import UsageAudit
@@ -54,6 +46,20 @@ if TYPE_CHECKING:
     from mnemic.retrieve.intent_planning import Planner
     from mnemic.types.trace import RunReport, Watch
     from mnemic.write.judge import Judge
+else:  # an add needs none of them
+    MaintenanceVerbs = late(
+        ReadVerbs,
+        "mnemic.engine.maintenance_verbs",
+        "MaintenanceVerbs",
+        "update forget forget_matching expire consolidate _derive restore doctor reembed rebuild",
+    )
+    AdministrationVerbs = late(
+        MaintenanceVerbs,
+        "mnemic.engine.administration_verbs",
+        "AdministrationVerbs",
+        "_reach rollback reviews approve reject decide reject_older undo consents grant_consent revoke_consent reveal "
+        "rotate_data_keys maintain erase carry_out export_subject verify_erasure audit verify_audit",
+    )
 
 
 class _Turns:

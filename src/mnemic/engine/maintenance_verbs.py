@@ -22,18 +22,12 @@ if TYPE_CHECKING:
     from mnemic.maintain.reembed import Reembedded
     from mnemic.ports import Completer, Embedder
     from mnemic.types import Forgotten
-    from mnemic.write.outbox_consumer import Feed
 
 
 class MaintenanceVerbs(ReadVerbs):
     """Maintenance methods that `MemoryEngine` inherits."""
 
     completer: Completer | None
-
-    @property
-    def feeds(self) -> Sequence[Feed]:
-        """Consumers of the outbox, one for each projection."""
-        return self._pipeline.publisher.feeds
 
     async def update(
         self,

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from mnemic.ports.projections import Projection
     from mnemic.retrieve.search import Searcher
     from mnemic.types import ContextBlock, Intent, Recalled, RecallRequest, SearchResult, Where
+    from mnemic.write.outbox_consumer import Feed
     from mnemic.write.tokenisation import Vault
 
 T = TypeVar("T")
@@ -52,6 +53,11 @@ class ReadVerbs:
         from mnemic.retrieve.search import Searcher
 
         return Searcher(self.store, self.embedder, ranker=LEARNED_RANKER, **self._beside())
+
+    @property
+    def feeds(self) -> Sequence[Feed]:
+        """Consumers of the outbox, one for each projection."""
+        return self._pipeline.publisher.feeds
 
     def _beside(self) -> dict[str, Any]:
         """Return the additional sources of a search."""

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Self, cast
 from mnemic import bootstrap
 from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
-from mnemic.engine.administration_verbs import Form
 from mnemic.facade.verbs import MemoryVerbs
 from mnemic.kinds.all_kinds import SevenKinds
 from mnemic.policy.rules import Policy
@@ -21,6 +20,7 @@ from mnemic.runtime.sync_facade import Awaited, Blocking, CallMode, M, awaited, 
 from mnemic.types import Actor, AuditEvent
 
 if TYPE_CHECKING:
+    from mnemic.engine.administration_verbs import Form
     from mnemic.kinds.profile import Profile
 
 SERVICES = ("http://", "https://")

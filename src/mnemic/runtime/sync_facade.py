@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
 from functools import cached_property, update_wrapper, wraps
+from inspect import Parameter, signature
 from types import MethodType
 from typing import Any, Concatenate, Generic, ParamSpec, Protocol, Self, TypeVar, overload
 
@@ -111,8 +112,6 @@ class asks(verb[Any, P, T]):  # noqa: N801 - as `verb`
     @cached_property
     def function(self) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]:  # type: ignore[override]  # when used
         """Coroutine function of the verb, with the signature of the request."""
-        from inspect import Parameter, signature
-
         made = self._load()
 
         async def asked(face: Any, /, *args: P.args, **kwargs: P.kwargs) -> T:

@@ -28,7 +28,7 @@ FLAGS = {
 """Options that are not called as their field, or have a letter too."""
 WORDS = {"kinds": KIND, "levels": LEVEL, "before": click.STRING}
 HELP = {"asked_at": "The time by which words such as 'last week' are read; now where it is not given."}
-"""What is said otherwise at a terminal."""
+"""Help that differs at a terminal."""
 
 
 def options_of(

@@ -286,7 +286,7 @@ class _Modules(Loader):
     ) -> ModuleSpec | None:
         if not fullname.startswith(f"{self.old}."):
             return None
-        # A module that was renamed within its package as well has an entry of its own.
+        # A module that was also renamed within its package has a separate entry.
         return spec_of(fullname) or ModuleSpec(fullname, self)
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:

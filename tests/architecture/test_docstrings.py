@@ -6,7 +6,11 @@ import ast
 import re
 from collections.abc import Iterator
 from itertools import pairwise
+from pathlib import Path
 
+import pytest
+
+from tests.architecture.plain_words import findings, sources
 from tests.architecture.sources import PACKAGES, ROOT
 
 ASKING = re.compile(r"(?:What|Which|How|Whether|Who|Whom|Whose|Where|When|Why)\b")
@@ -67,3 +71,30 @@ def test_nothing_is_named_by_a_private_word() -> None:
 
 def test_a_private_word_is_found() -> None:
     assert named("def f(told):\n    return told\n") == {"told"}
+
+
+def test_no_prose_has_a_private_word_or_a_weak_phrase() -> None:
+    said = [one for path in sources() for one in findings(path) if one.sort != "name"]
+    assert [f"{one.path.relative_to(ROOT)}:{one.line}: {one.word}: {one.text}" for one in said] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "sort"),
+    [
+        ('"""A file of its own."""\n', "docstring"),
+        ("# what stands there\n", "comment"),
+        ('raise ValueError("the file holds nothing")\n', "message"),
+        ("def told():\n    pass\n", "name"),
+    ],
+)
+def test_a_private_word_in_prose_is_found(tmp_path: Path, text: str, sort: str) -> None:
+    path = tmp_path / "module.py"
+    path.write_text(text, encoding="utf-8")
+    assert [one.sort for one in findings(path)] == [sort]
+
+
+@pytest.mark.parametrize("term", ["write-ahead log", "the lock is held", "a standing instruction", "`held`"])
+def test_a_term_of_the_field_is_left_alone(tmp_path: Path, term: str) -> None:
+    path = tmp_path / "module.py"
+    path.write_text(f"# {term}\n", encoding="utf-8")
+    assert list(findings(path)) == []

@@ -64,7 +64,7 @@ def __getattr__(name: str) -> Any:
 def read_conversation(path: str | Path, file_format: str = AUTO, conversation: str | None = None) -> Iterator[Item]:
     """Yield the items of the file at `path` (`-` is standard input), in its order.
 
-    `conversation` takes one conversation of a file that holds several. Raises InvalidInput: `invalid_input:format`,
+    `conversation` selects one conversation of a file with several. Raises InvalidInput: `invalid_input:format`,
     `invalid_input:conversation`, or `invalid_input:file:<what>` with what one of missing, directory, unreadable, empty,
     gzip, encoding, json, too_large, format; MissingExtra for a format whose package is not installed.
     """
@@ -166,7 +166,9 @@ def _packed_items(files: Packed, candidates: list[Importer], asked: bool, conver
         return
     texts = list(files.named(".md", ".txt"))
     if not texts:
-        raise InvalidInput("file:directory", hint=f"the folder or zip holds no export that is known{_hint(candidates)}")
+        raise InvalidInput(
+            "file:directory", hint=f"the folder or zip contains no export that is known{_hint(candidates)}"
+        )
     for name in texts:
         fitting = [one for one in candidates if one.ending is not None and name.casefold().endswith(one.ending)]
         chosen = (fitting, True) if fitting and not asked else (candidates, asked)
@@ -193,7 +195,7 @@ def _detected(found: Iterator[Record], candidates: list[Importer]) -> tuple[Impo
     """Return the importer of the first record that is recognised, and the records again from the first."""
     head = list(islice(found, _DETECTION_RECORDS))
     if not head:
-        raise InvalidInput("file:empty", hint="the file holds no conversation")
+        raise InvalidInput("file:empty", hint="the file contains no conversation")
     for record in head:
         if isinstance(record.value, Mapping):
             for known in candidates:

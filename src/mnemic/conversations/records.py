@@ -40,7 +40,7 @@ class Record:
 
 @contextmanager
 def open_file(path: str | Path) -> Iterator[tuple[BinaryIO, str]]:
-    """Yield the file's bytes, unpacked where they are gzip, and a name (an identifier) for what it holds.
+    """Yield the file's bytes, decompressed if they are gzip, and a name (an identifier) for its content.
 
     Raises InvalidInput (`file:missing`, `file:directory`, `file:unreadable`).
     """
@@ -73,7 +73,7 @@ def records(stream: BinaryIO) -> Iterator[Record]:
     lines = _lines(stream)
     head = list(islice(lines, _FIRST_LINES))
     if not head:
-        raise InvalidInput("file:empty", hint="the file holds nothing")
+        raise InvalidInput("file:empty", hint="the file is empty")
     if _is_document(head):
         yield from _document(head, lines)
         return

@@ -195,7 +195,7 @@ class AdministrationVerbs(MaintenanceVerbs):
             erased = await self.handle(requests.EraseKey(key=name), actor=actor)
         return Revocation(key=name, hidden=0 if erased else hidden, erased=erased)
 
-    # -- what stands behind markers ----------------------------------------------------------------------------------
+    # -- values behind markers ---------------------------------------------------------------------------------------
 
     async def reveal(self, memory_id: str, *, actor: Actor, role: str, whole_tenant: bool = False) -> Revealed:
         """Return the values that a memory's markers replace. `role` is the embedding program's word that the actor has

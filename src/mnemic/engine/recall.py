@@ -3,7 +3,7 @@
 The injector, `run`, the graph, the frameworks' stores, the tools of MCP, REST `/context`, the adapters and the console
 all use it, so that the same request is shown the same memories on every path. A search finds; recall decides:
 
-1. Memories that policy pins (standing keys, kinds and categories) are shown whatever the request is.
+1. Memories that policy pins (by key, kind or category) are shown whatever the request is.
 2. A preference, a constraint or the user's identity is shown if the answer could depend on it.
 3. Other memories are shown if they are relevant, and none if the search probably knows nothing about the query, or the
    request is small talk.

@@ -51,7 +51,7 @@ def report_dict(report: RunReport) -> dict[str, Any]:
 
 
 def usage_dict(held: Mapping[Kind, Usage]) -> dict[str, Any]:
-    """Return the amount held of each kind."""
+    """Return the usage of each kind: rows, bytes, and recently created rows."""
     return {kind.value: {"rows": used.rows, "bytes": used.bytes, "recent": used.recent} for kind, used in held.items()}
 
 

@@ -94,7 +94,7 @@ class ModelExtractor:
         around: Around = ALONE,
     ) -> list[Read]:
         """Return the grounded candidates of each of `messages`, in order, in as few calls as their length allows; see
-        `WindowExtractor`. A failed call stops the runs of its own messages. The cost of a call is reported with its
+        `WindowExtractor`. A failed call ends extraction for its messages only. The cost of a call is reported with its
         first message.
 
         Turns of other speakers are shown in shortened form so that answers are understood; nothing is extracted from

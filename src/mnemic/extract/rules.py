@@ -76,7 +76,7 @@ _PREAMBLE = Pattern(
 _QUOTATION = Pattern(
     r"(?<!\w)\"[^\"\n]{1,300}\"|“[^”\n]{12,300}”|«[^»\n]{12,300}»|„[^“”\n]{12,300}[“”]|(?<=[\s(:])'[^'\n]{12,300}'(?!\w)"
 )
-"""Straight marks are read in pairs from the first on: what stands between two short titles is no quotation."""
+"""Straight marks are paired from the first on: text between two short titles is no quotation."""
 _INJECTED = Pattern(r"<memory\b.{0,8000}?</memory>", re.DOTALL | re.IGNORECASE)
 _UNTRAINED = Pattern("[\u0900-\u097f\u0400-\u04ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
 """Scripts that the classifier was not trained on; tables read the plainest statements in them."""

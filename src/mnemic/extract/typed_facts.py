@@ -60,7 +60,7 @@ _LIGHT = frozenset(
 def typed_facts(text: str, standing: bool, policy: Policy) -> Iterator[tuple[Rule, str, str]]:
     """Yield the typed facts of a clause as (rule, key, value), one per key (several if the key has several values).
 
-    If policy accepts statements without a key, a value that depends on a condition or holds for a short time alone is
+    If policy accepts statements without a key, a value that depends on a condition or is true for a short time only is
     left to the whole statement.
     """
     whole, text = text, _REJECTED_ALTERNATIVE.sub("", text) or text

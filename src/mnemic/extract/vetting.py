@@ -106,7 +106,7 @@ def veto(candidate: Candidate, message: Message, policy: Policy) -> str | None:
     if any(payload_follows(clause) or fiction_from(clause.sentence) for clause in before):
         return TRANSIENT
     reasons = [_against(clause, candidate) for clause in said]
-    if candidate.key is None and None in reasons:  # beside what is told, a request is no harm
+    if candidate.key is None and None in reasons:  # a request next to a statement does no harm
         reasons = [reason for reason in reasons if reason != TRANSIENT]
     against = next((reason for reason in reasons if reason is not None), None)
     shown = any(start < span[1] and end > span[0] for start, end in data_spans(message.content))

@@ -38,7 +38,7 @@ class SaidBy:
         return None if self.message is None else self.message.sent_at
 
     def source(self, span: tuple[int, int] | None) -> Source:
-        """Return the source of a memory of what stands at `span`."""
+        """Return the source of a memory made from the text at `span`."""
         if self.message is None:
             return Source(session=self.actor.session)
         quote = self.message.content[span[0] : span[1]] if span is not None else None

@@ -49,7 +49,7 @@ class Walks:
         best = reached.ways.get(self.same.chief(target))
         if len(reached.nodes) < MAX_NODES:
             return best
-        # Of a large graph not every node is listed: the last part of the way is asked for by itself.
+        # A traversal of a large graph does not list every node, so the last part of the path takes a separate query.
         for node, way in self._stations(reached):
             for end in self.same.group(target):
                 left = (hops if best is None else len(best) - 1) - len(way)

@@ -155,7 +155,7 @@ class Injector:
     ) -> None:
         names = [source.name for source in sources]
         if not names or len(set(names)) != len(names):
-            raise InvalidConfig("sources", hint="at least one source, each with a name of its own")
+            raise InvalidConfig("sources", hint="at least one source, each with a distinct name")
         self.config = config or InjectionConfig()
         self.counts: Counter[str] = Counter()
         self._sources = tuple(sources)
@@ -168,7 +168,7 @@ class Injector:
 
         Calls that belong to one run (a tool loop) are given the same `run`: the same query is then searched once, and
         each block is in the same message of every call, so that the call that writes the answer has it and a prompt
-        cache stays valid. Raises InjectionFailed only where the configuration says so.
+        cache stays valid. Raises InjectionFailed only if the configuration is fail-closed.
         """
         run = run or InjectionRun()
         errors: dict[str, str] = {}

@@ -105,7 +105,7 @@ def read_line(data: Mapping[str, Any]) -> Archived:
         return _consent(consent, seal_of(data))
     raw_versions = data.get("versions")
     if not isinstance(raw_versions, list) or not 0 < len(raw_versions) <= MAX_VERSIONS:
-        raise InvalidInput("archive:versions", hint="a line holds a consent, or the versions of one memory")
+        raise InvalidInput("archive:versions", hint="a line must contain a consent, or the versions of one memory")
     if not all(isinstance(one, Mapping) for one in raw_versions):
         raise InvalidInput("archive:versions")
     versions = tuple(map(from_dict, raw_versions))

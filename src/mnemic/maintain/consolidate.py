@@ -248,7 +248,7 @@ async def consolidate(
     completer: Completer | None = None,
     dry_run: bool = False,
 ) -> Consolidated:
-    """Run once over the users of the actor's tenant. If a model fails, rules take its place, and the report says so.
+    """Run once over the users of the actor's tenant. If a model fails, rules take its place, which the report mentions.
     Raises StoreFailed; finished work stays, and a further run continues.
     """
     model = metered(completer) if completer is not None and rules.by == "model" else None

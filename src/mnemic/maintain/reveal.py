@@ -139,7 +139,9 @@ async def _sealed(store: RecordStore, memory: Memory) -> dict[str, tuple[Scope, 
 
 
 async def _memory_pages(store: RecordStore, tenant: str, subject: Scope | None) -> AsyncIterator[list[Memory]]:
-    """Yield the memories of the tenant; for a subject those of their own scope, and those that they wrote anywhere."""
+    """Yield the memories of the tenant; for a subject those of the subject's scope, and those the subject wrote
+    anywhere.
+    """
     after = None
     author = subject.owner if subject is not None else None
     while page := await store.held(tenant, statuses=list(Status), author=author, after=after, limit=PAGE):

@@ -62,7 +62,7 @@ async def move(source: RecordStore, target: RecordStore, tenants: Collection[str
 async def _require_empty(target: RecordStore, tenant: str) -> None:
     present = await target.held(tenant, statuses=list(Status), limit=1)
     if present or await target.audit(tenant, limit=1) or await target.marks(tenant, ""):
-        raise InvalidInput("move:not_empty", hint="move into a store that holds nothing of these tenants")
+        raise InvalidInput("move:not_empty", hint="move into a store that has no data of these tenants")
 
 
 @dataclass(slots=True)

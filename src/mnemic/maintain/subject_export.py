@@ -140,7 +140,7 @@ class SubjectExport:
                         "made_of": [each for each in memory.supersedes if each in theirs],
                     }
 
-    # -- what stands beside them --------------------------------------------------------------------------------------
+    # -- everything that is no memory ---------------------------------------------------------------------------------
 
     async def conversations(self) -> Entries:
         """Yield the open conversations that the subject's memories came from. One that others write in as well is

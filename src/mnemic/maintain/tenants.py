@@ -20,7 +20,7 @@ from mnemic.types import Actor, Kind
 from mnemic.unit_of_work import Mutation, Unit, commit
 
 SERVICE_TENANT = "mnemic.service"
-"""The tenant that holds tenants and credentials; nobody acts in it."""
+"""The tenant in which tenants and credentials are stored; no user acts in it."""
 MAX_QUOTAS = 50
 LIMITS = ("rows", "bytes", "writes_a_minute")
 """Names of what a quota may limit."""

@@ -1,8 +1,8 @@
 """Undo of a replacement: a merge, a new value under a key, an approval.
 
 The memories that were replaced are active again, with their previous validity. The replacing memory ends as `rejected`
-if it contains nothing but their statements: it was never true by itself. If it contains words of its own that a merge
-had put first, it stays next to them; if it had waited for review, it waits again.
+if it contains nothing but their statements: nothing else was ever true. If it adds words of a draft that a merge had
+put first, it stays next to them; if it had waited for review, it waits again.
 """
 
 from __future__ import annotations

@@ -96,7 +96,7 @@ class WordPiece:
 
 
 def _plain(text: str) -> str:
-    """`text` cleaned, without accents, in lower case, CJK characters standing alone."""
+    """Return `text` cleaned, without accents, in lower case, with spaces around each CJK character."""
     if text.isascii():
         return _ASCII_CONTROL.sub("", text).lower()
     decomposed = unicodedata.normalize("NFD", "".join(map(_clean, text)))

@@ -48,7 +48,7 @@ class Erase(Request[Any]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EraseKey(Request[Any]):
-    """Erase what the actor's user holds under one key."""
+    """Erase all memories of the actor's user under one key."""
 
     key: str = field(repr=False)
 

@@ -2,7 +2,7 @@
 
 The category is looked up in a small table of everyday categories and their members (`kinds_of_things.json`). In the
 keyword list a message that contains a member counts as one that contains a part of a query word, as with the synonym
-operators of search engines. The list of those messages is added to the others and has no weight of its own.
+operators of search engines. The list of those messages is added to the others without a separate weight.
 """
 
 from __future__ import annotations

@@ -107,8 +107,8 @@ def _remove(part: Path) -> None:
 
 
 def _is_being_made(part: Path) -> bool:
-    """Return True if a process holds its lock. A part without a lock file comes from a version that made none, and its
-    process may be alive.
+    """Return True if a process has its lock. A part without a lock file was written by a version that made none, and
+    its process may be alive.
     """
     try:
         handle = os.open(f"{part}{_LOCKS}", os.O_RDWR)

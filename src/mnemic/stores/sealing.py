@@ -162,7 +162,9 @@ class Sealer:
     def _opened(self, sealed: bytes, place: bytes) -> bytes | None:
         """None where the key was destroyed."""
         if self._keyring is None:
-            raise KeyFailed("missing", hint="what this store holds is sealed: name the master key in MNEMIC_KEY_FILE")
+            raise KeyFailed(
+                "missing", hint="the content of this store is encrypted: name the master key in MNEMIC_KEY_FILE"
+            )
         try:
             return self._keyring.open(sealed, place)
         except KeyFailed as failed:
@@ -173,7 +175,7 @@ class Sealer:
 
 
 def body_anew(text: str, anew: Anew) -> str | None:
-    """Return the body with its sealed content replaced by the result of `anew`; None if nothing changes."""
+    """Return the body with its encrypted content replaced by the result of `anew`; None if nothing changes."""
     fields = load(text)
     if "sealed" not in fields:
         return None

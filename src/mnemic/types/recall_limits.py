@@ -35,7 +35,7 @@ class RecallRequest:
     has other words. At most `max_untrusted` memories come from tools, the web or models (None: no limit).
     `least_relevance`: if the search probably knows nothing about the query, only pinned memories are shown (0: never
     abstain). `asked_at` is the time by which words such as `last week` are read (None: now). `min_score` of `intent`
-    holds for everything that policy does not pin.
+    applies to everything that policy does not pin.
     """
 
     intent: Intent

@@ -87,7 +87,7 @@ ABSTAINS_BELOW = 0.2
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchPlan(Serialisable):
     """Record of what a search actually did. `queries` are the query and the parts it was split into. `levels` to
-    `known_at` bound the search; None means unbounded. Memories told from `told_from` to `told_to`, or said by one of
+    `known_at` bound the search; None means unbounded. Memories stated from `told_from` to `told_to`, or said by one of
     `speakers`, are boosted but never required; the same applies to memories `before`, `after` or `during` the event in
     the memory `anchor`, by which the query expresses its time. `nodes` are the graph entities that the query refers to,
     `reached` the number of neighbouring ones. `lists` are the lists that answered. `where` is the filter on data.

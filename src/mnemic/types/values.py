@@ -159,7 +159,7 @@ def canonical_key(key: object) -> str:
     surrogate characters, and for letters of several look-alike alphabets in one key.
     """
     if not isinstance(key, str) or invisible(key, strict=True):
-        raise InvalidInput("key", hint="a key holds visible characters only")
+        raise InvalidInput("key", hint="a key may contain visible characters only")
     normal = nfkc(key).strip()
     if not normal or len(normal) > MAX_KEY_CHARS or invisible(normal, strict=True):
         raise InvalidInput("key", hint=f"a key has 1 to {MAX_KEY_CHARS} visible characters")
@@ -175,7 +175,7 @@ def clean_content(text: str) -> str:
     `invalid_input:content:surrogate` for half a surrogate pair.
     """
     if "\0" in text:
-        raise InvalidInput("content:nul", hint="the text holds a NUL character")
+        raise InvalidInput("content:nul", hint="the text contains a NUL character")
     if not text.isascii() and any("\ud800" <= c <= "\udfff" for c in text):
         raise InvalidInput("content:surrogate", hint="the text is not valid Unicode")
     if text.isascii() and text.isprintable():

@@ -1,7 +1,7 @@
 """Eviction from a full quota, oldest first.
 
 Closed memories (superseded, expired, rejected) are evicted before a write is refused: one value that changes often does
-not fill a quota with its past. Active ones are evicted only if the quota says so. They are removed in the transaction
+not fill a quota with its past. Active ones are evicted only if the quota allows it. They are removed in the transaction
 that writes the new memory, each with its line in the audit log and its entry in the outbox.
 """
 

@@ -104,8 +104,8 @@ def merge(draft: Draft, near: Sequence[Near], memory_id: str, kept_id: str) -> D
     """Return one memory for the draft and its near-duplicates, or None if merging could lose or blur anything.
 
     If the draft says more, it absorbs the statements it covers; if a known memory says more, that text is kept and the
-    draft is stored as superseded; if each says something of its own, both texts make one memory. Trust is never traded:
-    a near-duplicate of higher trust is confirmed (`near_duplicate`), or, if the draft says more, the draft waits for
+    draft is stored as superseded; if each adds something, both texts make one memory. Trust is never traded: a
+    near-duplicate of higher trust is confirmed (`near_duplicate`), or, if the draft says more, the draft waits for
     review (`lower_trust`).
     """
     least = draft.rules.merged_from
@@ -254,7 +254,7 @@ def _merged(
 
 
 def closed(memory: Memory, now: datetime, ended_at: datetime) -> Memory:
-    """`memory` superseded: it was true until `ended_at`, or until it had ended by itself."""
+    """Return `memory` superseded: it was true until `ended_at`, or until its own earlier end."""
     return memory.next_version(now, **closing(memory, ended_at))
 
 

@@ -18,7 +18,7 @@ from mnemic_language.compare.parts import rest
 from mnemic_language.compare.statement_frame import Frame
 
 NEAR_ENOUGH = 0.5
-"""Cosine at which a part is judged: it has no vector of its own, and belongs to a statement that was found near."""
+"""Cosine assumed for a part, which has no vector: it belongs to a statement that was found near."""
 
 
 async def with_rests(tx: Reads, draft: Draft, decision: Decision) -> Decision:

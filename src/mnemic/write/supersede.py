@@ -75,7 +75,7 @@ def changed(draft: Draft, near: Sequence[Near], opposed: Mapping[str, str]) -> C
 
 
 def _in_order(found: Changed, new: Frame) -> Changed:
-    """Return the changes, the most probable first; of an amendment only that of the memory that was told last."""
+    """Return the changes, the most probable first; for an amendment only that of the latest memory."""
     if amending(new) is not None:
         return sorted(found, key=lambda pair: pair[0].updated_at)[-1:]
     return sorted(found, key=lambda pair: -pair[1].probability)[:MOST_CLOSED]
@@ -137,8 +137,9 @@ def named(draft: Draft, near: Sequence[Near]) -> Changed:
 
 
 def _is_later(memory: Memory, draft: Draft, moment: datetime | None) -> bool:
-    """Return True if a memory speaks for a later time than the draft does. What was told before it in the same session
-    does not, even where the draft tells of an earlier day: "We have two children", "Our third was born on Monday".
+    """Return True if a memory is about a later time than the draft. A statement made before the draft in the same
+    session is not, even where the draft is about an earlier day: "We have two children", "Our third was born on
+    Monday".
     """
     session = draft.candidate.source.session
     if moment is None or (session is not None and session == memory.source.session):
@@ -152,8 +153,8 @@ def _ended(memory: Memory, draft: Draft) -> Memory:
 
 
 def _bears(one: Near, new: Frame, beside: Frame | None) -> bool:
-    """Return True if the new statement, or what is told beside it, may be about a memory, or about what that was told
-    beside.
+    """Return True if the new statement, or its neighbour in the message, may be about a memory or about that memory's
+    neighbour.
     """
     known, context = frame_of(one.memory), one.memory.context
     if bears(known, new, one.cosine) or (context and bears(framed(context), new, 0.0)):
@@ -176,7 +177,7 @@ def _same_person(memory: Memory, draft: Draft) -> bool:
 
 
 def superseding(draft: Draft, found: Changed, memory_id: str) -> Decision:
-    """Return the draft in the place of what it changes; waiting, where trust or policy says so."""
+    """Return the draft as the successor of the memories it changes; as pending if trust or policy requires review."""
     against = [memory for memory, _ in found]
     # Trust first: a tool's output must not replace what the user said, whatever it claims.
     if any(memory.trust > draft.trust for memory in against):

@@ -23,9 +23,9 @@ class MnemicContextProvider(ContextProvider):
 
         agent = Agent(client=client, context_providers=[MnemicContextProvider(engine, Actor(user="ana"))])
 
-    The block is a message of the context, before the user's, that no history provider stores unless it is told to.
-    `memory` has what became of it (`last`, `counts`). With `tools` the model may search and add, too. Where the
-    service keeps the conversation, it keeps what it is sent, the block with it.
+    The block is a context message before the user's; no history provider stores it unless it is configured to. `memory`
+    has what became of it (`last`, `counts`). With `tools` the model may search and add, too. Where the service keeps
+    the conversation, it keeps what it is sent, the block with it.
     """
 
     def __init__(

@@ -44,7 +44,7 @@ def wrap(client: C, memory: TurnMemory) -> C:
         client = wrap(OpenAI(), memory)
         client.chat.completions.create(model="...", messages=[{"role": "user", "content": "Which seat?"}])
 
-    The messages that were given stay as they are, so the conversation that the program keeps never holds the block.
+    The caller's messages are not modified, so the conversation that the program keeps never contains the block.
     Synchronous and asynchronous clients, whole answers and streams: chat completions, Responses, and Anthropic's
     messages; every other method is the client's own. `memory.last` and `memory.counts` tell what became of it.
     """

@@ -25,7 +25,7 @@ class MnemicMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
 
         agent = create_agent(model, tools, middleware=[MnemicMiddleware(engine, Actor(user="ana"))])
 
-    The block is in the request alone, never in the agent's state, so that no checkpoint holds it. `memory` has what
+    The block is in the request alone, never in the agent's state, so no checkpoint contains it. `memory` has what
     became of it (`last`, `counts`). With `tools` the model may search and add, too. Works in `invoke` and `ainvoke`;
     synchronous calls run on a loop of the middleware's own, so the engine must be no other loop's.
     """

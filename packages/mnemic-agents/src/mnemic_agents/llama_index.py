@@ -95,7 +95,9 @@ class MnemicMemory(BaseMemory):
         plain = [_plain(message) for message in messages]
         if not plain or plain[-1]["role"] != "user":
             return messages
-        mark = repr(plain)  # an agent reads anew in every step of its tool loop, and keeps the loop to itself
+        mark = repr(
+            plain
+        )  # an agent reads the memory at every step of its tool loop, without the messages of that loop
         if self._shown is None or self._shown[0] != mark:
             injection = await self._turn.inject(plain, thread=id(self))
             folded = list(messages)

@@ -32,9 +32,9 @@ class MnemicMemory(RunHooks[Any]):
         memory = MnemicMemory(engine, Actor(user="ana"))
         await Runner.run(agent, "Which seat?", session=session, run_config=memory.run_config(), hooks=memory)
 
-    The block is in the model's input alone, never in the session. `memory` has what became of it (`last`, `counts`).
-    A conversation that the provider keeps (`conversation_id`, `previous_response_id`) holds whatever is sent, the block
-    with it: use a session.
+    The block is in the model's input alone, never in the session. `memory` has what became of it (`last`, `counts`). A
+    conversation stored by the provider (`conversation_id`, `previous_response_id`) would contain the block, too: use a
+    session.
     """
 
     def __init__(

@@ -80,7 +80,7 @@ class MnemicMemory(AbstractCapability[Any]):
 
 
 def _folded(messages: Sequence[ModelMessage], injection: Injection) -> list[ModelMessage]:
-    """Return the messages with each block as a part of its own, in front of the ask or after everything."""
+    """Return the messages with each block as a separate part, before the request or at the end."""
     folded = list(messages)
     for block in injection.blocks:
         request = folded[block.at]

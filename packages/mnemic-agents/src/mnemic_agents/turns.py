@@ -104,7 +104,7 @@ class TurnMemory:
     async def inject(self, messages: Sequence[Any], *, state: Any = None, thread: Hashable = None) -> Injection:
         """`messages` with a block of memories in them, or as they are, and why. The user's ask begins a run; the calls
         of its tool loop, in the same `thread`, carry the same block in the same message, whatever was cut away before
-        it. Raises InjectionFailed only where the configuration says so.
+        it. Raises InjectionFailed only if the configuration is fail-closed.
         """
         with suppress(MnemicError):  # the search that follows tells what is the matter
             await self.open()

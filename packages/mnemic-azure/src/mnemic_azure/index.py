@@ -38,9 +38,9 @@ class AzureSearchIndex:
     """A `SearchIndex` and a `Projection` on the index `index` of the service at `endpoint` (`https://...`).
 
     The index must have the fields of `docs/storage.md`; where the `dimension` of the vectors is given, `create` makes
-    it, and so do `clear` and the first documents where it is missing. It holds what active memories say, so it lives
-    under the same rules as the record store. Every call ends within `seconds` and is not repeated: the outbox does
-    that. Raises InvalidConfig for an endpoint that cannot be one.
+    it, and so do `clear` and the first documents where it is missing. It contains the text of active memories, so the
+    same data-protection rules apply as for the record store. Every call ends within `seconds` and is not repeated: the
+    outbox does that. Raises InvalidConfig for an endpoint that cannot be one.
     """
 
     name = "search_index"
@@ -123,7 +123,7 @@ class AzureSearchIndex:
 
     async def clear(self, tenant: str) -> None:
         """Delete the tenant's documents, page by page; make the index where it is missing. The service shows a deletion
-        a moment late: a page that holds nothing new ends it.
+        a moment late: a page without a new document ends the loop.
         """
         if self._dimension is not None:
             await self.create()

@@ -24,7 +24,7 @@ def moment(value: datetime) -> str:
 
 
 def within(where: Where) -> str:
-    """Return the filter that `where` is. Raises NotSupported for a point in time (`as_of`): the index holds no
+    """Return `where` as an OData filter. Raises NotSupported for a point in time (`as_of`), since the index has no
     history.
     """
     if where.as_of is not None:

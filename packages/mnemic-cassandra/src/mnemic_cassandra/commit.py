@@ -160,17 +160,18 @@ class Commits:
                     break
                 held.append(home)
             else:
-                # Checked after all partitions are held: from here on nothing that was read can change before the
+                # Check after all partitions are locked: from here on nothing that was read can change before the
                 # decision.
                 committed = await self.holds(view, others) and await self._partitions.decide(change, "committed")
         finally:
             if not committed:
                 committed = not await self._give_up(change, held)
         if committed:
-            # After the decision the order does not matter: whoever meets a held partition completes it.
+            # After the decision the order does not matter: any process that finds a locked partition completes it.
             made = await asyncio.gather(*(self._partitions.make(home, change, each) for home, each in redo.items()))
-            # A refused last step proves nothing while nodes join or leave. A change that still holds a partition is
-            # kept for whoever meets it there: without its decision, its rows would be let go of and lost.
+            # A refused last step proves nothing while nodes join or leave. The record of a change that still locks a
+            # partition is kept for the process that finds it there: without the recorded decision the change would be
+            # rolled back and its rows lost.
             if all(made):
                 await self._partitions.forget(change)
         return committed

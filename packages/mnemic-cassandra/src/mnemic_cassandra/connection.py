@@ -209,7 +209,7 @@ class Link:
             raise typed(error) from error
 
     def _of_each_node(self, texts: Sequence[str]) -> list[list[Found]]:
-        # A connection of its own: the other one knows the nodes of its own datacenter only.
+        # A separate connection, because the main one knows only the nodes of the local datacenter.
         everywhere = ExecutionProfile(
             load_balancing_policy=RoundRobinPolicy(),
             consistency_level=ConsistencyLevel.ONE,
@@ -229,7 +229,7 @@ class Link:
     async def change(
         self, statements: Sequence[tuple[str, Sequence[Any]]], *, settled: Callable[[], Awaitable[bool]] | None
     ) -> bool:
-        """Make one lightweight transaction of these statements on one partition; True where its condition held.
+        """Run these statements as one lightweight transaction on one partition; return True if its condition was met.
 
         Where no answer came, `settled` says whether it was made; with None it may be made twice, and is tried again.
         Raises CommitUnknown where that cannot be had.

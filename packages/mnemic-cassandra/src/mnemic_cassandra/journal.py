@@ -38,7 +38,7 @@ _LOOKS = 5
 """Times that a journal with a gap is read: while nodes join or leave, an answer may lack a row for a moment."""
 
 _ROUNDS = 100
-"""Times that this is repeated where a journal holds more."""
+"""Maximum number of rounds for a journal with further entries."""
 
 
 class _Line(NamedTuple):

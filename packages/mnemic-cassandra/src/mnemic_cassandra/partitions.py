@@ -48,7 +48,7 @@ class Partitions:
         return zlib.crc32(stored.encode("utf-8", "surrogatepass")) % SHARDS, stored
 
     async def head(self, home: Partition) -> Head:
-        """Return the state of a partition and its small rows, once no change over several partitions holds it."""
+        """Return the state of a partition and its small rows, once no change over several partitions locks it."""
         began = time.monotonic()
         while True:
             rows = await self.link.ask("small", self.key(home))
@@ -109,8 +109,8 @@ class Partitions:
         await self.link.write([("unnote", (_beyond_clocks(), *place, note)) for note in notes])
 
     async def settle(self, home: Partition, change: str, began: float) -> None:
-        """Bring a change that holds a partition to its end there: made where it is committed, given up where it is not
-        decided in time. `began`: when it was first met.
+        """Complete a change that locks a partition: apply it if it is committed, roll it back if it is not decided in
+        time. `began` is the time at which it was first seen.
         """
         state = await self.decision(change)
         if state == "open" and time.monotonic() - began < LEASE:

@@ -1,4 +1,4 @@
-"""Partitions of rows. Everything that a write touches lies in the partition of its scope."""
+"""Partitions of rows. Everything that a write touches is in the partition of its scope."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ AUDIT_END = Table("audit_end", ("tenant",), ("last", "hash"))
 """The end of a tenant's audit."""
 
 COLLECTED = Table("collected", ("tenant", "level", "owner"), ("number", "hash"))
-"""The place up to which the journal of a partition is in the tenant's audit. It lies beside the end of that audit: who
-collects changes no partition that others write to before it is there.
+"""The place up to which the journal of a partition is in the tenant's audit. It is stored next to the end of that audit
+log, so that collecting a journal changes no partition that others write to before the lines are in the audit log.
 """
 
 AUDIT_BUCKET = 4096

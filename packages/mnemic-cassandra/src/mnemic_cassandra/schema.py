@@ -11,7 +11,7 @@ KEYSPACE = """CREATE KEYSPACE IF NOT EXISTS {keyspace}
 
 TABLES = (
     # Everything that a transaction changes. `version` counts its commits, `writers` names the last of them, `pending`
-    # the change over several partitions that holds it.
+    # the change over several partitions that locks it.
     """CREATE TABLE IF NOT EXISTS {keyspace}.rows (
         tenant text, level text, owner text, name text, key blob, value blob,
         version bigint static, writers text static, pending text static,

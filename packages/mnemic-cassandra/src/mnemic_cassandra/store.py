@@ -52,7 +52,7 @@ class CassandraTransaction(LayeredTransaction):
         await journal.note_entry(self._rows, self._home(entry.scope.tenant, entry.scope), entry)
 
     def _lies(self, memory_id: str, scope: Scope) -> None:
-        """Note where a memory lies, so that nobody looks for it in every partition of the tenant."""
+        """Cache the partition of a memory, so that later reads need not search every partition of the tenant."""
         self._view.homes[scope.tenant, memory_id] = Partition(*place_of(scope))
 
     def _home(self, tenant: str, scope: Scope | None) -> Partition:

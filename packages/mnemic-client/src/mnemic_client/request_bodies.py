@@ -20,8 +20,9 @@ from mnemic_client.response_values import hit_of, receipt_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found(Serialisable):
-    """Results of a search, best first, and the lists that failed (`name: reason`). `abstains`: probably nothing about
-    the query is known, by its `relevance` (0 to 1; None where that cannot be told). `plan`: what was looked for.
+    """Results of a search, best first, and the lists that failed (`name: reason`). `abstains` is True if probably
+    nothing about the query is known, by its `relevance` (0 to 1; None if it cannot be estimated). `plan` is what was
+    searched for.
     """
 
     hits: tuple[Hit, ...]

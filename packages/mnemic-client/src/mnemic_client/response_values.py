@@ -115,7 +115,7 @@ def node_of(said: Json) -> Node:
 
 
 def relation_of(said: Json) -> Relation:
-    """Return a relation, with the memory that says so."""
+    """Return a relation, with the memory that states it."""
     return Relation(
         **{**said, "valid_from": moment(said["valid_from"]), "valid_to": moment(said["valid_to"])},
     )

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 class RemoteData(RemoteView[M]):
     """Data of known shapes; see `mnemic_structured.structured_memory`.
 
-    The service checks data of its own shapes. A shape that is defined here stays here, as with a file: this program
-    checks and merges the data, and the service keeps it as it keeps every memory.
+    The service validates data of the shapes it defines. A shape defined here stays here, as with a local file: this
+    program validates and merges the data, and the service stores it like any other memory.
     """
 
     _service: Mapping[str, Shape] | None = None

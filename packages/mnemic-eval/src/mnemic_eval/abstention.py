@@ -159,7 +159,7 @@ def _auc(answers: Sequence[Answer]) -> float | None:
 
 
 def auc_interval(answers: Sequence[Answer], seed: int) -> list[float] | None:
-    """Return the 95 % percentile bootstrap interval of the area: questions of each kind are drawn anew within their
+    """Return the 95 % percentile bootstrap interval of the area; questions of each kind are resampled within their
     group.
     """
     random = np.random.default_rng(seed)

@@ -1,7 +1,7 @@
 """Questions asked as of an earlier day: only messages up to that day may be found.
 
-The day is the one before the last evidence was told, of questions whose evidence was told at different times. What was
-told until then and answers is wanted; every message that is found and was told later is an error.
+Only questions whose evidence was given at different times are asked, as of the day before the last evidence. Evidence
+given until then is relevant; every later message that is found is an error.
 """
 
 from __future__ import annotations

@@ -172,7 +172,7 @@ async def _calls(bench: Bench, options: BenchOptions) -> dict[str, Any]:
 
 
 async def _kinds(bench: Bench, options: BenchOptions) -> dict[str, Any]:
-    """Return the verbs of every kind, on a file of their own, in this process, and on the servers that were named."""
+    """Return the latencies of every kind's verbs on a separate file, in this process and on the given servers."""
     homes = {
         "sqlite": replace(bench, location=str(bench.folder / "kinds.db"), sessions=IN_PROCESS),
         "in-process": replace(bench, location=IN_PROCESS, sessions=IN_PROCESS),

@@ -1,9 +1,9 @@
 """Chats with questions whose evidence is some of their messages: does a search find it?
 
-Each chat is one user's scope. Every message is told to the engine, every question is asked as it stands, and its
-figures are taken over the messages found: `recall@k`, the share of its evidence among the first k; `all@k`, whether
-all of it is there; `ndcg@k`. Figures of a set are means over questions. Questions without evidence are left out.
-Evidence that names no message stays in the denominator as something nothing can find.
+Each chat is one user's scope. Every message is added to the engine, every question is asked unchanged, and its figures
+are computed over the messages found: `recall@k`, the share of its evidence among the first k; `all@k`, whether all of
+it is there; `ndcg@k`. Figures of a set are means over questions. Questions without evidence are left out. Evidence that
+names no message stays in the denominator as something nothing can find.
 
 Split: the first half of the chats in their order is `dev`, the second `test`.
 """
@@ -144,8 +144,8 @@ async def _measured(of: ChatSet, dev: frozenset[str], embedder: Embedder, progre
 
 
 async def _ablate(ablation: Ablation, conversation: Replayed, of: ChatSet, chat: Chat, split: str) -> None:
-    """Ask all variants, and once more when what was told is drawn together: last, as it adds memories. Not where the
-    wishes of a chat were captured: that adds others.
+    """Ask with all variants, and once more after consolidation, which comes last because it adds memories. It is
+    skipped where the preferences of a chat were captured, because they add others.
     """
     for consolidated in (False, True)[: 1 if chat.wishes else 2]:
         if consolidated:

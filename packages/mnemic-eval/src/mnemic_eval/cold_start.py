@@ -72,7 +72,7 @@ def cold_starts(store: str, user: str, question: str, *, starts: int, progress: 
 
 
 def peak_mb() -> float:
-    """Return the most memory this process ever held, in MB."""
+    """Return the peak resident memory of this process in MB."""
     unit = 1 if sys.platform == "darwin" else 1024
     return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6, 1)
 

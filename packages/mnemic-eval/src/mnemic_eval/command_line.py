@@ -123,7 +123,7 @@ def eval_(
 
 
 def _command() -> str:
-    """Return the command line as it was typed, but for where the program lies."""
+    """Return the command line as typed, without the path of the program."""
     return shlex.join(["mnemic", *sys.argv[1:]])
 
 

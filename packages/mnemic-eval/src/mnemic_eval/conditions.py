@@ -53,8 +53,8 @@ def conditions(*, seed: int, **more: Any) -> dict[str, Any]:
 
 
 def file_system(path: Path) -> str:
-    """Return the type of the file system that holds `path` ("ext4", "tmpfs"), or "unknown": a commit to memory is no
-    commit to disk.
+    """Return the type of the file system of `path` ("ext4", "tmpfs"), or "unknown": a commit to memory is no commit to
+    disk.
     """
     best, kind = "", "unknown"
     try:

@@ -2,8 +2,8 @@
 
 PATH is a folder searched with everything under it for `dataset.jsonl` (lines of {id, text}) with `labels.jsonl` (lines
 of {id, memories: [{type, content}]}) beside it, or both with a language between (`dataset.ko.jsonl`), or one such file;
-a dataset without labels of its own language is left out. Every text is a user's message to the rule extractor, under
-the default policy; with a model, to the model, and to the rules where it fails (`mnemic_eval.model_metrics`).
+a dataset without labels in its language is left out. Every text is a user's message to the rule extractor, under the
+default policy; with a model, to the model, and to the rules where it fails (`mnemic_eval.model_metrics`).
 
 A candidate and a labelled memory of one text match if they share half of the content words of the shorter (at least
 two), or if their embeddings' cosine is 0.7 or more; best pairs first, each side once. The sets come without a rule of

@@ -203,7 +203,7 @@ def _precision(done: Sequence[Work]) -> float | None:
 
 
 def _precision_interval(done: Sequence[Work], seed: int) -> list[float] | None:
-    """Return the 95 % percentile bootstrap interval of a ratio of sums: requests are drawn anew."""
+    """Return the 95 % percentile bootstrap interval of a ratio of sums, with requests as the resampled unit."""
     random = np.random.default_rng(seed)
     pairs = np.asarray([(one.right, one.entries) for one in done], np.float64).reshape(-1, 2)
     if not pairs[:, 1].sum():

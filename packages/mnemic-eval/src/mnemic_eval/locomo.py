@@ -38,7 +38,7 @@ def evidence_ids(raw: Iterable[object]) -> frozenset[str]:
 
 
 def conversations(path: Path, unread: Unread | None = None) -> list[Chat]:
-    """Return the conversations of a LoCoMo file, or of the folder it lies in. Raises InvalidInput
+    """Return the conversations of a LoCoMo file, or of the folder that contains it. Raises InvalidInput
     (`invalid_input:data:locomo`).
     """
     file = found(path, FILES)

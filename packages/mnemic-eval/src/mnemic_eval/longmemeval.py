@@ -1,12 +1,12 @@
 """LongMemEval ("Benchmarking Chat Assistants on Long-Term Interactive Memory", ICLR 2025): turns and sessions in a
 haystack.
 
-Each question has a haystack of its own, hence a scope of its own; all its turns, the user's and the assistant's, are
-told to the engine. Turns are ranked by one search, asked on the question's date; sessions by the first of their turns
+Each question has a separate haystack and therefore a separate scope; all its turns, the user's and the assistant's, are
+added to the engine. Turns are ranked by one search, asked on the question's date; sessions by the first of their turns
 in it, as the authors' turn-to-session evaluation does. `session_any@5` and `session_all@5` ask whether one, or all, of
 the answer sessions are among the first five; `turn_recall@5` is the share of the turns marked `has_answer` among the
-first five messages, `ndcg@10` is over the same turns. Questions whose evidence was told at different times are asked
-once more as of the day before the last of it (`mnemic_eval.as_of`).
+first five messages, `ndcg@10` is over the same turns. Questions whose evidence was given at different times are asked
+once more as of the day before the last evidence (`mnemic_eval.as_of`).
 
 Abstention questions (`_abs`) have no answer to find and are left out, as are questions that mark no turn. Split:
 within each question type, ordered by question id, every other question is `test`.

@@ -142,8 +142,8 @@ def _teller(line: Line, statement: str, latest: bool) -> str | None:
 
 
 def _ending(line: Line, over: Line) -> str | None:
-    """Return the message that ends a statement: of its day, or else of all that follow its telling, the one with most
-    of the words of it and of what holds since.
+    """Return the message that ends a statement: the one that shares most words with the statement and its successor,
+    among the messages of the end's day, or else among all that follow the statement.
     """
     said = _users(line)
     teller = _teller(line, over["statement"], False)

@@ -1,8 +1,8 @@
 """Pairs of consecutive statements: are opposites kept apart, and duplicates merged?
 
-Each pair is the whole memory of a user of its own. The first statement is added, then the second, by the engine's
-`add` with its own rules and embedder; the outcome of the second is the answer. Merged: `merged`, `refreshed` or
-`superseded` (the first statement is no longer live as it stood). Flagged: `pending_review` or `superseded`.
+Each pair is the whole memory of a separate user. The first statement is added, then the second, by the engine's `add`
+with its own rules and embedder; the outcome of the second is the answer. Merged: `merged`, `refreshed` or `superseded`
+(the first statement is no longer live as it stood). Flagged: `pending_review` or `superseded`.
 
 PATH is a file, or a folder searched with everything under it. Files are known by what their first line names:
 
@@ -12,7 +12,7 @@ PATH is a file, or a folder searched with everything under it. Files are known b
   duplicates where entailment comes with a score of at least 4.5, and neutral pairs (reported, no aim);
 - `quality`, `#1 string`, `#2 string` (MSRP): duplicates where the quality is 1;
 - a JSON list of [tier, {first_statement, second_statement}, {id: text}] (BEAM): contradictions, where both statements
-  are there and differ. A statement told in several messages is their texts, joined.
+  are there and differ. A statement made in several messages is their texts, joined.
 
 Split: by the checksum (CRC-32) of the first sentence, so that pairs made from one sentence stay in one half. Sample:
 `limit` pairs of each source and class in each half (300), drawn by the seed.
@@ -72,7 +72,7 @@ def pairs(path: Path) -> list[Pair]:
         read = _beam(json_list(file)) if file.suffix == ".json" else _table(file)
         found |= dict.fromkeys(pair for pair in read if pair.first.strip() and pair.second.strip())
     if not found:
-        raise InvalidInput("data:pairs", hint="no file there holds pairs in a known format")
+        raise InvalidInput("data:pairs", hint="no file there contains pairs in a known format")
     return list(found)
 
 

@@ -94,7 +94,7 @@ def texts(path: Path) -> list[Text]:
     for file in files(path, (".json", ".csv")):
         found += _presidio(json_list(file)) if file.suffix == ".json" else _dlp(table(file))
     if not found:
-        raise InvalidInput("data:pii", hint="no file there holds texts in a known format")
+        raise InvalidInput("data:pii", hint="no file there contains texts in a known format")
     return found
 
 

@@ -3,7 +3,7 @@
 The user's messages of a chat are captured by rules, beside the messages themselves, as a program does that remembers a
 conversation; then a block is made for each question, with the defaults of an injection. `in_context`: an entry of the
 block says what is wanted (by the rule of `mnemic_eval.extraction`), or is the user's own message that said it.
-`standing`: an entry that stands there by its kind says it.
+`standing`: a pinned entry says it.
 """
 
 from __future__ import annotations

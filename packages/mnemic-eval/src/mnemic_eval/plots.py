@@ -1,4 +1,4 @@
-"""Line and bar charts as SVG text, for reports: no library, no script, no font of their own.
+"""Line and bar charts as SVG text, for reports, without a library, a script or an embedded font.
 
 A chart can be read without seeing it (`title`, and `desc` with every number), without colours (dashes, marks and
 hatching differ as well), and on light and dark pages: the ground is transparent, letters follow the reader's colour

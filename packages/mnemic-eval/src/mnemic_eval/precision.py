@@ -3,7 +3,7 @@ is what is found right, and nothing else?
 
 Its 77 cases without sessions, by the protocol of its external runner: the harness adds pinned beliefs, open questions
 and the participants of relations from the seed, and cuts to the case's budget; the search answers for the rest. A case
-passes if every tier it asserts holds; a set that is only to hold what is listed has to hold all of it.
+passes if every tier it asserts is true; a set that may contain listed beliefs only must contain all of them.
 
 Each belief is a memory: its canonical name the key, its aliases `data["names"]`, its scope and whether it is an open
 question the category. A belief that was superseded is the earlier version of the one that stands at the end of its
@@ -56,7 +56,7 @@ class Tiers:
 
 @dataclass(slots=True)
 class Seeded:
-    """The beliefs in the engine, and which memory holds which."""
+    """The beliefs in the engine, and the memory of each."""
 
     engine: MemoryEngine
     beliefs: Mapping[str, Belief]

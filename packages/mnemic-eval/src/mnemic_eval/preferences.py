@@ -1,8 +1,8 @@
 """Preferences that a user states: are they in the context of a request that depends on them?
 
 PATH is a file of JSON lines, or a JSON list, of {preference, question}: a statement as a user says it, and a request
-whose answer has to follow it (the field names of PrefEval). Each statement is captured for a user of its own, among
-`others` of the file that are about something else; then the context of the request is made as for a model call.
+whose answer has to follow it (the field names of PrefEval). Each statement is captured for a separate user, among
+`others` of the file that are about something else; then the context of the request is built as for a model call.
 `in_context` and `standing`: see `mnemic_eval.pinned`. Split: every other line is `test`.
 """
 

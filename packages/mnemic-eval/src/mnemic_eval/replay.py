@@ -1,6 +1,4 @@
-"""Conversations told to the real engine and asked about: the same calls a program makes, in a file that is thrown
-away.
-"""
+"""Conversations replayed into a real engine and queried, by the calls that a program makes, in a temporary file."""
 
 from __future__ import annotations
 
@@ -53,7 +51,7 @@ def chosen_embedder(given: Embedder | None, vectors: Path | None) -> Embedder:
 
 @dataclass(slots=True)
 class Replayed:
-    """One conversation in the engine: which message each memory holds, and how the search went so far."""
+    """One conversation in the engine: the message of each memory, and the results of the searches so far."""
 
     engine: MemoryEngine
     actor: Actor
@@ -93,16 +91,16 @@ class Replayed:
         return self.refs(result)
 
     def refs(self, result: SearchResult) -> tuple[str, ...]:
-        """Return the messages that the hits hold, best first, each once. A hit that holds none (what consolidation
-        derived) keeps its place under its own id.
+        """Return the messages of the hits, best first, each once. A hit without a message (derived by consolidation)
+        keeps its rank under its own id.
         """
         ids = [hit.memory.memory_id for hit in result.hits]
         return tuple(dict.fromkeys(ref for memory_id in ids for ref in self._refs.get(memory_id, [memory_id])))
 
 
 def facts(conversation: Sequence[Replayed]) -> dict[str, Any]:
-    """Return the number of messages that were told, those that were refused and why, and how long the searches took,
-    embedding included.
+    """Return the number of messages added, those refused and the reasons, and the duration of the searches, embedding
+    included.
     """
     seconds = [second for one in conversation for second in one.search_seconds]
     return {

@@ -17,7 +17,7 @@ _TABLES = {".tsv": "\t", ".txt": "\t", ".csv": ","}
 
 
 def files(path: Path, suffixes: Sequence[str]) -> list[Path]:
-    """`path` itself, or what lies in it and its folders with one of `suffixes`, sorted. Raises InvalidInput
+    """`path` itself, or the files in it and its folders with one of `suffixes`, sorted. Raises InvalidInput
     (`invalid_input:data:missing`) where there is nothing.
     """
     every = [path] if path.is_file() else sorted(path.rglob("*"))
@@ -38,7 +38,7 @@ def table(path: Path) -> Iterator[dict[str, str]]:
 
 
 def json_list(path: Path) -> list[Any]:
-    """Return the list in a JSON file; nothing where the file holds something else."""
+    """Return the list in a JSON file; an empty list if the file contains something else."""
     try:
         value = json.loads(path.read_bytes())
     except ValueError:

@@ -1,4 +1,4 @@
-"""Throughput of a service: `mnemic bench --service`. It runs in a process of its own; this one calls it.
+"""Throughput of a service: `mnemic bench --service`. The service runs in a separate process; this one calls it.
 
 Callers share the machine with the service, and wait for one answer before they ask again. `nothing` is a route without
 work, `get` one with a read of the database and no embedding; `search`, `add` and `context` are the work itself. What

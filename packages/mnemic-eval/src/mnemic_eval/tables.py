@@ -52,8 +52,8 @@ def halves_table(result: Mapping[str, Any]) -> str:
 
 
 def calibration_table(result: Mapping[str, Any]) -> str:
-    """Return the chosen cosines, and what they do on the half that did not choose, in per cent, beside what held
-    before.
+    """Return the chosen cosines and their results on the validation half in per cent, next to those of the previous
+    values.
     """
     chosen = [["threshold", "cosine"], *([name, f"{cosine:.3f}"] for name, cosine in result["cosines"].items())]
     chosen += [[name, "as it was"] for name in result["unchanged"]]

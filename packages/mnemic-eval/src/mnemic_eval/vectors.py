@@ -43,7 +43,7 @@ class HashedEmbedder:
         return [self._vector(text) for text in texts]
 
     async def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: there is nothing to release."""
 
     def _vector(self, text: str) -> Vector:
         random = np.random.default_rng(int.from_bytes(_digest(text), "little"))
@@ -102,8 +102,8 @@ class TimedEmbedder:
 class KeptEmbedder:
     """Keeps every vector that `inner` makes in the file at `path`, so that a repeated evaluation embeds nothing twice.
 
-    The file begins with the name of the vector space; behind it stand records of a text's digest and its vector. It
-    holds no text. A last record that an interrupted run left cut off is made anew. Raises InvalidInput
+    The file begins with the name of the vector space, followed by records of a text's digest and its vector. It
+    contains no text. A last record that an interrupted run left truncated is written again. Raises InvalidInput
     (`invalid_input:vectors`) for a file that does not begin so.
     """
 
@@ -122,7 +122,7 @@ class KeptEmbedder:
         data = self._file.read()
         if not data.startswith(head):
             self._file.close()
-            raise InvalidInput("vectors", hint="the file holds vectors of another embedder, or something else")
+            raise InvalidInput("vectors", hint="the file contains vectors of another embedder, or something else")
         width = _DIGEST + 4 * self.space.dimension
         whole = len(data) - (len(data) - len(head)) % width
         for start in range(len(head), whole, width):

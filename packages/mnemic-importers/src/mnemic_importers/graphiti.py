@@ -24,7 +24,7 @@ _KEPT = ("name", *_OWNERS, "source_node_uuid", "source_node_name", "target_node_
 
 
 def recognises(value: Mapping[str, Any]) -> bool:
-    """Return True if `value` is a fact, or holds edges that are."""
+    """Return True if `value` is a fact, or has edges that are."""
     if _is_fact(value):
         return True
     edges = value.get("edges")

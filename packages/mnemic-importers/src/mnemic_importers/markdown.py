@@ -1,6 +1,6 @@
 """Notes in Markdown: each section under a heading, or each paragraph where there are no headings, is a memory.
 
-The heading is kept with what stands under it; front matter between `---` is left out.
+The heading is kept with the text under it; front matter between `---` is left out.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Chats that WhatsApp exported as text: `12/03/2024, 21:15 - Ana: Hello`, in the spellings of its locales.
 
-Day and month are told apart by the whole file. In a chat with one person, whose name the file has (`WhatsApp Chat with
-Ben.txt`), the other one is the user; in a group all are participants. A time names no zone and is taken as UTC.
+The order of day and month is inferred from the whole file. In a chat with one person, whose name the file has
+(`WhatsApp Chat with Ben.txt`), the other one is the user; in a group all are participants. A time names no zone and is
+taken as UTC.
 """
 
 from __future__ import annotations

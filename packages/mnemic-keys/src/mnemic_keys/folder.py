@@ -1,10 +1,10 @@
 """Data keys in a folder, one small file for each subject.
 
 The folder stands apart from the store and is backed up apart from it: what was sealed for a subject can be read only as
-long as their file is there, in the store as in every copy of it. A file holds the data key wrapped by the master key;
-its name is a salted hash of the subject. A destroyed key leaves its generation, so that "destroyed" and "the wrong
-folder" are two answers. While what a key sealed is being sealed anew, the file holds the key and its successor; later
-only its generation, so that an older copy says "rotated".
+long as their file is there, in the store as in every copy of it. A file contains the data key wrapped by the master
+key; its name is a salted hash of the subject. A destroyed key leaves its generation, so that "destroyed" and "the wrong
+folder" are two answers. During a re-encryption the file contains the key and its successor; afterwards only the
+generation of the old one, so that an older copy says "rotated".
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ from mnemic_keys.master import KEY_BYTES, NONCE_BYTES, MasterKey, MasterKeys
 
 FORMAT = "mnemic-key/1"
 FOLLOWED = "mnemic-key/2"
-"""Of a file that holds the keys before its own too: who does not know of them must not take them for destroyed."""
+"""Format of a file that also contains the previous keys: a reader that does not know them must not report them as
+destroyed.
+"""
 MAX_CACHED = 10_000
 _SEAL = b"\x01"
 _NAME_BYTES = 16
@@ -106,7 +108,7 @@ class KeyFolder:
     """A `Keyring` in the folder at `path`, under the master key in `key_file`; many processes may use it at once.
 
     The folder is made at the first use. A key that another process destroys is gone here with the next call; a master
-    key that another process changes is read anew. Raises InvalidConfig (`invalid_config:key_file`).
+    key that another process changes is read again. Raises InvalidConfig (`invalid_config:key_file`).
     """
 
     def __init__(self, path: Path, key_file: Path) -> None:
@@ -158,8 +160,8 @@ class KeyFolder:
         return True
 
     def sign(self, message: bytes) -> str:
-        """Return the port's `sign`: HMAC-SHA256. The key lies among the data keys, wrapped by the master key as they
-        are.
+        """Return the port's `sign`: HMAC-SHA256. The key is stored among the data keys and, like them, wrapped by the
+        master key.
         """
         if self._signing is None:
             name = self._signing_name()
@@ -169,7 +171,7 @@ class KeyFolder:
             if stored is None or stored.wrapped is None:
                 raise KeyFailed("missing", hint="the key that signs the audit is not in the key folder")
             self._signing = self._unwrapped(name, stored)
-        # The name of the key goes into the signature, so that a line signed with another folder's key is told from a
+        # The signature includes the key's name, so that a line signed with another folder's key is not reported as a
         # forged one.
         key_name = hmac.digest(self._signing, b"mnemic signing key", "sha256")[:_SIGNING_NAME_BYTES].hex()
         return f"{key_name}:{hmac.digest(self._signing, message, 'sha256').hex()}"

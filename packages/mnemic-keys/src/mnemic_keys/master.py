@@ -1,4 +1,4 @@
-"""The master key: 32 random bytes in a file of its own, in base64, one line.
+"""The master key: 32 random bytes in a separate file, one line of base64.
 
 While it is being changed the file has two lines: the first wraps from now on, the second still opens.
 """
@@ -70,7 +70,7 @@ class MasterKeys:
         except binascii.Error as error:
             raise InvalidConfig("key_file", hint="not base64") from error
         if not values or any(len(value) != KEY_BYTES for value in values):
-            raise InvalidConfig("key_file", hint=f"it holds one key of {KEY_BYTES} bytes in base64")
+            raise InvalidConfig("key_file", hint=f"it must contain one key of {KEY_BYTES} bytes in base64")
         return cls(tuple(map(MasterKey, values)))
 
     @classmethod

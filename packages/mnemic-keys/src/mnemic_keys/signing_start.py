@@ -15,8 +15,9 @@ _NAME = "signed.json"
 
 
 def signed_since(folder: Path, name: str, first: int | None) -> int | None:
-    """Return the earliest line that is known for `name`, a salted hash of the tenant. `first`, the first that is signed
-    now, is kept where none is, or a later one. The caller holds the folder's lock. Raises KeyFailed (`unreadable`).
+    """Return the earliest signed line known for `name`, a salted hash of the tenant. `first`, the first line signed
+    now, is stored if none or only a later one is. The caller must have the folder's lock. Raises KeyFailed
+    (`unreadable`).
     """
     file, known = folder / _NAME, {}
     try:

@@ -20,8 +20,8 @@ class Opened(Generic[T]):
 
 
 class ClientPerLoop(Generic[T]):
-    """Holds what `make` returns for each event loop it is asked on: connections belong to a loop, and synchronous
-    frameworks start a new one for every turn.
+    """One client per event loop, created by `make`: connections belong to a loop, and synchronous frameworks start a
+    new loop for every turn.
     """
 
     def __init__(self, make: Callable[[], Opened[T]]) -> None:

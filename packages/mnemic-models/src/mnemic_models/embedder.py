@@ -26,8 +26,8 @@ BATCH = 64
 
 
 class VendorEmbedder:
-    """Vectors of one vendor's model, checked and normalised here. Questions and statements are told apart where the
-    model reads them otherwise.
+    """Vectors of one vendor's model, checked and normalised here. Questions and statements are embedded differently
+    where the model distinguishes them.
 
     Texts go out 64 at a time, one request after the other, all inside the deadline. What may pass is tried again, and a
     server that does not answer is not asked for a while. Raises EmbedderFailed, never a partial list.

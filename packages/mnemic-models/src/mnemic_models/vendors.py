@@ -1,7 +1,7 @@
 """The clients of the vendors, each made for one address and one key.
 
-A key is sent only to the server that it was given for: what the environment holds for a vendor's own client goes to
-that vendor's own address, and to the address that the same client's variables name.
+A key is sent only to the server that it was set for: a key in the environment for a vendor's client goes to that
+vendor's address, or to the address in that client's variables.
 """
 
 from __future__ import annotations
@@ -172,6 +172,6 @@ def voyage(server: Server, timeout: float) -> Client:
     client = AsyncClient(api_key=key, base_url=url, max_retries=0, timeout=timeout)
 
     async def close() -> None:
-        """Do nothing: each call opens a connection of its own."""
+        """Do nothing: each call opens a new connection."""
 
     return Client(VoyageAIProvider(voyageai_client=client), close)

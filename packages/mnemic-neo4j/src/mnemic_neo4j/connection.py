@@ -111,7 +111,7 @@ class Connection:
         turn: asyncio.Lock | None = None,
         **parameters: Any,
     ) -> list[dict[str, Any]]:
-        """Return the rows of one statement, committed by itself: one way to the server and back where a transaction
+        """Return the rows of one statement, committed on its own: one round trip to the server where a transaction
         takes three. It waits for its `turn`. None of them where the server asks to try again; the statement may have
         been carried out then, or not.
         """

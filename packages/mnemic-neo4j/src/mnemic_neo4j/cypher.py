@@ -30,7 +30,7 @@ LOCK = """
     OPTIONAL MATCH (m)-[:NAMES]->(n:MnemicNode)
     RETURN collect(DISTINCT m.uid) AS known, collect(DISTINCT n.uid) AS held
 """
-"""Whoever changes a scope holds its node until the commit, so that no two of them sweep and link the same node. The
+"""A writer locks the node of the scope until the commit, so that no two writers sweep and link the same node. The
 memories among those given that are known, and the nodes they name, come back: most writes are of new memories, and each
 statement that has nothing to do would cost a way to the server and back.
 """

@@ -28,7 +28,7 @@ from mnemic_postgres.statements import load
 T = TypeVar("T")
 
 _SESSION = load("session")
-_MIGRATING = 0x6D6E656D6963  # "mnemic": a migration holds this lock alone, writers share it
+_MIGRATING = 0x6D6E656D6963  # "mnemic" in ASCII: an advisory lock, exclusive for a migration and shared by writers
 _OTHER_SCHEMA = "22012"
 """Division by zero, which nothing but the check of the schema does."""
 _READ_ONLY = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
@@ -65,7 +65,7 @@ class Session:
         self.overtaken = False
 
     async def route(self, tenant: str) -> None:
-        """Begin in `tenant` where a router is to be told it. Raises NotSupported (`two_tenants`) for a second one."""
+        """Begin in `tenant` if a router needs to know it. Raises NotSupported (`two_tenants`) for a second one."""
         if self._route is None or tenant == self._routed:
             return
         if self.begun:
@@ -161,7 +161,7 @@ class Connections:
     They belong to the loop of `thread`; `read` and `write` may be called on any. No call takes longer than `seconds` or
     than its deadline allows, whatever the network does. `after_commit` is awaited after each commit of a `write`,
     before that returns; it never raises. `schema`: the newest that this version knows. With a `route` they lead to a
-    router, which is told the tenant before each transaction.
+    router, which gets the tenant before each transaction.
     """
 
     def __init__(
@@ -356,7 +356,7 @@ def _outcome_unknown(error: BaseException) -> bool:
 async def _given_back(pool: Any, connection: Any, *, clean: bool) -> None:
     """Return the connection to the pool, or close it if its state is unknown."""
     if not clean:
-        with suppress(asyncpg.InterfaceError):  # a connection that broke has left the pool by itself
+        with suppress(asyncpg.InterfaceError):  # the pool has already dropped a broken connection
             connection.terminate()
     await pool.release(connection)
 
@@ -393,7 +393,9 @@ def _refused(cause: BaseException | None, failed: StoreFailed) -> MnemicError:
 
 
 def _not_led(cause: BaseException | None, failed: StoreFailed) -> MnemicError:
-    """Return the error to raise where a router did not begin a transaction: routers have errors of their own."""
+    """Return the error to raise if a router did not begin a transaction; routers add error codes to those of
+    PostgreSQL.
+    """
     if getattr(cause, "sqlstate", None) in ROLE_REFUSED:
         return unbound()
     unknown = type(failed) is StoreFailed

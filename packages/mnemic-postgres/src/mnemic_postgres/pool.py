@@ -74,7 +74,7 @@ async def open_pool(dsn: str, *, size: int, seconds: float, settings: Mapping[st
 
 
 def session_settings(seconds: float, settings: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    """Return everything that a connection is told before it works, the role first."""
+    """Return the settings of a new connection, the role first."""
     milliseconds = str(int(seconds * 1000))
     limits = {"statement_timeout": milliseconds, "idle_in_transaction_session_timeout": milliseconds}
     return tuple({"role": APP_ROLE, **_PLANNING, **limits, **settings}.items())

@@ -1,5 +1,5 @@
-"""Router between a store and the servers that share its tenants: what it is told, and what each transaction does itself
-because a connection through a router keeps nothing.
+"""Router between a store and the servers that share its tenants: the routing statements, and the settings that each
+transaction repeats because a connection through a router keeps no session state.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _INSIDE = "SET pgdog."
 """Beginning of commands that are refused outside of a transaction: the router begins on a server once it knows."""
 
 _MOST = 1000
-"""Servers that have numbers of their own for rows (`mnemic_postgres.servers`)."""
+"""Maximum number of servers with distinct row numbers (`mnemic_postgres.servers`)."""
 
 _SETTLE = """
     SELECT set_config(given.name, given.value, true), pg_advisory_xact_lock_shared(given.lock)

@@ -120,7 +120,7 @@ async def _ready(connection: Any, space: VectorSpace | None) -> bool:
     state = await connection.fetchrow(_STATE)
     if not state["known"]:
         if state["used"]:
-            raise StoreCorrupt("not_mnemic", hint="the schema mnemic holds tables of another program")
+            raise StoreCorrupt("not_mnemic", hint="the schema mnemic contains tables of another program")
         return False
     if state["restoring"]:
         raise StoreUnavailable("restoring", hint="a restore has not ended; cut off, drop the schema and restore again")

@@ -1,4 +1,5 @@
-"""Servers that share the tenants behind a router: alike in what a store relies on, each with row numbers of its own.
+"""Servers that share the tenants behind a router: alike in everything a store relies on, each with a distinct range of
+row numbers.
 
 Nothing here decides where a tenant lives. That is the router's, as are the copies of a server and its failover.
 """
@@ -18,8 +19,8 @@ from mnemic_postgres.routing import differing
 from mnemic_postgres.schema import Prepared, prepare
 
 STEP = 1024
-"""Distance of two numbers of a sequence. A server has those with one remainder, so that rows of a tenant can move to
-another server, and entries of all outboxes be told apart.
+"""Increment of every sequence. All numbers of a server have the same remainder, so that rows of a tenant can move to
+another server and entries of all outboxes stay distinct.
 """
 _MARGIN = 1000 * STEP
 """Numbers that are left out when a server in use gets its own: others take some meanwhile."""
@@ -106,7 +107,7 @@ async def _register(connections: Sequence[Any]) -> None:
 
 
 async def _number(connections: Sequence[Any]) -> None:
-    """Give numbers of its own to each server that has none yet."""
+    """Assign a distinct remainder to each server that has none yet."""
     found = [await connection.fetch(_SEQUENCES) for connection in connections]
     numbers = [_number_of(rows) for rows in found]
     taken = [number for number in numbers if number is not None]

@@ -19,7 +19,7 @@ _NEAR = AnyCase(
     r" (?:number|line|no\.?)|numbers?)(?![^\W\d_])"
 )
 _NEAR_SIGNS = (*TELEPHONY, "answer", "messag", "contact", "regist", "number", " line", " no")
-"""Of which everything that `_NEAR` finds holds one."""
+"""Substrings of which every match of `_NEAR` contains one."""
 _OTHER = AnyCase(
     r"(?:order|invoice|account|card|ticket|tracking|case|reference|confirmation|booking|policy|licen[cs]e|passport"
     r"|room|flight|model|part|item|id|student|member|membership|tax|routing|registration|employee|customer|build|batch"
@@ -41,11 +41,11 @@ _AFTER_SIGNS = (
     "number", "phone", "cell", "mobile", "fax", "line", "home", "work", "office", "direct", "text", "voice", "video",
     "pager", "tel",
 )  # fmt: skip
-"""Of which everything that `_ANNOUNCED_AFTER` finds holds one."""
+"""Substrings of which every match of `_ANNOUNCED_AFTER` contains one."""
 _OTHER_SIGNS = (
     "number", "no.", "nr", "#", "serial", "isbn", "version", "build", "barcode", "article", "code", "key"
 )  # fmt: skip
-"""Of which everything that `_OTHER` finds holds one."""
+"""Substrings of which every match of `_OTHER` contains one."""
 _ABROAD = AnyCase(f"(?P<telephone>{TELEPHONES.expression}|{CALLS.expression})|(?P<other>{OTHER_NUMBERS.expression})")
 _AFTER_ABROAD = AnyCase(f"[ ,]{{0,2}}{ANNOUNCED_AFTER.expression}")
 _WITHIN = 48
@@ -60,8 +60,8 @@ def calls_abroad(text: str) -> bool:
 class Before:
     """Check whether one of the words that `words` finds is shortly before a number, asked from left to right.
 
-    What was looked at is not looked at again: a word that tells what a number is holds no digits, so that it cannot
-    reach over the start of one.
+    A part that was searched is not searched again: a word that labels a number contains no digits, so a match cannot
+    cross the start of a number.
     """
 
     def __init__(self, words: AnyCase, text: str, needs: tuple[str, ...]) -> None:

@@ -49,8 +49,8 @@ def _listed(words: str) -> list[str]:
 
 
 def headed(words: Iterable[str], *, start: str = r"(?<![^\W_].)") -> str:
-    """Return an expression for any of `words` that looks at the first letter before anything else. `start`: what holds
-    behind that letter; by default that no letter or digit stands before it.
+    """Return an expression for any of `words` that tests the first letter before anything else. `start` is a lookbehind
+    tested after that letter; by default no letter or digit may precede it.
     """
     tails: dict[str, list[str]] = {}
     for word in words:

@@ -1,4 +1,4 @@
-"""A text as detectors read it, and where each character of that stands in the text itself."""
+"""Normalised text that detectors read, and the offset of each of its characters in the original."""
 
 from __future__ import annotations
 

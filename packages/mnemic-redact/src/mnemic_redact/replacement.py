@@ -7,7 +7,7 @@ which makes redaction idempotent; a look-alike that somebody typed has no valid 
 `(EMAIL#...)`, so that nobody can pass off a text as redacted. A bare `[EMAIL]` is not a marker and stays.
 
 **Overlaps.** All detectors see the same text. Matches that overlap are replaced together, under the name of the
-longest, so that no rest of a number or address is left standing.
+longest, so that no part of a number or address is left.
 """
 
 from __future__ import annotations

@@ -55,8 +55,8 @@ class RedisLink:
     """Connections to the server at `url`: `redis://` or `rediss://` (TLS) for one, `redis+cluster://` or
     `rediss+cluster://` for a cluster; user, password and TLS options as redis-py reads them from a URL.
 
-    Every call ends within `seconds`, whatever the network does, and none is repeated by itself but for a redirection in
-    a cluster. After three failures in a row calls to a single server are refused at once for a second; in a cluster one
+    Every call ends within `seconds`, whatever the network does, and none is retried except for a redirection in a
+    cluster. After three failures in a row calls to a single server are refused at once for a second; in a cluster one
     lost server says nothing of the others. Raises InvalidConfig (`invalid_config:redis`) for an address that cannot be
     one.
     """
@@ -86,7 +86,7 @@ class RedisLink:
         return await self._within(run)
 
     async def remove_all(self, prefix: str) -> int:
-        """Delete every key that begins with `prefix`, which holds no wildcard; how many there were."""
+        """Delete every key that begins with `prefix`, which contains no wildcard; return their number."""
         removed = 0
         keys: AsyncIterator[bytes] = self._client.scan_iter(match=f"{prefix}*", count=1000)
         while (key := await self._within(lambda: anext(keys, None))) is not None:

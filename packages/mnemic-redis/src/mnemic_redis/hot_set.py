@@ -1,4 +1,4 @@
-"""The hot set: which memories of a scope are the newest, as identifiers in one sorted set. It holds no content."""
+"""The hot set: identifiers of the newest memories of a scope, in one sorted set. It contains no content."""
 
 from __future__ import annotations
 

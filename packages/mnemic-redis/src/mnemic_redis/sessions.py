@@ -1,4 +1,4 @@
-"""Conversations in progress, on the server: one list a session, which ends by itself."""
+"""Conversations in progress, on the server: one list per session, which expires."""
 
 from __future__ import annotations
 

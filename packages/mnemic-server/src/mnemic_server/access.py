@@ -218,9 +218,9 @@ async def credential_of(request: HTTPConnection, service: Service) -> Principal 
 
 
 async def _browsing(service: Service, request: HTTPConnection) -> Principal | None:
-    """Return the principal of a request without an Authorization header. A cookie, which a browser adds by itself,
-    proves no intent: such a request must come from a page of this service, and one that changes anything must carry the
-    session's CSRF token.
+    """Return the principal of a request without an Authorization header. A cookie, which a browser adds to every
+    request, proves no intent: such a request must come from a page of this service, and one that changes anything must
+    carry the session's CSRF token.
     """
     cookie = session_cookie(request, secure=is_secure(request, service))
     session = None if service.open_to else await service.sessions.find(cookie)

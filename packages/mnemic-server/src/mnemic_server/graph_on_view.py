@@ -1,7 +1,7 @@
 """Graph of people and things that is read from memories when somebody looks at it: nothing is stored.
 
-The write path reads ordinary texts for entities only where the policy says so. This module reads the newest memories of
-one user by the same rules at the moment of viewing, so that every user has a graph and no write pays for it. Only
+The write path extracts entities from ordinary texts only if policy asks for it. This module reads the newest memories
+of one user by the same rules at the moment of viewing, so that every user has a graph and no write pays for it. Only
 relations and their two ends are shown: their kinds follow from the relation, where the kind of a bare name is a guess.
 """
 

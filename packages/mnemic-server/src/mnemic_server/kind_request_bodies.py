@@ -270,7 +270,7 @@ def neighbour_dict(neighbour: Neighbour) -> dict[str, Any]:
 
 
 def relations_list(path: Sequence[Relation]) -> list[dict[str, Any]]:
-    """Relations, each with the memory that says so."""
+    """Relations, each with the memory that states it."""
     return [
         {
             "source": one.source,

@@ -277,7 +277,7 @@ class EpisodePageResponse(ResponseBody):
 
 
 class RelationResponse(ResponseBody):
-    """Relation between two things, and the memory that says so."""
+    """Relation between two things, and the memory that states it."""
 
     source: str
     relation: str

@@ -276,7 +276,7 @@ def _say_where(host: str, port: int) -> None:
 
 
 def serve(settings: Settings, service: ServiceSettings, *, open_to: Principal | None = None) -> None:
-    """Serve until told to stop; then streams end, and running requests get `drain_seconds`."""
+    """Serve until a stop signal; then streams end, and running requests get `drain_seconds` to finish."""
     sys.setswitchinterval(SLICE_SECONDS)
     lines, streams, meter = configure(as_json=service.log == "json"), Streams(), Meter()
     telemetry, shown = _telemetry(meter), settings_in_force(settings, service)

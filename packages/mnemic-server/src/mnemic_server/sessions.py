@@ -138,8 +138,8 @@ class Sessions:
 
 def session_cookie(request: HTTPConnection, *, secure: bool) -> str:
     """Return the cookie of a request; an empty text if there is none. Over TLS only the name with the prefix `__Host-`
-    is accepted, which no other host of the domain can set: otherwise a sister site could make its visitors use a
-    session of its own.
+    is accepted, which no other host of the domain can set: otherwise a sister site could log its visitors in to the
+    attacker's session.
     """
     return request.cookies.get(SECURE_COOKIE if secure else COOKIE, "")
 

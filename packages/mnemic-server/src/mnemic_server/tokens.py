@@ -170,8 +170,8 @@ class Tokens:
         application = key.principal
         principal = _principal(claims, claims["tenant"], claims["roles"], key.key_id)
         if (
-            # The limits are checked again at every use: the signing key is derived from a secret that the application
-            # holds, so it could sign any claims.
+            # Check the limits again at every use: the signing key is derived from a secret that the application knows,
+            # so the application could sign any claims.
             claims["exp"] - begun > MAX_TTL.total_seconds()
             or begun > now.timestamp() + LEEWAY_SECONDS
             or (principal.tenant, principal.agent) != (application.tenant, application.agent)

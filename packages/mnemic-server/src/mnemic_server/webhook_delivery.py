@@ -215,7 +215,9 @@ def _concerns(webhook: Webhook, event: AuditEvent) -> bool:
 
 
 def _failed(state: WebhookState, outcome: str, now: datetime) -> WebhookState:
-    """Return the state after one more failure: try later, or no more. A receiver that is gone says so itself (410)."""
+    """Return the state after one more failure: try later, or stop. A receiver that answers 410 (gone) is not tried
+    again.
+    """
     failures = state.failures + 1
     rest = min(LONGEST_REST, FIRST_REST * 2 ** min(failures - 1, 20))
     ends = failures >= MOST_FAILURES or outcome == f"status_{HTTPStatus.GONE.value}"

@@ -155,8 +155,8 @@ class Webhooks:
         return webhook
 
     async def claim(self, webhook: Webhook, holder: str, until: datetime) -> WebhookState | None:
-        """Return the progress of the webhook, which `holder` now has the right to deliver; None if it is disabled, not
-        due, gone, or held by another process.
+        """Return the progress of the webhook and lease it to `holder` for delivery; None if it is disabled, not due,
+        deleted, or leased by another process.
         """
         now = self._clock.now()
 

@@ -52,5 +52,5 @@ class WordEmbedder:
         return rounded([array("f", [value / length for value in values]).tobytes()])[0]
 
     async def close(self) -> None:
-        """Nothing is held; `closed` remembers the call."""
+        """Record the call in `closed`; there is nothing to release."""
         self.closed = True

@@ -300,7 +300,7 @@ class GraphStoreContract:
                 await store.path(scope(), "a", name)
 
     async def test_names_are_names(self, store: GraphStore) -> None:
-        """Whatever a name holds, it is compared with names and nothing else."""
+        """Check that a name is data: characters of a query language in it have no effect."""
         await store.link(scope(), [mention("m0", node("bystander"))])
         for number, name in enumerate(HOSTILE):
             said = fragment(f"x{number}", (name, "knows", f"friend {number}"))

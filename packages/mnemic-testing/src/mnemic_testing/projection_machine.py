@@ -1,6 +1,6 @@
 """A state machine that feeds a projection through everything that can go wrong: outages, answers that are lost, entries
-that come again, processes that come late, a copy that loses all it had. Once nothing is left to take, it must show what
-the store holds.
+that come again, processes that come late, a copy that loses all it had. Once the outbox is empty, the copy must equal
+the store.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class ProjectionMachine(RuleBasedStateMachine):
         raise NotImplementedError
 
     async def check(self, held: Sequence[Memory]) -> None:
-        """Assert that the copy shows what it should of `held`, everything that `SCOPES` hold whatever its status."""
+        """Assert that the copy shows what it should of `stored`, all memories in `SCOPES` whatever their status."""
         raise NotImplementedError
 
     def teardown(self) -> None:
@@ -211,7 +211,7 @@ class ProjectionMachine(RuleBasedStateMachine):
 
     @invariant()
     def nothing_left_is_up_to_date(self) -> None:
-        """Whenever no entry is left, the copy shows what the store holds."""
+        """Check that the copy equals the store whenever the outbox is empty."""
         if not self._run(self._store.pending(projection=self._copy.name, limit=1)):
             self._run(self.check(self._run(self._held())))
 

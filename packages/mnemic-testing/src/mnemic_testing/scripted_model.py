@@ -83,7 +83,7 @@ class Reply:
     """One answer: `content` is what the model says, unless `code` is no 2xx status or a `fault` comes between.
 
     With `tool` the model says nothing and calls that tool with `arguments`. `vectors` answer an embedding request; None
-    lets the server make them. The answer is held back for `delay`.
+    lets the server make them. The answer is sent after `delay`.
     """
 
     content: str = "{}"

@@ -31,8 +31,8 @@ class Boarding:
 
 
 def boardings(text: str, *, sent_on: date | None) -> list[Boarding]:
-    """Return the legs of every boarding pass whose code stands in `text`, in order. The code names the day of the year
-    only: it is the one nearest to the day of issue, or to `sent_on`.
+    """Return the legs of every boarding pass whose code is in `text`, in order. The code has the day of the year
+    without the year: the date nearest to the day of issue, or to `sent_on`, is taken.
     """
     found: list[Boarding] = []
     for head in _HEAD.finditer(text):

@@ -1,4 +1,4 @@
-"""The booking code of a text: what stands behind, or under, a label that calls it so."""
+"""The booking code of a text: the value after or below a label such as "Booking reference"."""
 
 from __future__ import annotations
 

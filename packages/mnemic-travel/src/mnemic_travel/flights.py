@@ -1,4 +1,4 @@
-"""Flights of a text, by what stands around each flight number."""
+"""Flights of a text, read from the tokens around each flight number."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ Part = list[tuple[Token, list[Token]]]
 
 
 def _following(anchors: Sequence[Token], tokens: Sequence[Token]) -> Part:
-    """Each flight with what stands on its line and from there to the next one."""
+    """Each flight with the tokens of its line and those up to the next flight."""
     ends = [*(anchor.line for anchor in anchors[1:]), 10**9][: len(anchors)]
     return [
         (anchor, [token for token in tokens if anchor.line <= token.line < max(end, anchor.line + 1)])
@@ -83,7 +83,7 @@ def _following(anchors: Sequence[Token], tokens: Sequence[Token]) -> Part:
 
 
 def _preceding(anchors: Sequence[Token], tokens: Sequence[Token]) -> Part:
-    """Each flight with what stands on its line and before it, back to the one before."""
+    """Each flight with the tokens of its line and those back to the previous flight."""
     starts = [-1, *(anchor.line for anchor in anchors[:-1])][: len(anchors)]
     return [
         (anchor, [token for token in tokens if min(start, anchor.line - 1) < token.line <= anchor.line])

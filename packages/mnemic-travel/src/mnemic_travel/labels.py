@@ -103,4 +103,4 @@ CANCELLED = re.compile(
     re.IGNORECASE,
 )
 OTHER_LABEL = re.compile(r"^\s*[^\W\d][\w /().'-]{1,30}:(?:\s|$)")
-"""A line that begins with some label of its own."""
+"""A line that begins with a label of another field."""

@@ -29,8 +29,8 @@ class Stop:
 
 @dataclass(frozen=True, slots=True)
 class Leg:
-    """A flight or a train between two stops; `airline` is of a train its sort (ICE, TGV). `line` is where its number
-    stands in the text.
+    """A flight or a train between two stops. `airline` of a train is its category (ICE, TGV); `line` is the line of the
+    text with its number.
     """
 
     airline: str

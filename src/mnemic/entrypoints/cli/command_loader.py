@@ -184,7 +184,7 @@ def _check_words(words: Sequence[str]) -> None:
         if any("\ud800" <= character <= "\udfff" for character in word):
             raise InvalidInput("argument:encoding", hint=f"argument {position} is not valid UTF-8")
         if "\0" in word:
-            raise InvalidInput("argument:nul", hint=f"argument {position} holds a NUL character")
+            raise InvalidInput("argument:nul", hint=f"argument {position} contains a NUL character")
 
 
 def _make_output_safe() -> None:

@@ -91,5 +91,5 @@ def _folder(keep: str | None) -> Iterator[Path]:
     except OSError as error:
         raise InvalidInput("keep", hint=error.strerror) from None
     if occupied:
-        raise InvalidInput("keep:not_empty", hint="that folder holds memory files already; name another one")
+        raise InvalidInput("keep:not_empty", hint="that folder contains memory files already; name another one")
     yield folder

@@ -239,8 +239,8 @@ def _taken_in(given: Given, items: Callable[[], Iterator[Item]], total: int | No
 
 
 def _user_of(found: Speakers, me: str | None, *, asks: bool, refuses: bool) -> str | None:
-    """Return the speaker who is the user; None where the file says so itself, or where nobody is asked. Raises
-    InvalidInput (`speaker`, `speaker:unknown`).
+    """Return the speaker who is the user; None if the file itself names the user, or if the question is not asked.
+    Raises InvalidInput (`speaker`, `speaker:unknown`).
     """
     if refuses and asks and me is None and found.lacks_user:
         if not at_terminal():

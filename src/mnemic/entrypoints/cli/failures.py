@@ -86,7 +86,8 @@ def guarded(work: Callable[[], Any], *, debug: bool) -> int:
         sys.stdout.flush()
         return int(result or 0)
     except SystemExit as left:
-        # click leaves by itself when nobody reads any more, and puts a silent output in the place of the broken one.
+        # click exits on a broken pipe and replaces sys.stdout with a silent output, which is how the case is
+        # recognised.
         return Exit.PIPE_CLOSED if sys.stdout is not output else int(left.code or 0)
     except Exception as error:  # noqa: BLE001 - the outermost frame: whatever it is, it becomes one line
         if debug:

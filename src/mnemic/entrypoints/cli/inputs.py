@@ -20,8 +20,8 @@ LEVELS = ("user", "workspace", "agent", "session")
 
 
 class Word(click.ParamType[str]):
-    """One of some words, or a name that a package offers in `group`; any other is bad input (exit code 3), because the
-    engine says so too.
+    """One of some words, or a name that a package offers in `group`; any other is bad input (exit code 3), as in the
+    engine.
     """
 
     def __init__(self, name: str, words: tuple[str, ...], *, group: str | None = None) -> None:

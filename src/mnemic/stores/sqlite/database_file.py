@@ -216,7 +216,7 @@ def claim_space(connection: apsw.Connection, space: VectorSpace | None) -> Vecto
         assert found is not None
     if found != space:
         raise SpaceMismatch(
-            hint=f"this file holds vectors of the model {found.model} of dimension {found.dimension}: open it with that"
-            " model, or change to this one with `mnemic maintain --reembed`"
+            hint=f"this file contains vectors of the model {found.model} of dimension {found.dimension}: open it with"
+            " that model, or change to this one with `mnemic maintain --reembed`"
         )
     return space

@@ -126,5 +126,6 @@ class StoreMemory:
         return self._secret
 
     def _namespace(self, user_id: str) -> tuple[str, str]:
-        # A label of a LangGraph namespace holds no period, a user_id may; "%" stands in no user_id.
+        # LangGraph refuses a period in a namespace label, but a user_id may have one. A user_id never contains "%", so
+        # the escape is reversible.
         return user_id.replace(".", "%2E"), self._collection

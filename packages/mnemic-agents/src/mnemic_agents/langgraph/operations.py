@@ -141,7 +141,7 @@ def json_text(value: Any) -> str:
         text = json.dumps(_plain(value), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         text.encode("utf-8")
     except (ValueError, RecursionError) as error:
-        raise TypeError("the value is not JSON: it holds NaN, infinity, half a surrogate or itself") from error
+        raise TypeError("the value is not JSON: it contains NaN, infinity, half a surrogate or itself") from error
     return text
 
 

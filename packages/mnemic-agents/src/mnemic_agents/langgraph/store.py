@@ -108,7 +108,7 @@ class MnemicStore(BaseStore):
     query is answered by cosine over the embedded fields (exactly), without one by BM25 over all texts of a document.
     `ttl` are minutes, with fractions. `location` may also be any `DocumentStore`. A batch is one transaction.
 
-    LangGraph promises that a value comes back as it was put, so nothing is redacted unless `redact` says so: then
+    LangGraph promises that a value is returned as it was put, so nothing is redacted by default. With `redact`,
     personal data and secrets in values, queries and filters are replaced before they are embedded or stored.
     """
 

@@ -51,8 +51,8 @@ class Judge:
         self._redactor = Redactor()
 
     async def judge(self, candidates: Sequence[Mapping[str, Any]], *, user_id: str, said: str) -> Verdicts:
-        """Return a verdict on every candidate, in order. A candidate whose place cannot be read is held for review:
-        what cannot be compared is not written over.
+        """Return a verdict on every candidate, in order. A candidate whose existing entry cannot be read goes to
+        review, since an entry that cannot be compared must not be overwritten.
         """
         verdicts = Verdicts()
         seen: set[tuple[str | None, str]] = set()

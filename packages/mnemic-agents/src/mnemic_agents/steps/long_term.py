@@ -24,7 +24,7 @@ DEFAULT_COLLECTION = "memories"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recall:
     """Finds of a search, as JSON data (`namespace`, `key`, `value`, `score`, ...), and what failed in it. An entry with
-    a `reason` is shown as it is; one without is held to the least score of the turn's rules.
+    a `reason` is shown as it is; one without must reach the minimum score of the turn's rules.
     """
 
     entries: tuple[dict[str, Any], ...] = field(default=(), repr=False)
@@ -48,8 +48,8 @@ class LongTerm(Protocol):
         """Policy on what may be remembered."""
 
     async def place(self, user_id: str, candidate: Candidate) -> tuple[list[str], str]:
-        """Return the namespace and key a candidate is written under: always the same for the same thing. Raises where
-        that cannot be told.
+        """Return the namespace and key a candidate is written under, always the same for the same subject. Raises if
+        they cannot be determined.
         """
 
     async def search(self, user_id: str, query: str, *, limit: int) -> Recall:
@@ -72,14 +72,14 @@ class LongTerm(Protocol):
         """Keep account of what enters the model's input. Raises where that cannot be done."""
 
     async def redacted(self, text: str) -> str:
-        """Return what is said, as a model may see it. Raises where that cannot be told."""
+        """Return the text with personal data and secrets redacted, as a model may see it. Raises if redaction fails."""
 
 
 class GatewayMemory:
     """The engine's memories, through policy, grant and the write pipeline.
 
-    The namespace shown is `[user_id, category]`; a memory without a category stands in `collection`. `min_score` is the
-    least relevance of each memory that policy does not pin.
+    The namespace shown is `[user_id, category]`; a memory without a category is in `collection`. `min_score` is the
+    minimum relevance of each memory that policy does not pin.
     """
 
     def __init__(

@@ -175,8 +175,8 @@ class MemorySteps:
     async def generate_response(self, state: MemoryState) -> MemoryState:
         """Return the assistant's answer. Without one the turn has failed.
 
-        The model also gets the memories as a block of data (`memory_block`), which never enters the state: no
-        checkpoint holds it. What enters the block is logged first; what cannot be logged stays out.
+        The model also gets the memories as a block of data (`memory_block`), which never enters the state, so no
+        checkpoint contains it. An entry is logged before it enters the block; one that cannot be logged is left out.
         """
         context, errors = dict(state["prompt_context"]), state["errors"]
         text, shown = self._block(context["memories"])

@@ -30,9 +30,7 @@ def recognises(value: Mapping[str, Any]) -> bool:
 
 
 def items(found: Iterator[Record], name: str) -> Iterator[Item]:
-    """Yield the messages of every chat. A batch is a session; its first message says when it was, which holds for the
-    rest.
-    """
+    """Yield the messages of every chat. A batch is a session; its first message has the date of all of them."""
     for position, record in enumerate(found, start=1):
         value = record.value
         if record.problem is not None or not isinstance(value, Mapping) or not isinstance(value.get("messages"), list):

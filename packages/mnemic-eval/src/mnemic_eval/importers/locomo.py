@@ -1,7 +1,7 @@
 """LoCoMo: very long conversations between two people.
 
-Maharana et al., "Evaluating Very Long-Term Conversational Memory of LLM Agents", ACL 2024. Sessions are `session_<n>`
-with a date of their own; turns carry `dia_id`, `speaker` and `text`.
+Maharana et al., "Evaluating Very Long-Term Conversational Memory of LLM Agents", ACL 2024. Sessions are `session_<n>`,
+each with a date; turns have `dia_id`, `speaker` and `text`.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """LongMemEval: one question each with the user's chat sessions before it (Wu et al., "LongMemEval: Benchmarking Chat
-Assistants on Long-Term Interactive Memory", ICLR 2025). A question is a conversation of its own.
+Assistants on Long-Term Interactive Memory", ICLR 2025). Each question is a separate conversation.
 """
 
 from __future__ import annotations

@@ -17,8 +17,8 @@ _BEHIND = re.compile(
 
 
 def amended(text: str, new: Frame) -> str | None:
-    """Return `text` with the value of `new` in the place of its own; None where it has no value of that sort, or two,
-    or `new` is more than a correction.
+    """Return `text` with its value replaced by that of `new`; None if it has no value of that sort, or two, or if `new`
+    is more than a correction.
     """
     value = amending(new)
     if value is None or not new.said:

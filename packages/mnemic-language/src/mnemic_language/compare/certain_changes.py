@@ -55,7 +55,7 @@ _LIMITED = re.compile(
     r"|\bn[oa]s proxim[oa]s \w+ (?:dias|semanas|meses)\b|\balleen (?:vandaag|deze|dit)\b"
     r"|\bde komende \w+ (?:dagen|weken|maanden)\b"
 )
-"""Says that a statement holds for a short time alone."""
+"""Matches words by which a statement is true for a short time only."""
 _PREGNANT = re.compile(
     r"\b(?:pregnant|expecting (?:a baby|twins|our|my)|schwanger|enceinte|embarazada|incinta|gravida|zwanger)\b"
 )
@@ -161,7 +161,7 @@ def moves_another(old: Frame, new: Frame) -> bool:
 
 
 def is_limited(new: Frame) -> bool:
-    """Return True if a statement says of itself that it holds for a short time alone: "only this month"."""
+    """Return True if a statement limits itself to a short time: "only this month"."""
     return "passing" in new.cues and not new.cues & {"correct"} and _LIMITED.search(new.plain) is not None
 
 

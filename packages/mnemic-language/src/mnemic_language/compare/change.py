@@ -125,7 +125,7 @@ def _how(new: Frame) -> str:
 
 
 def bears(old: Frame, new: Frame, cosine: float) -> bool:
-    """Return True if `new` may concern `old`, given that a model that has read both says so: no rule rules it out, and
+    """Return True if `new` may change `old`, given that a model has read both and judged so: no rule excludes it, and
     they share a word, an attribute or enough meaning.
     """
     if old.plain == new.plain or apart(old, new):

@@ -71,7 +71,7 @@ FROM_NOW_ON = re.compile(
     r"|en adelante"
     r"|d'ora in (?:poi|avanti)|da (?:adesso|ora) in poi|de agora em diante|a partir de agora|voortaan|vanaf nu)\b"
 )
-"""An opening that says that the rest holds from now on, and so did not before."""
+"""Matches an opening by which the rest is true from now on, and was not before."""
 AMENDS = re.compile(
     r"\W{0,20}(?:(?:actually|no|oh|oops|sorry|please|wait|nein|nee|non|no|perdon|scusa|desculpa|pardon|entschuldigung"
     r"|ah|ay|ach),? ){0,2}(?:make (?:that|it)|i meant?|let's say|let's make (?:it|that)"

@@ -106,8 +106,9 @@ _UNSPACED = Pattern(f"[{UNSPACED}]")
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """The words of a text, and what stands before each: `.` a sentence's end, `,` a pause, `-` a hyphen, or nothing.
-    `asked`: the places of the words of its questions. `labelled`: the number of words before its first colon.
+    """Words of a text, each with the mark before it: `.` for a sentence's end, `,` for a pause, `-` for a hyphen, or
+    nothing. `asked` contains the indexes of the words of its questions; `labelled` is the number of words before its
+    first colon.
     """
 
     words: tuple[str, ...]

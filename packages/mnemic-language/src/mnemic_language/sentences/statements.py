@@ -52,8 +52,8 @@ URGENT_FROM = 0.6
 SAFETY_FROM = 0.15
 """Probability of `safety` from which a statement may concern it, whatever else it is."""
 SAID_FROM = 0.3
-"""The same where the wording itself says that it is a preference or an instruction that lasts: "I prefer X", "always do
-X when I ask". It says so even inside a question about something else."""
+"""The same where the wording itself marks a preference or a lasting instruction: "I prefer X", "always do X when I
+ask". It counts even inside a question about something else."""
 WANTED_FROM = 0.6
 """The same of such a one that a rule reads as a request: "I want everything in X"."""
 SOCIAL_FROM = 0.78

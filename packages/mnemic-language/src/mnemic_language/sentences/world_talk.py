@@ -21,7 +21,7 @@ on, and one of 19 that were rightly kept of messages to an assistant, when this 
 CERTAIN = 0.7
 """The probability from which a statement without a word for its speaker must be worth keeping beyond doubt."""
 NOTE = 7
-"""Words of a statement from which on it may be world talk by itself."""
+"""Minimum number of words of a statement that may count as world talk without its context."""
 _OF_SELF = pattern(
     r"\b(?:i|i'm|i've|i'd|i'll|im|ive|me|my|mine|we|we're|we've|us|our|ours|"
     r"ich|mir|mich|mein\w{0,2}|wir|uns|unser\w{0,2}|je|j'\w+|moi|mon|ma|mes|nous|notre|nos|"
@@ -39,8 +39,8 @@ _SINGLED_OUT = pattern(
 
 
 def is_about_the_world(text: str, probability: float) -> bool:
-    """Return True if a statement is likely world talk by itself. A note of a few words ("Prod is 600 per minute") looks
-    like it and is none.
+    """Return True if a statement is likely world talk, judged without its context. A short note ("Prod is 600 per
+    minute") looks like world talk but is not.
     """
     return probability >= CERTAIN and len(text.split()) >= NOTE
 

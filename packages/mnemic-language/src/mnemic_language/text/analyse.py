@@ -62,8 +62,9 @@ def terms(text: str) -> list[str]:
 
 
 def analyse(text: str, *, stems: bool = False) -> Analysis:
-    """Return the terms of `text`, those with a place in it apart from those without. `stems`: as further spellings
-    those of its own language, where it is not English. What was stored before it had them is found by the others.
+    """Return the terms of `text`, those with a position separate from those without. `stems` adds the stems of the
+    text's language as further spellings if it is not English; texts stored before this existed are found by the other
+    terms.
     """
     if text.isascii() and text.isalpha():  # one word, as in the thousands of the word lists, which every start reads
         found = _word(text)

@@ -1,7 +1,7 @@
 """Secrets that nothing but a name tells of: "password=value", "the alarm code is 4821", "contraseña del wifi: value".
 
-Behind a name may stand what it is of ("for the wifi"), then the value: assigned, told ("is"), or just stated there.
-The less the name and these tell, the more the value must look like a secret by itself.
+A name may be followed by its object ("for the wifi"), then by the value: assigned, after "is", or with nothing between.
+The weaker these cues are, the more the value alone must look like a secret.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _ENGLISH = AnyCase(
     r"|session[_ \-]?(?:id|cookie)|token|credentials?))"
 )
 _SIGNS = ("pass", "pwd", "secret", "key", "token", "credential", "code", "session", "combination")
-"""Of which everything that `_ENGLISH` finds holds one."""
+"""Substrings of which every match of `_ENGLISH` contains one."""
 _ABROAD = AnyCase(f"(?P<password>{PASSWORDS.expression})|(?P<key>{KEYS.expression})|(?P<code>{CODES.expression})")
 _OF_WHAT = rf"(?P<of>[ \t]{OF}(?:[ \t][^\s=:\"',;]{{1,40}}){{1,4}}?)?"
 _VALUE = r"[\"'`«“「]?(?P<value>[^\s\"',;。、」”»\ufdd0]{4,256})"
@@ -85,7 +85,8 @@ def _behind(text: str, named: AnyCase) -> Iterator[Found]:
             name = names.search(words, name.end())
             continue
         yield value
-        # What stands in a value is hidden with it: looking there again would make long values costly.
+        # A value is redacted as a whole, so a name inside it needs no search; searching it again would make long values
+        # costly.
         name = names.search(words, value.end)
 
 

@@ -108,4 +108,6 @@ imeis = (
         group=1,
     ),
 )
-"""Numbers of mobile equipment (3GPP TS 23.003), where a word says so: their check digit alone tells too little."""
+"""Numbers of mobile equipment (3GPP TS 23.003) next to a word that labels them: one check digit alone is too weak a
+proof.
+"""

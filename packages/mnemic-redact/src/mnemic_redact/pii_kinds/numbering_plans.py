@@ -15,8 +15,8 @@ from mnemic_redact.search import digits
 from mnemic_redact.types import Found, InvalidRules
 
 TRIED = ("US", "GB", "DE", "FR", "IN", "BR", "IL", "CA")
-"""The countries that a number without a country code is held against where policy names none: those that Presidio's
-recogniser of telephone numbers tries. The order is that of trying, the likeliest first.
+"""Countries tried for a number without a country code if policy names none: those of Presidio's telephone recogniser,
+the likeliest first.
 """
 MOST_ASKED = 48
 """Reads of a number by the library in one text. Each takes some 35 microseconds, which would dominate the cost of a

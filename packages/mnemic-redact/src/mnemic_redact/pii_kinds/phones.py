@@ -1,7 +1,7 @@
-"""Telephone numbers: nominated by a plus, a known grouping or a word that says so, decided by numbering plans.
+"""Telephone numbers: nominated by a plus, a known grouping or a label, decided by numbering plans.
 
-What stands around digits tells more than their count: plans allow almost any grouping, so that without a country a plan
-rejects little. With one it also knows numbers that nothing around them tells of.
+The context of digits says more than their count: plans allow almost any grouping, so without a country a plan rejects
+little. With a country it also recognises numbers that have no cue around them.
 """
 
 from __future__ import annotations
@@ -178,7 +178,7 @@ def _grouped(text: str, nominated: Nominated, doubtful: list[Found] | None) -> N
 
 
 def _alone(match: re.Match[str]) -> bool:
-    """Return True if it is a line by itself."""
+    """Return True if the match is a whole line."""
     text, (start, end) = match.string, match.span()
     if text[end : end + 1] not in _BEFORE_END or _LINE_END.compiled.match(text, end) is None:
         return False
@@ -280,8 +280,8 @@ _SHAPES = (
 
 
 class Phones:
-    """Telephone numbers, spelled by their digits: nominated by how they stand in a text, decided by the plans of
-    `regions` (where empty, those of `TRIED`). A number with a plus that no plan knows is one where a word says so.
+    """Telephone numbers, spelled by their digits: nominated by their context, decided by the plans of `regions` (if
+    empty, those of `TRIED`). A number with a plus that no plan knows needs a label.
 
     Raises InvalidConfig (`invalid_config:redaction.regions`).
     """

@@ -46,8 +46,8 @@ def tenants_(given: Given, /, action: str, name: str | None, **options: Any) -> 
 
     The limits replace the quotas of the policy file; running services apply them within seconds. Omitted limits stay
     unchanged. Every credential of a suspended tenant is refused (tenant_suspended); its data stays. `end` suspends a
-    tenant, revokes its keys, deletes its webhooks and erases everything that it holds, for good; its audit log, its
-    policy, its name and documents of your application (LangGraph's store) stay. Repeat it after an interruption.
+    tenant, revokes its keys, deletes its webhooks and erases all its data, for good; its audit log, its policy, its
+    name and documents of your application (LangGraph's store) stay. Repeat it after an interruption.
 
     \b
       mnemic tenants create acme --label "Acme Ltd." --rows 100000 --user-rows 5000

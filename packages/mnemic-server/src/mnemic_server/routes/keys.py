@@ -1,8 +1,8 @@
 """For administrators, operators and applications: keys and tokens.
 
-An admin of the service manages the keys of any tenant, an operator and an admin of another tenant those of their own,
-and an operator never an admin's; a key outside these limits does not exist for the caller. An application (a key
-without a user) issues short-lived tokens for its users.
+An admin of the service manages the keys of any tenant; an operator and an admin of another tenant manage those of their
+tenant, an operator never those of an admin; a key outside these limits does not exist for the caller. An application (a
+key without a user) issues short-lived tokens for its users.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """For admins of the service: its tenants, created, limited, suspended and resumed.
 
-An admin of the service is one of its own tenant (`MNEMIC_TENANT`). None of these routes reads a memory, and an admin of
+An admin of the service is an admin of the tenant `MNEMIC_TENANT`. None of these routes reads a memory, and an admin of
 another tenant can use none of them. Each act is in the audit of the tenant that it concerns.
 """
 

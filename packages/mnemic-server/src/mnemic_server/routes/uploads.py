@@ -82,5 +82,7 @@ def _read(piece: UploadPiece) -> list[Item]:
     """Return the items of a piece. A large one takes a second to parse, off the event loop."""
     items = list(islice(read_bytes(piece.text.encode(), piece.format, piece.name), MOST_ENTRIES + 1))
     if len(items) > MOST_ENTRIES:
-        raise InvalidInput("text:too_many", hint=f"a piece holds at most {MOST_ENTRIES} entries: send smaller ones")
+        raise InvalidInput(
+            "text:too_many", hint=f"a piece may contain at most {MOST_ENTRIES} entries: send smaller ones"
+        )
     return items if piece.me is None else list(with_user(items, piece.me))

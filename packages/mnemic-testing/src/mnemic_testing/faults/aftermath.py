@@ -72,7 +72,7 @@ class Examined:
 
 
 def examine(path: Path, *, outbox_emptied: bool = False) -> Examined:
-    """Open the file as a later process does, and look at all of it. A file whose creation was cut off holds nothing.
+    """Open the file as a later process does, and check all of it. A file whose creation was interrupted is empty.
 
     `outbox_emptied`: entries may have been taken off the outbox, so that a missing one means nothing.
     """

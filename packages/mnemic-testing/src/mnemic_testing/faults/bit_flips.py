@@ -32,7 +32,7 @@ class FlipReport:
     """Results for a number of files, each with one flip.
 
     `wrong`: statements served that were never made. `untyped`: errors of no kind of mnemic's, hangs among them.
-    `silent`: files in which something is missing or damaged, and neither a caller nor `inspect` was told. `unnamed`:
+    `silent`: files in which something is missing or damaged, and neither an error nor `inspect` reported it. `unnamed`:
     memories left out by a file that opens, or not found by their own words, which neither `inspect` names nor SQLite's
     check explains. `unfound`: files with one of the latter. `lost`: memories that neither the file nor `salvage` gave,
     beyond those in the page of the flip.
@@ -120,7 +120,9 @@ class Flips:
         return fields, refused
 
     async def _read(self, engine: MemoryEngine, fields: dict[str, str]) -> str | None:
-        """List, get, search, look back and check the audit; each by itself, for one may fail where others do not."""
+        """List, get, search, read as of an earlier time and verify the audit log, each on its own: one may fail where
+        others do not.
+        """
         refused: list[str] = []
         try:
             before = None

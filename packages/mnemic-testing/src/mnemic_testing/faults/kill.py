@@ -59,7 +59,7 @@ class KillReport:
 
 
 def run_kills(folder: Path, kills: int, *, seed: int = 1) -> KillReport:
-    """Kill `kills` writers on files in `folder`, in a process of its own, and check each file after each kill."""
+    """Kill `kills` writers on files in `folder`, in a separate process, and check each file after each kill."""
     command = [sys.executable, "-m", __spec__.name, str(folder), str(kills), str(seed)]
     # A pool of BLAS threads must not exist before the forks.
     environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
@@ -113,7 +113,7 @@ class _Run:
         os.kill(child, signal.SIGKILL)
         _, status = os.waitpid(child, 0)
         if not os.WIFSIGNALED(status):
-            raise RuntimeError("the writer ended by itself")
+            raise RuntimeError("the writer ended before it was killed")
         while more := os.read(reading, 65536):
             heard += more
         os.close(reading)

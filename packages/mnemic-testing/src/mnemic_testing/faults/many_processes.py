@@ -47,8 +47,8 @@ async def one_only(engine: MemoryEngine, number: int, _: int) -> Seen:
 
 
 async def editors(engine: MemoryEngine, number: int, turns: int) -> Seen:
-    """Run `turns` editors of the only memory there is, side by side: all from version 1, then from what they read
-    anew.
+    """Run `turns` concurrent editors of one memory: all start from version 1, then continue from the version that they
+    read next.
     """
     (memory,) = await engine.list(actor=ADA)
     seen: Seen = Counter()

@@ -16,7 +16,7 @@ from mnemic_testing.record_store.fixtures import START, Setting, change, day, ev
 
 
 class KeepingContract(Setting):
-    """Held, usage, marks, requests, traces."""
+    """Check scans, usage, marks, requests and traces."""
 
     async def test_held_walks_every_scope_of_one_tenant_in_order(self, store: RecordStore) -> None:
         places = [scope(), scope("bob"), scope(level=Level.WORKSPACE), scope(tenant="rival")]

@@ -24,8 +24,8 @@ class DamagingContract(Setting):
 
     def spoil(self, folder: Path, memory_id: str, part: Part) -> bool:
         """Change one letter or number of what is stored of the memory in `folder`, below the open store: of its body as
-        it is now, of that of its first version, of its status, vector or hashed words, or of the mark that is named
-        so. False where nothing lies below the store.
+        it is now, of that of its first version, of its status, vector or hashed words, or of the mark that is named so.
+        Return False if the store has no rows below it that a test can damage.
         """
         return False
 

@@ -136,7 +136,7 @@ async def check(location: str, told: list[list[Any]]) -> dict[str, Any]:
     try:
         for (tenant, owner), mine in acked.items():
             scope = Actor(tenant=tenant, user=owner).scope("user")
-            there = await store.held(tenant, statuses=[Status.ACTIVE], scope=scope, limit=100_000)
+            there = await store.scan(tenant, statuses=[Status.ACTIVE], scope=scope, limit=100_000)
             found = {memory.memory_id: memory.content for memory in there}
             held += len(found)
             lost += sum(found.get(memory_id) != text for memory_id, text in mine.items())
@@ -313,7 +313,7 @@ async def _exact(location: str, memories: int) -> None:
             counts = 0
             for number in range(users):
                 counts += len(
-                    await far.store.held(
+                    await far.store.scan(
                         _of_500(number).tenant,
                         statuses=[Status.ACTIVE],
                         scope=_of_500(number).scope("user"),

@@ -33,7 +33,7 @@ def engine_on(location: str) -> MemoryEngine:
 
 async def contents(engine: MemoryEngine) -> list[str]:
     """Return what is known of Ana."""
-    return sorted(memory.content for memory in await engine.store.held("acme", statuses=list(Status), limit=1000))
+    return sorted(memory.content for memory in await engine.store.scan("acme", statuses=list(Status), limit=1000))
 
 
 @contextmanager
@@ -71,7 +71,7 @@ async def through_all_clocks(cluster: Cluster, location: str, rounds: int) -> di
     async with engine_on(location) as engine:
         found = {
             memory.memory_id: memory.content
-            for memory in await engine.store.held("acme", statuses=list(Status), limit=10_000)
+            for memory in await engine.store.scan("acme", statuses=list(Status), limit=10_000)
         }
         lines, broken, _ = await engine.store.broken_audit("acme")
         link = engine.store._database.link  # type: ignore[attr-defined]
@@ -151,7 +151,7 @@ async def _write(location: str, count: int) -> None:
 
 async def _forget(location: str, count: int) -> int:
     async with engine_on(location) as engine:
-        for memory in (await engine.store.held("acme", statuses=list(Status), limit=1000))[:count]:
+        for memory in (await engine.store.scan("acme", statuses=list(Status), limit=1000))[:count]:
             await engine.forget(memory.memory_id, actor=ANA)
         return len(await contents(engine))
 

@@ -70,7 +70,7 @@ async def planted(engine: MemoryEngine, number: int) -> None:
 
 
 async def vectors(store: RecordStore) -> list[Vector | None]:
-    held = [one for tenant in TENANTS for one in await store.held(tenant, statuses=list(Status), limit=100_000)]
+    held = [one for tenant in TENANTS for one in await store.scan(tenant, statuses=list(Status), limit=100_000)]
     return [memory.vector for memory in held]
 
 
@@ -263,4 +263,4 @@ async def _finished(path: Path) -> list[Memory]:
     async with MemoryEngine(store=store, embedder=WordEmbedder(space.dimension)) as engine:
         if space.dimension != NEW:
             await engine.reembed(WordEmbedder(NEW))
-        return [one for tenant in TENANTS for one in await store.held(tenant, statuses=list(Status), limit=1000)]
+        return [one for tenant in TENANTS for one in await store.scan(tenant, statuses=list(Status), limit=1000)]

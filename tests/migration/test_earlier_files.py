@@ -53,7 +53,7 @@ async def row(engine: MemoryEngine, memory: Memory) -> dict[str, Any]:
 
 async def test_every_row_version_review_consent_and_line_is_there(opened: Any) -> None:
     engine, told = opened
-    held = await engine.store.held("acme", statuses=list(Status), limit=1000)
+    held = await engine.store.scan("acme", statuses=list(Status), limit=1000)
     assert [await row(engine, memory) for memory in held] == told["rows"]
     assert sorted(one.memory.memory_id for one in await engine.reviews(actor=ADA)) == told["reviews"]
     assert await engine.consents(actor=ADA) == told["consents"]

@@ -212,14 +212,14 @@ class Faces:
             job = told.json()
         return self._told(begun)
 
-    async def held(self) -> list[Memory]:
+    async def scan(self) -> list[Memory]:
         """Everything in the store, whatever its status."""
-        return await self.engine.store.held("default", statuses=list(Status), limit=10_000)
+        return await self.engine.store.scan("default", statuses=list(Status), limit=10_000)
 
     async def live(self) -> dict[str | None, list[str]]:
         """What is active, by key."""
         found: dict[str | None, list[str]] = {}
-        for memory in await self.held():
+        for memory in await self.scan():
             if memory.status is Status.ACTIVE:
                 found.setdefault(memory.key, []).append(memory.content)
         return found

@@ -109,10 +109,10 @@ async def test_a_model_cannot_raise_its_own_trust(faces: Faces) -> None:
     assert await faces.update("mcp", told.memory_id or "", "The user is not allergic to penicillin.") == "lower_trust"
     await engine.capture("I live in Oslo.", actor=ANA)
     await faces.capture("mcp", "I live in Bergen.")
-    held = {memory.content: memory for memory in await faces.held() if memory.status is Status.ACTIVE}
+    held = {memory.content: memory for memory in await faces.scan() if memory.status is Status.ACTIVE}
     assert held["Oslo"].trust is Trust.HIGH
     assert "Bergen" not in held
-    assert all(one.source.origin is Origin.AGENT_INFERRED for one in await faces.held() if one.content == "Bergen")
+    assert all(one.source.origin is Origin.AGENT_INFERRED for one in await faces.scan() if one.content == "Bergen")
 
 
 async def test_a_model_cannot_undo_or_roll_back_what_a_person_said(faces: Faces) -> None:
@@ -154,7 +154,7 @@ def _model() -> Actor:
 async def test_a_channel_is_lowered_by_a_caller_and_never_raised(faces: Faces, origin: Origin) -> None:
     engine = faces.engine
     told = await engine.add(Candidate(content="The pool opens at nine.", source=Source(origin=origin)), actor=_model())
-    kept = await engine.store.held("default", statuses=list(Status), memory_ids=[told.memory_id or ""])
+    kept = await engine.store.scan("default", statuses=list(Status), memory_ids=[told.memory_id or ""])
     assert kept[0].trust <= Trust.MEDIUM
     assert kept[0].source.origin in (Origin.AGENT_INFERRED, Origin.TOOL_OUTPUT, Origin.WEB)
 
@@ -204,4 +204,4 @@ async def test_a_refusal_leaves_nothing_behind(faces: Faces) -> None:
         await faces.engine.add("middle", key="seat", actor=ANA)
     assert len(await faces.engine.store.audit("default")) == lines
     assert len(await faces.engine.store.pending()) == waiting
-    assert [one.version for one in await faces.held()] == [1]
+    assert [one.version for one in await faces.scan()] == [1]

@@ -46,7 +46,7 @@ async def engine() -> AsyncIterator[MemoryEngine]:
 
 
 async def everything(engine: MemoryEngine) -> list[Memory]:
-    return await engine.store.held("default", statuses=list(Status), limit=100_000)
+    return await engine.store.scan("default", statuses=list(Status), limit=100_000)
 
 
 def poisoned(memories: list[Memory]) -> list[Memory]:

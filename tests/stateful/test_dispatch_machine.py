@@ -118,7 +118,7 @@ class Told(RuleBasedStateMachine):
             self.run(work)
 
     def picked(self, place: int, *statuses: Status) -> Memory | None:
-        held = [one for one in self.run(self.faces.held()) if one.status in (statuses or tuple(Status))]
+        held = [one for one in self.run(self.faces.scan()) if one.status in (statuses or tuple(Status))]
         return held[place % len(held)] if held else None
 
     # -- the verbs ----------------------------------------------------------------------------------------------------
@@ -158,7 +158,7 @@ class Told(RuleBasedStateMachine):
 
     @invariant()
     def nothing_has_replaced_what_is_trusted_more(self) -> None:
-        held = {one.memory_id: one for one in self.run(self.faces.held())}
+        held = {one.memory_id: one for one in self.run(self.faces.scan())}
         for memory in held.values():
             for older in memory.supersedes:
                 if older in held and held[older].status is Status.SUPERSEDED:
@@ -177,7 +177,7 @@ class Told(RuleBasedStateMachine):
         assert broken_at is None
         told = [event.memory_id for event in self.run(store.audit("default", limit=max(lines, 1)))]
         last = {entry.memory_id: entry for entry in self.run(store.pending(limit=10_000))}
-        for memory in self.run(self.faces.held()):
+        for memory in self.run(self.faces.scan()):
             versions = self.run(store.versions(memory.memory_id, scopes=[memory.scope]))
             assert [one.version for one in versions] == list(range(1, memory.version + 1))
             assert told.count(memory.memory_id) >= memory.version
@@ -186,7 +186,7 @@ class Told(RuleBasedStateMachine):
                 assert (entry.action, entry.version) == ("upsert", memory.version)
 
     def live(self) -> list[Memory]:
-        return [one for one in self.run(self.faces.held()) if one.status is Status.ACTIVE]
+        return [one for one in self.run(self.faces.scan()) if one.status is Status.ACTIVE]
 
 
 class DoorMachine(Told):
@@ -261,7 +261,7 @@ class DoorMachine(Told):
     @rule(face=st.sampled_from(PEOPLES))
     def erase(self, face: str) -> None:
         assert self.run(self.faces.erase(face)) is None
-        assert [one for one in self.run(self.faces.held()) if one.scope.owner == ANA.user] == []
+        assert [one for one in self.run(self.faces.scan()) if one.scope.owner == ANA.user] == []
         headers = self.run(bearer(self.engine, "ana", "reader", "writer", "subject"))
         self.faces = replace(self.faces, headers=headers)
 
@@ -295,7 +295,7 @@ def test_a_face_does_what_the_machine_asks_of_it(face: str, machine: DoorMachine
     assert live()["seat"] == ["aisle"]
     for verdict, street in (("approve", "2 Elm Street"), ("reject", "3 Elm Street")):
         run(faces.add("library", street, "address"))
-        (waiting,) = [one for one in run(faces.held()) if one.status is Status.PENDING_REVIEW]
+        (waiting,) = [one for one in run(faces.scan()) if one.status is Status.PENDING_REVIEW]
         assert run(getattr(faces, verdict)(face, BEN, waiting.memory_id)) is None
     assert live()["address"] == ["2 Elm Street"]
     assert run(faces.record(face, "user", "The bus was late.")) is None

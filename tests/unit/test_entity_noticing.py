@@ -101,7 +101,7 @@ async def test_what_has_ended_of_what_was_read_is_forgotten_with_its_memory_too(
     await engine.add("Good news: my sister Eva now works at Bosch.", actor=ANA)
 
     async def read() -> list[str]:
-        held = await engine.store.held(ANA.tenant, statuses=list(Status), limit=100)
+        held = await engine.store.scan(ANA.tenant, statuses=list(Status), limit=100)
         return [one.content for one in held if one.kind is Kind.ENTITY and one.source.ref == said.memory_id]
 
     assert any("Siemens" in content for content in await read())

@@ -42,7 +42,7 @@ def allowed(memory: Memory) -> timedelta:
 
 
 async def everything(engine: MemoryEngine) -> list[Memory]:
-    return list(await engine.store.held(ANA.tenant, statuses=list(Status)))
+    return list(await engine.store.scan(ANA.tenant, statuses=list(Status)))
 
 
 async def add(engine: MemoryEngine, wish: timedelta | None, key: str | None) -> None:
@@ -150,7 +150,7 @@ async def test_a_limit_that_comes_later_binds_what_is_brought_back_or_told_again
         assert new.superseded == (old.memory_id,)
         engine.clock.advance(timedelta(days=days))  # type: ignore[attr-defined]
         memory_id = await step(engine, old.memory_id, new.memory_id)
-        (live,) = await engine.store.held("default", statuses=[Status.ACTIVE], memory_ids=[memory_id])
+        (live,) = await engine.store.scan("default", statuses=[Status.ACTIVE], memory_ids=[memory_id])
         now = engine.clock.now()
         assert live.expires_at is not None
         if step is told_again:

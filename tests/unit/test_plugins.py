@@ -30,6 +30,7 @@ from mnemic.bootstrap import (
 )
 from mnemic.bootstrap.copies_and_replicas import build_copies
 from mnemic.bootstrap.models import build_reranker
+from mnemic.bootstrap.record_stores import with_scan
 from mnemic.config import Settings
 from mnemic.conversations import read_conversation
 from mnemic.entrypoints.cli import cli
@@ -316,3 +317,25 @@ def test_a_command_of_a_package_that_is_not_installed_names_it(monkeypatch: pyte
     assert done.exit_code == 3
     assert "missing_extra:eval" in done.output
     assert "pip install mnemic-eval" in done.output
+
+
+class Former:
+    """A store of another package that has `scan` under its former name."""
+
+    async def held(self, tenant: str) -> list[str]:
+        """Return the tenant as its only memory."""
+        return [tenant]
+
+
+async def test_a_store_with_the_former_name_of_scan_still_works() -> None:
+    store: Any = Former()
+    with pytest.warns(DeprecationWarning, match=r"held has become RecordStore\.scan"):
+        assert with_scan(store) is store
+    assert await store.scan("acme") == await store.held("acme") == ["acme"]
+
+
+async def test_a_store_answers_to_the_former_name_of_scan() -> None:
+    store: Any = build_store("memory:", durability="durable")
+    await store.open(None)
+    assert await store.held("acme", statuses=[]) == await store.scan("acme", statuses=[]) == []
+    await store.close()

@@ -50,9 +50,11 @@ def report_dict(report: RunReport) -> dict[str, Any]:
     return {**report.as_dict(), "receipts": [receipt_dict(receipt) for receipt in report.receipts]}
 
 
-def usage_dict(held: Mapping[Kind, Usage]) -> dict[str, Any]:
+def usage_dict(usages: Mapping[Kind, Usage]) -> dict[str, Any]:
     """Return the usage of each kind: rows, bytes, and recently created rows."""
-    return {kind.value: {"rows": used.rows, "bytes": used.bytes, "recent": used.recent} for kind, used in held.items()}
+    return {
+        kind.value: {"rows": used.rows, "bytes": used.bytes, "recent": used.recent} for kind, used in usages.items()
+    }
 
 
 def receipt_dict(receipt: WriteReceipt) -> dict[str, Any]:

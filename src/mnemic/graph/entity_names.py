@@ -127,7 +127,7 @@ def relating(
     """
     relation = Relation(source=source["node"], relation=stated.relation, target=target["node"])
     sentence = rule_of(relation.relation).sentence(source["name"], target["name"])
-    held = {"source": relation.source, "relation": relation.relation, "target": relation.target}
+    active = {"source": relation.source, "relation": relation.relation, "target": relation.target}
     return Candidate(
         content=value_of(f"No longer: {sentence}" if stated.ended else sentence, target["name"]),
         key=key,
@@ -135,7 +135,7 @@ def relating(
         category=SAME if relation.relation == SAME_AS else "relation",
         data={
             "nodes": [source] if source == target else [source, target],
-            "relations": [] if stated.ended else [held],
+            "relations": [] if stated.ended else [active],
         },
         source=origin.source(stated.span),
         valid_from=stated.since,

@@ -25,10 +25,10 @@ class Same:
         chiefs: dict[str, str] = {}
         nodes: dict[str, dict[str, Any]] = {}
         for memory in memories:
-            held: Any = memory.data
-            for relation in held.get("relations", ()):
+            data: Any = memory.data
+            for relation in data.get("relations", ()):
                 source, target = (_root(chiefs, relation[end]) for end in ("source", "target"))
-                nodes |= {node["node"]: dict(node) for node in held["nodes"]}
+                nodes |= {node["node"]: dict(node) for node in data["nodes"]}
                 if source != target:
                     chiefs[source] = target
         return cls({node: _root(chiefs, node) for node in nodes}, nodes)

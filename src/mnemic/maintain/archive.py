@@ -79,7 +79,7 @@ async def archived(
     """
     for scope in scopes:
         after = None
-        while page := await store.held(scope.tenant, statuses=list(Status), scope=scope, after=after, limit=PAGE):
+        while page := await store.scan(scope.tenant, statuses=list(Status), scope=scope, after=after, limit=PAGE):
             after = page[-1].memory_id
             for memory in page:
                 versions = [memory]

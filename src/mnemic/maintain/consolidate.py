@@ -267,7 +267,7 @@ async def _over_users(run: _Run, after: str | None) -> str | None:
     """Return the memory after which the next run continues; None at the end."""
     seen: set[Scope] = set()
     read = 0
-    while page := await run.store.held(run.actor.tenant, statuses=[Status.ACTIVE], after=after, limit=PAGE):
+    while page := await run.store.scan(run.actor.tenant, statuses=[Status.ACTIVE], after=after, limit=PAGE):
         for memory in page:
             if memory.scope.level == Level.USER and memory.scope not in seen:
                 if not await run.user(memory.scope):

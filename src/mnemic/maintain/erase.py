@@ -237,7 +237,7 @@ async def erase_left(
 
     async def everything() -> list[Memory]:
         found: list[Memory] = []
-        while page := await store.held(
+        while page := await store.scan(
             actor.tenant, statuses=list(Status), after=found[-1].memory_id if found else None, limit=PAGE
         ):
             found += page
@@ -327,7 +327,7 @@ async def _pages(store: RecordStore, scope: Scope) -> AsyncIterator[list[Memory]
     too.
     """
     after = None
-    while page := await store.held(scope.tenant, statuses=list(Status), scope=scope, after=after, limit=PAGE):
+    while page := await store.scan(scope.tenant, statuses=list(Status), scope=scope, after=after, limit=PAGE):
         after = page[-1].memory_id
         yield page
 

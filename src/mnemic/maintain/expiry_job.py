@@ -97,7 +97,7 @@ class _Job:
     ) -> None:
         """Apply `change` to every memory that is `wanted`, page by page, each page in one transaction."""
         after = None
-        while page := await self.store.held(
+        while page := await self.store.scan(
             self.actor.tenant, statuses=statuses, expired_by=expired_by, after=after, limit=PAGE
         ):
             after = page[-1].memory_id

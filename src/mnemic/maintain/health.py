@@ -79,7 +79,7 @@ async def examine(store: RecordStore, tenant: str, now: datetime, *, near: float
     for memory in newest:
         for other in await _near(store, memory, near):
             pairs.judge(memory, other)
-    oldest = await store.held(tenant, statuses=[Status.PENDING_REVIEW], limit=1)
+    oldest = await store.scan(tenant, statuses=[Status.PENDING_REVIEW], limit=1)
     used = await _injected(store, tenant)
     return Health(
         looked_at=len(newest),
@@ -97,7 +97,7 @@ async def _newest(store: RecordStore, tenant: str, limit: int) -> list[Memory]:
     """Walk all, keep the last: identifiers sort by creation, and the port walks upwards."""
     kept: deque[Memory] = deque(maxlen=limit)
     after = None
-    while page := await store.held(tenant, statuses=[Status.ACTIVE], after=after, limit=PAGE):
+    while page := await store.scan(tenant, statuses=[Status.ACTIVE], after=after, limit=PAGE):
         after = page[-1].memory_id
         kept.extend(page)
     return list(kept)

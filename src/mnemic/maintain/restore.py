@@ -64,7 +64,7 @@ async def users_of(store: RecordStore, tenant: str) -> set[str]:
     """Return everybody who owns or wrote something in the tenant, or acted there."""
     users: set[str] = set()
     after = None
-    while page := await store.held(tenant, statuses=list(Status), after=after, limit=PAGE):
+    while page := await store.scan(tenant, statuses=list(Status), after=after, limit=PAGE):
         after = page[-1].memory_id
         users |= {one.scope.owner for one in page if one.scope.level is Level.USER}
         users |= {one.author for one in page if one.author is not None}

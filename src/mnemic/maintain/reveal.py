@@ -144,7 +144,7 @@ async def _memory_pages(store: RecordStore, tenant: str, subject: Scope | None) 
     """
     after = None
     author = subject.owner if subject is not None else None
-    while page := await store.held(tenant, statuses=list(Status), author=author, after=after, limit=PAGE):
+    while page := await store.scan(tenant, statuses=list(Status), author=author, after=after, limit=PAGE):
         after = page[-1].memory_id
         yield page
     if subject is not None:

@@ -84,7 +84,7 @@ async def waiting(
     Of the scopes `shared`, it includes memories that are visible but not trusted yet (`is_unapproved`).
     """
     if scopes is None:
-        pending = await store.held(tenant, statuses=_PENDING, after=after, limit=limit)
+        pending = await store.scan(tenant, statuses=_PENDING, after=after, limit=limit)
     else:
         pending = await _newest(store, Where(scopes=tuple(scopes), statuses=_PENDING))
     if shared:
@@ -127,7 +127,7 @@ async def find(store: RecordStore, memory_id: str, *, tenant: str, scopes: Seque
     if scopes is not None:
         memory = await store.get(memory_id, scopes=scopes)
     else:
-        page = await store.held(tenant, statuses=_WAITING, memory_ids=[memory_id], limit=1)
+        page = await store.scan(tenant, statuses=_WAITING, memory_ids=[memory_id], limit=1)
         memory = page[0] if page else None
     if memory is None or not _waits(memory):
         raise MemoryNotFound

@@ -60,7 +60,7 @@ async def move(source: RecordStore, target: RecordStore, tenants: Collection[str
 
 
 async def _require_empty(target: RecordStore, tenant: str) -> None:
-    present = await target.held(tenant, statuses=list(Status), limit=1)
+    present = await target.scan(tenant, statuses=list(Status), limit=1)
     if present or await target.audit(tenant, limit=1) or await target.marks(tenant, ""):
         raise InvalidInput("move:not_empty", hint="move into a store that has no data of these tenants")
 
@@ -86,7 +86,7 @@ class _Move:
     async def _scopes(self, store: RecordStore) -> list[Scope]:
         found: set[Scope] = set()
         after = None
-        while page := await store.held(self.tenant, statuses=list(Status), after=after, limit=PAGE):
+        while page := await store.scan(self.tenant, statuses=list(Status), after=after, limit=PAGE):
             after = page[-1].memory_id
             found |= {memory.scope for memory in page}
         return sorted(found)
@@ -103,7 +103,7 @@ class _Move:
         """Every memory of the scope in all its versions; the newest with its vector. Raises StoreCorrupt."""
         found: list[list[Memory]] = []
         after = None
-        while page := await store.held(self.tenant, statuses=list(Status), scope=scope, after=after, limit=PAGE):
+        while page := await store.scan(self.tenant, statuses=list(Status), scope=scope, after=after, limit=PAGE):
             after = page[-1].memory_id
             for memory in page:
                 newest = await store.get(memory.memory_id, scopes=[scope])

@@ -24,7 +24,7 @@ async def written_elsewhere(
     audit for memories without an author; `touched` are the results of `touched_elsewhere`.
     """
     after = None
-    while page := await store.held(own.tenant, statuses=list(Status), author=own.owner, after=after, limit=PAGE):
+    while page := await store.scan(own.tenant, statuses=list(Status), author=own.owner, after=after, limit=PAGE):
         after = page[-1].memory_id
         for memory in page:
             if memory.scope != own:

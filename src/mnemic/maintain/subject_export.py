@@ -99,7 +99,7 @@ class SubjectExport:
                 yield await self._as_json(memory)
 
     async def _memories(self, statuses: Collection[Status], **asked: Any) -> list[Memory]:
-        return await self.store.held(self.own.tenant, statuses=statuses, limit=PAGE, **asked)
+        return await self.store.scan(self.own.tenant, statuses=statuses, limit=PAGE, **asked)
 
     async def _as_json(self, memory: Memory) -> dict[str, Any]:
         versions = [memory]

@@ -58,9 +58,9 @@ class Quota:
         """Return True if the candidate would count."""
         return self.kind in (None, candidate.kind) and (self.per == "tenant" or candidate.level == Level.USER)
 
-    def nearest(self, held: Mapping[Kind, Usage]) -> dict[str, float]:
+    def nearest(self, usages: Mapping[Kind, Usage]) -> dict[str, float]:
         """Return how far each limit is used up, 1 being all of it, by its name."""
-        chosen = [usage for kind, usage in held.items() if self.kind in (None, kind)]
+        chosen = [usage for kind, usage in usages.items() if self.kind in (None, kind)]
         limits = {
             "rows": (self.rows, sum(usage.rows for usage in chosen)),
             "bytes": (self.bytes, sum(usage.bytes for usage in chosen)),
@@ -113,11 +113,11 @@ class Limits:
         except InvalidInput as error:
             raise InvalidConfig("consent_keys", hint=error.hint) from error
 
-    def overshot(self, candidate: Candidate, per: Per, held: Mapping[Kind, Usage]) -> str | None:
-        """Return the reason to roll back a write of `candidate` after which the usage is `held`, or None."""
+    def overshot(self, candidate: Candidate, per: Per, usages: Mapping[Kind, Usage]) -> str | None:
+        """Return the reason to roll back a write of `candidate` after which the usage is `usages`, or None."""
         for quota in self.quotas:
             if quota.per == per and quota.applies(candidate):
-                for name, part in quota.nearest(held).items():
+                for name, part in quota.nearest(usages).items():
                     if part > 1:
                         return quota_exceeded(name)
         return None
@@ -163,7 +163,7 @@ class LimitCheck:
 
     limits: Limits
     consents: Consents
-    held: Mapping[Per, Mapping[Kind, Usage]] = field(default_factory=dict)
+    usages: Mapping[Per, Mapping[Kind, Usage]] = field(default_factory=dict)
     admitted: list[Candidate] = field(default_factory=list)
     has_room: bool = False
     """True where a user's memory may be evicted for room; the number is read in the writing transaction."""
@@ -199,10 +199,10 @@ class LimitCheck:
         return None
 
     def _used(self, quota: Quota) -> dict[str, float]:
-        held = dict(self.held.get(quota.per, {}))
+        usages = dict(self.usages.get(quota.per, {}))
         for one in self.admitted:
             if quota.applies(one):
-                known = held.get(one.kind, Usage())
+                known = usages.get(one.kind, Usage())
                 size = len(one.content.encode("utf-8", "surrogatepass"))
-                held[one.kind] = Usage(known.rows + 1, known.bytes + size, known.recent + 1)
-        return quota.nearest(held)
+                usages[one.kind] = Usage(known.rows + 1, known.bytes + size, known.recent + 1)
+        return quota.nearest(usages)

@@ -232,7 +232,7 @@ class RecordStore(Snapshot, SecondSpace, Protocol):
     async def get(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
         """Return the current version, whatever its status, if it lives in one of `scopes`."""
 
-    async def held(
+    async def scan(
         self,
         tenant: str,
         *,

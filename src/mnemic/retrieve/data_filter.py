@@ -36,9 +36,9 @@ async def narrowed(
     """Return the ids of the memories that meet the filter, current or superseded: `where` selects among them for each
     list. Memories that `index` knows are not read.
     """
-    held = None if index is None else await index.narrowed(moment, where, data)
-    if held is not None:
-        return held
+    narrowed = None if index is None else await index.narrowed(moment, where, data)
+    if narrowed is not None:
+        return narrowed
     any_time = replace(where, statuses=frozenset(Status), as_of=None)
     return frozenset([memory.memory_id async for memory in meeting(moment, any_time, data)])
 
@@ -55,9 +55,9 @@ async def first_meeting(
     """Return the first `limit` of `meeting`. Raises InvalidInput (`where`, `operator`) for an invalid filter."""
     found: list[Memory] = []
     data = checked_filter(data) or {}
-    held = None if index is None or limit <= 0 else await index.narrowed(moment, where, data)
-    if held is not None:
-        within = held if where.memory_ids is None else held & where.memory_ids
+    narrowed = None if index is None or limit <= 0 else await index.narrowed(moment, where, data)
+    if narrowed is not None:
+        within = narrowed if where.memory_ids is None else narrowed & where.memory_ids
         return await moment.newest(replace(where, memory_ids=within), limit=limit, before=before)
     if limit > 0:
         async for memory in meeting(moment, where, data, before=before):

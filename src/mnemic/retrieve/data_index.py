@@ -17,7 +17,7 @@ from mnemic.ports import Changed, ChangeFeed, Snapshot
 from mnemic.types import Scope, Where
 from mnemic.types.conditions import meets
 
-MOST_HELD = 1_000_000
+MAX_INDEXED = 1_000_000
 """Maximum number of memories of all scopes together whose data is cached; the least recently used scope is evicted."""
 MOST_FILTERS = 16
 """Maximum number of filters per scope whose results are cached."""
@@ -95,7 +95,7 @@ class DataIndex:
                     return known.meeting(name, data)
 
     def _drop(self) -> None:
-        while len(self._scopes) > 1 and sum(len(one.data) for one in self._scopes.values()) > MOST_HELD:
+        while len(self._scopes) > 1 and sum(len(one.data) for one in self._scopes.values()) > MAX_INDEXED:
             self._scopes.popitem(last=False)
 
 

@@ -116,12 +116,12 @@ def called(people: Iterable[str]) -> dict[str, tuple[str, ...]]:
     has that.
     """
     persons = sorted(people)
-    held = Counter(word for person in persons for word in set(person.casefold().split()))
+    occurrences = Counter(word for person in persons for word in set(person.casefold().split()))
     names: dict[str, tuple[str, ...]] = {}
     for person in persons:
         first, *more = person.split() or [""]
         # A first name counts only if it is unambiguous among the speakers.
-        short = more and len(first) > 1 and first.isalpha() and held[first.casefold()] == 1
+        short = more and len(first) > 1 and first.isalpha() and occurrences[first.casefold()] == 1
         names[person] = (person, first) if short else (person,)
     return names
 

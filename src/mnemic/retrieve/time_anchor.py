@@ -74,8 +74,8 @@ async def _covers(memory_id: str, asked: Question, where: Where, moment: Snapsho
     """Return True if the memory contains enough of the words of the query."""
     found = await moment.get_many([memory_id], scopes=where.scopes)
     wanted = set(terms(asked.keywords))
-    held = wanted & set(terms(found[memory_id].content)) if memory_id in found else set()
-    return len(held) >= COVERED * len(wanted)
+    shared = wanted & set(terms(found[memory_id].content)) if memory_id in found else set()
+    return len(shared) >= COVERED * len(wanted)
 
 
 def anchored(

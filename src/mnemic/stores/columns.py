@@ -414,7 +414,7 @@ class Postings:
     def of(self, term: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return the places that contain `term`, each once, and how often."""
         wanted = np.uint32(term)
-        found = [held for part in (*self._full, self._open) if (held := part.of(wanted)) is not None]
+        found = [rows for part in (*self._full, self._open) if (rows := part.of(wanted)) is not None]
         # The tail is unsorted, so it is scanned; it is short.
         late = np.flatnonzero(self._late_terms.all == wanted)
         if len(late):
@@ -441,10 +441,10 @@ class Postings:
 
     def _settle(self) -> None:
         """Sort the tail into the open part."""
-        held = self._open
-        terms = np.concatenate([np.repeat(held.terms, np.diff(held.starts)), self._late_terms.all])
+        part = self._open
+        terms = np.concatenate([np.repeat(part.terms, np.diff(part.starts)), self._late_terms.all])
         order = np.argsort(terms, kind="stable")
-        places = np.concatenate([held.places, self._late_places.all])[order]
-        counts = np.concatenate([held.counts, self._late_counts.all])[order]
-        self._open = _part(held.first, terms[order], places, counts)
+        places = np.concatenate([part.places, self._late_places.all])[order]
+        counts = np.concatenate([part.counts, self._late_counts.all])[order]
+        self._open = _part(part.first, terms[order], places, counts)
         self._late_terms, self._late_places, self._late_counts = self._tail()

@@ -278,14 +278,14 @@ class ScopeIndex:
         averages = [int(field.lengths.all[active].sum(dtype=np.int64)) / max(total, 1) or 1.0 for field, _ in fields]
         frequency = np.zeros_like(scores)
         for term in terms:
-            held = np.zeros(0, np.int64)
+            holders = np.zeros(0, np.int64)
             for (field, weight), average in zip(fields, averages, strict=True):
                 places, counts = field.of(term)
-                held = np.concatenate([held, places[frequency[places] == 0]])
+                holders = np.concatenate([holders, places[frequency[places] == 0]])
                 frequency[places] += self._bm25.frequency(weight, counts, field.lengths.all[places], average)
-            idf = self._bm25.idf(total, int(np.count_nonzero(active[held])))
-            scores[held] += self._bm25.gain(idf, frequency[held])
-            frequency[held] = 0.0
+            idf = self._bm25.idf(total, int(np.count_nonzero(active[holders])))
+            scores[holders] += self._bm25.gain(idf, frequency[holders])
+            frequency[holders] = 0.0
         return scores
 
     def _accepted(self, where: Where) -> NDArray[np.bool_]:
@@ -393,10 +393,10 @@ class Lookup:
         return found
 
     def _sorted(self, keys: Sequence[Hashable]) -> NDArray[np.int64]:
-        held = self._column.all[: len(self._order)]
-        wanted = np.array(keys, held.dtype)
-        places = self._order[np.searchsorted(held, wanted, "right", sorter=self._order) - 1].astype(np.int64)
-        return np.where(held[places] == wanted, places, -1)
+        keyed = self._column.all[: len(self._order)]
+        wanted = np.array(keys, keyed.dtype)
+        places = self._order[np.searchsorted(keyed, wanted, "right", sorter=self._order) - 1].astype(np.int64)
+        return np.where(keyed[places] == wanted, places, -1)
 
     def _settle(self) -> None:
         keys = self._column.all
@@ -521,8 +521,8 @@ class Expected:
             for number, row in enumerate(wanted @ matrix[first : first + _ROWS].T):
                 close = np.flatnonzero(row >= least)
                 both = np.concatenate([found[number].places, (close + first).astype(np.int32)])
-                held = np.concatenate([scores[number], row[close]])
-                found[number], scores[number] = _cut(found[number], both, held)
+                similar = np.concatenate([scores[number], row[close]])
+                found[number], scores[number] = _cut(found[number], both, similar)
         self._near |= zip(vectors, found, strict=True)
         for vector in list(self._near)[:-MOST]:
             del self._near[vector]

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Held(NamedTuple):
-    """Arguments of the port's `held`."""
+class Scan(NamedTuple):
+    """Arguments of the port's `scan`."""
 
     tenant: str
     statuses: frozenset[Status]
@@ -34,9 +34,9 @@ class SingleReads(ABC):
     async def read(self, work: Callable[[Snapshot], Awaitable[T]]) -> T: ...
 
     @abstractmethod
-    async def _held(self, wanted: Held) -> list[Memory]: ...
+    async def _scan(self, wanted: Scan) -> list[Memory]: ...
 
-    async def held(
+    async def scan(
         self,
         tenant: str,
         *,
@@ -48,8 +48,11 @@ class SingleReads(ABC):
         after: str | None = None,
         limit: int = 500,
     ) -> list[Memory]:
-        wanted = Held(tenant, frozenset(statuses), expired_by, author, memory_ids, scope, after, max(0, limit))
-        return await self._held(wanted)
+        wanted = Scan(tenant, frozenset(statuses), expired_by, author, memory_ids, scope, after, max(0, limit))
+        return await self._scan(wanted)
+
+    # The former name, for programs that still call it; it goes with the next release.
+    held = scan
 
     async def get(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
         return (await self.get_many([memory_id], scopes=scopes)).get(memory_id)

@@ -22,11 +22,11 @@ NEAR = 64
 _PAGE, _PAGES = 500, 4
 
 
-async def room_in(store: RecordStore, limits: Limits, actor: Actor, held: Mapping[Kind, Usage]) -> tuple[Memory, ...]:
-    """Find those of the actor's own memories that may be evicted, in order; empty if no quota is near its limit. `held`
-    is the user's usage. Raises StoreFailed.
+async def room_in(store: RecordStore, limits: Limits, actor: Actor, usages: Mapping[Kind, Usage]) -> tuple[Memory, ...]:
+    """Find those of the actor's own memories that may be evicted, in order; empty if no quota is near its limit.
+    `usages` is the user's usage by kind. Raises StoreFailed.
     """
-    near = [quota for quota in limits.quotas if quota.per == "user" and _is_near(quota, held)]
+    near = [quota for quota in limits.quotas if quota.per == "user" and _is_near(quota, usages)]
     if not near:
         return ()
     found = await _oldest(store, actor, CLOSED, _kinds(near))
@@ -36,8 +36,8 @@ async def room_in(store: RecordStore, limits: Limits, actor: Actor, held: Mappin
     return tuple(found[:NEAR])
 
 
-def _is_near(quota: Quota, held: Mapping[Kind, Usage]) -> bool:
-    used = [usage for kind, usage in held.items() if quota.kind in (None, kind)]
+def _is_near(quota: Quota, usages: Mapping[Kind, Usage]) -> bool:
+    used = [usage for kind, usage in usages.items() if quota.kind in (None, kind)]
     rows, size = sum(usage.rows for usage in used), sum(usage.bytes for usage in used)
     return (quota.rows is not None and rows + NEAR >= quota.rows) or (
         quota.bytes is not None and size >= quota.soft * quota.bytes
@@ -56,7 +56,7 @@ async def _oldest(
     found: list[Memory] = []
     after = None
     for _ in range(_PAGES):
-        page = await store.held(
+        page = await store.scan(
             actor.tenant, statuses=statuses, scope=actor.scope(Level.USER), after=after, limit=_PAGE
         )
         found += [memory for memory in page if memory.kind in kinds]

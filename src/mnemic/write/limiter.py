@@ -95,10 +95,10 @@ class SettlingGate:
         for per, scope in scopes:
             if any(quota.per == per and quota.applies(candidate) for quota in self.limits.quotas):
                 since = self.clock.now() - MINUTE
-                held = await tx.usage(self.actor.tenant, since=since, scope=scope, settled=False)
-                if scope is None and in_reach(self.limits, candidate, held):
-                    held = await tx.usage(self.actor.tenant, since=since)
-                if (reason := self.limits.overshot(candidate, per, held)) is not None:
+                usages = await tx.usage(self.actor.tenant, since=since, scope=scope, settled=False)
+                if scope is None and in_reach(self.limits, candidate, usages):
+                    usages = await tx.usage(self.actor.tenant, since=since)
+                if (reason := self.limits.overshot(candidate, per, usages)) is not None:
                     return reason
         return None
 
@@ -114,27 +114,27 @@ class Limiter:
     async def check(self, actor: Actor, limits: Limits) -> LimitCheck:
         """Return the limits for the actor as of now."""
         since = self.clock.now() - MINUTE
-        held: dict[Per, dict[Kind, Usage]] = {}
+        usages: dict[Per, dict[Kind, Usage]] = {}
         for per in {quota.per for quota in limits.quotas}:
             scope = actor.scope(Level.USER) if per == "user" else None
-            held[per] = dict(await self.store.usage(actor.tenant, since=since, scope=scope))
-        has_room = "user" in held and bool(await self._room(actor, limits, held["user"]))
+            usages[per] = dict(await self.store.usage(actor.tenant, since=since, scope=scope))
+        has_room = "user" in usages and bool(await self._room(actor, limits, usages["user"]))
         decided = await consents(self.store, await self.token(actor), actor.tenant)
-        return LimitCheck(limits, decided, held, has_room=has_room)
+        return LimitCheck(limits, decided, usages, has_room=has_room)
 
     async def gate(self, actor: Actor, limits: Limits) -> SettlingGate:
         """Return the same limits, asked again inside the transaction that writes."""
         room: tuple[Memory, ...] = ()
         if any(quota.per == "user" for quota in limits.quotas):
             since = self.clock.now() - MINUTE
-            held = await self.store.usage(actor.tenant, since=since, scope=actor.scope(Level.USER))
-            room = await self._room(actor, limits, held)
+            usages = await self.store.usage(actor.tenant, since=since, scope=actor.scope(Level.USER))
+            room = await self._room(actor, limits, usages)
         return SettlingGate(self.clock, limits, await self.token(actor), actor, room)
 
-    async def _room(self, actor: Actor, limits: Limits, held: Mapping[Kind, Usage]) -> tuple[Memory, ...]:
+    async def _room(self, actor: Actor, limits: Limits, usages: Mapping[Kind, Usage]) -> tuple[Memory, ...]:
         from mnemic.write.eviction import room_in
 
-        return await room_in(self.store, limits, actor, held)
+        return await room_in(self.store, limits, actor, usages)
 
     async def token(self, actor: Actor) -> str:
         """Return the keyed hash that names the actor's user in marks. The tenant's secret is read once and kept."""

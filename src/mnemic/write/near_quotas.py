@@ -12,14 +12,14 @@ _CROWD = {"rows": 1000, "bytes": 64 * 1024 * 1024, "writes_a_minute": 1000}
 """Most that writers who have not committed yet add together, of each limit."""
 
 
-def in_reach(limits: Limits, candidate: Candidate, held: Mapping[Kind, Usage]) -> bool:
+def in_reach(limits: Limits, candidate: Candidate, usages: Mapping[Kind, Usage]) -> bool:
     """Return True if a crowd of writers that do not see each other could pass a quota of the candidate's tenant."""
     quotas = (quota for quota in limits.quotas if quota.per == "tenant" and quota.applies(candidate))
-    return any(_near(quota, held) for quota in quotas)
+    return any(_near(quota, usages) for quota in quotas)
 
 
-def _near(quota: Quota, held: Mapping[Kind, Usage]) -> bool:
-    for name, part in quota.nearest(held).items():
+def _near(quota: Quota, usages: Mapping[Kind, Usage]) -> bool:
+    for name, part in quota.nearest(usages).items():
         limited = name.rpartition(".")[2]
         limit = getattr(quota, limited)
         if limit * (1 - part) < max(limit * _LAST_PART, _CROWD[limited]):

@@ -133,7 +133,7 @@ class Feed:
         await self.projection.clear(tenant)
         built, after = 0, None
         statuses = [Status.ACTIVE, Status.SUPERSEDED]
-        while page := await self._store.held(tenant, statuses=statuses, after=after, limit=BATCH):
+        while page := await self._store.scan(tenant, statuses=statuses, after=after, limit=BATCH):
             after = page[-1].memory_id
             await self.bring([Change(entry=OutboxEntry.of(memory), memory=memory) for memory in page])
             built += sum(memory.status is Status.ACTIVE for memory in page)

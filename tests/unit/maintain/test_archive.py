@@ -179,7 +179,7 @@ async def test_without_a_word_for_it_everything_counts_as_imported(
     waiting = await engine.add(trait, actor=ana)
     await engine.approve(waiting.memory_id or "", actor=ben, whole_tenant=True)
     await bring(other, ben, await archive(engine, ana))
-    held = await other.store.held(ben.tenant, statuses=list(Status))
+    held = await other.store.scan(ben.tenant, statuses=list(Status))
     assert {memory.source.origin for memory in held} == {Origin.IMPORT, Origin.WEB}
     assert {memory.author for memory in held} == {"ben"}
     assert [memory.status for memory in held if memory.kind is Kind.PERSONA] == [Status.PENDING_REVIEW]
@@ -193,7 +193,7 @@ async def test_what_a_person_must_always_see_is_reviewed_again_also_in_ones_own_
     waiting = await engine.add(trait, actor=ana)
     await engine.approve(waiting.memory_id or "", actor=ben, whole_tenant=True)
     (receipt,) = await bring(other, ana, await archive(engine, ana), own=True)
-    (held,) = await other.store.held(ana.tenant, statuses=list(Status))
+    (held,) = await other.store.scan(ana.tenant, statuses=list(Status))
     assert (receipt.outcome, held.status) == (Outcome.CREATED, Status.PENDING_REVIEW)
     assert held.source.origin is Origin.USER_STATED
     assert await other.list(actor=ana) == []
@@ -209,7 +209,7 @@ async def test_a_models_channel_brings_nothing_of_its_own(
     lines = await archive(engine, ana)
     await bring(other, replace(ana, channel=Origin.AGENT_INFERRED), lines[:1], own=True)
     await bring(other, replace(ana, channel=Origin.TOOL_OUTPUT), lines[1:], own=True)
-    held = await other.store.held(ana.tenant, statuses=list(Status))
+    held = await other.store.scan(ana.tenant, statuses=list(Status))
     found = {(one.source.origin, one.trust) for one in held}
     assert found == {(Origin.AGENT_INFERRED, Trust.MEDIUM), (Origin.TOOL_OUTPUT, Trust.LOW)}
 

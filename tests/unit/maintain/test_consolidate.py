@@ -178,7 +178,7 @@ async def test_it_lives_no_longer_than_its_sources_and_ends_without_grace(
     for _ in range(3):
         clock.advance(timedelta(days=60))
         report = await engine.expire(actor=ana, rules=ExpiryRules())
-    held = await engine.store.held(ana.tenant, statuses=list(Status))
+    held = await engine.store.scan(ana.tenant, statuses=list(Status))
     assert report.expired or report.purged
     assert summary.memory_id not in {one.memory_id for one in held}
 

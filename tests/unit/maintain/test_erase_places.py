@@ -286,7 +286,7 @@ async def test_under_one_key_everything_goes_in_every_status(engine: MemoryEngin
     receipt = await erase_key(engine.store, engine.clock, "office", user="ana", actor=ben)
     assert (receipt.counts["memories"], receipt.counts["requests"], receipt.counts["consents"]) == (2, 2, 0)
     assert (receipt.counts["vault"], receipt.complete, receipt.blocks_relearning) == (0, True, False)
-    left = await engine.store.held("default", statuses=list(Status))
+    left = await engine.store.scan("default", statuses=list(Status))
     assert {memory.memory_id for memory in left} == {stays.memory_id, bens.memory_id}
     assert [entry.idempotency_key.rpartition(":")[0] for entry in await engine.store.requests("default")]
     token = await subject_token(engine.store, "default", "ana")
@@ -307,7 +307,7 @@ async def test_what_was_drawn_from_a_key_goes_with_it(engine: MemoryEngine, ana:
     await put(engine, summary, above, other)
     receipt = await erase_key(engine.store, engine.clock, "office", user="ana", actor=ben)
     assert set(receipt.memory_ids) >= {held.memory_id, "s1"}
-    left = await engine.store.held("default", statuses=list(Status))
+    left = await engine.store.scan("default", statuses=list(Status))
     assert "s3" in {memory.memory_id for memory in left}
     assert not {held.memory_id, "s1"} & {memory.memory_id for memory in left}
 

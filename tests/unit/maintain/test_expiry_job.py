@@ -188,7 +188,7 @@ async def test_a_clock_that_jumps_and_comes_back_loses_nothing(
     await engine.add(said[3], actor=ana)
     await engine.expire(actor=ana)
     await engine.expire(actor=ana)
-    held = await engine.store.held(ana.tenant, statuses=list(Status))
+    held = await engine.store.scan(ana.tenant, statuses=list(Status))
     assert {memory.content for memory in held if memory.status is Status.ACTIVE} == set(said)
     assert [event.sequence for event in await engine.audit(actor=ana)] == list(range(1, len(said) + 1))
     lines = await engine.audit(actor=ana)
@@ -219,7 +219,7 @@ async def test_a_memory_that_is_refreshed_meanwhile_stays(
     def again(found: Memory) -> Memory:
         return found.next_version(clock.now(), status=Status.ACTIVE, expires_at=clock.now() + 100 * DAY)
 
-    monkeypatch.setattr(engine.store, "held", refreshed_after_it_was_read)
+    monkeypatch.setattr(engine.store, "scan", refreshed_after_it_was_read)
     for _ in range(4):
         report = await engine.expire(actor=ana)
         assert (report.expired, report.purged) == (0, 0)

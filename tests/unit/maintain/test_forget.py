@@ -54,4 +54,4 @@ async def test_a_memory_goes_with_what_was_drawn_from_it(clock: ManualClock, ana
 
 
 async def left(store: InProcessStore) -> list[Memory]:
-    return await store.held("default", statuses=list(Status))
+    return await store.scan("default", statuses=list(Status))

@@ -94,5 +94,5 @@ async def test_what_was_never_used_and_what_waits(engine: MemoryEngine, clock: M
     assert (found.waiting, found.oldest_waiting) == (1, timedelta(days=91))
     assert (await examine(engine.store, "nobody", clock.now(), near=0.6)).looked_at == 0
     assert (await examine(engine.store, "default", clock.now(), near=0.6, limit=1)).looked_at == 1
-    held = await engine.store.held("default", statuses=[Status.PENDING_REVIEW])
+    held = await engine.store.scan("default", statuses=[Status.PENDING_REVIEW])
     assert len(held) == 1

@@ -19,11 +19,11 @@ NOTE = Candidate(content="a note")
 KEYED = Candidate(content="a", key=" seat ")
 EPISODE = Candidate(content="an episode", kind=Kind.EPISODIC)
 SHARED = Candidate(content="for all", level="workspace")
-HELD: Mapping[Kind, Usage] = {Kind.LONG_TERM: Usage(3, 300, 1), Kind.EPISODIC: Usage(5, 700, 2)}
+USAGES: Mapping[Kind, Usage] = {Kind.LONG_TERM: Usage(3, 300, 1), Kind.EPISODIC: Usage(5, 700, 2)}
 
 
-def check(*quotas: Quota, held: Mapping[Per, Mapping[Kind, Usage]] | None = None, **given: Any) -> LimitCheck:
-    return LimitCheck(Limits(quotas=quotas, **given), Consents(), held or {})
+def check(*quotas: Quota, usages: Mapping[Per, Mapping[Kind, Usage]] | None = None, **given: Any) -> LimitCheck:
+    return LimitCheck(Limits(quotas=quotas, **given), Consents(), usages or {})
 
 
 class TestQuota:
@@ -73,12 +73,12 @@ class TestQuota:
         assert [quota.applies(one) for one in (NOTE, EPISODE, SHARED)] == [note, episode, shared]
 
     def test_how_far_each_limit_is_used_up(self) -> None:
-        assert Quota(rows=16, bytes=4000, writes_a_minute=6).nearest(HELD) == {
+        assert Quota(rows=16, bytes=4000, writes_a_minute=6).nearest(USAGES) == {
             "user.rows": 0.5,
             "user.bytes": 0.25,
             "user.writes_a_minute": 0.5,
         }
-        assert Quota(kind=Kind.EPISODIC, rows=10, bytes=1000).nearest(HELD) == {
+        assert Quota(kind=Kind.EPISODIC, rows=10, bytes=1000).nearest(USAGES) == {
             "user.episodic.rows": 0.5,
             "user.episodic.bytes": 0.7,
         }
@@ -112,15 +112,15 @@ class TestLimits:
 
     def test_a_limit_is_overshot_beyond_it_and_not_at_it(self) -> None:
         limits = Limits(quotas=(Quota(rows=8), Quota(per="tenant", kind=Kind.EPISODIC, bytes=699)))
-        assert limits.overshot(NOTE, "user", HELD) is None, "all of it, and no more"
-        assert limits.overshot(NOTE, "user", {**HELD, Kind.ENTITY: Usage(1, 1, 0)}) == "quota_exceeded:user.rows"
+        assert limits.overshot(NOTE, "user", USAGES) is None, "all of it, and no more"
+        assert limits.overshot(NOTE, "user", {**USAGES, Kind.ENTITY: Usage(1, 1, 0)}) == "quota_exceeded:user.rows"
         assert limits.overshot(SHARED, "user", {Kind.ENTITY: Usage(99)}) is None, "it is nobody's own"
-        assert limits.overshot(EPISODE, "tenant", HELD) == "quota_exceeded:tenant.episodic.bytes"
-        assert limits.overshot(NOTE, "tenant", HELD) is None, "of another kind"
+        assert limits.overshot(EPISODE, "tenant", USAGES) == "quota_exceeded:tenant.episodic.bytes"
+        assert limits.overshot(NOTE, "tenant", USAGES) is None, "of another kind"
 
     def test_the_first_quota_that_holds_does_not_hide_the_second(self) -> None:
         limits = Limits(quotas=(Quota(per="tenant", rows=1), Quota(rows=100), Quota(bytes=999, writes_a_minute=3)))
-        assert limits.overshot(NOTE, "user", HELD) == "quota_exceeded:user.bytes"
+        assert limits.overshot(NOTE, "user", USAGES) == "quota_exceeded:user.bytes"
         assert limits.overshot(NOTE, "user", {Kind.ENTITY: Usage(1, 1, 4)}) == "quota_exceeded:user.writes_a_minute"
 
 
@@ -147,7 +147,7 @@ class TestConsents:
 
 class TestLimitCheck:
     def test_retention_comes_before_consent_and_consent_before_quota(self) -> None:
-        asked = check(Quota(rows=1), held={"user": HELD}, consent="required")
+        asked = check(Quota(rows=1), usages={"user": USAGES}, consent="required")
         assert replace(asked, consents=Consents(erased=True))(KEYED) == "retention_denied:erased_subject"
         assert asked(KEYED) == "consent_required:seat"
         assert asked(Candidate(content="a")) == "quota_exceeded:user.rows"
@@ -182,18 +182,18 @@ class TestLimitCheck:
         assert [asked(one) for one in (*two, NOTE)] == [None, None, f"quota_exceeded:user.{name}"]
 
     def test_what_is_held_already_counts(self) -> None:
-        asked = check(Quota(rows=9), held={"user": HELD, "tenant": {Kind.LONG_TERM: Usage(99)}})
+        asked = check(Quota(rows=9), usages={"user": USAGES, "tenant": {Kind.LONG_TERM: Usage(99)}})
         assert [asked(NOTE), asked(NOTE)] == [None, "quota_exceeded:user.rows"]
-        tenant = check(Quota(per="tenant", rows=9), held={"user": {Kind.LONG_TERM: Usage(99)}, "tenant": HELD})
+        tenant = check(Quota(per="tenant", rows=9), usages={"user": {Kind.LONG_TERM: Usage(99)}, "tenant": USAGES})
         assert [tenant(SHARED), tenant(NOTE)] == [None, "quota_exceeded:tenant.rows"]
 
     def test_it_warns_from_the_soft_part_on(self) -> None:
         asked = check(
-            Quota(rows=10, soft=0.8), Quota(bytes=2000, soft=0.6), Quota(per="tenant", rows=1), held={"user": HELD}
+            Quota(rows=10, soft=0.8), Quota(bytes=2000, soft=0.6), Quota(per="tenant", rows=1), usages={"user": USAGES}
         )
         assert asked.warnings(NOTE) == ("user.rows",), "eight of ten, half of the bytes, nobody else's"
         assert asked.warnings(SHARED) == ()
-        assert check(Quota(rows=10, soft=0.81), held={"user": HELD}).warnings(NOTE) == ()
+        assert check(Quota(rows=10, soft=0.81), usages={"user": USAGES}).warnings(NOTE) == ()
 
     def test_half_a_surrogate_pair_counts_and_breaks_nothing(self) -> None:
         asked = check(Quota(bytes=3))

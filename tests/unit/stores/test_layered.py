@@ -93,7 +93,7 @@ async def test_a_damaged_row_is_in_no_list_and_is_named(rows: InProcessRows, sto
         await again.get(hurt.memory_id, scopes=[scope()])
     assert await again.damaged("acme") == [Damage("memory", hurt.memory_id)]
     assert await again.damaged("rival") == []
-    held = {one.memory_id: one for one in await again.held("acme", statuses=[Status.ACTIVE])}
+    held = {one.memory_id: one for one in await again.scan("acme", statuses=[Status.ACTIVE])}
     assert hurt.content not in held[hurt.memory_id].content
     with pytest.raises(StoreCorrupt):
         await again.transact(lambda tx: tx.replace(held[hurt.memory_id].next_version(START, key="new")))

@@ -26,7 +26,7 @@ WHERE = Where(scopes=(scope(),))
 
 @pytest.fixture
 async def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[SqliteStore]:
-    monkeypatch.setattr(threads, "HELD_SECONDS", 60.0)
+    monkeypatch.setattr(threads, "MAX_LOCK_SECONDS", 60.0)
     store = SqliteStore(tmp_path / "m.db")
     await store.open(EMBEDDER.space)
     yield store

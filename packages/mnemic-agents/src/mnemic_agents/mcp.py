@@ -212,8 +212,10 @@ class _Desk:
         """One memory in all its versions, oldest first."""
 
         async def work() -> dict[str, Any]:
-            held = await self.engine.history(memory_id, actor=self.memory.actor)
-            return {"versions": [{**shown(memory, self.memory.actor), "version": memory.version} for memory in held]}
+            versions = await self.engine.history(memory_id, actor=self.memory.actor)
+            return {
+                "versions": [{**shown(memory, self.memory.actor), "version": memory.version} for memory in versions]
+            }
 
         return _json(await _answer(work()))
 
@@ -223,8 +225,8 @@ class _Desk:
         return text_of(injection.messages[0])
 
     async def _listed(self, limit: int, where: dict[str, Any] | None) -> dict[str, Any]:
-        held = await self.engine.list(actor=self.memory.actor, where=where, limit=limit)
-        return {"memories": [shown(one, self.memory.actor) for one in held]}
+        listed = await self.engine.list(actor=self.memory.actor, where=where, limit=limit)
+        return {"memories": [shown(one, self.memory.actor) for one in listed]}
 
     async def _captured(self, message: str) -> dict[str, Any]:
         report = await self.engine.capture(message, actor=self.memory.model)

@@ -151,21 +151,21 @@ class Commits:
 
         if not await self._link.change([("begin", (change,))], settled=begun):
             return False
-        held: list[Partition] = []
+        locked: list[Partition] = []
         committed = False
         try:
             # In a fixed order, so that two changes over the same partitions cannot hold each other up forever.
             for home in sorted(rows):
                 if not await self._hold(home, change, view.heads[home].version):
                     break
-                held.append(home)
+                locked.append(home)
             else:
                 # Check after all partitions are locked: from here on nothing that was read can change before the
                 # decision.
                 committed = await self.holds(view, others) and await self._partitions.decide(change, "committed")
         finally:
             if not committed:
-                committed = not await self._give_up(change, held)
+                committed = not await self._give_up(change, locked)
         if committed:
             # After the decision the order does not matter: any process that finds a locked partition completes it.
             made = await asyncio.gather(*(self._partitions.make(home, change, each) for home, each in redo.items()))
@@ -179,16 +179,16 @@ class Commits:
     async def _hold(self, home: Partition, change: str, version: int | None) -> bool:
         key = self._partitions.key(home)
 
-        async def held() -> bool:
+        async def is_locked() -> bool:
             return bool((await self._partitions.state(home, serial=True))[2] == change)
 
-        return await self._link.change([("hold", (change, *key, version, None))], settled=held)
+        return await self._link.change([("hold", (change, *key, version, None))], settled=is_locked)
 
-    async def _give_up(self, change: str, held: Collection[Partition]) -> bool:
+    async def _give_up(self, change: str, locked: Collection[Partition]) -> bool:
         """Abort a change; False where it is committed, because its decision arrived after it was looked up."""
         if not await self._partitions.decide(change, "aborted"):
             return await self._partitions.decision(change) != "committed"
-        for home in held:
+        for home in locked:
             await self._link.change([("release", (*self._partitions.key(home), change))], settled=None)
         return True
 

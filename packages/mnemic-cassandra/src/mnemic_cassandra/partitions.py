@@ -170,7 +170,9 @@ class Partitions:
         *parts, last = in_batches(written)
         key = self.key(home)
         for part in parts:
-            if not await self.link.change([("held", (change, *key, change)), *self.rows(home, part)], settled=None):
+            if not await self.link.change(
+                [("while_locked", (change, *key, change)), *self.rows(home, part)], settled=None
+            ):
                 return await self._is_free(home, change)
         finish = [("finish", (version, writers, *key, change)), *self.rows(home, last)]
         return await self.link.change(finish, settled=None) or await self._is_free(home, change)

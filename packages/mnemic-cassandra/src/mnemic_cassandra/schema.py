@@ -49,7 +49,7 @@ STATEMENTS = {
     "remove": f"DELETE FROM rows {_HERE} AND name = ? AND key = ?",
     "step": f"UPDATE rows SET version = ?, writers = ? {_HERE} IF version = ? AND pending = ?",
     "hold": f"UPDATE rows SET pending = ? {_HERE} IF version = ? AND pending = ?",
-    "held": f"UPDATE rows SET pending = ? {_HERE} IF pending = ?",
+    "while_locked": f"UPDATE rows SET pending = ? {_HERE} IF pending = ?",
     "release": f"UPDATE rows SET pending = null {_HERE} IF pending = ?",
     "finish": f"UPDATE rows SET version = ?, writers = ?, pending = null {_HERE} IF pending = ?",
     "list": "INSERT INTO directory (shard, tenant, level, owner) VALUES (?, ?, ?, ?)",

@@ -26,7 +26,7 @@ from mnemic_eval.floors import UNDER, WARM, embedding_alone, scan, times_floor
 from mnemic_eval.footprint import footprint
 from mnemic_eval.graph import RELATIONS, graph_figures
 from mnemic_eval.jobs import job_figures
-from mnemic_eval.kinds import HELD, kind_latencies
+from mnemic_eval.kinds import MEMORIES_PER_KIND, kind_latencies
 from mnemic_eval.latency import Bench
 from mnemic_eval.metrics import percentiles
 from mnemic_eval.outcome import SEED
@@ -179,8 +179,8 @@ async def _kinds(bench: Bench, options: BenchOptions) -> dict[str, Any]:
     }
     if options.store or options.sessions:
         homes["servers"] = bench if options.store else replace(bench, location=IN_PROCESS)
-    held = min(HELD, options.rows)
-    return {name: await kind_latencies(home, options.repeats, held) for name, home in homes.items()}
+    memories = min(MEMORIES_PER_KIND, options.rows)
+    return {name: await kind_latencies(home, options.repeats, memories) for name, home in homes.items()}
 
 
 async def _graphs(bench: Bench, options: BenchOptions) -> dict[str, Any]:

@@ -189,7 +189,7 @@ async def matches(said: Sequence[str], wanted: Sequence[str], embedder: Embedder
     ]
     pairs: list[tuple[int, int]] = []
     for score, left, right in sorted(scored, reverse=True):
-        free = all(left != taken and right != held for taken, held in pairs)
+        free = all(left != taken and right != also for taken, also in pairs)
         if score >= SAME_COSINE and free:
             pairs.append((left, right))
     return pairs

@@ -16,7 +16,7 @@ from mnemic_eval.floors import WARM
 from mnemic_eval.latency import Bench
 from mnemic_eval.metrics import percentiles
 
-HELD = 200
+MEMORIES_PER_KIND = 200
 """Memories of each durable kind that are there before anything is timed."""
 _REVIEWER = Actor(user="reviewer", agent="measured")
 _STEPS = [{"action": "look", "result": "sold out", "ok": False}, {"action": "ask", "result": "found one", "ok": True}]
@@ -24,19 +24,17 @@ _STEPS = [{"action": "look", "result": "sold out", "ok": False}, {"action": "ask
 Call = Callable[[], Awaitable[object]]
 
 
-async def kind_latencies(bench: Bench, repeats: int, held: int = HELD) -> dict[str, Any]:
-    """`{"kind.verb": {percentiles, "calls", "budget_p95_ms"}}` on an engine of `bench`, with `held` memories of each
-    kind there.
-    """
+async def kind_latencies(bench: Bench, repeats: int, memories: int = MEMORIES_PER_KIND) -> dict[str, Any]:
+    """`{"kind.verb": {percentiles, "calls", "budget_p95_ms"}}` on an engine of `bench` with `memories` of each kind."""
     actor = Actor(user="every-kind", agent="measured", session="measured")
     async with bench.engine() as engine:
         kinds = SevenKinds(engine, actor, awaited())
         with bench.embedder.filling():
-            await _fill(kinds, engine, bench, held)
+            await _fill(kinds, engine, bench, memories)
         await engine.hot(actor=actor)
         bench.embedder.take()
         figures = {}
-        for kind, name, call in _calls(kinds, lambda: engine.hot(actor=actor), bench, held):
+        for kind, name, call in _calls(kinds, lambda: engine.hot(actor=actor), bench, memories):
             figures[f"{kind}.{name}"] = await _timed(call, repeats) | {
                 "budget_p95_ms": round(1000 * CATALOG[kind].p95.total_seconds(), 3)
             }
@@ -44,8 +42,8 @@ async def kind_latencies(bench: Bench, repeats: int, held: int = HELD) -> dict[s
         return figures
 
 
-async def _fill(kinds: SevenKinds[Awaited], engine: MemoryEngine, bench: Bench, held: int) -> None:
-    for number in range(held):
+async def _fill(kinds: SevenKinds[Awaited], engine: MemoryEngine, bench: Bench, memories: int) -> None:
+    for number in range(memories):
         await kinds.long_term.add(next(bench.statements))
         await kinds.episodic.record(next(bench.statements), _STEPS, outcome="success")
         await kinds.structured.put("FlightReservation", _flight(number))
@@ -64,8 +62,8 @@ def _person(number: int) -> str:
     return f"Person {number}"
 
 
-def _calls(kinds: SevenKinds[Awaited], hot: Call, bench: Bench, held: int) -> Iterator[tuple[Kind, str, Call]]:
-    said, asked, numbers = bench.statements, bench.questions, count(held)
+def _calls(kinds: SevenKinds[Awaited], hot: Call, bench: Bench, memories: int) -> Iterator[tuple[Kind, str, Call]]:
+    said, asked, numbers = bench.statements, bench.questions, count(memories)
 
     async def work() -> None:
         kinds.working.set("place", "Paris")
@@ -83,12 +81,14 @@ def _calls(kinds: SevenKinds[Awaited], hot: Call, bench: Bench, held: int) -> It
     yield Kind.EPISODIC, "similar", lambda: kinds.episodic.similar(next(asked))
     yield Kind.ENTITY, "mention", lambda: kinds.entity.mention(_person(next(numbers)))
     yield Kind.ENTITY, "relate", lambda: kinds.entity.relate(_person(next(numbers)), "knows", _person(1))
-    yield Kind.ENTITY, "neighbours", lambda: kinds.entity.neighbours(_person(next(numbers) % held), hops=2)
+    yield Kind.ENTITY, "neighbours", lambda: kinds.entity.neighbours(_person(next(numbers) % memories), hops=2)
     yield Kind.STRUCTURED, "put", lambda: kinds.structured.put("FlightReservation", _flight(next(numbers)))
     yield (
         Kind.STRUCTURED,
         "query",
-        lambda: kinds.structured.query("FlightReservation", {"reservationFor.flightNumber": str(next(numbers) % held)}),
+        lambda: kinds.structured.query(
+            "FlightReservation", {"reservationFor.flightNumber": str(next(numbers) % memories)}
+        ),
     )
 
 

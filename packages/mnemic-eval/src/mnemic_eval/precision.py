@@ -60,7 +60,7 @@ class Seeded:
 
     engine: MemoryEngine
     beliefs: Mapping[str, Belief]
-    held: dict[str, str] = field(default_factory=dict)
+    belief_of: dict[str, str] = field(default_factory=dict)
 
     async def seed(self) -> None:
         """Write every chain of beliefs, oldest first, as the versions of one memory."""
@@ -79,7 +79,7 @@ class Seeded:
                     data=_data(belief),
                     context=str(belief["why_it_matters"]),
                 )
-            self.held[memory_id] = str(newest["_id"])
+            self.belief_of[memory_id] = str(newest["_id"])
 
     def _before(self, belief: Belief) -> list[Belief]:
         for one in self.beliefs.values():
@@ -115,7 +115,7 @@ class Seeded:
             named=named,
             top_k=limit,
         )
-        return [self.held[hit.memory.memory_id] for hit in result.hits]
+        return [self.belief_of[hit.memory.memory_id] for hit in result.hits]
 
     def _expanded(self, names: Sequence[str], user: str, scopes: Sequence[str]) -> Iterator[str]:
         """Yield the beliefs, and behind them those that take part in the relations among them."""

@@ -28,7 +28,7 @@ LOCK = """
     WITH s
     OPTIONAL MATCH (m:MnemicMemory) WHERE m.uid IN $memories
     OPTIONAL MATCH (m)-[:NAMES]->(n:MnemicNode)
-    RETURN collect(DISTINCT m.uid) AS known, collect(DISTINCT n.uid) AS held
+    RETURN collect(DISTINCT m.uid) AS known, collect(DISTINCT n.uid) AS nodes
 """
 """A writer locks the node of the scope until the commit, so that no two writers sweep and link the same node. The
 memories among those given that are known, and the nodes they name, come back: most writes are of new memories, and each
@@ -141,5 +141,5 @@ TRACES = """
     OPTIONAL MATCH (m)-[:NAMES]->(n:MnemicNode)
     OPTIONAL MATCH (n)-[r:RELATES]->(:MnemicNode) WHERE r.memory_id = m.memory_id
     WITH m, count(DISTINCT n) AS nodes, count(DISTINCT r) AS relations
-    RETURN coalesce(sum(nodes + relations), 0) AS held
+    RETURN coalesce(sum(nodes + relations), 0) AS removed
 """

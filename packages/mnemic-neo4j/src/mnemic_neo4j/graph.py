@@ -62,12 +62,12 @@ class Neo4jGraph:
         relations = [row for fragment in last.values() for row in _relation_rows(place, fragment)]
 
         async def write(transaction: Transaction) -> None:
-            held = await _forget(transaction, scope, last)
+            freed = await _forget(transaction, scope, last)
             await transaction.run(cypher.PUT_NODES, place=place, tenant=scope.tenant, nodes=nodes)
             if relations:
                 await transaction.run(cypher.PUT_RELATIONS, relations=relations)
-            if held:
-                await transaction.run(cypher.SWEEP_NODES, nodes=held)
+            if freed:
+                await transaction.run(cypher.SWEEP_NODES, nodes=freed)
 
         if last and not await self._linked(scope, last, nodes, relations, deadline):
             await self._write(scope, write, deadline)
@@ -75,9 +75,9 @@ class Neo4jGraph:
 
     async def forget(self, scope: Scope, memory_ids: Collection[str], *, deadline: Deadline | None = None) -> None:
         async def write(transaction: Transaction) -> None:
-            held = await _forget(transaction, scope, memory_ids)
-            if held:
-                await transaction.run(cypher.SWEEP_NODES, nodes=held)
+            freed = await _forget(transaction, scope, memory_ids)
+            if freed:
+                await transaction.run(cypher.SWEEP_NODES, nodes=freed)
             await transaction.run(cypher.SWEEP_SCOPE, place=_place(scope))
 
         await self._write(scope, write, deadline)
@@ -155,7 +155,7 @@ class Neo4jGraph:
         connection = await self._prepared()
         wanted = sorted(memory_ids)
         rows = await connection.read(lambda one: one.run(cypher.TRACES, tenant=tenant, memory_ids=wanted))
-        return int(rows[0]["held"]) if rows else 0
+        return int(rows[0]["removed"]) if rows else 0
 
     async def _linked(
         self,
@@ -240,8 +240,8 @@ async def _forget(transaction: Transaction, scope: Scope, memory_ids: Collection
     if found["known"]:
         await transaction.run(cypher.FORGET_RELATIONS, memories=found["known"])
         await transaction.run(cypher.FORGET_MEMORIES, memories=found["known"])
-    held: list[str] = found["held"]
-    return held
+    nodes: list[str] = found["nodes"]
+    return nodes
 
 
 async def _cleared(transaction: Transaction, statement: str, row: dict[str, Any]) -> bool:

@@ -9,7 +9,7 @@ from mnemic.stores.audit_chain import Chain
 from mnemic.stores.audit_format import Sign
 from mnemic.stores.codec import checked_marks, to_micros
 from mnemic.stores.relational.statements import load as load_shared
-from mnemic.stores.single_reads import Held
+from mnemic.stores.single_reads import Scan
 from mnemic.types import Memory, Status
 from mnemic_postgres.audit_chain import broken_lane
 from mnemic_postgres.connections import Connections, Session
@@ -21,17 +21,17 @@ JOBS = load_shared("jobs", "postgres")
 _PAGE = 1000
 
 
-async def held(session: Session, bodies: Bodies, wanted: Held) -> list[Memory]:
-    """Return the memories that the port's `held` asks for."""
+async def scan(session: Session, bodies: Bodies, wanted: Scan) -> list[Memory]:
+    """Return the memories that the port's `scan` asks for."""
     await session.enter(wanted.tenant)
     named = None if wanted.memory_ids is None else storable(wanted.memory_ids)
     place = (None, None) if wanted.scope is None else (wanted.scope.level.value, wanted.scope.owner)
     since, author = to_micros(wanted.expired_by), raw(wanted.author)
     asked = (wanted.tenant, wanted.after, since, author, named, wanted.limit, *place)
     if wanted.statuses == {Status.PENDING_REVIEW}:
-        rows = await session.fetch(_UPKEEP["held_pending"], *asked)
+        rows = await session.fetch(_UPKEEP["scan_pending"], *asked)
     else:
-        rows = await session.fetch(_UPKEEP["held"], *asked, [status.value for status in wanted.statuses])
+        rows = await session.fetch(_UPKEEP["scan"], *asked, [status.value for status in wanted.statuses])
     return [bodies.named(row) for row in rows]
 
 

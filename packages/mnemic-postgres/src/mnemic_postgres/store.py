@@ -18,7 +18,7 @@ from mnemic.stores.codec import adopted, checked_secret, text_check, with_finger
 from mnemic.stores.jobs import Jobs
 from mnemic.stores.relational.statements import Ask
 from mnemic.stores.sealing import Sealer
-from mnemic.stores.single_reads import Held, SingleReads
+from mnemic.stores.single_reads import Scan, SingleReads
 from mnemic.types import AuditEvent, Deadline, Memory, Scope, Vector, VectorSpace
 from mnemic_language.text.bm25 import Bm25
 from mnemic_postgres import damage, index_check, maintenance, next_space, outbox, reseal, spaces
@@ -234,8 +234,8 @@ class PostgresStore(Jobs, SingleReads):
         rows = await self._ready.connections.ask(_READING["held_under"], *place_of(scope), fingerprint)
         return with_fingerprint(fingerprint, self._bodies.memory(rows[0])) if rows else None
 
-    async def _held(self, wanted: Held) -> list[Memory]:
-        return await self._ready.connections.read(partial(maintenance.held, bodies=self._bodies, wanted=wanted))
+    async def _scan(self, wanted: Scan) -> list[Memory]:
+        return await self._ready.connections.read(partial(maintenance.scan, bodies=self._bodies, wanted=wanted))
 
     async def marks(
         self, tenant: str, prefix: str, *, after: str | None = None, limit: int | None = None

@@ -135,8 +135,14 @@ class ViewedGraph:
             return self.nodes[ME]
         if name.startswith(ROLE):
             relation = name.removeprefix(ROLE)
-            held = {one.target for one in self.relations if (one.source, one.relation) == (ME_NODE["node"], relation)}
-            return next((node for node in self.nodes.values() if node.node in held), None) if len(held) == 1 else None
+            targets = {
+                one.target for one in self.relations if (one.source, one.relation) == (ME_NODE["node"], relation)
+            }
+            return (
+                next((node for node in self.nodes.values() if node.node in targets), None)
+                if len(targets) == 1
+                else None
+            )
         rule = rule_of(stated.relation)
         label = rule.source if name == stated.source else rule.target
         known = self.nodes.get(core(name, label)) or self.nodes.get(core(name, THING))

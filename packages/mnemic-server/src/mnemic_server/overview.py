@@ -16,12 +16,12 @@ async def overview_dict(service: Service, tenant: str) -> dict[str, Any]:
     of each projection; and of this process, since its start: requests, latency, hit rate, failed parts of searches.
     """
     store, meter = service.engine.store, service.meter
-    held = await store.usage(tenant, since=service.engine.clock.now() - RECENT)
+    usages = await store.usage(tenant, since=service.engine.clock.now() - RECENT)
     behind = await store.projections()
     searches = meter.search_counts()
     found, answered = searches["found"], searches["found"] + searches["empty"]
     return {
-        "held": usage_dict(held),
+        "held": usage_dict(usages),
         "waiting": await store.waiting(tenant),
         "store": {"name": store.capabilities.name, "shared": store.capabilities.shared},
         "projections": behind,

@@ -53,7 +53,7 @@ async def tried(
     limit: int,
 ) -> Trial:
     """Judge the tenant's memories, oldest first after `after`, by both policies. Raises StoreFailed."""
-    page = await store.held(tenant, statuses=_TRIED, after=after, limit=limit)
+    page = await store.scan(tenant, statuses=_TRIED, after=after, limit=limit)
     refused: Counter[str] = Counter()
     changed = []
     for memory in page:

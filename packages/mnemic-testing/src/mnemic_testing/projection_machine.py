@@ -97,7 +97,7 @@ class ProjectionMachine(RuleBasedStateMachine):
         """Return the projection under test, empty."""
         raise NotImplementedError
 
-    async def check(self, held: Sequence[Memory]) -> None:
+    async def check(self, stored: Sequence[Memory]) -> None:
         """Assert that the copy shows what it should of `stored`, all memories in `SCOPES` whatever their status."""
         raise NotImplementedError
 
@@ -213,11 +213,11 @@ class ProjectionMachine(RuleBasedStateMachine):
     def nothing_left_is_up_to_date(self) -> None:
         """Check that the copy equals the store whenever the outbox is empty."""
         if not self._run(self._store.pending(projection=self._copy.name, limit=1)):
-            self._run(self.check(self._run(self._held())))
+            self._run(self.check(self._run(self._stored())))
 
-    async def _held(self) -> list[Memory]:
+    async def _stored(self) -> list[Memory]:
         tenants = dict.fromkeys(place.tenant for place in SCOPES)
-        return [one for tenant in tenants for one in await self._store.held(tenant, statuses=list(Status))]
+        return [one for tenant in tenants for one in await self._store.scan(tenant, statuses=list(Status))]
 
 
 def _ends(relations: Sequence[dict[str, str]]) -> list[str]:

@@ -146,8 +146,8 @@ class RevealHandler(AdministrationHandler):
         store, request, actor = self.limiter.store, call.request, call.actor
         scopes = reach(call)
         if scopes is None:
-            held = await store.held(actor.tenant, statuses=list(Status), memory_ids=[request.memory_id])
-            memory = held[0] if held else None
+            found = await store.scan(actor.tenant, statuses=list(Status), memory_ids=[request.memory_id])
+            memory = found[0] if found else None
         else:
             memory = await store.get(request.memory_id, scopes=scopes)
         if memory is None:

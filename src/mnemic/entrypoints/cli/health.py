@@ -296,12 +296,12 @@ def _served(settings: Settings) -> _Served:
         store = build_store(settings.store, durability=settings.durability, keyring=build_keyring(settings))
         try:
             await store.open(None)
-            held = await store.usage(settings.tenant, since=SystemClock().now())
+            usages = await store.usage(settings.tenant, since=SystemClock().now())
             space = await commit(store, lambda unit: unit.reads.space())
             return _Served(
                 space=space,
                 durable=store.capabilities.durable,
-                kinds={str(kind): used.rows for kind, used in sorted(held.items())},
+                kinds={str(kind): used.rows for kind, used in sorted(usages.items())},
                 audit=await store.broken_audit(settings.tenant),
                 behind=await store.projections(),
                 damaged=await store.damaged(settings.tenant) if isinstance(store, Examined) else [],

@@ -159,9 +159,9 @@ async def of_others(engine: MemoryEngine, actor: Actor) -> str:
     if usage is None or await engine.count(actor=actor):
         return ""
     now = engine.clock.now()
-    held = sum(one.rows for one in (await usage(actor.tenant, since=now)).values())
+    everybody = sum(one.rows for one in (await usage(actor.tenant, since=now)).values())
     own = sum(one.rows for one in (await usage(actor.tenant, since=now, scope=actor.scope("user"))).values())
-    others = held - own
+    others = everybody - own
     if not others:
         return ""
     what = "memory" if others == 1 else "memories"

@@ -18,7 +18,7 @@ from mnemic.stores.layered.memories import Rows, Scopes
 from mnemic.stores.layered.tables import TENANT
 from mnemic.stores.layered.transaction import LayeredTransaction, present, usage
 from mnemic.stores.sealing import Sealer
-from mnemic.stores.single_reads import Held, SingleReads
+from mnemic.stores.single_reads import Scan, SingleReads
 from mnemic.types import (
     AuditEvent,
     Deadline,
@@ -134,8 +134,8 @@ class LayeredStore(SingleReads):
     async def adopt(self, tenant: str, secret: bytes) -> None:
         adopted(await self._ready.transact(lambda rows: auxiliary_records.secret(rows, tenant, secret)), secret)
 
-    async def _held(self, wanted: Held) -> list[Memory]:
-        return await self._ready.read(lambda rows: tenant_scans.held(rows, self._scopes.rows, wanted))
+    async def _scan(self, wanted: Scan) -> list[Memory]:
+        return await self._ready.read(lambda rows: tenant_scans.scan(rows, self._scopes.rows, wanted))
 
     async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> Mapping[Kind, Usage]:
         return await self._ready.read(lambda rows: usage(rows, tenant, since, scope))

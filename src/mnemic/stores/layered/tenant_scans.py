@@ -12,14 +12,14 @@ from mnemic.stores.codec import DAMAGED, body_check, checked_marks, checked_requ
 from mnemic.stores.layered.auxiliary_records import texts_of
 from mnemic.stores.layered.memories import Rows, earlier_of, memories_of, place_of, places_of, stored_in
 from mnemic.stores.layered.tables import MARK, OUTBOX, REQUEST, TENANT, EarlierRow, MemoryRow, OutboxRow
-from mnemic.stores.single_reads import Held
+from mnemic.stores.single_reads import Scan
 from mnemic.types import Memory, Status
 
 _PAGE = 500
 
 
-async def held(rows: RowReads, memories: Rows, wanted: Held) -> list[Memory]:
-    """Return the memories that the port's `held` asks for."""
+async def scan(rows: RowReads, memories: Rows, wanted: Scan) -> list[Memory]:
+    """Return the memories that the port's `scan` asks for."""
     found: list[Memory] = []
     after = wanted.after
     while len(found) < wanted.limit and (page := await _page(rows, wanted, after)):
@@ -31,7 +31,7 @@ async def held(rows: RowReads, memories: Rows, wanted: Held) -> list[Memory]:
     return found[: wanted.limit]
 
 
-def _takes(wanted: Held, memory: Memory) -> bool:
+def _takes(wanted: Scan, memory: Memory) -> bool:
     """Check everything but the author of an earlier version."""
     return (
         memory.status in wanted.statuses
@@ -40,7 +40,7 @@ def _takes(wanted: Held, memory: Memory) -> bool:
     )
 
 
-async def _page(rows: RowReads, wanted: Held, after: str | None) -> list[MemoryRow]:
+async def _page(rows: RowReads, wanted: Scan, after: str | None) -> list[MemoryRow]:
     if wanted.scope is None:
         return await memories_of(rows, wanted.tenant, after, _PAGE)
     return await stored_in(rows, place_of(wanted.scope), after=after, limit=_PAGE)

@@ -16,7 +16,7 @@ from mnemic.stores.audit_format import Sign
 from mnemic.stores.codec import dump, to_micros
 from mnemic.stores.relational import maintenance
 from mnemic.stores.relational.statements import Ask, load
-from mnemic.stores.single_reads import Held
+from mnemic.stores.single_reads import Scan
 from mnemic.stores.sqlite.rows import MEMORY, SOURCES, Rows, fetch
 from mnemic.stores.sqlite.shared_statements import asking
 from mnemic.stores.sync_transactions import run_through
@@ -25,7 +25,7 @@ from mnemic.types import Kind, Memory, Scope, Status, Usage
 T = TypeVar("T")
 
 _JOBS = load("jobs", "sqlite")
-_HELD = f"""
+_SCANNED = f"""
     SELECT {MEMORY} FROM {SOURCES}
     WHERE m.tenant = :tenant AND (:after IS NULL OR m.memory_id > :after)
     AND (:expired_by IS NULL OR m.expires_at <= :expired_by)
@@ -38,8 +38,8 @@ _HELD = f"""
     ))
     AND {{status}} ORDER BY m.memory_id LIMIT :limit
 """  # noqa: S608
-_BY_STATUS = _HELD.format(status="m.status IN (SELECT value FROM json_each(:statuses))")
-_PENDING = _HELD.format(status="m.status = 'pending_review'")
+_BY_STATUS = _SCANNED.format(status="m.status IN (SELECT value FROM json_each(:statuses))")
+_PENDING = _SCANNED.format(status="m.status = 'pending_review'")
 """The same for the review queue alone, which has an index."""
 
 _AUDIT = """
@@ -51,8 +51,8 @@ _IDENTIFIER = re.compile(
 )
 
 
-def held(connection: apsw.Connection, rows: Rows, wanted: Held) -> list[Memory]:
-    """Return the memories that the port's `held` asks for. A damaged row is returned with the fields known without its
+def scan(connection: apsw.Connection, rows: Rows, wanted: Scan) -> list[Memory]:
+    """Return the memories that the port's `scan` asks for. A damaged row is returned with the fields known without its
     body, so that a job can remove it.
     """
     asked = {

@@ -15,7 +15,7 @@ from mnemic.runtime.fork_check import OneProcess
 from mnemic.stores.codec import EXACT_UP_TO, adopted
 from mnemic.stores.jobs import Jobs
 from mnemic.stores.sealing import Sealer
-from mnemic.stores.single_reads import Held, SingleReads
+from mnemic.stores.single_reads import Scan, SingleReads
 from mnemic.stores.sqlite.database_file import BUSY_SECONDS, claim_space
 from mnemic.stores.sqlite.failures import typed_failures
 from mnemic.stores.sqlite.open_file import OpenFile
@@ -179,11 +179,11 @@ class SqliteStore(Jobs, SingleReads):
 
         return list(await self._read(partial(examined, tenant=tenant)))
 
-    async def _held(self, wanted: Held) -> list[Memory]:
+    async def _scan(self, wanted: Scan) -> list[Memory]:
         from mnemic.stores.sqlite import maintenance
 
         rows = self._ready.rows
-        return await self._read(lambda connection: maintenance.held(connection, rows, wanted))
+        return await self._read(lambda connection: maintenance.scan(connection, rows, wanted))
 
     async def marks(
         self, tenant: str, prefix: str, *, after: str | None = None, limit: int | None = None

@@ -91,7 +91,7 @@ def reading(connection: apsw.Connection) -> Iterator[None]:
 
 
 MOST = 64
-HELD_SECONDS = 0.2
+MAX_LOCK_SECONDS = 0.2
 """Longest time for which a group accepts further jobs: other processes wait for the same lock."""
 
 Work: TypeAlias = "Callable[[Transaction], Awaitable[Any]]"
@@ -197,7 +197,7 @@ class Groups:
         """Run the first job and the waiting ones until the group is full; return True if any of them removed data."""
         fresh: Fresh = {}
         removed = False
-        until = time.monotonic() + HELD_SECONDS
+        until = time.monotonic() + MAX_LOCK_SECONDS
         with immediate(self._owner.writing):
             job: _Job | None = first
             while job is not None:

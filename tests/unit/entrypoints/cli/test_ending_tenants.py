@@ -73,8 +73,8 @@ def test_a_tenant_that_ends_leaves_nothing_and_takes_nobody_along(
     async def looked() -> None:
         async with build_engine(Settings(store=store)) as engine:
             every = list(Status)
-            assert await engine.store.held("acme", statuses=every, limit=99) == []
-            assert len(await engine.store.held("zeta", statuses=every, limit=99)) == 6
+            assert await engine.store.scan("acme", statuses=every, limit=99) == []
+            assert len(await engine.store.scan("zeta", statuses=every, limit=99)) == 6
             known = ApiKeys(engine.store, engine.clock)
             assert await known.authenticate(keys["acme"]) is None
             assert await known.authenticate(keys["zeta"]) is not None
@@ -101,6 +101,6 @@ def test_nothing_ends_unasked_or_under_a_wrong_name(store: str, keys: dict[str, 
 
     async def held() -> list[int]:
         async with build_engine(Settings(store=store)) as engine:
-            return [len(await engine.store.held(one, statuses=list(Status), limit=99)) for one in ("acme", "zeta")]
+            return [len(await engine.store.scan(one, statuses=list(Status), limit=99)) for one in ("acme", "zeta")]
 
     assert in_thread(held) == [6, 6]

@@ -310,14 +310,14 @@ class _Verbs(DualModeApi[M]):
         if asked.owner is not None:
             return [(asked.owner.actor(self._tenant), asked.where)]
         where = checked_filter(asked.where) or {}
-        held = [(one, payload(one)) async for one in self._all_active()]
-        owners = {one.scope.owner: result.get("user_id") for one, result in held if meets(result, where)}
+        stored = [(one, payload(one)) async for one in self._all_active()]
+        owners = {one.scope.owner: result.get("user_id") for one, result in stored if meets(result, where)}
         return [(Actor(tenant=self._tenant, user=owner), of_user(where, user)) for owner, user in owners.items()]
 
     async def _all_active(self) -> AsyncIterator[Kept]:
         """Yield the active memories of everybody in the tenant."""
         after: str | None = None
-        while page := await self.engine.store.held(self._tenant, statuses=[Status.ACTIVE], after=after, limit=_PAGE):
+        while page := await self.engine.store.scan(self._tenant, statuses=[Status.ACTIVE], after=after, limit=_PAGE):
             for memory in page:
                 yield memory
             after = page[-1].memory_id
@@ -325,10 +325,10 @@ class _Verbs(DualModeApi[M]):
     async def _found(self, memory_id: str) -> tuple[Kept, Actor]:
         """Return an active memory and its owner. Raises ValidationError if there is none."""
         engine = await self._open()
-        held = await engine.store.held(self._tenant, statuses=[Status.ACTIVE], memory_ids=[memory_id], limit=1)
-        if not held:
+        found = await engine.store.scan(self._tenant, statuses=[Status.ACTIVE], memory_ids=[memory_id], limit=1)
+        if not found:
             raise refused("memory_id", f"Memory with id {memory_id} not found. Please provide a valid 'memory_id'")
-        return held[0], self._actor(held[0])
+        return found[0], self._actor(found[0])
 
     def _actor(self, memory: Kept) -> Actor:
         return Actor(tenant=self._tenant, user=memory.scope.owner, agent=memory.agent)

@@ -1,13 +1,13 @@
 -- What jobs ask for: walks over a whole tenant, counts, and proof that something is gone.
 
--- name: held
+-- name: scan
 SELECT {columns}
 FROM {sources}
 WHERE {asked} AND m.status = ANY ($9::text[])
 ORDER BY m.memory_id
 LIMIT $6
 
--- name: held_pending
+-- name: scan_pending
 -- The same for the review queue alone, which has an index.
 SELECT {columns}
 FROM {sources}

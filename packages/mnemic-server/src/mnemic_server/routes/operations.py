@@ -40,7 +40,7 @@ async def whoami(principal: Annotated[Principal, Depends(principal_of)]) -> dict
 async def kinds(actor: Reading, service: TheService) -> dict[str, Any]:
     """Return the seven kinds: storage place, lifetime, guarantees, and the user's amount of each."""
     engine = service.engine
-    held = await engine.store.usage(actor.tenant, since=engine.clock.now(), scope=actor.scope(Level.USER))
+    usages = await engine.store.usage(actor.tenant, since=engine.clock.now(), scope=actor.scope(Level.USER))
     return {
         "kinds": [
             {
@@ -51,7 +51,7 @@ async def kinds(actor: Reading, service: TheService) -> dict[str, Any]:
                 "sliding": spec.sliding,
                 "append_only": spec.append_only,
                 "reviewed": spec.reviewed,
-                "held": held.get(spec.kind, Usage()).rows if spec.durable else None,
+                "held": usages.get(spec.kind, Usage()).rows if spec.durable else None,
             }
             for spec in CATALOG.values()
         ]
@@ -95,12 +95,12 @@ async def settings(_: ServiceAdmin, service: TheService) -> dict[str, Any]:
 async def quotas_used(engine: MemoryEngine, tenant: str, scope: Scope | None = None) -> dict[str, Any]:
     """Return the limits of a whole tenant, or of each user if `scope` is one user's, and the stored amounts."""
     per = "tenant" if scope is None else "user"
-    held = await engine.store.usage(tenant, since=engine.clock.now() - MINUTE, scope=scope)
+    usages = await engine.store.usage(tenant, since=engine.clock.now() - MINUTE, scope=scope)
     chosen = [quota for quota in engine.rules.limits.quotas if quota.per == per]
-    return {"quotas": [_quota(quota, held) for quota in chosen], "held": usage_dict(held)}
+    return {"quotas": [_quota(quota, usages) for quota in chosen], "held": usage_dict(usages)}
 
 
-def _quota(quota: Quota, held: Mapping[Kind, Usage]) -> dict[str, Any]:
+def _quota(quota: Quota, usages: Mapping[Kind, Usage]) -> dict[str, Any]:
     return {
         "per": quota.per,
         "kind": None if quota.kind is None else quota.kind.value,
@@ -108,5 +108,5 @@ def _quota(quota: Quota, held: Mapping[Kind, Usage]) -> dict[str, Any]:
         "bytes": quota.bytes,
         "writes_a_minute": quota.writes_a_minute,
         "soft": quota.soft,
-        "used": quota.nearest(held),
+        "used": quota.nearest(usages),
     }

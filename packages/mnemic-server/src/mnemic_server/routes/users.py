@@ -44,7 +44,7 @@ async def users(
     """List users of the tenant who have memories, with how many were counted on this page. A user may be on several
     pages: their memories are read in the order in which they were made.
     """
-    page = await service.engine.store.held(principal.tenant, statuses=[Status.ACTIVE], after=cursor, limit=READ_AT_ONCE)
+    page = await service.engine.store.scan(principal.tenant, statuses=[Status.ACTIVE], after=cursor, limit=READ_AT_ONCE)
     found: dict[str, tuple[int, datetime]] = {}
     for memory in page:
         if memory.scope.level == Level.USER:

@@ -46,8 +46,8 @@ class _Replaced:
             ctypes.set_errno(number)
             return -1
 
-        self._held = shape(call)
-        self._vfs.xSetSystemCall(self._name, ctypes.cast(self._held, ctypes.c_void_p).value or 0)
+        self._hook = shape(call)
+        self._vfs.xSetSystemCall(self._name, ctypes.cast(self._hook, ctypes.c_void_p).value or 0)
 
     def restore(self) -> None:
         self._vfs.xSetSystemCall(self._name, 0)

@@ -37,10 +37,10 @@ def related(source: str, relation: str, target: str, **fields: Any) -> list[Memo
         for node in nodes
         if node is not ME_NODE
     ]
-    held = {"source": nodes[0]["node"], "relation": relation, "target": nodes[1]["node"]}
+    stated = {"source": nodes[0]["node"], "relation": relation, "target": nodes[1]["node"]}
     said = f"{target} {relation} {source}"
-    data = {"nodes": nodes, "relations": [held]}
-    key = ":".join(("entity", held["source"], relation, held["target"]))
+    data = {"nodes": nodes, "relations": [stated]}
+    key = ":".join(("entity", stated["source"], relation, stated["target"]))
     return [*names, memory(said, kind=Kind.ENTITY, key=key, category="relation", data=data, **fields)]
 
 
@@ -58,9 +58,9 @@ async def tell(store: RecordStore, graph: GraphStore, *memories: Memory) -> None
     """Remember `memories`, and let the graph hold what they say."""
     await remember(store, *memories)
     for one in memories:
-        held = fragment_of(one)
-        if held is not None:
-            await graph.link(one.scope, [held])
+        fragment = fragment_of(one)
+        if fragment is not None:
+            await graph.link(one.scope, [fragment])
 
 
 async def ask(

@@ -65,9 +65,9 @@ class SurroundingContract(Setting):
         await tell(store, graph, *relation, memory(FRIDAYS, valid_from=day(-9)))
         ended = relation[-1].next_version(day(2), status=Status.SUPERSEDED, valid_to=day(2))
         await change(store, ended)
-        held = fragment_of(ended)
-        assert held is not None
-        await graph.link(scope(), [held])
+        fragment = fragment_of(ended)
+        assert fragment is not None
+        await graph.link(scope(), [fragment])
         then = await ask(store, graph, CANTEEN, everything(as_of=day(1)))
         assert FRIDAYS in contents(then)
         assert [hit.memory.memory_id for hit in then.hits if "graph" in hit.ranks] == [ended.memory_id]

@@ -18,30 +18,30 @@ from mnemic_testing.record_store.fixtures import START, Setting, change, day, ev
 class KeepingContract(Setting):
     """Check scans, usage, marks, requests and traces."""
 
-    async def test_held_walks_every_scope_of_one_tenant_in_order(self, store: RecordStore) -> None:
+    async def test_scan_walks_every_scope_of_one_tenant_in_order(self, store: RecordStore) -> None:
         places = [scope(), scope("bob"), scope(level=Level.WORKSPACE), scope(tenant="rival")]
         kept = [memory(f"m{number}", scope=places[number % 4]) for number in range(12)]
         await remember(store, *kept)
         mine = [each for each in kept if each.scope.tenant == "acme"]
-        assert await store.held("acme", statuses=[Status.ACTIVE]) == mine
-        page = await store.held("acme", statuses=[Status.ACTIVE], limit=4)
+        assert await store.scan("acme", statuses=[Status.ACTIVE]) == mine
+        page = await store.scan("acme", statuses=[Status.ACTIVE], limit=4)
         assert page == mine[:4]
-        assert await store.held("acme", statuses=[Status.ACTIVE], after=page[-1].memory_id) == mine[4:]
-        assert await store.held("acme", statuses=[Status.ACTIVE], memory_ids=[mine[5].memory_id, "x"]) == mine[5:6]
+        assert await store.scan("acme", statuses=[Status.ACTIVE], after=page[-1].memory_id) == mine[4:]
+        assert await store.scan("acme", statuses=[Status.ACTIVE], memory_ids=[mine[5].memory_id, "x"]) == mine[5:6]
         own = [each for each in mine if each.scope == scope()]
-        assert await store.held("acme", statuses=[Status.ACTIVE], scope=scope()) == own
-        assert await store.held("acme", statuses=[Status.ACTIVE], scope=scope(), after=own[0].memory_id) == own[1:]
-        assert await store.held("acme", statuses=[Status.PENDING_REVIEW], scope=scope()) == []
-        assert await store.held("nobody", statuses=list(Status)) == []
-        assert await store.held("acme", statuses=[]) == []
+        assert await store.scan("acme", statuses=[Status.ACTIVE], scope=scope()) == own
+        assert await store.scan("acme", statuses=[Status.ACTIVE], scope=scope(), after=own[0].memory_id) == own[1:]
+        assert await store.scan("acme", statuses=[Status.PENDING_REVIEW], scope=scope()) == []
+        assert await store.scan("nobody", statuses=list(Status)) == []
+        assert await store.scan("acme", statuses=[]) == []
 
     @pytest.mark.parametrize("status", list(Status))
-    async def test_held_keeps_to_the_statuses(self, store: RecordStore, status: Status) -> None:
+    async def test_scan_keeps_to_the_statuses(self, store: RecordStore, status: Status) -> None:
         kept = {each: memory(f"is {each}", status=each) for each in Status}
         await remember(store, *kept.values())
-        assert await store.held("acme", statuses=[status]) == [kept[status]]
+        assert await store.scan("acme", statuses=[status]) == [kept[status]]
         others = [each for each in Status if each is not status]
-        assert set(ids(await store.held("acme", statuses=others))) == {kept[each].memory_id for each in others}
+        assert set(ids(await store.scan("acme", statuses=others))) == {kept[each].memory_id for each in others}
 
     async def test_waiting_counts_what_waits_in_one_tenant(self, store: RecordStore) -> None:
         assert await store.waiting("acme") == 0
@@ -53,18 +53,18 @@ class KeepingContract(Setting):
         await change(store, decided)
         assert await store.waiting("acme") == 5
 
-    async def test_held_knows_what_has_expired_and_who_wrote_any_version(self, store: RecordStore) -> None:
+    async def test_scan_knows_what_has_expired_and_who_wrote_any_version(self, store: RecordStore) -> None:
         never = memory("never", author="ada")
         soon, late = memory("soon", expires_at=day(1)), memory("late", expires_at=day(9), author="bob")
         await remember(store, never, soon, late)
-        assert await store.held("acme", statuses=[Status.ACTIVE], expired_by=day(1)) == [soon]
-        assert await store.held("acme", statuses=[Status.ACTIVE], expired_by=day(0.9)) == []
-        assert await store.held("acme", statuses=[Status.ACTIVE], author="bob") == [late]
+        assert await store.scan("acme", statuses=[Status.ACTIVE], expired_by=day(1)) == [soon]
+        assert await store.scan("acme", statuses=[Status.ACTIVE], expired_by=day(0.9)) == []
+        assert await store.scan("acme", statuses=[Status.ACTIVE], author="bob") == [late]
         revised = never.next_version(day(1), author="cat")
         await change(store, revised)
-        assert await store.held("acme", statuses=[Status.ACTIVE], author="ada") == [revised]
-        assert await store.held("acme", statuses=[Status.ACTIVE], author="cat") == [revised]
-        assert await store.held("acme", statuses=[Status.ACTIVE], author="a") == []
+        assert await store.scan("acme", statuses=[Status.ACTIVE], author="ada") == [revised]
+        assert await store.scan("acme", statuses=[Status.ACTIVE], author="cat") == [revised]
+        assert await store.scan("acme", statuses=[Status.ACTIVE], author="a") == []
 
     async def test_usage_counts_what_is_there(self, store: RecordStore) -> None:
         old, new = memory("an old one"), memory("a new one", at=day(2))
@@ -271,7 +271,7 @@ class KeepingContract(Setting):
         for each in kept[:20]:
             await store.transact(lambda transaction, each=each: transaction.remove(each.memory_id, scope=scope()))  # type: ignore[misc]
         await store.tidy(whole=True)
-        assert await store.held("acme", statuses=[Status.ACTIVE]) == kept[20:]
+        assert await store.scan("acme", statuses=[Status.ACTIVE]) == kept[20:]
         assert len(await store.match(everything(), "m25", limit=9)) == 1
 
     async def test_hidden_keys_are_hidden_from_every_list(self, store: RecordStore) -> None:

@@ -124,7 +124,7 @@ class ReadingContract(Setting):
             assert await store.newest(everything(place), limit=99) == [each]
             assert ids(await store.match(everything(place), "harbour", limit=99)) == [each.memory_id]
             assert sum(one.rows for one in (await store.usage(place.tenant, since=START, scope=place)).values()) == 1
-            by_author = await store.held(place.tenant, statuses=set(Status), author=place.owner)
+            by_author = await store.scan(place.tenant, statuses=set(Status), author=place.owner)
             assert {one.scope.owner for one in by_author} == {place.owner}
         await store.transact(lambda transaction: transaction.remove(kept[0].memory_id, scope=kept[0].scope))
         assert [await store.count(everything(place)) for place in places] == [0] + [1] * (len(places) - 1)
@@ -178,8 +178,8 @@ class ReadingContract(Setting):
 
     async def test_facets_find_what_has_them_in_order_and_nothing_is_missed(self, store: RecordStore) -> None:
         def seat(number: int, **data: Any) -> Memory:
-            held = {"row": number % 3, "seat": {"letter": "AB"[number % 2]}, **data}
-            return memory(f"Seat {number}", kind=Kind.STRUCTURED, category="Seat", data=held)
+            row = {"row": number % 3, "seat": {"letter": "AB"[number % 2]}, **data}
+            return memory(f"Seat {number}", kind=Kind.STRUCTURED, category="Seat", data=row)
 
         kept = [seat(number) for number in range(12)]
         many = seat(99, **{f"field {number}": number for number in range(MOST_FACETS)})

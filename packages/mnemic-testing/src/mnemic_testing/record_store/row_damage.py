@@ -67,11 +67,11 @@ class DamagingContract(Setting):
         hurt = kept[0]
         assert {row.name for row in await store.damaged("acme")} == {hurt.memory_id}
         assert await store.damaged("rival") == []
-        (held, *rest) = await store.held("acme", statuses=[Status.ACTIVE])
-        assert (held.memory_id, rest) == (hurt.memory_id, kept[1:])
-        assert hurt.content not in held.content
+        (found, *rest) = await store.scan("acme", statuses=[Status.ACTIVE])
+        assert (found.memory_id, rest) == (hurt.memory_id, kept[1:])
+        assert hurt.content not in found.content
         with pytest.raises(StoreCorrupt):
-            await store.transact(lambda transaction: transaction.replace(held.next_version(START, key="other")))
+            await store.transact(lambda transaction: transaction.replace(found.next_version(START, key="other")))
         assert await store.transact(lambda transaction: transaction.remove(hurt.memory_id, scope=scope()))
         assert await store.damaged("acme") == []
         assert hurt.memory_id not in ids(await store.match(everything(), "morning", limit=9))

@@ -1,4 +1,4 @@
-"""Data that the steps of one write hand on, and the rules they decide by."""
+"""Data passed between the steps of one write, and the thresholds they decide by."""
 
 from __future__ import annotations
 
@@ -144,12 +144,14 @@ class Draft:
         """Trust given by the channel; lower at shared levels until another person approves."""
         origin = self.candidate.source.origin
         if self.scope.level in SHARED and origin is not Origin.OPERATOR:
+            # What one user says in a shared scope is shown to others, so it must not outrank what these said
+            # themselves.
             return min(TRUST[origin], Trust.MEDIUM)
         return TRUST[origin]
 
     @property
     def starts_at(self) -> datetime:
-        """From when on it was true in the world, as far as is known."""
+        """Start of its validity in the world, as far as known."""
         return self.candidate.valid_from or self.candidate.occurred_at or self.now
 
     @property
@@ -172,7 +174,7 @@ class Draft:
 
     @property
     def review_reason(self) -> str | None:
-        """Reason why a person must see it in any case: its kind, or an instruction from an untrusted channel."""
+        """Reason for a mandatory review: its kind, or an instruction from an untrusted channel."""
         if self.spec.reviewed:
             return "kind_reviewed"
         category = (self.candidate.category or "").casefold()
@@ -215,7 +217,9 @@ class Draft:
 
 
 class RestsUnembedded(Exception):
-    """Texts that a decision needs vectors of; it undoes the transaction and never leaves the write path."""
+    """Signal that a decision needs vectors of these texts. It rolls back the transaction and never leaves the write
+    path.
+    """
 
     def __init__(self, texts: Sequence[str]) -> None:
         super().__init__()
@@ -245,7 +249,7 @@ def starts_at(memory: Memory) -> datetime:
 
 @dataclass(slots=True)
 class StepTimer:
-    """A stopwatch over the steps: each note takes the time since the one before."""
+    """Stopwatch of the steps: each note records the time since the previous one."""
 
     clock: Clock
     steps: list[Step] = field(default_factory=list)

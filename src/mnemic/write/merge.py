@@ -26,7 +26,7 @@ from mnemic.write.job import rounded
 from mnemic_language.compare.statement import Statement, beyond
 
 _LONGEST_JOINED = 1000
-"""Characters of a statement that may still be joined to another: a memory is put into prompts as a whole."""
+"""Maximum number of characters of a statement that is joined to another: a memory enters prompts as a whole."""
 
 _WORTH_A_VERSION = timedelta(hours=1)
 """An expiry that moves by less (and by less than a hundredth of the time to live) makes no new version: a statement
@@ -37,9 +37,11 @@ that is heard again every minute must not fill the history.
 def refresh(known: Memory, draft: Draft, *, reason: str | None = None) -> Decision:
     """`known`, confirmed by the draft: the higher confidence and trust, the later expiry, the data of both.
 
-    A refresh never lowers anything. It makes a new version only where something changes that a reader could see; that
-    it happened is in the audit in any case. Lower trust confirms without changing anything.
+    A refresh never lowers anything. It makes a new version only if something changes that a reader could see; the audit
+    log records it in any case. Lower trust confirms without changing anything.
     """
+    # A source of lower trust must not raise confidence or prolong what a better one said, or it could keep a memory
+    # alive.
     changes = {} if draft.trust < known.trust else _gained(known, draft)
     memory = known.next_version(draft.now, **changes) if changes else known
     return Decision(outcome=Outcome.REFRESHED, memory=memory, reason=reason, changed=bool(changes))
@@ -68,6 +70,7 @@ def _extends(known: Memory, draft: Draft) -> bool:
     if end is None:
         return True
     gained = end - known.expires_at
+    # The hundredth keeps memories of an hour or less precise, for which `_WORTH_A_VERSION` would be their whole life.
     return gained > timedelta() and gained >= min(_WORTH_A_VERSION, (end - draft.now) / 100)
 
 
@@ -120,6 +123,7 @@ def merge(draft: Draft, near: Sequence[Near], memory_id: str, kept_id: str) -> D
         if one.memory.trust >= draft.trust
         and (_holds(one.memory, draft) or _covered(one.statement, said, one.cosine, draft.rules))
     ]
+    # The order matters: a better trusted text is only confirmed, never replaced, before any text is combined.
     if fuller and fuller[0].trust > draft.trust:
         return refresh(fuller[0], draft, reason=NEAR_DUPLICATE)
     higher = tuple(memory.memory_id for memory in covered if memory.trust > draft.trust)
@@ -130,6 +134,7 @@ def merge(draft: Draft, near: Sequence[Near], memory_id: str, kept_id: str) -> D
         return _absorbed(draft, covered, draft.memory(memory_id))
     if fuller:
         return _kept(draft, fuller[0], memory_id, kept_id)
+    # Lazily, and the first only: a merged text has two lines and is never merged again.
     joinable = (one.memory for one in alike if _joinable(one, draft))
     return next((_joined(draft, known, memory_id, kept_id) for known in joinable), None)
 
@@ -140,7 +145,9 @@ def same_claim(one: Statement, other: Statement, cosine: float, rules: WriteRule
 
 
 def _covered(full: Statement, part: Statement, cosine: float, rules: WriteRules) -> bool:
-    """Word for word the same needs only nomination; what says more must also be near."""
+    """Return True if `full` contains every content word of `part`. The same words need the lower threshold `nominate`;
+    a fuller text must also be a near-duplicate.
+    """
     more = beyond(full, part)
     return more is not None and cosine > (rules.near_duplicate if more else rules.nominate)
 
@@ -183,8 +190,8 @@ def _absorbed(draft: Draft, old: Sequence[Memory], new: Memory) -> Decision:
 
 
 def _kept(draft: Draft, fuller: Memory, memory_id: str, kept_id: str) -> Decision:
-    """Return the known text lives on in the merged memory; the draft's own words are kept as superseded, so that
-    nothing is lost.
+    """Return the decision for a fuller known text: it continues in the merged memory, and the draft's words are stored
+    as superseded, so that nothing is lost.
     """
     original = draft.memory(kept_id, status=Status.SUPERSEDED, valid_to=draft.candidate.valid_to or draft.now)
     says = (
@@ -203,7 +210,7 @@ def _kept(draft: Draft, fuller: Memory, memory_id: str, kept_id: str) -> Decisio
 
 
 def _joined(draft: Draft, known: Memory, memory_id: str, kept_id: str) -> Decision:
-    """Both texts in one memory, found by the words and, between the two, by the vector of either."""
+    """Return the decision for one memory with both texts, found by the words of both and by a vector between theirs."""
     original = draft.memory(kept_id, status=Status.SUPERSEDED, valid_to=draft.candidate.valid_to or draft.now)
     content = f"{known.content}\n{draft.candidate.content}"
     candidate = replace(draft.candidate, content=content)
@@ -221,6 +228,7 @@ def _joined(draft: Draft, known: Memory, memory_id: str, kept_id: str) -> Decisi
 
 def _between(one: Vector, other: Vector) -> Vector:
     """Return the unit vector halfway between two that are near each other."""
+    # Plain Python: merges are rare, and this module is loaded by every add, which numpy would slow down.
     total = [mine + theirs for mine, theirs in zip(array("f", one), array("f", other), strict=True)]
     length = hypot(*total)
     return rounded([array("f", (value / length for value in total)).tobytes()])[0]
@@ -265,8 +273,8 @@ def closing(memory: Memory, ended_at: datetime) -> dict[str, Any]:
 
 
 def _end(draft: Draft, old: Sequence[Memory]) -> datetime | None:
-    """Return the latest of the ends of what is merged, and of the draft's where it slides, counted from the oldest and
-    within the policy.
+    """Return the latest expiry of the merged memories and, if the lifetime is sliding, of the draft, counted from the
+    oldest memory and bounded by policy.
     """
     oldest = min(old, key=lambda memory: memory.created_at)
     again = [draft.confirming(oldest.created_at)] if draft.slides else []

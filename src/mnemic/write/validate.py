@@ -1,6 +1,6 @@
 """Step 1: validation of a candidate.
 
-Own checks rather than a pydantic schema: models' JSON has been parsed by one already (guard), and this step receives
+Explicit checks rather than a pydantic schema: a model's JSON was already parsed by one (policy), and this step receives
 Python values from any caller. Each field has its stable reason, limits are measured after normalising, and storing a
 single line does not load a schema library.
 """
@@ -38,6 +38,7 @@ def validate(draft: Draft) -> Draft:
     the labels.
     """
     candidate = draft.candidate
+    # Computed for its check: an actor without the owner of that level raises `scope:<level>` before anything is stored.
     _ = draft.scope
     cleaned = replace(
         candidate,
@@ -60,6 +61,7 @@ def clean_text(text: object, name: str = "content", *, empty: bool = False) -> s
     """`text` in the form it is stored in. Raises InvalidInput (`<name>`, `<name>:empty`, `<name>:too_long`, ...)."""
     if not isinstance(text, str):
         raise InvalidInput(name, hint="it must be text")
+    # Before cleaning, whose Unicode normalisation costs time in proportion to the length.
     if len(text) > MAX_RAW_CHARS:
         raise InvalidInput(f"{name}:too_long", hint=f"at most {MAX_CONTENT_CHARS} characters")
     clean = _clean(text, name)
@@ -101,6 +103,7 @@ def _kind(value: object) -> Kind:
 def _label(name: str, value: object) -> str | None:
     if not isinstance(value, str):
         raise InvalidInput(name, hint="it must be text")
+    # Twice, because cleaning may shorten a text; what is longer cannot become valid, and needs no cleaning.
     if len(value) > 2 * _LABEL_CHARS[name]:
         raise InvalidInput(f"{name}:too_long", hint=f"at most {_LABEL_CHARS[name]} characters")
     clean = _clean(value, name)
@@ -110,6 +113,7 @@ def _label(name: str, value: object) -> str | None:
 
 
 def _confidence(value: object) -> float:
+    # bool is a subclass of int, and NaN fails the comparison.
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
         raise InvalidInput("confidence", hint="a number from 0 to 1")
     return float(value)
@@ -147,6 +151,7 @@ def _plain(value: object, depth: int) -> JsonValue:
     """`value` as plain JSON with clean strings. Raises InvalidInput (`data`, `data:depth`)."""
     if depth < 0:
         raise InvalidInput("data:depth", hint=f"at most {MAX_DATA_DEPTH} levels")
+    # 64 bits: larger integers cannot be compared exactly in SQLite or PostgreSQL. True and False are integers here.
     if value is None or (isinstance(value, int) and -_LARGEST_INTEGER <= value < _LARGEST_INTEGER):
         return value
     if isinstance(value, float) and math.isfinite(value):

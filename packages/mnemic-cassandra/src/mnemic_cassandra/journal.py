@@ -1,9 +1,9 @@
-"""The trail of a change, kept in the partition that it changes, and collected from there.
+"""Audit lines and outbox entries of a change, journalled in the partition that it changes, and collected from there.
 
-A line of the audit and an entry of the outbox are committed with the change itself, in the journal of one partition.
-Each line of a journal is chained to the one before. Whoever reads the audit or the outbox collects first: what the
-journals hold is appended to the chain of the tenant and to the outbox, in the order of its times, together with how far
-each journal is there by now; only then it leaves the journals, one after the other. So no writer waits for it.
+An audit line and an outbox entry are committed with the change itself, in the journal of one partition. Each line of a
+journal is chained to the one before. A reader of the audit log or the outbox collects first: one transaction appends
+the journals' lines, in the order of their times, to the tenant's hash chain and to the outbox, and records the position
+reached in each journal; only then are the lines removed from the journals. So no writer waits for the audit log.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ from mnemic_cassandra.partitions import Partitions
 from mnemic_cassandra.routing import AUDIT_END, COLLECTED, JOURNAL, LANE, NAMES, Partition
 
 _AT_ONCE = 16
-"""Partitions that are collected in one transaction."""
+"""Maximum number of partitions collected in one transaction."""
 
 _LINES = 200
-"""Lines of each that are."""
+"""Maximum number of lines of each partition collected in one transaction."""
 
 _LOOKS = 5
-"""Times that a journal with a gap is read: while nodes join or leave, an answer may lack a row for a moment."""
+"""Number of reads of a journal with a gap: while nodes join or leave, an answer may lack a row for a moment."""
 
 _ROUNDS = 100
 """Maximum number of rounds for a journal with further entries."""
 
 
 class _Line(NamedTuple):
-    """A line of a journal. `at` never goes back within one."""
+    """A line of a journal. `at` never decreases within one journal."""
 
     at: int
     home: Partition
@@ -53,7 +53,7 @@ class _Line(NamedTuple):
 
 
 class _Waiting(NamedTuple):
-    """Lines of a journal, and how far it says itself that it was collected."""
+    """Lines of a journal, and the position up to which, by its own record, it was collected."""
 
     home: Partition
     collected: int
@@ -62,7 +62,7 @@ class _Waiting(NamedTuple):
 
     @property
     def whole(self) -> bool:
-        """Check that no line is missing."""
+        """True if no line is missing."""
         return len(self.before_gap.lines) == len(self.lines)
 
     @property
@@ -87,6 +87,8 @@ class _Now:
 
     def __call__(self) -> int:
         with self._lock:
+            # A clock that is set back must not reorder the lines of this process, and two lines of one microsecond need
+            # an order.
             self._last = max(self._last + 1, time.time_ns() // 1000)
             return self._last
 
@@ -95,12 +97,12 @@ _now = _Now()
 
 
 async def note_event(rows: RowChange, home: Partition, event: AuditEvent) -> None:
-    """Put a line of the audit into the journal of a partition."""
+    """Append an audit line to the journal of a partition."""
     await _append(rows, home, "event", encode_event(event))
 
 
 async def note_entry(rows: RowChange, home: Partition, entry: OutboxEntry) -> None:
-    """Put an entry of the outbox into the journal of a partition."""
+    """Append an outbox entry to the journal of a partition."""
     scope = entry.scope
     record = [scope.level.value, scope.owner, entry.action, entry.memory_id, entry.version]
     await _append(rows, home, "entry", dump(record))
@@ -115,7 +117,9 @@ async def _append(rows: RowChange, home: Partition, what: str, text: str) -> Non
 
 
 async def collect(store: RowStore, partitions: Partitions, tenant: str | None, sign: Sign | None) -> None:
-    """Collect the journals of a tenant, or of all: what was committed before, not what others commit meanwhile."""
+    """Collect the journals of a tenant, or of all tenants: lines committed before the call, not those committed
+    meanwhile.
+    """
     notes = await partitions.noted(tenant)
     for homes in _groups(notes):
         left = set(homes)
@@ -126,6 +130,7 @@ async def collect(store: RowStore, partitions: Partitions, tenant: str | None, s
             for each, nothing_left in zip(waiting, empty, strict=True):
                 if nothing_left:
                     await partitions.unnote(each.home, notes[each.home])
+                # A full page means that more lines may follow, even ones committed since.
                 if len(each.lines) < _LINES:
                     left.discard(each.home)
             if not left:
@@ -168,24 +173,29 @@ async def _waiting(rows: RowReads, home: Partition) -> _Waiting:
     lines: list[_Line] = []
     for row in await rows.scan(JOURNAL, home, limit=_LINES):
         number, at, what, change, digest = row[3:]
+        # Writers have different clocks. The number is the order within a journal, so a time before its predecessor's is
+        # raised.
         lines.append(_Line(max(at, lines[-1].at) if lines else at, home, number, what, change, digest))
     collected, before = found[0][5:]
     return _Waiting(home, collected, before, lines)
 
 
 async def _appended(rows: RowChange, waiting: Sequence[_Waiting], sign: Sign | None) -> None:
-    """Append what is not there yet to the audit and the outbox, and note how far each journal is there by now."""
+    """Append uncollected lines to the audit log and the outbox, and record the position reached in each journal."""
     tenant = waiting[0].home.tenant
     known = {Partition(*row[:3]): row[3:] for row in await rows.get(COLLECTED, [each.home for each in waiting])}
     places: dict[Partition, _Place] = {}
     taken: list[tuple[_Line, bool]] = []
     for each in waiting:
+        # Two records of the position: the journal's, written after the lines were removed, and the audit log's, written
+        # with the lines. After a crash between the two the later one counts, so that no line is appended twice.
         place = max((each.collected, each.before), known.get(each.home, (0, "")))
         for line in each.lines:
             if line.number > place[0]:
                 taken.append((line, line.number == place[0] + 1 and follows(line.hash, place[1], line.change)))
                 place = (line.number, line.hash)
         places[each.home] = place
+    # By time, then partition, then number: two collectors of the same lines append them in the same order.
     taken.sort(key=lambda one: one[0][:3])
     await _chained(rows, tenant, [(line.change, whole) for line, whole in taken if line.what == "event"], sign)
     for line, _ in taken:
@@ -199,8 +209,8 @@ async def _appended(rows: RowChange, waiting: Sequence[_Waiting], sign: Sign | N
 
 
 async def _emptied(rows: RowChange, waiting: _Waiting) -> bool:
-    """Take lines out of a journal that are in the audit; True where none is left. It is written to in any case: who has
-    announced a line and not committed it yet begins again, and announces it again.
+    """Remove collected lines from a journal; return True if none is left. The lane row is written in any case, so that
+    a writer that has announced a line but not committed it loses the race, starts again and announces it again.
     """
     found = await rows.get(LANE, [waiting.home])
     if not found:
@@ -214,7 +224,9 @@ async def _emptied(rows: RowChange, waiting: _Waiting) -> bool:
 
 
 async def _chained(rows: RowChange, tenant: str, lines: Sequence[tuple[str, bool]], sign: Sign | None) -> None:
-    """Append these lines to the audit of the tenant. One that was changed in its journal breaks the chain there."""
+    """Append these lines to the tenant's audit log. A line that was altered in its journal breaks the chain at that
+    line.
+    """
     if not lines:
         return
     end = await rows.get(AUDIT_END, [(tenant,)])
@@ -222,6 +234,7 @@ async def _chained(rows: RowChange, tenant: str, lines: Sequence[tuple[str, bool
     appended: list[Row] = []
     for result, whole in lines:
         sequence, line, hashed = next_line(decode_event(result, ""), sequence, previous, sign)
+        # Not repaired: the next line refers to a hash that no line has, so that every later check reports this place.
         previous = hashed if whole else "broken"
         appended.append((tenant, sequence, line, previous))
     await rows.put(AUDIT, appended)

@@ -37,12 +37,13 @@ _HEADER_BYTES = 4
 
 
 def decode_vector(data: bytes | None) -> Vector | None:
-    """Return the vector that `vector_send` gives. The type itself is never asked for: its number differs between
-    servers, and a connection through a router sees several.
+    """Return the vector in the output of `vector_send`. The type is never queried by its OID, which differs between
+    servers, and a connection through a router sees several servers.
     """
     if data is None:
         return None
     values = array("f", data[_HEADER_BYTES:])
+    # pgvector sends big-endian floats; this package stores little-endian ones.
     values.byteswap()
     return values.tobytes()
 
@@ -151,6 +152,7 @@ def places_of(tenant: str, scopes: Iterable[Scope]) -> tuple[str, list[str], lis
 
 def filter_of(where: Where) -> dict[str, Any]:
     """Return the conditions of a filter other than the scopes, by name."""
+    # As of an earlier time, a statement that is superseded today may have been the valid one.
     statuses = where.statuses if where.as_of is None else where.statuses | {"superseded"}
     asked = {
         "statuses": [str(status) for status in statuses],
@@ -210,6 +212,8 @@ def lock_of_tenant(tenant: str) -> int:
     return _lock(tenant, b"mnemic.tenant")
 
 
+# Advisory locks of PostgreSQL are signed 64-bit numbers shared by all programs of a database. `person` separates the
+# hashes of scopes from those of tenants.
 def _lock(name: str, person: bytes) -> int:
     return int.from_bytes(hashlib.blake2b(name.encode(), digest_size=8, person=person).digest(), "big", signed=True)
 
@@ -269,13 +273,14 @@ def pack(numbers: Iterable[int]) -> bytes:
 
 
 def unpack(packed: bytes) -> set[int]:
-    """Return the terms of `pack`, each once, without the zero."""
+    """Return the terms in the output of `pack`, each once, without the zero."""
     found = set()
     for start in range(0, len(packed), _TERM_BYTES):
         first, *rest = packed[start : start + _TERM_BYTES]
         bits = first & 0x0F
         for septet in rest:
             bits = bits << 7 | septet
+        # Two's complement: terms are signed 32-bit numbers, as PostgreSQL's integer is.
         found.add(bits - (bits >> 31 << 32))
     return found - {0}
 
@@ -291,6 +296,8 @@ def columns_of(memory: Memory, content: Words, context: Words) -> tuple[Any, ...
     source = memory.source
     return (
         *column_values(memory).values(),
+        # NULL is not equal to NULL, so messages outside a session share the empty digest and thereby one sequence of
+        # turns.
         digest(source.session) or b"",
         raw(source.speaker),
         digest(source.speaker),
@@ -305,7 +312,7 @@ def columns_of(memory: Memory, content: Words, context: Words) -> tuple[Any, ...
 
 
 def column_values(memory: Memory) -> dict[str, Any]:
-    """Return what those columns say that repeat the body, in the order of the statements."""
+    """Return the values of the columns that repeat fields of the body, in the order of the statements."""
     happened_at = to_micros(memory.happened_at)
     return {
         "version": memory.version,

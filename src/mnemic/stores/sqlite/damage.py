@@ -19,7 +19,7 @@ from mnemic.types import Level, Memory, Scope
 from mnemic.types.facets import facets_of
 
 MOST = 100
-"""Damaged rows that are named; there may be more."""
+"""Maximum number of damaged rows that are named."""
 
 _BATCH = 500
 _COLUMNS = (
@@ -27,6 +27,8 @@ _COLUMNS = (
     *("happened_at", "began_at", "ended_at", "expires_at", "session"),
 )
 _TEXTS = frozenset({"tenant", "memory_id", "kind", "status", "key", "category", "fingerprint", "session"})
+# As bytes: damage may leave text that is no UTF-8, and decoding it inside SQLite's driver would raise for the whole
+# row.
 _READ = ", ".join(f"CAST(m.{name} AS BLOB)" if name in _TEXTS else f"m.{name}" for name in _COLUMNS)
 _PLACEHOLDER = (
     f"SELECT {_READ}, c.tenant, c.level, c.owner FROM memory m JOIN scope c USING (scope_id) WHERE row_id = ?"  # noqa: S608
@@ -92,7 +94,7 @@ def placeholder(connection: apsw.Connection, row_id: int) -> Memory:
 
 def examined(connection: apsw.Connection, tenant: str | None = None) -> tuple[Damage, ...]:
     """Return the damaged rows, at most `MOST`; with `tenant`, without those that certainly belong to another tenant. An
-    unreadable part of the file ends its table.
+    unreadable page ends the scan of its table.
     """
     found: list[Damage] = []
     for rows in (
@@ -109,7 +111,10 @@ def examined(connection: apsw.Connection, tenant: str | None = None) -> tuple[Da
 
 
 def _memories(connection: apsw.Connection, tenant: str | None) -> Iterator[Damage]:
-    """By number from an index, so that a row which cannot be read stops no other."""
+    """Yield damaged memories. Rows are read one by one, by numbers from an index, so that an unreadable row hides no
+    other.
+    """
+    # Fetched before any row is read, because a damaged page would end an open scan.
     numbers: list[Any] = connection.execute("SELECT row_id FROM memory ORDER BY row_id").fetchall()
     for (row_id,) in numbers:
         try:
@@ -134,6 +139,8 @@ def is_whole(row: tuple[Any, ...]) -> bool:
     *columns, body, checksum, tenant, level, owner = row
     try:
         place = Scope(tenant=tenant.decode(), level=Level(level.decode()), owner=owner.decode())
+        # The checksum covers the scope, too: a row moved to another scope by a flipped bit is damage. Rows of early
+        # versions have none.
         if checksum not in (None, body_check(place.tenant, place.level.value, place.owner, body)):
             return False
         memory, _ = in_columns(body, place)
@@ -143,7 +150,7 @@ def is_whole(row: tuple[Any, ...]) -> bool:
 
 
 def _are_found(row: tuple[Any, ...], facets: set[Any]) -> bool:
-    """Check whether the data of a whole row is found by each of its fields. A sealed one is not read."""
+    """Check that an intact row has an index entry for each field of its data. Encrypted data is not checked."""
     *_, body, _, tenant, level, owner = row
     place = Scope(tenant=tenant.decode(), level=Level(level.decode()), owner=owner.decode())
     memory, sealed = in_columns(body, place)
@@ -162,6 +169,7 @@ def _search_is_whole(row: tuple[Any, ...]) -> bool:
         return (
             vector_check in (None, None if vector is None else blob_check(vector))
             and following_check in (None, None if following is None else blob_check(following))
+            # A row with one checksum has all of them: a lone missing checksum was lost, not never written.
             and (words_check is None or vector is None or vector_check is not None)
             and words_check in (None, blob_check(*words))
         )
@@ -197,6 +205,7 @@ def _checked(connection: apsw.Connection, table: str) -> Iterator[Damage]:
 
 def _name(memory_id: object, row_id: int) -> str:
     text = memory_id.decode("utf-8", "replace") if isinstance(memory_id, bytes) else ""
+    # A damaged identifier may contain anything; only a plausible one is shown to a person.
     return text if text.isascii() and text.isprintable() and 0 < len(text) <= 64 else f"row {row_id}"
 
 
@@ -218,6 +227,7 @@ def _fill_memories(connection: apsw.Connection) -> int:
         with immediate(connection):
             rows: list[Any] = connection.execute(wanted, (after, _BATCH)).fetchall()
             for row_id, tenant, level, owner, body in rows:
+                # A checksum over a body that is already damaged would declare the damage intact.
                 if _decodes(body):
                     connection.execute(write, (body_check(tenant, level, owner, body), row_id))
                     done += 1

@@ -31,7 +31,7 @@ PHRASES = (
 NAME = re.compile(rf"(?:^|_)({'|'.join(WORDS)})(?:_|$)", re.IGNORECASE)
 PROSE = re.compile(rf"\b({'|'.join((*WORDS, *PHRASES))})\b", re.IGNORECASE)
 STANDARD = re.compile(
-    r"`[^`]+`|\"[^\"]+\"|write-ahead|ahead of|clock\s+was\s+ahead|lock is held|held (?:out|for review|about)"
+    r"`[^`]+`|\w+\.\w+|\"[^\"]+\"|write-ahead|ahead of|clock\s+was\s+ahead|lock is held|held (?:out|for review|about)"
     r"|standing\s+(?:instruction|order|request)s?",
     re.IGNORECASE,
 )

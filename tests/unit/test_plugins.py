@@ -30,7 +30,7 @@ from mnemic.bootstrap import (
 )
 from mnemic.bootstrap.copies_and_replicas import build_copies
 from mnemic.bootstrap.models import build_reranker
-from mnemic.bootstrap.record_stores import with_scan
+from mnemic.bootstrap.plugin_backends import with_scan
 from mnemic.config import Settings
 from mnemic.conversations import read_conversation
 from mnemic.entrypoints.cli import cli
@@ -40,7 +40,7 @@ from mnemic.extract.rules import RuleExtractor
 from mnemic.policy.redaction import RedactionRules
 from mnemic.runtime.clock import SystemClock
 from mnemic.stores.graph import InProcessGraph
-from mnemic.types import Actor, Message
+from mnemic.types import Actor, Message, VectorSpace
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "plugin"
 Install = Callable[[Mapping[str, Mapping[str, str]]], None]
@@ -336,6 +336,6 @@ async def test_a_store_with_the_former_name_of_scan_still_works() -> None:
 
 async def test_a_store_answers_to_the_former_name_of_scan() -> None:
     store: Any = build_store("memory:", durability="durable")
-    await store.open(None)
+    await store.open(VectorSpace(model="toy", dimension=2))
     assert await store.held("acme", statuses=[]) == await store.scan("acme", statuses=[]) == []
     await store.close()

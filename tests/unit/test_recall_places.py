@@ -10,7 +10,7 @@ import pytest
 from mnemic.engine.recall import choose
 from mnemic.extract.messages import MESSAGE_CATEGORY
 from mnemic.policy.rules import Policy
-from mnemic.retrieve.bias import STANDING
+from mnemic.retrieve.bias import PINNED
 from mnemic.types import (
     Actor,
     Hit,
@@ -61,7 +61,7 @@ def test_small_talk_is_shown_nothing(request_: str) -> None:
 def test_of_what_is_pinned_that_comes_first_on_which_the_request_depends() -> None:
     def pinned(content: str) -> Hit:
         one = hit(content, 0.1, "instruction")
-        return replace(one, score=0.01, reason=STANDING)
+        return replace(one, score=0.01, reason=PINNED)
 
     hits = [pinned("Always name the river"), pinned("Always give the price of a dinner")]
     assert shown("Suggest a dinner for two.", hits) == ["Always give the price of a dinner", "Always name the river"]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import unquote, urlsplit
 
 from mnemic.errors import InvalidConfig
@@ -42,7 +41,7 @@ def _served(location: str, durability: str, keyring: Keyring | None, seals: bool
     if "://" not in location:
         return None
     from mnemic.bootstrap.copies_and_replicas import plain, routed
-    from mnemic.bootstrap.plugin_backends import backend
+    from mnemic.bootstrap.plugin_backends import backend, with_scan
 
     build = backend("stores", location)
     if build is None:
@@ -50,16 +49,6 @@ def _served(location: str, durability: str, keyring: Keyring | None, seals: bool
     options = {} if postgres_dsn(location) is None else {"replica_dsn": _replica_dsn(location), **routed(location)}
     store: RecordStore = build(plain(location), durability=durability, keyring=keyring, seals=seals, **options)
     return with_scan(store)
-
-
-def with_scan(store: RecordStore) -> RecordStore:
-    """Return `store`; if it has `scan` under its former name `held` only, with both names, for one release."""
-    kind: Any = type(store)
-    if not hasattr(kind, "scan") and hasattr(kind, "held"):
-        warnings.warn("RecordStore.held has become RecordStore.scan", DeprecationWarning, stacklevel=2)
-        # On the class: an instance may have no __dict__, and a method found there needs no rebinding.
-        kind.scan = kind.held
-    return store
 
 
 def store_file(location: str) -> Path | None:

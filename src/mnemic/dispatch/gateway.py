@@ -185,9 +185,9 @@ class MemoryGateway:
             standing_categories=self.policy.standing_categories,
         )
 
-    def beside(self, preference_bias: bool, standing: int) -> PreferenceBias:
-        """Return the bias, with up to `standing` pinned memories and preferences in addition to the best hits, most
+    def beside(self, preference_bias: bool, pinned: int) -> PreferenceBias:
+        """Return the bias, with up to `pinned` pinned memories and preferences in addition to the best hits, most
         relevant first. Raises InvalidInput (`standing`).
         """
-        bias, most = self.bias(preference_bias), checked_pinned(standing)
+        bias, most = self.bias(preference_bias), checked_pinned(pinned)
         return replace(bias, standing_categories=bias.standing_categories | {PREFERENCE}, beside=most)

@@ -24,14 +24,14 @@ from mnemic.inject.entry import is_trusted
 from mnemic.inject.tokens import TokenCount, estimated_tokens
 from mnemic.policy.grant import admit_intent
 from mnemic.policy.rules import Policy
-from mnemic.retrieve.bias import PREFERENCE_BIAS, RELEVANCE, STANDING, PreferenceBias
+from mnemic.retrieve.bias import PINNED, PREFERENCE_BIAS, RELEVANCE, PreferenceBias
 from mnemic.retrieve.preference_relevance import Ask
 from mnemic.retrieve.time_order import asks_order, in_time_order
 from mnemic.types import Actor, Deadline, Hit, Memory, Recalled, RecallRequest, SearchResult, Status
 from mnemic.types.recall_limits import shortened
 from mnemic_language.questions.topics import KEYS
 
-MAX_STANDING = 40
+MAX_PINNED = 40
 """Pinned memories and preferences that one search may bring; how many of them are shown is a matter of tokens."""
 IDENTITY = "identity"
 """Category in which the extractors store a person's identity."""
@@ -84,7 +84,7 @@ def _bias(gateway: MemoryGateway, request: RecallRequest) -> PreferenceBias:
         bias,
         standing_keys=bias.standing_keys | _preferred(gateway.policy) | KEYS,
         standing_categories=bias.standing_categories | JUDGED,
-        beside=MAX_STANDING,
+        beside=MAX_PINNED,
     )
 
 
@@ -102,10 +102,10 @@ def choose(
     """Return the hits of `result` that are shown to a model that serves `reader`."""
     ask = Ask.of(shortened(request.asked or request.intent.query))
     result = _reaching(result, request.intent.min_score, policy)
-    standing = [hit for hit in result.hits if _is_judged(hit) and is_trusted(hit.memory, reader)]
-    standing.sort(key=lambda hit: hit.memory.status is not Status.SUPERSEDED)  # past truths come first
-    asked = ask.concerned(standing)
-    shown = [hit for hit in standing if _is_pinned(hit.memory, policy) or hit.memory.memory_id in asked]
+    pinned = [hit for hit in result.hits if _is_judged(hit) and is_trusted(hit.memory, reader)]
+    pinned.sort(key=lambda hit: hit.memory.status is not Status.SUPERSEDED)  # past truths come first
+    asked = ask.concerned(pinned)
+    shown = [hit for hit in pinned if _is_pinned(hit.memory, policy) or hit.memory.memory_id in asked]
     shown.sort(key=lambda hit: hit.memory.memory_id not in asked)  # memories that are only pinned are cut first
     beside = _within_share(shown, int(request.max_tokens * request.standing_share), count)
     known = {hit.memory.memory_id for hit in beside}
@@ -178,7 +178,7 @@ def _is_pinned(memory: Memory, policy: Policy) -> bool:
 
 
 def _within_share(hits: Sequence[Hit], max_tokens: int, count: TokenCount) -> tuple[Hit, ...]:
-    return tuple(replace(hit, reason=STANDING) for hit in within_tokens(hits, max_tokens, count=count))
+    return tuple(replace(hit, reason=PINNED) for hit in within_tokens(hits, max_tokens, count=count))
 
 
 def _abstains(result: SearchResult, request: RecallRequest) -> bool:

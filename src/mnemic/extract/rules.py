@@ -173,7 +173,7 @@ class Sentence:
 
     whole: Piece
     pieces: list[Piece]
-    standing: bool
+    lasting: bool
     clauses: list[Clause]
 
 
@@ -207,7 +207,7 @@ def _sentences(text: str, found: _Findings) -> list[Sentence]:
         pieces = pieces_of(spoken, text, mood)
         whole = Piece(pieces[0].start, pieces[-1].end, text[pieces[0].start : pieces[-1].end], asked=pieces[0].asked,
                       said_from=pieces[0].said_from, hinted=pieces[0].hinted)  # fmt: skip
-        sentences.append(Sentence(whole, pieces, mood.standing, spoken))
+        sentences.append(Sentence(whole, pieces, mood.lasting, spoken))
     _mark_social(sentences)
     return sentences
 
@@ -283,7 +283,7 @@ class _Findings:
         for clause in sentence.clauses:
             inside = clause.end > start and clause.start < end
             if inside and not clause.asks and not DENIES_SAYING.search(clause.text):
-                for rule, key, value in typed_facts(clause.text, sentence.standing, self.policy):
+                for rule, key, value in typed_facts(clause.text, sentence.lasting, self.policy):
                     self._propose(value, (clause.start, clause.end), key, rule.category, rule.confidence, (start, end))
                     texts += [value, key.replace("_", " ")]
         return texts
@@ -291,7 +291,7 @@ class _Findings:
     def _has_keyless(self, sentence: Sentence, statement: Statement) -> bool:
         """Return True if a clause of the statement gave no typed fact."""
         inside = [c for c in sentence.clauses if c.end > statement.start and c.start < statement.end and not c.asks]
-        return any(next(typed_facts(c.text, sentence.standing, self.policy), None) is None for c in inside)
+        return any(next(typed_facts(c.text, sentence.lasting, self.policy), None) is None for c in inside)
 
     def _propose(
         self,

@@ -57,7 +57,7 @@ _LIGHT = frozenset(
 """Words that a key already says, or that say little."""
 
 
-def typed_facts(text: str, standing: bool, policy: Policy) -> Iterator[tuple[Rule, str, str]]:
+def typed_facts(text: str, lasting: bool, policy: Policy) -> Iterator[tuple[Rule, str, str]]:
     """Yield the typed facts of a clause as (rule, key, value), one per key (several if the key has several values).
 
     If policy accepts statements without a key, a value that depends on a condition or is true for a short time only is
@@ -71,9 +71,9 @@ def typed_facts(text: str, standing: bool, policy: Policy) -> Iterator[tuple[Rul
     yield from _favourite(whole)
     taken: set[str] = set()
     for rule in _TYPED:
-        if rule.key is None or rule.key in taken or (rule.standing and not standing):
+        if rule.key is None or rule.key in taken or (rule.lasting and not lasting):
             continue
-        if rule.wish and (not (standing or WISH.search(text)) or NEGATED.search(text)):
+        if rule.wish and (not (lasting or WISH.search(text)) or NEGATED.search(text)):
             continue
         values = [value for value in _values(rule, text) if value and not _is_no_place(rule.key, value)]
         if not values or (rule.many and policy.rule(rule.key).on_change != "accumulate"):

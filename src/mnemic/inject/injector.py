@@ -294,13 +294,13 @@ class Injector:
 
     def _chosen(self, found: Mapping[str, Sequence[Entry]]) -> list[Entry]:
         """Return the pinned entries, within their share of the tokens, followed by the best of the rest."""
-        standing = pinned_cut(found, int(self.config.max_tokens * self.config.standing_share), self._count)
-        known = {entry.identity for entry in standing}
+        pinned = pinned_cut(found, int(self.config.max_tokens * self.config.standing_share), self._count)
+        known = {entry.identity for entry in pinned}
         rest = {
             name: [one for one in entries if not (one.standing or one.identity in known or self._is_weak(one))]
             for name, entries in found.items()
         }
-        return [*standing, *fair_cut(rest, self.config.max_entries, max_untrusted=self.config.max_untrusted)]
+        return [*pinned, *fair_cut(rest, self.config.max_entries, max_untrusted=self.config.max_untrusted)]
 
     async def _ask_all(self, query: str, errors: dict[str, str], deadline: Deadline) -> Mapping[str, Sequence[Entry]]:
         limit = self.config.max_entries
@@ -341,8 +341,8 @@ class Injector:
 
 def _limited(entries: Sequence[Entry], limit: int) -> Sequence[Entry]:
     """Return the pinned entries, and `limit` of the rest."""
-    standing = [entry for entry in entries if entry.standing]
-    kept = (*standing, *[entry for entry in entries if not entry.standing][:limit])
+    pinned = [entry for entry in entries if entry.standing]
+    kept = (*pinned, *[entry for entry in entries if not entry.standing][:limit])
     return Offer(entries=kept, abstained=isinstance(entries, Offer) and entries.abstained)
 
 

@@ -28,7 +28,7 @@ def background_of(cosines: Sequence[float]) -> float:
     return (sum(apart) + DOUBT * APART) / (len(apart) + DOUBT)
 
 
-def standing_out(found: Sequence[Scored], background: float) -> list[Scored]:
+def above_background(found: Sequence[Scored], background: float) -> list[Scored]:
     """Return `found` with cosines rescaled so that the background is at `APART` and an identical text at 1."""
     if background >= 1:
         return list(found)

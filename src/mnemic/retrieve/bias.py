@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 RELEVANCE = "relevance"
 PREFERENCE_BIAS = "preference_bias"
-STANDING = "standing"
+PINNED = "standing"
 
 MAX_BIASED = 100
 
@@ -37,12 +37,12 @@ class PreferenceBias:
 
     def filters(self, where: Where) -> list[tuple[str, Where]]:
         """Return a filter for each way into the `top_k`, with its reason, none wider than `where`."""
-        ways = [(STANDING, way) for way in self.standing(where)] if self.beside is None else []
+        ways = [(PINNED, way) for way in self.pinned(where)] if self.beside is None else []
         if self.keys:
             ways.append((PREFERENCE_BIAS, replace(where, keys=_within(self.keys, where.keys))))
         return ways
 
-    def standing(self, where: Where) -> list[Where]:
+    def pinned(self, where: Where) -> list[Where]:
         """Return a filter for each way of pinning, none wider than `where`."""
         ways = []
         if self.standing_keys:
@@ -89,4 +89,4 @@ def in_order(scores: Mapping[str, float], biased: Mapping[str, str], bonus: floa
     for memory_id, reason in biased.items():
         known[memory_id] = min(1.0, known.get(memory_id, 0.0) + (bonus if reason == PREFERENCE_BIAS else 0.0))
     entries = [(memory_id, score, biased.get(memory_id, RELEVANCE)) for memory_id, score in known.items()]
-    return sorted(entries, key=lambda entry: (entry[2] == STANDING, entry[1], entry[0]), reverse=True)
+    return sorted(entries, key=lambda entry: (entry[2] == PINNED, entry[1], entry[0]), reverse=True)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from mnemic.ports import Snapshot
-from mnemic.retrieve.background_similarity import SAMPLE, background_of, standing_out
+from mnemic.retrieve.background_similarity import SAMPLE, above_background, background_of
 from mnemic.retrieve.question import Question
 from mnemic.types import Scored, Vector, VectorSpace, Where
 from mnemic.types.cosines import read
@@ -33,7 +33,7 @@ async def by_vector(moment: Snapshot, where: Where, question: Question) -> Seque
         return found
     found = _read(space, found)
     others = found if len(found) < question.depth else await _newest(moment, where, vector, space)
-    return standing_out(found, background_of([one.score for one in others]))
+    return above_background(found, background_of([one.score for one in others]))
 
 
 async def _newest(moment: Snapshot, where: Where, vector: Vector, space: VectorSpace) -> list[Scored]:
@@ -70,7 +70,7 @@ EARLY_LISTS: Mapping[str, RankedList] = MappingProxyType({"keyword": by_keyword,
 
 LATE_LISTS: Mapping[str, RankedList] = MappingProxyType({"vector": by_vector})
 
-STANDING_LISTS: Mapping[str, RankedList] = MappingProxyType(
+PINNED_LISTS: Mapping[str, RankedList] = MappingProxyType(
     {"vector": by_vector, "keyword": by_keyword, "recency": by_recency}
 )
 """Lists that order pinned memories; the newest are always among them."""

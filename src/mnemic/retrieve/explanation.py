@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from types import MappingProxyType
 
-from mnemic.retrieve.bias import PREFERENCE_BIAS, STANDING
+from mnemic.retrieve.bias import PINNED, PREFERENCE_BIAS
 from mnemic.retrieve.question import Question
 from mnemic.types import Memory, Origin, Rank
 from mnemic_language.questions.question_words import content_words
@@ -48,7 +48,7 @@ _SPEAKERS: Mapping[Origin, str] = MappingProxyType(
 def why(memory: Memory, ranks: Mapping[str, Rank], reason: str, question: Question) -> str:
     """Return which words of the query the memory matches, its other boosts, its speaker, and its time."""
     parts = [*_matches(memory, ranks, question), *_signs(ranks)]
-    if reason == STANDING:
+    if reason == PINNED:
         parts.insert(0, "belongs into every answer, or is a preference")
     elif reason == PREFERENCE_BIAS:
         parts.insert(0, "a preference")

@@ -15,7 +15,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from mnemic.retrieve.bias import STANDING
+from mnemic.retrieve.bias import PINNED
 from mnemic.retrieve.diversity import Entry
 from mnemic.types import Kind, Memory, VectorSpace
 from mnemic.types.cosines import read
@@ -93,7 +93,7 @@ def latest_first(
     space: VectorSpace | None = None,
 ) -> tuple[list[Entry], Mapping[str, str]]:
     """Return `entries`, best first, with outdated ones after those that outdate them, and which outdates which."""
-    compared = [memories[one] for one, _, reason in entries[:COMPARED] if reason != STANDING and one in memories]
+    compared = [memories[one] for one, _, reason in entries[:COMPARED] if reason != PINNED and one in memories]
     found = outdated(compared, closed, space)
     if not found:
         return list(entries), found
@@ -104,7 +104,7 @@ def latest_first(
         if later is not None and scores[later] <= scores[one.memory_id]:
             scores[later] = scores[one.memory_id] + _STEP
     changed = [(memory_id, scores[memory_id], reason) for memory_id, _, reason in entries]
-    return sorted(changed, key=lambda entry: (entry[2] == STANDING, entry[1]), reverse=True), found
+    return sorted(changed, key=lambda entry: (entry[2] == PINNED, entry[1]), reverse=True), found
 
 
 def later_relevances(relevances: Mapping[str, float], passed: Mapping[str, str]) -> Mapping[str, float]:

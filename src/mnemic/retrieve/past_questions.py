@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 
-from mnemic.retrieve.bias import STANDING
+from mnemic.retrieve.bias import PINNED
 from mnemic.retrieve.diversity import Entry
 from mnemic.retrieve.question import Question
 from mnemic.types import Memory, Status, Where
@@ -101,4 +101,4 @@ def believed_then(entries: Sequence[Entry], memories: Mapping[str, Memory]) -> l
             if memory.memory_id in scores and older in scores and scores[older] <= scores[memory.memory_id]:
                 scores[memory.memory_id] = scores[older] * 0.99
     moved = [(memory_id, scores[memory_id], reason) for memory_id, _, reason in entries]
-    return sorted(moved, key=lambda entry: (entry[2] == STANDING, entry[1]), reverse=True)
+    return sorted(moved, key=lambda entry: (entry[2] == PINNED, entry[1]), reverse=True)

@@ -10,8 +10,8 @@ from types import MappingProxyType
 
 from mnemic.errors import MnemicError
 from mnemic.ports import Snapshot
-from mnemic.retrieve.bias import STANDING, find_biased, in_order
-from mnemic.retrieve.candidate_lists import STANDING_LISTS
+from mnemic.retrieve.bias import PINNED, find_biased, in_order
+from mnemic.retrieve.candidate_lists import PINNED_LISTS
 from mnemic.retrieve.diversity import Entry, once, spread
 from mnemic.retrieve.effective_query import plan_of
 from mnemic.retrieve.explanation import why
@@ -76,7 +76,7 @@ async def result_of(
     ranked = replace(ranked, relevances=later_relevances(ranked.relevances, passed))
     # Cut last: duplicates and outdated hits must not take places from others.
     rest = once(rest, known)[: request.top_k]
-    order = [*((memory_id, score, STANDING) for memory_id, score in beside.items()), *rest]
+    order = [*((memory_id, score, PINNED) for memory_id, score in beside.items()), *rest]
     hits = await _hits(search, ranked, order, moment, known, passed)
     plan = plan_of(search, ranked.lists)
     where = replace(where, memory_ids=None)  # as it was asked: a filter on data is in the plan
@@ -173,15 +173,15 @@ async def _beside(
     most = search.request.bias.beside
     if not most:
         return {}
-    ways = search.request.bias.standing(search.where)
+    ways = search.request.bias.pinned(search.where)
     # One more than may be returned, to learn whether a ranking is needed at all.
-    standing = {one: scores.get(one, 0.0) for one in await _newest(search, ways, most + 1, moment)}
-    if len(standing) > most:
-        standing = {}
+    pinned = {one: scores.get(one, 0.0) for one in await _newest(search, ways, most + 1, moment)}
+    if len(pinned) > most:
+        pinned = {}
         for where in ways:
-            lists = await replace(search, where=where).made(STANDING_LISTS, moment)
-            standing = either(standing, scored(lists))
-    best = sorted(standing.items(), key=lambda entry: (entry[1], entry[0]), reverse=True)
+            lists = await replace(search, where=where).made(PINNED_LISTS, moment)
+            pinned = either(pinned, scored(lists))
+    best = sorted(pinned.items(), key=lambda entry: (entry[1], entry[0]), reverse=True)
     return dict(best[:most])
 
 
@@ -192,5 +192,5 @@ async def _newest(search: Search, ways: Sequence[Where], limit: int, moment: Sna
         try:
             found |= {entry.memory_id for entry in await moment.recent(where, limit=limit)}
         except MnemicError as failure:
-            search.note(STANDING, failure)
+            search.note(PINNED, failure)
     return found

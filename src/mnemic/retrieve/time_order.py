@@ -24,8 +24,8 @@ def asks_order(query: str) -> bool:
 
 def in_time_order(hits: Sequence[Hit]) -> tuple[Hit, ...]:
     """Return the pinned ones unchanged, followed by the others, the earliest first."""
-    standing = (hit for hit in hits if hit.standing)
+    pinned = (hit for hit in hits if hit.standing)
     rest = sorted(
         (hit for hit in hits if not hit.standing), key=lambda hit: (hit.memory.happened_at, hit.memory.memory_id)
     )
-    return (*standing, *rest)
+    return (*pinned, *rest)

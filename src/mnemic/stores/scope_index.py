@@ -227,9 +227,9 @@ class ScopeIndex:
     def signals(self, memory_ids: Collection[str]) -> dict[str, Signals]:
         """Return what ranking needs to know of those of the memories that are here, by id."""
         places = self._identifiers.of_ids(list(memory_ids))
-        standing = self._is_live(places)
-        known = list(compress(memory_ids, standing.tolist()))
-        places = places[standing]
+        live = self._is_live(places)
+        known = list(compress(memory_ids, live.tolist()))
+        places = places[live]
         named = self._names.__getitem__
         # A column after the other and past the constructors: some hundred of these are made in every search.
         columns = zip(

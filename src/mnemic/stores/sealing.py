@@ -162,9 +162,7 @@ class Sealer:
     def _opened(self, sealed: bytes, place: bytes) -> bytes | None:
         """None where the key was destroyed."""
         if self._keyring is None:
-            raise KeyFailed(
-                "missing", hint="the content of this store is encrypted: name the master key in MNEMIC_KEY_FILE"
-            )
+            raise KeyFailed("missing", hint="the store is encrypted: name the master key in MNEMIC_KEY_FILE")
         try:
             return self._keyring.open(sealed, place)
         except KeyFailed as failed:

@@ -217,9 +217,7 @@ class Draft:
 
 
 class RestsUnembedded(Exception):
-    """Signal that a decision needs vectors of these texts. It rolls back the transaction and never leaves the write
-    path.
-    """
+    """Signal that a decision needs vectors of texts. It rolls back the transaction and never leaves the write path."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         super().__init__()

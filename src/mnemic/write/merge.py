@@ -145,8 +145,8 @@ def same_claim(one: Statement, other: Statement, cosine: float, rules: WriteRule
 
 
 def _covered(full: Statement, part: Statement, cosine: float, rules: WriteRules) -> bool:
-    """Return True if `full` contains every content word of `part`. The same words need the lower threshold `nominate`;
-    a fuller text must also be a near-duplicate.
+    """Return True if `full` has every content word of `part`: the same words above `nominate`, more as a
+    near-duplicate.
     """
     more = beyond(full, part)
     return more is not None and cosine > (rules.near_duplicate if more else rules.nominate)

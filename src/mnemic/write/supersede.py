@@ -137,9 +137,8 @@ def named(draft: Draft, near: Sequence[Near]) -> Changed:
 
 
 def _is_later(memory: Memory, draft: Draft, moment: datetime | None) -> bool:
-    """Return True if a memory is about a later time than the draft. A statement made before the draft in the same
-    session is not, even where the draft is about an earlier day: "We have two children", "Our third was born on
-    Monday".
+    """Return True if a memory is about a later time than the draft. One made before the draft in the same session is
+    not, even if the draft is about an earlier day: "We have two children", "Our third was born on Monday".
     """
     session = draft.candidate.source.session
     if moment is None or (session is not None and session == memory.source.session):

@@ -57,7 +57,7 @@ def test_praise_marks_its_whole_message() -> None:
     sentences = []
     for text in ("Way to go, Ben!", "I keep bees on the roof."):
         made = pieces(text)
-        sentences.append(Sentence(made[0], made, standing=False, clauses=clauses(text)))
+        sentences.append(Sentence(made[0], made, lasting=False, clauses=clauses(text)))
     _mark_social(sentences[1:])
     assert not sentences[1].whole.social
     _mark_social(sentences)

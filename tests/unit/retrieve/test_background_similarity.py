@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemic.retrieve.background_similarity import APART, background_of, standing_out
+from mnemic.retrieve.background_similarity import APART, above_background, background_of
 from mnemic.retrieve.candidate_lists import by_vector
 from mnemic.retrieve.question import read_question
 from mnemic.types import Actor, Level, Scored, Vector, VectorSpace, Where
@@ -23,7 +23,7 @@ def scored(*cosines: float) -> list[Scored]:
 
 def best_of(answer: float, *others: float) -> float:
     found = scored(answer, *others)
-    return standing_out(found, background_of([one.score for one in found]))[0].score
+    return above_background(found, background_of([one.score for one in found]))[0].score
 
 
 def test_what_stands_out_means_the_same_where_everything_is_near_and_where_everything_is_far() -> None:
@@ -45,11 +45,11 @@ def test_many_good_answers_are_no_background() -> None:
 @given(st.lists(st.floats(-1, 1), max_size=60))
 def test_the_order_stays_and_the_same_text_stays_at_one(cosines: list[float]) -> None:
     found = scored(*sorted(cosines, reverse=True))
-    read = standing_out(found, background_of(cosines))
+    read = above_background(found, background_of(cosines))
     assert [one.memory_id for one in read] == [one.memory_id for one in found]
     assert all(one.score >= other.score for one, other in itertools.pairwise(read))
-    assert standing_out(scored(1.0), 0.4)[0].score == pytest.approx(1.0)
-    assert standing_out(scored(0.4), 0.4)[0].score == pytest.approx(APART)
+    assert above_background(scored(1.0), 0.4)[0].score == pytest.approx(1.0)
+    assert above_background(scored(0.4), 0.4)[0].score == pytest.approx(APART)
 
 
 class Moment:

@@ -10,7 +10,7 @@ import pytest
 
 from mnemic.inject.entry import Entry
 from mnemic.providers.minilm import MiniLmEmbedder
-from mnemic.retrieve.bias import RELEVANCE, STANDING
+from mnemic.retrieve.bias import PINNED, RELEVANCE
 from mnemic.retrieve.later_statements import LONGEST, LONGEST_REQUEST, later_relevances, latest_first, outdated
 from mnemic.types import Actor, Hit, Kind, Memory, Source, Trust
 from mnemic_testing.record_store.fixtures import START, memory
@@ -53,7 +53,7 @@ def test_the_latest_is_as_relevant_as_what_it_outdates() -> None:
 
 async def test_what_stands_stays(told: Sequence[Memory]) -> None:
     first, second, _ = (one.memory_id for one in told)
-    entries = [(first, 0.5, STANDING), (second, 0.1, RELEVANCE)]
+    entries = [(first, 0.5, PINNED), (second, 0.1, RELEVANCE)]
     assert latest_first(entries, {one.memory_id: one for one in told}) == (entries, {})
 
 

@@ -212,10 +212,8 @@ class _Desk:
         """One memory in all its versions, oldest first."""
 
         async def work() -> dict[str, Any]:
-            versions = await self.engine.history(memory_id, actor=self.memory.actor)
-            return {
-                "versions": [{**shown(memory, self.memory.actor), "version": memory.version} for memory in versions]
-            }
+            found = await self.engine.history(memory_id, actor=self.memory.actor)
+            return {"versions": [{**shown(memory, self.memory.actor), "version": memory.version} for memory in found]}
 
         return _json(await _answer(work()))
 

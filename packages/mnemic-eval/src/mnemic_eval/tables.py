@@ -75,10 +75,10 @@ def recall_table(result: Mapping[str, Any]) -> str:
     """Return the figures of a set in per cent, a line per part and category, each with its 95 % interval."""
     names = figures_of(result["overall"])
     ablation = _ablation_rows(result["ablation"], names) if "ablation" in result else []
-    standing = ["", *_recall_rows(result["standing"])] if "standing" in result else []
+    pinned = ["", *_recall_rows(result["standing"])] if "standing" in result else []
     known = ["", *_known_rows(result["known"])] if "known" in result else []
     earlier = ["", *_earlier_rows(result["as_of"])] if "as_of" in result else []
-    parts = [*_recall_rows(result), *standing, *known, *earlier, *ablation]
+    parts = [*_recall_rows(result), *pinned, *known, *earlier, *ablation]
     return "\n".join([*parts, "", *_conditions(result["settings"])])
 
 

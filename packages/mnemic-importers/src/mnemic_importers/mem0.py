@@ -25,7 +25,7 @@ from mnemic.types import Kind, Level, Memory, Origin, Scope, Source
 from mnemic_importers.entries import entry, left_out, mapping
 
 _NAMESPACE = UUID("6a1f4c5e-6f0d-5c0a-9c52-3d8a0f1d7e60")
-_TOLD = ("agent_id", "run_id", "actor_id", "role", "expiration_date")
+_CONTEXT_FIELDS = ("agent_id", "run_id", "actor_id", "role", "expiration_date")
 """Fields of a memory beside its metadata, where filters of mem0 see them: fields of the data here."""
 
 
@@ -90,7 +90,7 @@ def _archived(value: Any, history: Mapping[str, Sequence[Mapping[str, Any]]]) ->
         raise InvalidInput("memory:created_at", hint="expected the time at which it was made")
     about = memory.get("metadata")
     data = dict(about) if isinstance(about, Mapping) else {}
-    fields = {name: known for name in _TOLD if (known := text_or_none(memory, name)) is not None}
+    fields = {name: known for name in _CONTEXT_FIELDS if (known := text_or_none(memory, name)) is not None}
     whose = {"id": given, "user_id": text_or_none(memory, "user_id")}
     newest = Memory(
         memory_id=_memory_id(given),

@@ -393,9 +393,7 @@ def _refused(cause: BaseException | None, failed: StoreFailed) -> MnemicError:
 
 
 def _not_led(cause: BaseException | None, failed: StoreFailed) -> MnemicError:
-    """Return the error to raise if a router did not begin a transaction; routers add error codes to those of
-    PostgreSQL.
-    """
+    """Return the error to raise if a router did not begin a transaction: it has codes that PostgreSQL has not."""
     if getattr(cause, "sqlstate", None) in ROLE_REFUSED:
         return unbound()
     unknown = type(failed) is StoreFailed

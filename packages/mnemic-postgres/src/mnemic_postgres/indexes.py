@@ -33,7 +33,7 @@ _ALL = 2**63 - 1
 _PAGE = 1000
 _LOADS = 2
 """Scopes that are loaded at the same time."""
-_PATIENCE = 60.0
+_LOAD_SECONDS = 60.0
 """Seconds that loading one scope may take."""
 _BESIDE_VECTOR = 1800
 """Approximate bytes of a memory in an index in addition to its vector: terms, columns, identifiers."""
@@ -105,7 +105,7 @@ class Indexes:
         async with self._turns:
             try:
                 work = partial(self._whole, tenant, scope_id)
-                index = await self._connections.read(work, seconds=_PATIENCE)
+                index = await self._connections.read(work, seconds=_LOAD_SECONDS)
             except MnemicError as error:
                 _log.warning("a scope was not loaded into memory: %s", error.reason)
                 return

@@ -208,9 +208,9 @@ class OpenFile:
         if not changed and not moved:
             return found
         scores = cosines([memory.vector or b"" for memory in changed], vector)
-        standing = [pair for pair in found if (scope.tenant, pair[0].memory_id) not in fresh]
+        unchanged_near = [pair for pair in found if (scope.tenant, pair[0].memory_id) not in fresh]
         close = [pair for pair in zip(changed, scores, strict=True) if pair[1] >= at_least]
-        return best([*standing, *close], limit)
+        return best([*unchanged_near, *close], limit)
 
     def scrub(self, *, removed: bool) -> None:
         """After a commit that `removed` something, empty the log, which still contains it; keep reserved space."""

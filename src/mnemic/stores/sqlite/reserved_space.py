@@ -1,4 +1,4 @@
-"""Room kept free for the day on which the disk is full and something must be deleted."""
+"""Reserved disk space, with which an erasure can run on a full disk."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from pathlib import Path
 
 
 class ReservedSpace:
-    """A file next to the store that reserves `size` bytes of disk space. `size` 0: there is none."""
+    """A file `<store>.ballast` next to the store that reserves `size` bytes of disk space; none if `size` is 0."""
 
     def __init__(self, store: Path, size: int) -> None:
+        # The name of the first versions: with another one, an upgraded store would reserve its space twice.
         self._path = Path(f"{store}.ballast")
         self.size = size
 
     def load(self) -> None:
-        """Take up the room where there is enough; a disk that is too full for it is left alone."""
+        """Reserve the space if there is enough; on a disk too full for it, do nothing."""
         if not self.size or (self._path.exists() and self._path.stat().st_size >= self.size):
             return
         try:
@@ -27,7 +28,7 @@ class ReservedSpace:
             self.drop()
 
     def drop(self) -> bool:
-        """Give the room up; whether there was any."""
+        """Release the space; return True if there was any."""
         try:
             self._path.unlink()
         except OSError:

@@ -86,12 +86,12 @@ _SIDES = {
     **dict.fromkeys(("before", "prior to", "until", "till", "by the time"), Side.BEFORE),
     **dict.fromkeys(("after", "since", "following", "as soon as", "once", "ever since"), Side.AFTER),
 }
-_TOLD = Pattern(_ENGLISH, re.IGNORECASE)
-_TOLD_OTHERWISE = tuple(
+_IN_ENGLISH = Pattern(_ENGLISH, re.IGNORECASE)
+_BEFORE_EVENT = tuple(
     (side, Pattern(rf"\b(?:{words})\s*(?P<event>[^.,;:!?…\n]{{4,{LONGEST}}})".replace(" ", r"\s+"), re.IGNORECASE))
     for side, words in _OTHERS
 )
-_TOLD_BEHIND = tuple(
+_AFTER_EVENT = tuple(
     (side, Pattern(rf"(?:^|[,、。?!?!])\s*(?P<event>[^\d\s,、。?!?!][^,、。?!?!]{{1,30}}?)(?:{words})"))
     for side, words in _BEHIND
 )
@@ -161,12 +161,12 @@ def clause_of(query: str, asked_on: date | None = None) -> Clause | None:
     if _NOT_THEN.search(text):
         return None
     if _UNSPACED.search(text):
-        return _first(_TOLD_BEHIND, text, asked_on)
-    for found in _TOLD.finditer(text):
+        return _first(_AFTER_EVENT, text, asked_on)
+    for found in _IN_ENGLISH.finditer(text):
         clause = _english(found, asked_on)
         if clause is not None:
             return clause
-    return _first(_TOLD_OTHERWISE, text, asked_on)
+    return _first(_BEFORE_EVENT, text, asked_on)
 
 
 def _english(found: re.Match[str], asked_on: date | None) -> Clause | None:

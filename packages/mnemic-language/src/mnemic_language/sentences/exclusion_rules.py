@@ -15,7 +15,7 @@ from mnemic_language.sentences.temporary_states import is_in_jest, is_passing_st
 
 MAX_SENTENCE_CHARS = 400
 
-STANDING = pattern(
+LASTING = pattern(
     r"(?:(?:^|\bi |\bplease |\byou |[,;] )never|(?<!\w)(?:always|from now on|going forward|in (?:the )?future|"
     r"for (?:all )?future|for all my|by default|every time|"
     r"whenever|remember|keep in mind|note that|for the record|please note|as a rule|in general|generally|usually|"
@@ -159,7 +159,7 @@ _PASSING = pattern(
 class Mood:
     """Mood of a sentence: valid from now on, ironic, a guess; and the position at which others' words begin."""
 
-    standing: bool
+    lasting: bool
     reason: str | None
     quoted_from: int | None = None
 
@@ -171,16 +171,16 @@ class Mood:
 def mood_of(sentence: str) -> Mood:
     """Return the mood of a sentence, judged by its first 400 characters."""
     text = sentence[:MAX_SENTENCE_CHARS]
-    standing = bool(STANDING.search(text))
+    lasting = bool(LASTING.search(text))
     reason = None
     if _SARCASM.search(text):
         reason = SARCASM
     elif is_in_jest(text):
         reason = JOKE
-    elif _HYPOTHETICAL.search(text) and not standing:
+    elif _HYPOTHETICAL.search(text) and not lasting:
         reason = HYPOTHETICAL
     reported = None if _SELF_REPORT.search(text) else _REPORTED.search(text) or other_languages.REPORTED.search(text)
-    return Mood(standing=standing, reason=reason, quoted_from=reported.start() if reported else None)
+    return Mood(lasting=lasting, reason=reason, quoted_from=reported.start() if reported else None)
 
 
 _CALLED_OUT = re.compile(
@@ -232,7 +232,7 @@ def left_out(clause: Clause, mood: Mood) -> str | None:
         return QUOTED
     if _CHAT.search(text) or is_called_out(text) or is_company(text):
         return NOT_DURABLE
-    if mood.standing or _PREFERENCE.search(text):
+    if mood.lasting or _PREFERENCE.search(text):
         return None
     if _is_of_the_moment(text):
         return TRANSIENT

@@ -52,7 +52,7 @@ _WILL = (
     r"(?:\b(?:am|is|are)|'(?:m|s|re))(?: due| \w{2,20}ing\b[^.,;:!?]{0,60}?)?"
 )
 """Words that make "in three weeks" a future day; "I read it in two days" gives a duration."""
-_AHEAD = Pattern(
+_FUTURE = Pattern(
     r"\b(?:will|won't|shall|going to|next|tomorrow|upcoming|werden?|wird|je vais|on va|nous allons|voy a|vamos a|vou"
     r"|vai|zal|zullen)\b|'ll\b",
     re.IGNORECASE,
@@ -151,7 +151,7 @@ def _beside(found: re.Match[str], today: date) -> Period:
 
 def _weekday(found: re.Match[str], today: date) -> Period | None:
     """Return the last of that name; the exact one where the clause is in the past, none where in the future."""
-    if _AHEAD.search(found.string):
+    if _FUTURE.search(found.string):
         return None
     day = _before(WEEKDAYS.index(found[1].lower()), today)
     return Period(day, day, day if _OVER.search(found.string) else None)

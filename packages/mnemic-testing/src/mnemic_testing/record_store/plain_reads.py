@@ -264,7 +264,7 @@ class ReadingContract(Setting):
             assert set(ids(await store.nearest(where, EMBEDDER.vector("harbour"), limit=99))) == accepted
             assert set(ids(await store.match(where, "harbour", limit=99))) == accepted
 
-    async def test_what_has_changed_is_told_without_the_rest(self, store: RecordStore, other: RecordStore) -> None:
+    async def test_changes_are_listed_without_the_rest(self, store: RecordStore, other: RecordStore) -> None:
         known: dict[str, Any] = {}
         seen, kept = 0, [memory(f"boat {number}", data={"at": number}) for number in range(4)]
 

@@ -138,7 +138,7 @@ class SearchingContract(Setting):
         assert ids(await store.match(everything(), "tea", limit=4)) == newest_first[:4]
         assert ids(await store.nearest(everything(), EMBEDDER.vector("tea"), limit=4)) == newest_first[:4]
 
-    async def test_a_time_told_by_an_event_lifts_its_side_of_the_scope_alone(self, store: RecordStore) -> None:
+    async def test_a_time_given_by_an_event_boosts_only_its_side_of_the_scope(self, store: RecordStore) -> None:
         early, late = memory("a cold flat", occurred_at=day(-90)), memory("a bright flat", occurred_at=day(90))
         moved, foreign = memory("moved to Porto", occurred_at=day(0)), memory("moved to Porto", scope=scope("bob"))
         await remember(store, early, late, moved, foreign)

@@ -90,7 +90,7 @@ class DamagingContract(Setting):
         assert await store.damaged("acme") == [Damage("memory_version", f"{said.memory_id} version 1")]
         assert await store.get(said.memory_id, scopes=[scope()]) == now
 
-    async def test_a_changed_column_is_named_and_nothing_false_is_told(
+    async def test_a_changed_column_is_named_and_no_false_value_is_returned(
         self, store: RecordStore, tmp_path: Path
     ) -> None:
         kept = await self._spoiled(store, tmp_path, "column")

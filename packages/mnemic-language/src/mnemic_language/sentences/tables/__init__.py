@@ -40,7 +40,7 @@ class Rule:
 
     `pattern` finds it in a clause; its group `v` is the value, which `spell` normalises (None rejects the match). With
     a `key` the value is stored under that key; without one the whole clause is stored under `category`. `many`: the key
-    has several values, so the rule applies only if the policy accumulates them. `standing`: only with a word that makes
+    has several values, so the rule applies only if the policy accumulates them. `lasting`: only with a word that makes
     the statement valid from now on. `wish`: only in a clause that states a preference, and not in its negation.
     """
 
@@ -50,5 +50,5 @@ class Rule:
     confidence: float = 0.9
     spell: Callable[[str], str | None] = tidy
     many: bool = False
-    standing: bool = False
+    lasting: bool = False
     wish: bool = False

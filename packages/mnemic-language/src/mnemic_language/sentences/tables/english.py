@@ -61,7 +61,7 @@ SERVICE = (
     Rule(
         pattern=pattern(rf"\b(?:prefer|my preferred language is|default to)(?: to \w+ in)? (?P<v>{choice(LANGUAGES)})$|"
                         rf"\b{_REPLIES} in (?P<w>{choice(LANGUAGES)})\b"),
-        key="language", category="preference", spell=one_of(LANGUAGES), standing=False,
+        key="language", category="preference", spell=one_of(LANGUAGES), lasting=False,
     ),
     Rule(
         pattern=pattern(rf"\b(?:keep|make|prefer|like|want|"
@@ -76,7 +76,7 @@ SERVICE = (
     ),
     Rule(
         pattern=pattern(rf"\b(?:be|answer|reply|respond|write)(?: as)? (?P<v>{choice(STYLES)})(?:ly)?\b"),
-        key="response_style", category="preference", confidence=0.8, spell=one_of(STYLES), standing=True,
+        key="response_style", category="preference", confidence=0.8, spell=one_of(STYLES), lasting=True,
     ),
     Rule(
         pattern=pattern(rf"\b(?:use|prefer|choose) (?P<v>{choice(CHANNELS)}) (?:as|for|over|to reach|to contact)\b"),

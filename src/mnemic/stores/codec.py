@@ -167,8 +167,8 @@ def checked_vector(vector: Vector | None, dimension: int) -> Vector | None:
 
 
 def packed_vector(vector: Vector | None) -> bytes | None:
-    """Return a vector as a row holds it: in steps of 2^-15, two bytes each after a zero, where these say it exactly, as
-    they do what a write rounds; else as it is. By its odd length a packed vector is told from any other.
+    """Return the stored form of a vector: a zero byte and two bytes per value, in steps of 2^-15, if that is exact, as
+    for rounded vectors of a write; else unchanged. An odd length marks the packed form.
     """
     if vector is None:
         return None

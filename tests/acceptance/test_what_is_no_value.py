@@ -31,3 +31,35 @@ def test_a_lasting_medication_is_kept(text: str, tmp_path: Path) -> None:
     with MemoryManager("mia", store=tmp_path / "m.db") as memory:
         memory.capture(text)
         assert [one.content for one in memory.list()] == [text]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "When I ask for code, answer in Python.",
+        "Wenn ich nach Code frage, antworte in Python.",
+        "Quand je demande du code, réponds en Python.",
+        "Cuando pida código, responde en Python.",
+        "Quando chiedo del codice, rispondi in Python.",
+        "Als ik om code vraag, antwoord in Python.",
+    ],
+)
+def test_an_order_is_kept_with_its_occasion(text: str, tmp_path: Path) -> None:
+    with MemoryManager("mia", store=tmp_path / "m.db") as memory:
+        memory.capture(text)
+        assert [one.content for one in memory.list()] == [text]
+
+
+@pytest.mark.parametrize("text", ["I'm bad at Maths.", "I teach math at Lincoln High.", "I live in St. Albans."])
+def test_a_value_is_neither_invented_nor_cut(text: str, tmp_path: Path) -> None:
+    with MemoryManager("mia", store=tmp_path / "m.db") as memory:
+        memory.capture(text)
+        assert [(one.key, one.content) for one in memory.list()] == [(None, text)]
+
+
+def test_what_is_said_of_a_quotation_is_left_out(tmp_path: Path) -> None:
+    with MemoryManager("mia", store=tmp_path / "m.db") as memory:
+        memory.capture("I live in Hamburg.")
+        report = memory.capture("'I live in Kiel' is the first line of the book.")
+        assert [one.reason for one in report.skipped] == ["quoted"]
+        assert [one.content for one in memory.list()] == ["Hamburg"]

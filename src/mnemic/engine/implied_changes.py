@@ -17,7 +17,7 @@ from mnemic.policy.proposal_check import check_candidate
 from mnemic.reason_codes import NOT_DURABLE, NOT_UNDERSTOOD, OPINION, THIRD_PARTY, TRANSIENT
 from mnemic.types import Actor, Candidate, Deadline, Kind, Level, Message, Where
 from mnemic.types.cosines import read
-from mnemic_language.compare.certain_changes import amending, amends
+from mnemic_language.compare.certain_changes import amending, amends, recovers
 from mnemic_language.compare.change import frame_of, framed, judge
 from mnemic_language.compare.features import takes_back
 from mnemic_language.sentences.clauses import sentences
@@ -103,7 +103,8 @@ def _doubtful(message: Message, found: Extraction) -> list[tuple[str, tuple[int,
             new = framed(text)
             if len(text) > LONGEST or is_company(text):
                 continue
-            if new.turns and (len(text.split()) >= SHORTEST_WORDS or len(new.stems) >= SHORTEST_STEMS):
+            hints = new.turns or new.bears_child or recovers(new)
+            if hints and (len(text.split()) >= SHORTEST_WORDS or len(new.stems) >= SHORTEST_STEMS):
                 doubtful.append((text, (start, end)))
     return doubtful[:MOST]
 

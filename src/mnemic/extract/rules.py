@@ -42,7 +42,7 @@ from mnemic_language.sentences.social_remarks import is_company
 from mnemic_language.sentences.statements import Piece, Statement, anchored, decided, pieces_of
 from mnemic_language.sentences.tables import other_languages, straight
 from mnemic_language.sentences.temporary_states import takes_back_in_jest
-from mnemic_language.sentences.world_talk import expounds
+from mnemic_language.sentences.world_talk import expounds, speaks_of_self
 from mnemic_language.text.normalise import invisible
 from mnemic_language.text.pattern import Pattern
 
@@ -67,6 +67,8 @@ _OPENING = Pattern(
 )
 _LEFT_OPEN = Pattern(r"(?i)(?<=[\w'’\")])[\s,]+(?:and|or|but|und|oder|aber|et|ou|mais|pero)[\s,;:.–—-]*\Z")
 """A conjunction that nothing follows: what it joined is not kept."""
+_OCCASION = Pattern(r"(?:when|whenever|if|each time|every time)\s", re.IGNORECASE)
+"""Matches the occasion of an order, without which it would hold always ("When I ask for code, answer in Python")."""
 _PREAMBLE = Pattern(
     r"^(?:for|in|from|going|as|please|when|whenever|para|en|a partir|de)\b[^,;.]{0,60}$|^(?:from now on|"
     r"going forward)$",
@@ -74,7 +76,8 @@ _PREAMBLE = Pattern(
 )
 """A sentence's opening that only says where the rest applies ("For future incident updates")."""
 _QUOTATION = Pattern(
-    r"(?<!\w)\"[^\"\n]{1,300}\"|“[^”\n]{12,300}”|«[^»\n]{12,300}»|„[^“”\n]{12,300}[“”]|(?<=[\s(:])'[^'\n]{12,300}'(?!\w)"
+    r"(?<!\w)\"[^\"\n]{1,300}\"|“[^”\n]{12,300}”|«[^»\n]{12,300}»|„[^“”\n]{12,300}[“”]"
+    r"|(?<![^\s(:])'(?!s\b)(?:[^'\n]|(?<=\w)'(?=\w)){12,300}'(?!\w)"
 )
 """Straight marks are paired from the first on: text between two short titles is no quotation."""
 _INJECTED = Pattern(r"<memory\b.{0,8000}?</memory>", re.DOTALL | re.IGNORECASE)
@@ -123,10 +126,11 @@ class RuleExtractor:
             opening: int | None = None
             for one in decided(sentence.pieces, sentence.whole, before):
                 if isinstance(one, Statement):
-                    found.keep(one if opening is None else replace(one, start=opening), text, sentence)
+                    found.keep(one if opening is None else _opened(one, opening, text), text, sentence)
                 # "From now on, ..." belongs to the statement after it.
                 elif _PREAMBLE.search(one.text) and len(sentence.pieces) > 1:
-                    opening = one.start if FROM_NOW_ON.match(one.text) else opening
+                    bound = FROM_NOW_ON.match(one.text) or _OCCASION.match(one.text)
+                    opening = one.start if bound else opening
                     continue
                 elif one.ruled or not found.keys_of(sentence, one.start, one.end):
                     found.leave_out(one.reason or TRANSIENT, (one.start, one.end))
@@ -165,6 +169,12 @@ class RuleExtractor:
         except EmbedderFailed:
             return None
         return np.stack([np.frombuffer(one, np.float32) for one in found])
+
+
+def _opened(statement: Statement, start: int, text: str) -> Statement:
+    """Return a statement with its opening, which it is quoted from; the occasion of an order belongs to its words."""
+    occasion = _OCCASION.match(text, start) is not None
+    return replace(statement, start=start, said_from=start if occasion else statement.said_from)
 
 
 @dataclass(slots=True)
@@ -229,8 +239,9 @@ def _speaks(clause: Clause, found: _Findings) -> bool:
     if len(clause.text) > MAX_CLAUSE_CHARS:
         found.leave_out("too_long", span)
         return False
-    if _MARKER in clause.text and len(clause.text.split()) < SHORTEST_CONTENT_WORDS * 2:
-        found.leave_out(QUOTED, span)
+    words = clause.text.replace(_MARKER, " ")
+    if words != clause.text and (len(clause.text.split()) < SHORTEST_CONTENT_WORDS * 2 or not speaks_of_self(words)):
+        found.leave_out(QUOTED, span)  # what is said of a quotation, by nobody named, says nothing without it
         return False
     return True
 
@@ -350,7 +361,8 @@ def _is_speech(quotation: str) -> bool:
     """Return True if a quoted span is another person's words rather than a short word or a title."""
     words = [word for word in quotation.strip("\"'“”«»„ ").split() if len(word) >= LONG_IN_TITLES]
     titled = len(quotation.split()) <= LONGEST_TITLE and all(word[0].isupper() for word in words)
-    return len(quotation.split()) > SHORTEST_CONTENT_WORDS and not titled
+    least = SHORTEST_CONTENT_WORDS - speaks_of_self(quotation)
+    return len(quotation.split()) > least and not titled
 
 
 def _sentence(text: str) -> str:

@@ -51,7 +51,8 @@ _LIGHT = frozenset(
         "love live work want name "
         "use used get take just also only now favourite favorite "
         "colour very seat flight time city home call keep make write "
-        "answer reply channel tier plan"
+        "answer reply channel tier plan "
+        "yo mi mis me vivo vivimos en trabajo trabajamos llamo es un una el la de para prefiero"
     )
 )
 """Words that a key already says, or that say little."""

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import re
 
-from mnemic_language.compare.expressions import AMENDS, TO_ORDINAL
+from mnemic_language.compare.expressions import AMENDS, IS, TO_ORDINAL
 from mnemic_language.compare.statement_frame import Frame, stem
 from mnemic_language.compare.vocabulary import MEMBERS, SLOTS, products, word_classes
 
 MOST_AMENDING = 4
 """Words of the value that a correction gives which says nothing else."""
+_DOES = frozenset(map(stem, "do doing have fais fait hago faccio faco doe mache habe tengo tenho heb".split()))
+"""Verbs that two statements may share without being about one thing."""
 _RESTRICTS = frozenset({"much", "often", "alone", "every", "only", "without", "before", "after"})
 """Words after which a denial is of a part: "I don't drink much"."""
 
@@ -30,6 +32,7 @@ PREPOSITIONS = frozenset(
 )
 _MOVES = re.compile(
     r"\b(?:moved|relocated) (?:back |down |up |out |over |away |in )?(?:to|from|into)\b|\b(?:em|de)menag\w+"
+    r"|\b(?:revenu\w*|retourne\w*) (?:vivre|habiter)\b|\bvuelto a vivir\b|\btornat\w+ a vivere\b|\bvolt\w+ a viver\b"
     r"|\b(?:umgezogen|gezogen|verhuisd|trasferit\w+|mudad\w+|mude|mudei(?:-me)?|mudamos|mudamo-nos)\b"
 )
 _TRANSPORTS = re.compile(
@@ -43,6 +46,7 @@ _TRANSPORTS = re.compile(
 """Names what or whom the speaker takes to another place."""
 _OWN_HOUSEHOLD = frozenset({"family", "household", "life", "home", "stuff", "things", "familie", "famille", "familia"})
 """Words for people and things that move with the speaker."""
+_ALSO = re.compile(r"\b(?:also|as well|auch|ebenfalls|aussi|egalement|tambien|anche|pure|tambem|ook|eveneens)\b")
 _LIMITED = re.compile(
     r"\b(?:only|just) (?:for )?(?:this|today|tonight|tomorrow)\b|\bfor (?:the|these) (?:next|coming) (?:\w+ )?"
     r"(?:days?|nights?|weeks?|months?|weekend)\b|\bfor (?:the time being|this (?:week|month|weekend|trip|time))\b"
@@ -56,6 +60,35 @@ _LIMITED = re.compile(
     r"|\bde komende \w+ (?:dagen|weken|maanden)\b"
 )
 """Matches words by which a statement is true for a short time only."""
+_ARRIVES = re.compile(
+    r"\b(?:back|zuruck|revenu\w*|vuelto|volvi|tornat\w+|volt\w+|terug)\b|\b(?:seit|since|depuis|desde|da|sinds) \w+"
+    r"|\b(?:now|jetzt|nun|inzwischen|maintenant|desormais|ahora|adesso|ora|agora|nu|inmiddels)\b"
+)
+"""Matches words by which somebody lives in a place since some time."""
+_ACHES = re.compile(
+    r"\b(?:hurts?|aches?|is sore|is (?:broken|sprained|injured)|(?:tut|tun)\b.{0,40}\bweh|schmerzt|schmerzen|verstaucht"
+    r"|gebrochen|mal (?:a|au|aux)|douleurs?|casse|duelen?|dolor|lesionad[oa]|roto|fa(?:nno)? male|dolori?|slogat[oa]"
+    r"|rott[oa]|doi|doem|doi-me|dores|partid[oa]|last van|pijn|gekneusd|gebroken)\b"
+)
+_IS_WELL = re.compile(
+    r"\b(?:(?:is|are|feels?) (?:fine|ok|okay|good|better|healed|much better|all right|alright)(?: again| now)?"
+    r"|has healed|(?:ist|sind) (?:wieder|jetzt) (?:gut|gesund|ok|heil|in ordnung)|(?:ist|sind) (?:ver|ab)?heilt|geheilt"
+    r"|(?:est|sont) gueri\w*|va(?:nt)? (?:bien|mieux)|(?:ya )?esta(?:n)? (?:bien|mejor|curad[oa]s?)"
+    r"|se (?:me )?ha curado|e guarit[oa]|sta (?:bene|meglio)|(?:ja )?esta (?:bom|boa|bem|melhor|curad[oa])"
+    r"|is (?:weer|nu) (?:goed|beter|in orde)|is genezen)\b"
+)
+_DISPUTES = re.compile(
+    r"\A\W*(?:(?:no|nein|non|nee|nao), ?)?(?:that(?:'s| is) (?:not (?:true|right|correct)|wrong|false)"
+    r"|(?:das )?stimmt nicht|das ist falsch|c'est faux|ce n'est pas vrai|(?:eso )?no es (?:verdad|cierto)|non e vero"
+    r"|(?:isso )?nao e verdade"
+    r"|dat klopt niet|dat is niet waar)\b[,.;: ]*"
+)
+"""Matches the opening of a denial of what was said."""
+_WITH_SPEAKER = re.compile(
+    r"\b(?:me|us|myself|and i|i|we|mir|mich|uns|ich|wir|moi|nous|je|j'\w+|on|mi|nos|yo|nosotros|io|noi|ci|eu|connosco"
+    r"|conosco|comigo|ik|wij|we|mij)\b"
+)
+_TOGETHER = re.compile(r"\b(?:broke|split|separated|divorc\w*|married|engaged|moved in|our)\b")
 _PREGNANT = re.compile(
     r"\b(?:pregnant|expecting (?:a baby|twins|our|my)|schwanger|enceinte|embarazada|incinta|gravida|zwanger)\b"
 )
@@ -68,7 +101,9 @@ _HAD_BABY = re.compile(
 
 def denies(old: Frame, new: Frame) -> bool:
     """Return True if `new` says that nothing of `old` is so: "I work for Aldi", "I don't work for Aldi"."""
-    if old.negated or not new.negated or not old.stems or old.stems != new.stems or old.subject != new.subject:
+    disputed = _DISPUTES.match(new.plain)
+    said = Frame(new.plain[disputed.end() :]).stems if disputed else new.stems
+    if old.negated or not new.negated or not old.stems or old.stems != said or old.subject != new.subject:
         return False
     if old.event or new.cues & {"past", "passing"} or not _RESTRICTS.isdisjoint(new.tokens):
         return False
@@ -89,7 +124,9 @@ def another_product(old: Frame, new: Frame) -> bool:
     """Return True if `new` says that a product has taken the place of another of its sort, which `old` names:
     "I bank with Barclays", "I switched to Monzo".
     """
-    if "change" not in new.cues or new.cues & {"add", "passing", "past"} or old.event or old.negated != new.negated:
+    if not new.cues & {"change", "again"} or new.cues & {"add", "passing", "past"} or old.negated != new.negated:
+        return False
+    if old.event and "change" not in old.cues:
         return False
     if old.subject.startswith("other:") != new.subject.startswith("other:"):
         return False
@@ -99,12 +136,51 @@ def another_product(old: Frame, new: Frame) -> bool:
 
 
 def relocated(old: Frame, new: Frame) -> bool:
-    """Return True if `new` tells of a move of the same person to another place than `old` says they live in."""
-    if "residence" not in old.attributes & new.attributes or _MOVES.search(new.plain) is None or old.event:
+    """Return True if `new` tells of a move of the same person to another place than `old` says they live in, or have
+    moved to; or that they live there now.
+    """
+    if "residence" not in old.attributes & new.attributes or not (_MOVES.search(new.plain) or _settles(new)):
+        return False
+    if old.event and not (_MOVES.search(old.plain) and not _TRANSPORTS.search(old.plain)):
         return False
     if new.cues & {"add", "passing", "past"} or old.negated or new.negated or not new.relations <= old.relations:
         return False
     return old.subject == new.subject != "" and bool(new.names - old.names) and bool(old.names)
+
+
+def _settles(new: Frame) -> bool:
+    return not new.event and _ARRIVES.search(new.plain) is not None
+
+
+def healed(old: Frame, new: Frame) -> bool:
+    """Return True if `new` says that the part of the body is well of which `old` says that it hurts."""
+    if not _ACHES.search(old.plain) or not _IS_WELL.search(new.plain) or _ACHES.search(new.plain):
+        return False
+    return not old.negated and not new.negated and bool(old.stems & new.stems) and old.relations == new.relations
+
+
+def recovers(new: Frame) -> bool:
+    """Return True if a statement says that something is well again, or healed."""
+    return _IS_WELL.search(new.plain) is not None
+
+
+def reassigned(old: Frame, new: Frame) -> bool:
+    """Return True if `new` corrects the value that `old` gives one thing, by naming the thing and another value: "My
+    blood group is A", "Actually, my blood group is AB".
+    """
+    if not old.theme or old.theme != new.theme or not new.cues & {"correct", "weak_correct", "takes_back"}:
+        return False
+    if new.cues & {"add", "passing", "past"} or old.negated or new.negated or old.subject != new.subject:
+        return False
+    mine, theirs = _value(old), _value(new)
+    return bool(mine and theirs) and mine.isdisjoint(theirs)
+
+
+def _value(frame: Frame) -> frozenset[str]:
+    """Return the words after "is", of a sentence that says nothing else."""
+    found = IS.match(frame.plain)
+    words = frame.plain[found.end() :].strip(" .!").split() if found is not None else []
+    return frozenset(words) if len(words) <= MOST_AMENDING else frozenset()
 
 
 def resumes(old: Frame, new: Frame) -> bool:
@@ -138,13 +214,24 @@ def of_another_object(old: Frame, new: Frame) -> bool:
     """Return True if `new` ends for one object what `old` says of another: "I'm allergic to cats", "I'm not allergic to
     dogs any more"; or moves another.
     """
-    if moves_another(old, new):
+    if moves_another(old, new) or of_another_person(old, new):
         return True
     if "end" not in new.cues or not new.negated or new.cues & {"change", "correct"} or old.attributes & new.attributes:
         return False
     shared = old.stems & new.stems - old.called_stems - old.relations
     mine, theirs = _objects(old, shared), _objects(new, shared)
     return bool(mine and theirs) and mine.isdisjoint(new.stems) and theirs.isdisjoint(old.stems)
+
+
+def of_another_person(old: Frame, new: Frame) -> bool:
+    """Return True if `old` is about the speaker alone and `new` about a person of theirs alone: "I'm vegan", "My
+    flatmate isn't vegan any more".
+    """
+    if old.subject != "self" or old.relations or not new.subject.startswith("other:") or new.bears_child:
+        return False
+    if "relationship" in old.attributes or _TOGETHER.search(new.plain) or not new.subject.removeprefix("other:"):
+        return False
+    return _WITH_SPEAKER.search(new.plain) is None
 
 
 def moves_another(old: Frame, new: Frame) -> bool:
@@ -160,9 +247,33 @@ def moves_another(old: Frame, new: Frame) -> bool:
     return _OWN_HOUSEHOLD.isdisjoint(what) and old.stems.isdisjoint(map(stem, what))
 
 
+def adds_another(old: Frame, new: Frame) -> bool:
+    """Return True if `new` says that something else is so as well: "I also have a tomcat called Otto now"."""
+    if "add" not in new.cues or new.cues & {"end", "change", "correct", "takes_back"} or new.denied & old.stems:
+        return False
+    return _ALSO.search(new.plain) is not None and bool(new.names - old.stems)
+
+
 def is_limited(new: Frame) -> bool:
     """Return True if a statement limits itself to a short time: "only this month"."""
     return "passing" in new.cues and not new.cues & {"correct"} and _LIMITED.search(new.plain) is not None
+
+
+def on_other_days(old: Frame, new: Frame) -> bool:
+    """Return True if each says what is on another day, which it begins with: "On Mondays I do yoga", "On Tuesdays I now
+    do pilates".
+    """
+    mine, theirs = opening_day(old), opening_day(new)
+    if not mine or not theirs or mine & theirs or new.cues & {"end", "correct", "takes_back"}:
+        return False
+    of_days = {stem(token) for token in (*old.tokens, *new.tokens) if token in word_classes()["weekdays"]}
+    return old.stems & new.stems <= of_days | _DOES
+
+
+def opening_day(frame: Frame) -> frozenset[int]:
+    """Return the days of the week among the first two words."""
+    words = word_classes()["weekdays"]
+    return frozenset(words[token] for token in frame.tokens[:2] if token in words)
 
 
 def _objects(frame: Frame, shared: frozenset[str]) -> frozenset[str]:
@@ -222,8 +333,11 @@ def may_change_certainly(new: Frame) -> bool:
     """Return True if one of the rules below may hold for the statement, whatever the earlier one says."""
     if new.negated or new.bears_child or "age" in new.attributes or not new.cues.isdisjoint({"change", "again"}):
         return True
-    return any(words.search(new.plain) for words in (_MOVES, _HAD_BABY)) or amending(new) is not None
+    if new.theme and not new.cues.isdisjoint({"correct", "weak_correct", "takes_back"}):
+        return True
+    return any(words.search(new.plain) for words in _MAY_CHANGE) or amending(new) is not None
 
 
-CERTAIN_CHANGES = (amends, aged, denies, resumes, relocated, delivered, another_product)
+_MAY_CHANGE = (_MOVES, _HAD_BABY, _ARRIVES, _IS_WELL)
+CERTAIN_CHANGES = (amends, aged, denies, resumes, relocated, healed, reassigned, delivered, another_product)
 """Rules by which the later of two statements takes the place of the earlier one, unless they are about two things."""

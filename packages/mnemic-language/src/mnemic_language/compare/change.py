@@ -17,7 +17,7 @@ from pkgutil import get_data
 from typing import Protocol
 
 from mnemic_language.compare import LEAST_COSINE
-from mnemic_language.compare.certain_changes import CERTAIN_CHANGES, is_limited
+from mnemic_language.compare.certain_changes import CERTAIN_CHANGES, adds_another, is_limited, may_change_certainly
 from mnemic_language.compare.expressions import FROM_NOW_ON
 from mnemic_language.compare.features import (
     NAMES,
@@ -77,8 +77,8 @@ def judge(old: Frame, new: Frame, cosine: float, *, among: int = 1, opposed: boo
     """
     # The cheap exclusions come first: most of the 24 to 32 neighbours of a statement are ruled out before any feature
     # is computed (ADR 0099).
-    if (new.silent and not opposed) or new.plain in old.plain:  # no effect, or a repetition of a part of `old`
-        return None
+    if new.plain in old.plain or (new.silent and not opposed and not may_change_certainly(new)):
+        return None  # a repetition of a part of `old`, or no effect
     if strangers(old, new) or new.bygone or is_limited(new):
         return None
     # A contradiction in words counts only if both statements apply to the same occasion.
@@ -89,6 +89,8 @@ def judge(old: Frame, new: Frame, cosine: float, *, among: int = 1, opposed: boo
         return Change(_how(new), 1.0)
     if revalued(old, new, cosine) or outgrown(old, new, cosine):
         return Change(_how(new), 1.0)
+    if adds_another(old, new):
+        return None
     opposed = (opposed and not at_other_times(old, new)) or (cosine >= UNTURNED_COSINE and _corrects(old, new))
     # The model decides everything else; `mnemic_eval.changes` trains it on these features.
     probability = likelihood(old, new, cosine, opposed=opposed)

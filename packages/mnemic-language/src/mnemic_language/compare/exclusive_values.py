@@ -19,7 +19,8 @@ _CHILDREN = frozenset(
 )
 _BORN = frozenset(
     "baby child son daughter boy girl nephew niece grandchild grandson granddaughter kind sohn tochter fils fille"
-    " hijo hija figlio figlia filho filha zoon dochter".split()
+    " hijo hija figlio figlia filho filha zoon dochter enkel enkelin enkelkind petit-enfant petit-fils petite-fille"
+    " nieto nieta nipote neto neta kleinkind kleinzoon kleindochter".split()
 )
 _ONE_CHILD = re.compile(
     r"\b(?:have|haben|hab|avons|j'ai|tenemos|tengo|abbiamo|ho|temos|tenho|hebben|heb) (?:a|one|ein|eine|einen"

@@ -22,7 +22,9 @@ ORDERS = re.compile(
     r"(?i)^\W*(?:can|could|would|will) (?:you|we) (?:please )?(?:switch|change|move|make|stop|use|put|set|go)\b"
 )
 QUOTED = re.compile(
-    r"\"[^\"\n]{8,2000}\"|“[^“”]{8,2000}”|«[^«»]{8,2000}»|„[^“”]{8,2000}[“”]|```.{0,4000}?```", re.DOTALL
+    r"\"[^\"\n]{8,2000}\"|“[^“”]{8,2000}”|«[^«»]{8,2000}»|„[^“”]{8,2000}[“”]|```.{0,4000}?```"
+    r"|(?<![\w'])'(?!s\b)\w(?:[^'\n]|(?<=\w)'(?=\w)){8,400}'(?![\w'])",
+    re.DOTALL,
 )
 ENDINGS = ("ing", "ies", "ed", "es", "en", "er", "s", "e", "a", "o", "i", "n")
 BORN = re.compile(
@@ -31,13 +33,29 @@ BORN = re.compile(
     r"|(?:got|have|had|welcomed|expecting) an? (?:second|third|fourth|fifth) (?:grand)?(?:baby|child|kid|son|daughter)"
     r"|(?:had|welcomed) (?:an?|our|my) (?:(?:little|healthy|beautiful) ){0,2}(?:baby(?: girl| boy)?|girl|boy)"
     r"(?! (?:shower|seat|monitor|name|room|scan))"
-    r"|est ne|est nee|sont nes|naquit|nacio|ha nacido|e nato|e nata|nasceu|geboren is)\b"
+    r"|(?:zweite|dritte|vierte|funfte)[nrs]? (?:kind|sohn|tochter|enkel\w*) (?:bekommen|ist da)"
+    r"|(?:viertes|drittes|zweites|funftes) (?:kind|enkel\w*) ist da"
+    r"|avons eu (?:un|une) (?:deuxieme|second|seconde|troisieme|quatrieme) (?:enfant|fils|fille|bebe)"
+    r"|(?:hemos|he) tenido (?:un|una) (?:segund[oa]|tercer[oa]?|cuart[oa]) (?:hij[oa]|niet[oa]|bebe)"
+    r"|(?:abbiamo|ho) avuto (?:un|una) (?:second[oa]|terz[oa]|quart[oa]) (?:figli[oa]|bambin[oa]|nipote)"
+    r"|(?:tivemos|tive) (?:um|uma) (?:segund[oa]|terceir[oa]|quart[oa]) (?:filh[oa]|net[oa]|bebe)"
+    r"|een (?:tweede|derde|vierde) (?:kind|zoon|dochter|kleinkind) gekregen"
+    r"|est ne|est nee|sont nes|naquit|nacio|ha nacido|e nato|e nata|nasceu|geboren is|is [a-z]+ geboren"
+    r"|is geboren)\b"
 )
 JEST = re.compile(
-    r"\b(?:(?:just |only |i'm |totally )?(?:kidding|joking)|jk|(?:nur )?(?:ein )?(?:scherz|spass)"
-    r"|je (?:blague|plaisante|rigole)|es broma|scherzo|brincadeira|grapje)\W*$"
+    r"\b(?:(?:just |only |i'm |totally )?(?:kidding|joking)|jk|just an? joke|(?:war |das war )?(?:nur )?(?:ein )?"
+    r"(?:kleiner )?(?:scherz|spass)|je (?:blague|plaisante|rigole)|c'(?:est|etait) une (?:blague|plaisanterie)"
+    r"|(?:es|era) (?:una )?broma|scherzo|scherzavo|sto scherzando|(?:(?:e|era) )?(?:brincadeira|piada)"
+    r"|estou a brincar|grapje|geintje)\W*$"
 )
 """At the end of a sentence: takes all of it back."""
+STANDING_WISH = re.compile(
+    r"\b(?:i'd|we'd|(?:i|we) would) (?:like|prefer) (?=(?:my|our|all|every)\b)"
+    r"|\b(?:je voudrais|j'aimerais) (?=(?:mes|mon|ma|tous|toutes)\b)"
+    r"|\b(?:vorrei|gostaria d[eo]s?|quisiera) (?=(?:le|i|gli|la|il|os|as|las|los|mis|meus|minhas)\b)"
+)
+"""Matches a wish for one's own things, which lasts: "I'd like my invoices by post"."""
 BYGONE = re.compile(
     r"\bbefore (?:i|we) (?:met|knew|had|got|came|married|moved)\b|\bback (?:in (?:19|20)\d\d|when|in the day)\b"
     r"|\bwhen (?:i|we) (?:was|were) (?:small|young|little|a (?:kid|child|boy|girl|student)"
@@ -75,10 +93,10 @@ FROM_NOW_ON = re.compile(
 AMENDS = re.compile(
     r"\W{0,20}(?:(?:actually|no|oh|oops|sorry|please|wait|nein|nee|non|no|perdon|scusa|desculpa|pardon|entschuldigung"
     r"|ah|ay|ach),? ){0,2}(?:make (?:that|it)|i meant?|let's say|let's make (?:it|that)"
-    r"|(?:ich|wir) mein(?:t)?en?|sagen wir|mach (?:daraus|das|es)|mach daraus"
-    r"|je v(?:oulais|eux) dire|disons(?: plutot)?|mets plutot|queria decir|quiero decir|digamos|mejor que sean"
-    r"|que sean|mejor|volevo dire|voglio dire|facciamo|diciamo|queria dizer|quero dizer|ponha|ik bedoel(?:de)?"
-    r"|maak (?:daar|er|dat)(?: maar)?)"
+    r"|(?:ich|wir) mein(?:t)?en?|sagen wir|mach(?:en wir)? (?:daraus|das|es)|mach daraus"
+    r"|je v(?:oulais|eux) dire|disons(?: plutot)?|mets plutot|plutot|queria decir|quiero decir|quise decir|digamos"
+    r"|mejor que sean|que sean|mejor|volevo dire|voglio dire|intendevo|facciamo|diciamo|queria dizer|quero dizer"
+    r"|quis dizer|ponha|que sejam|melhor|ik bedoel(?:de)?|maak (?:daar|er|dat)(?: maar)?|doe maar)"
     r"\b,?\s*(?P<value>.*)"
 )
 """An opening that puts another value in the place of the one before, also of a row: "make that the fifth floor"."""
@@ -98,8 +116,8 @@ TOTAL = re.compile(
 )
 _DAY = "segunda|terca|quarta|quinta|sexta"
 WEEKDAY_ALONE = re.compile(
-    rf"\b({_DAY})s?-feiras?\b|(?:(?<=\b[nd]a )|(?<=\bpara ))({_DAY})"
-    r"(?=\W*$|[.,;!?]| (?:as|que vem|passada|de manha|a tarde|a noite)\b)"
+    rf"\b({_DAY})s?-feiras?\b|(?:(?<=\b[nd]a )|(?<=\bpara )|(?<=\bas )|(?<=\b[dn]as ))({_DAY})s?"
+    r"(?=\W*$|[.,;!?]| (?:as|que vem|passada|de manha|a tarde|a noite|em vez|faco|tenho|ja|agora)\b)"
 )
 """Portuguese days of the week, which are also ordinal numbers."""
 ORDINALS = {
@@ -158,8 +176,10 @@ CALLED = re.compile(
 )
 """The name of the one who is spoken to: after a greeting or thanks, or at the end of what is called out."""
 IS = re.compile(
-    r"\A\W*+(?:the|my|our|der|die|das|mein\w*|unser\w*|le|la|les|l'|mon|ma|mes|notre|el|los|las|mi|mis|nuestr\w+|il|lo|i|gli|mio|mia|nostr\w+|o|a|os|as"
-    r"|meu|minha|noss\w+|de|het|mijn|ons|onze)?\s*+([^.,;]{2,60}?)(?:\s(?:is|are|was|will be|takes place|costs"
+    r"\A\W*+(?:(?:actually|eigentlich|korrektur|correction|en fait|en realidad|in realta|na verdade|eigenlijk|sorry"
+    r"|no|nein|non|wait)[,:]? ){0,2}(?:the|my|our|der|die|das|mein\w*|unser\w*|le|la|les|l'|mon|ma|mes|notre|el|los"
+    r"|las|mi|mis|nuestr\w+|il|lo|i|gli|mio|mia|nostr\w+|o|a|os|as|meu|minha|noss\w+|de|het|mijn|ons|onze)?\s*+"
+    r"([^.,;]{2,60}?)(?:\s(?:is|are|was|will be|takes place|costs"
     r"|betragt|kostet|coute|cuesta|costa|custa|kost|ist|sind|est|sont|es|son|e|sono|sao|zijn)\s|'s\s|\s?:\s|\s?=\s)"
 )
 ALLOWED = re.compile(r",\s(?:the |die |der |das |les? |la )?([^\W_]{3,30}) (?:is|are) (?:fine|ok|okay|no problem)\b")
@@ -179,6 +199,11 @@ HEAD = re.compile(
     r"\A\W*+([^.,;:!?]{2,60}?)\s(?:is|are|was|were|starts?|begins?|ends?|opens?|closes?|ist|sind|war|beginnt|est|sont|commence"
     r"|es|son|empieza|e|sono|sao|inizia|comeca|zijn|begint)\s"
 )
+MEASURES = frozenset(
+    "tiene tienen tengo tenemos peso pesa mide tem temos weigh weighs wiege wiegt zahlt pese compte conta"
+    " weeg weegt telt employs".split()
+)
+"""Verbs before an amount: after any other word of content a number is rather part of a name ("parcel 24")."""
 IMPERSONAL = frozenset({"they", "ils", "eles", "ze"})
 SPELT = re.compile(
     r"\b(?:with|mit|avec|con|com|met) (?:just )?(?:one|an?|two|double|ein|einem|zwei|doppel|un|une|deux|una|dos|doble"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from difflib import SequenceMatcher
 from typing import Any
 
-from mnemic_language.compare.certain_changes import changes_place_in_row, of_another_object
+from mnemic_language.compare.certain_changes import changes_place_in_row, of_another_object, on_other_days
 from mnemic_language.compare.exclusive_values import another_of_a_sort, compound_of_a_sort, one_more_child
 from mnemic_language.compare.expressions import AMENDS
 from mnemic_language.compare.statement_frame import Frame
@@ -334,6 +334,8 @@ def apart(old: Frame, new: Frame) -> bool:
     first and the second, or Monday's and Tuesday's.
     """
     if _disjoint(old.slots("sides"), new.slots("sides")) or _two_of_a_sort(old, new) or _on_other_occasions(old, new):
+        return True
+    if on_other_days(old, new):
         return True
     # Ordinals tell things apart ("the first and the second child") unless they are the values themselves ("first
     # class").

@@ -12,25 +12,22 @@ from functools import cached_property, lru_cache
 
 from mnemic_language.compare.expressions import (
     ALLOWED,
-    ASKS,
+    AMENDS,
     BORN,
     BYGONE,
     CALLED,
-    CLAUSE,
     CONDITION,
     DENIED,
     DUTCH,
     ENDINGS,
-    GERMAN_PAST,
     HEAD,
     IMPERSONAL,
     IS,
-    JEST,
+    MEASURES,
     NOT,
     NOT_ENDED,
     NOT_MEANT,
     NUMBERED,
-    ORDERS,
     ORDINALS,
     PAST,
     PRESENT,
@@ -45,6 +42,7 @@ from mnemic_language.compare.expressions import (
     WEEKDAY_ALONE,
     YOU,
 )
+from mnemic_language.compare.stated import real, stated
 from mnemic_language.compare.vocabulary import (
     MEMBERS,
     attribute_words,
@@ -53,12 +51,12 @@ from mnemic_language.compare.vocabulary import (
     foreign_in_english,
     person_words,
     plain,
+    same_relation,
     value_sorts,
     word_classes,
 )
 
 LONGEST = 4_000  # characters of a text that are looked at
-SHORTEST_REAL = 3  # words before a wish ("I drink wine again, a Rioja would be nice") that state something
 SHORTEST_NAMING, SHORTEST_NAME, LONG_NUMBER = 4, 3, 4
 """Words of a sentence that may be but a name ("Keely, not Kelly"); letters of a name, digits of a number."""
 PRONOUN_WITHIN = 3  # the position up to which a pronoun is the subject; later ones refer to a name
@@ -69,7 +67,7 @@ _VALUED = frozenset({"diet", "smoking", "alcohol", "relationship", "phone", "sea
 @lru_cache(maxsize=65536)
 def stem(word: str) -> str:
     """Return a word cut to what its inflections share, roughly and in any of the languages."""
-    word = word.removesuffix("'s")
+    word = same_relation().get(word := word.removesuffix("'s"), word)
     if not person_words()["relations"].isdisjoint((word, word.removesuffix("s"))):  # "hermano" is not "hermana"
         return word.removesuffix("s")
     for ending in ENDINGS:
@@ -95,8 +93,8 @@ class Frame:
     def said(self) -> tuple[str, ...]:
         """Its sentences that state something: no question, nothing quoted, nothing unreal."""
         body = CALLED.sub(" ", QUOTED.sub(" ", self.text[:LONGEST]))
-        parts = [_stated(part.strip()) for part in SENTENCE.split(body) if part and part.strip()]
-        return tuple(real for part in parts if part and (real := _real(part)))
+        parts = [stated(part.strip()) for part in SENTENCE.split(body) if part and part.strip()]
+        return tuple(said for part in parts if part and (said := real(part)))
 
     @cached_property
     def plain(self) -> str:
@@ -113,7 +111,8 @@ class Frame:
         """Its numbers, also where they are words."""
         classes = word_classes()["numbers"]
         found = {token.replace(",", "") for token in self.tokens if token[0].isdigit()}
-        return frozenset(found | {str(classes[token]) for token in self.tokens if token in classes})
+        spelt = {token for token in self.tokens if token in classes and stem(token) not in self.names}  # "Otto"
+        return frozenset(found | {str(classes[token]) for token in spelt})
 
     @cached_property
     def stems(self) -> frozenset[str]:
@@ -155,7 +154,8 @@ class Frame:
         words = word_classes()
         triples = zip(("", *self.tokens), self.tokens, (*self.tokens[1:], ""), strict=False)
         numbered = [(a, b, c) for a, b, c in triples if b[0].isdigit() or b in words["numbers"]]
-        if any(before and before not in words["empty"] and one[0].isdigit() for before, one, _ in numbered):
+        named = words["empty"] | MEASURES
+        if any(before and before not in named and one[0].isdigit() for before, one, _ in numbered):
             return frozenset()
         return frozenset(stem(word) for _, _, word in numbered if word not in words["empty"] and len(word) > 1)
 
@@ -265,12 +265,12 @@ class Frame:
     @cached_property
     def silent(self) -> bool:
         """True if the text supersedes nothing unless it contradicts something: it has no cue for a change, denies
-        nothing, assigns no value, counts nothing, and reports neither a feeling nor a birth.
+        nothing, assigns no value, counts nothing, reports neither a feeling nor a birth, and is no bare correction.
         """
         cued = self.turns or "takes_back" in self.cues
         valued = (
             self.attributes or self.theme or self.denied or self.totals or (len(self.numbers) == 1 and self.counted)
-        )
+        ) or AMENDS.match(self.plain)
         return not (cued or valued or self.feeling[1] or self.bears_child)
 
     @cached_property
@@ -347,38 +347,6 @@ class Frame:
     def slots(self, name: str) -> frozenset[int]:
         """Return the members of a class of words (`sides`, `weekdays` ...) that it names."""
         return self._slots[name]
-
-
-def stated_until(text: str) -> int:
-    """Return the number of characters of `text` that state something, before it begins to ask."""
-    said = _stated(text.rstrip())
-    return len(said) if text.startswith(said) else 0
-
-
-def _stated(sentence: str) -> str:
-    """Return what a sentence states before it asks something; empty if all of it asks. A wish for a change in the form
-    of a question is a statement.
-    """
-    if not sentence.endswith("?") or ORDERS.search(sentence):
-        return sentence
-    asks = ASKS.search(sentence)
-    return sentence[: asks.start()].strip(" ,") if asks else ""
-
-
-def _real(sentence: str) -> str:
-    """Return what a sentence states before it turns to a wish or a hypothesis; empty if it begins with one."""
-    said_plainly = plain(GERMAN_PAST.sub("ward", sentence))
-    if JEST.search(said_plainly):
-        return ""
-    unreal = cue_words_for(said_plainly).expressions["unreal"]
-    if unreal.search(said_plainly) is None:
-        return sentence
-    said: list[str] = []
-    for clause in CLAUSE.split(sentence):
-        if unreal.search(plain(GERMAN_PAST.sub("ward", clause))):
-            break
-        said.append(clause)
-    return ", ".join(said) if sum(len(clause.split()) for clause in said) >= SHORTEST_REAL else ""
 
 
 def _subject(sentence: str) -> str:

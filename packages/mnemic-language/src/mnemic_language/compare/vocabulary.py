@@ -32,7 +32,7 @@ def plain(text: str) -> str:
     """`text` in lower case, with straight apostrophes and without accents."""
     if text.isascii():
         return text.lower()
-    text = text.replace("’", "'").replace("ß", "ss").casefold()
+    text = text.replace("’", "'").replace("ß", "ss").casefold().replace("œ", "oe").replace("æ", "ae")
     return "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
 
 
@@ -154,6 +154,12 @@ def product_names() -> frozenset[str]:
 
 
 @lru_cache(maxsize=1)
+def same_relation() -> Mapping[str, str]:
+    """Return, for each of several words for one relation ("grandma"), the one that stands for them ("grandmother")."""
+    return {word: line.split()[0] for line in _data("people")["same"] for word in line.split()}
+
+
+@lru_cache(maxsize=1)
 def person_words() -> Mapping[str, frozenset[str]]:
     """Return the words for people, by relation."""
-    return {name: frozenset(map(plain, words)) for name, words in _data("people").items()}
+    return {name: frozenset(map(plain, words)) for name, words in _data("people").items() if name != "same"}

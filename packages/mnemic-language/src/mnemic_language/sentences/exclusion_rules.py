@@ -91,6 +91,28 @@ _HYPOTHETICAL = pattern(
     r"^\W{0,3}(?:(?:and|but|so|well|y|pero)\W{1,3})?(?:if|unless|suppose|supposing|imagine|assuming|what if|let's say|"
     r"say i|in case|were i|had i|pretend|for example|for instance|e\.g\.|si|imagina|supongamos|supón|por ejemplo)\b"
 )
+_UNREAL = pattern(
+    r"^\W{0,3}(?:se (?:mi |ci |io |noi )?\w{2,20}(?:ass|ess|iss)[ei](?:mo|ro)?\b|si (?:me |nos |yo )?\w{2,20}"
+    r"(?:ara|iera|aras|ieras|áramos|iéramos|ase|iese)\b|se (?:me |eu |nós )?\w{2,20}(?:asse|esse|isse)(?:m|mos)?\b"
+    r"|als (?:ik|we|wij) .{2,80}\bzou(?:den)?\b|misschien\b|wellicht\b)"
+)
+"""Matches a supposition by its mood or its verb."""
+_ORDERED_WHEN = pattern(
+    r"^\W{0,3}(?:when(?:ever)?|if|each time|every time|(?:immer )?wenn|falls|jedes mal,? wenn|quand|si|chaque fois que"
+    r"|cuando|cada vez que|quando|se|ogni volta che|sempre que|als|wanneer|elke keer (?:dat|als)) (?:i|we|ich|wir|je"
+    r"|nous"
+    r"|te|you|ti|le|lhe|yo|io|eu|ik|wij)?\b[^,.!?]{2,90},? (?:(?:please|bitte|then|dann|alors|immer|toujours|siempre"
+    r"|sempre"
+    r"|altijd|always|just|por favor|per favore|s'il te plaît|alsjeblieft) ){0,2}(?:don't (?:use|write|add|give)|answer"
+    r"|reply"
+    r"|respond|write|use|give me|show me|keep (?:it|your|the)|call me|explain|add|include|put|start|antworte|schreibe?"
+    r"|benutze|nutze|verwende|gib|zeig|nenn|erklär|réponds|écris|utilise|donne|montre|explique|responde|contesta"
+    r"|escribe"
+    r"|usa|dame|muéstrame|rispondi|rispondimi|scrivi|dammi|mostrami|escreve|dá-me|mostra|responde-me|respóndeme"
+    r"|antwoord"
+    r"|schrijf|gebruik|geef)\b"
+)
+"""Matches an order for a kind of occasion: "When I ask for code, answer in Python"."""
 _PERHAPS = pattern(
     r"\b(?:i (?:might|may|could|would|wish|should)|i'd (?!rather)|maybe|perhaps|possibly|probably|i(?:'m| am) "
     r"(?:thinking (?:of|about)|considering|not sure|unsure)|i guess|i wonder|if i (?:were|was|had)|quizás?|tal vez|"
@@ -111,7 +133,7 @@ _SELF_REPORT = pattern(
 DENIES_SAYING = pattern(
     r"\b(?:i|we) (?:have )?(?:never|didn't|did not) (?:said|say|told|tell|mentioned|mention|wrote|claimed|claim)\b|"
     r"\b(?:ich|wir) (?:habe?n?|hatten?) (?:\w+ )?nie (?:gesagt|behauptet)\b|\bn'ai jamais dit\b|"
-    r"\bnunca (?:dije|he dicho|disse)\b|\bnon ho mai detto\b|\bheb (?:\w+ )?nooit gezegd\b"
+    r"\bnunca (?:dije|he dicho|disse|te he dicho|te dije)\b|\bnon ho mai detto\b|\bheb (?:\w+ )?nooit gezegd\b"
 )
 """Takes back what follows, which so states nothing."""
 _SARCASM = pattern(
@@ -177,7 +199,9 @@ def mood_of(sentence: str) -> Mood:
         reason = SARCASM
     elif is_in_jest(text):
         reason = JOKE
-    elif _HYPOTHETICAL.search(text) and not lasting:
+    elif _ORDERED_WHEN.search(text):
+        lasting = True
+    elif (_HYPOTHETICAL.search(text) or _UNREAL.search(text)) and not lasting:
         reason = HYPOTHETICAL
     reported = None if _SELF_REPORT.search(text) else _REPORTED.search(text) or other_languages.REPORTED.search(text)
     return Mood(lasting=lasting, reason=reason, quoted_from=reported.start() if reported else None)

@@ -26,6 +26,7 @@ from mnemic_language.sentences.classify.classifier import Opinion
 from mnemic_language.sentences.clauses import Clause
 from mnemic_language.sentences.exclusion_rules import Mood, is_certain, left_out
 from mnemic_language.sentences.habits import HABIT, MEDICATED
+from mnemic_language.sentences.plain_states import PLAIN_FROM, is_plain_state
 from mnemic_language.sentences.preference_wordings import (
     CONTINUES,
     DOES,
@@ -347,6 +348,8 @@ def _least(piece: Piece, opinion: Opinion) -> float:
     """Return the probability from which a statement is stored that nobody asked to remember."""
     if PREFERS.match(piece.text) or LASTS.match(piece.text) or (not piece.social and HABIT.match(piece.text)):
         return SAID_FROM
+    if is_plain_state(piece.text):
+        return PLAIN_FROM
     if opinion.words_alone:
         return WORDS_KEEP_FROM
     if is_order(piece.text, opinion) or opinion.share("safety") >= SAFETY_FROM or MEDICATED.search(piece.text):

@@ -213,14 +213,18 @@ IDENTITY = (
         pattern=pattern(r"\b(?:[Ii] (?:currently |now )?live in|[Ww]e live in|[Ii]'m based in|[Ii] am based in|"
                         r"[Mm]y home ?town is|[Mm]y home is in|"
                         r"[Ii](?:'ve| have)? (?:just |recently )?(?:moved|"
-                        r"relocated) to) (?P<v>[^\W\d_](?:[^.;!?\n]|\.(?=[a-z]{2})){1,40})", case=True),
+                        r"relocated) to) (?P<v>[^\W\d_](?:[^.;!?\n]|(?<=\b[Ss]t)\.(?= [A-Z])"
+                        r"|\.(?=[a-z]{2})){1,40})", case=True),
         key="home_city", category="identity", spell=place,
     ),
     Rule(
         pattern=pattern(r"\b(?:I|I've been|We) (?:currently |now )?(?:work|working) (?:for|at|"
                         r"with) (?P<v>[A-Z][\w&.'-]{0,24}(?: (?:[A-Z&][\w&.'-]{0,24}|of|and)){0,4})|"
                         r"\b[Mm]y (?:employer|company) is (?P<w>[A-Z][\w&.' -]{1,40})|\b(?:I'm|I am) (?!\w+ing\b|not\b|"
-                        r"[\w -]{0,40}\b(?:to|student|pupil|freshm[ae]n|sophomore|job|position|interview|meeting|"
+                        r"[\w -]{0,40}\b(?:(?:good|great|bad|terrible|excellent|decent|hopeless|rubbish|brilliant"
+                        r"|better|worse|best|"
+                        r"worst|skilled|amazing|awful|ok|okay|pro|expert|quick|slow) (?=at )|to|student|pupil"
+                        r"|freshm[ae]n|sophomore|job|position|interview|meeting|"
                         r"party|conference)\b)(?:an? |"
                         r"the )?[\w -]{3,40} at (?P<x>[A-Z][\w&.'-]{1,24}(?: [A-Z][\w&.'-]{0,24}){0,3})", case=True),
         key="employer", category="identity",
@@ -230,7 +234,7 @@ IDENTITY = (
                         r"with|and|on)\b|[.,;!]|$)|"
                         r"\bmy (?:job|profession|occupation|job title) is (?:an? )?(?P<w>[\w' -]{3,40})|\bi(?:'m|"
                         r" am)? work(?:ing)? (?:at|for|with) [\w&.' -]{2,40}? as (?:an? |the )?(?P<y>[\w' -]{3,40})|"
-                        r"\bi (?:teach|practice|practise) (?P<x>law|medicine|yoga|[\w]{3,20} at\b)"),
+                        r"\bi (?:teach|practice|practise) (?P<x>law|medicine|yoga)\b"),
         key="job", category="identity", spell=lower,
     ),
     Rule(

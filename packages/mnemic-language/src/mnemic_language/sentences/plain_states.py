@@ -1,0 +1,65 @@
+"""Plain statements of a state or a habit of the speaker's, in the languages other than English that are read.
+
+"Tengo un velero", "Ich habe vier Hühner", "Parlo polacco": a short clause whose verb is in the first person of the
+present. The classifier, most of whose sentences are English, is less sure of them than it is right.
+"""
+
+from __future__ import annotations
+
+from mnemic_language.sentences.tables import pattern
+
+PLAIN_FROM = 0.36
+"""Probability from which such a statement is stored."""
+_COUNT = (
+    r"(?:\d+|ein(?:en?|em|s)?|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|une?|deux|trois|quatre|cinq|six|sept|huit"
+    r"|neuf|dix|un[ao]?|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|due|tre|quattro|cinque|sei|sette|otto|nove"
+    r"|dieci"
+    r"|uma?|dois|duas|três|quatro|sete|oito|dez|een|één|twee|drie|vijf|zes|zeven|acht|negen|tien)"
+)
+_PLAIN = pattern(
+    r"^\W{0,3}(?:"
+    rf"(?:ich habe|wir haben|j'ai|on a|nous avons|(?:yo )?tengo|tenemos|(?:io )?ho|abbiamo|(?:eu )?tenho|temos|ik heb"
+    rf"|we"
+    rf" hebben|wij hebben) {_COUNT} [^,.!?]{{3,60}}"
+    r"|(?:ich habe|j'ai|tengo|ho|tenho|ik heb) (?:\w*angst|peur|le vertige|miedo|paura|medo|\w*vrees)\b[^,.!?]{0,40}"
+    r"|ik ben bang (?:voor|om)\b[^,.!?]{2,40}"
+    r"|(?:ich spreche|je parle|hablo|parlo|falo|ik spreek) (?!mit\b|avec\b|con\b|com\b|met\b|de\b|di\b|à\b|a\b"
+    r"|jetzt\b|gerade\b)[^,.!?]{3,40}"
+    r"|(?:ich wiege|je pèse|peso|ik weeg) (?:\w+ )?\d+[^,.!?]{0,20}"
+    r"|(?:ich rauche|je fume|fumo|ik rook|ich trinke|je bois|bebo|bevo|ik drink|ich esse|je mange|como|mangio"
+    r"|ik eet) (?!gerade\b|jetzt\b|heute\b)[^,.!?]{3,60}"
+    r"|(?:ich fahre|ich gehe|ich laufe|je vais|voy|vado|vou|ik ga|ik fiets|ik rijd) [^,.!?]{0,40}\b(?:zur arbeit"
+    r"|ins büro"
+    r"|au travail|au bureau|al trabajo|al lavoro|para o trabalho|(?:naar|op) (?:mijn|het) werk|montags|dienstags"
+    r"|mittwochs"
+    r"|donnerstags|freitags|samstags|sonntags|(?:le|los|il|às) (?:lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche"
+    r"|lunes|martes|miércoles|jueves|viernes|sábados|domingos|lunedì|martedì|mercoledì|giovedì|venerdì|sabato"
+    r"|segundas|terças|quartas|quintas|sextas)|op \w+dag)\b[^,.!?]{0,40}"
+    r"|(?:je porte|llevo|porto|uso|ich trage|ik draag|zum \w+ trage ich) [^,.!?]{3,30}\b(?:pour|para|per|om te|zum|beim"
+    r"|brille|kontaktlinsen)\b[^,.!?]{0,40}"
+    r"|(?:canto|ich singe|je chante|ik zing) (?:en|in|im|num|numa|na|no|dans) [^,.!?]{3,40}"
+    r"|(?:je déjeune|je dîne|pranzo|ceno|almoço|janto|ik lunch|ich esse) (?:à|a|ao|alle|all'|um|om) ?[^,.!?]{2,30}"
+    r"|(?:j'habite|ik woon|abito|moro|vivo|je vis|ich wohne|ich lebe|wir wohnen|nous habitons) (?:à|in|a|en|em|ad) "
+    r"[^,.!?]{2,40}"
+    r"|(?:los|le|il|à|às|op|am|an) ?(?:lunes|martes|miércoles|jueves|viernes|lundi|mardi|mercredi|jeudi|vendredi|lunedì"
+    r"|martedì|mercoledì|giovedì|venerdì|segunda|terça|quarta|quinta|sexta) (?:hago|fais|je fais|faccio|faço|juego|joue"
+    r"|je joue|gioco|jogo|voy|vado|vou|je vais) [^,.!?]{3,40}"
+    r"|(?:mi|mon|ma|il mio|la mia|o meu|a minha|mein|meine|mijn) [\w-]{3,20} (?:es|est|è|é|ist|is) (?:el|le|am|na|no"
+    r"|op|a"
+    r"|il|à|um|om)? ?(?:\d|lunes|martes|miércoles|jueves|viernes|lundi|mardi|mercredi|jeudi|vendredi|lunedì|martedì"
+    r"|mercoledì|giovedì|venerdì|segunda|terça|quarta|quinta|sexta|maandag|dinsdag|woensdag|donderdag|vrijdag|montag"
+    r"|dienstag|mittwoch|donnerstag|freitag)[^,.!?]{0,30}"
+    r")[.!]?$"
+)
+_OF_THE_MOMENT = pattern(
+    r"\b(?:heute|gerade|jetzt|gestern|morgen|aujourd'hui|hier|demain|hoy|ayer|mañana|ahora|oggi|ieri|domani|adesso"
+    r"|hoje|ontem|amanhã|agora|vandaag|gisteren|frage|fragen|questions?|preguntas?|domand\w|perguntas?|pergunta|vraag"
+    r"|idee|idée|idea|ideia|problem\w*|problème|lust|envie|ganas|voglia|vontade|zin|hunger|faim|hambre|fame|fome"
+    r"|kaffee getrunken|gegessen|gekauft|gesehen|gelesen|gemacht)\b"
+)
+"""Matches words of the day, or of the talk."""
+
+
+def is_plain_state(text: str) -> bool:
+    """Return True if a clause plainly states what its speaker has, does, speaks or weighs."""
+    return _PLAIN.search(text) is not None and _OF_THE_MOMENT.search(text) is None

@@ -187,7 +187,8 @@ class Node:
         command = [
             *self._inside, "java", *_flags("--add-exports", _EXPORTED), *_flags("--add-opens", _OPENED),
             f"-Xms{self._heap}m", f"-Xmx{self._heap}m", "-XX:+UseSerialGC", "-XX:MaxDirectMemorySize=384m",
-            "-XX:TieredStopAtLevel=4", f"-Dcassandra.config=file://{conf}/cassandra.yaml",
+            "-XX:TieredStopAtLevel=4", "-XX:ActiveProcessorCount=16", "-Dcassandra.available_processors=2",
+            "-Dio.netty.availableProcessors=2", f"-Dcassandra.config=file://{conf}/cassandra.yaml",
             f"-Dcassandra.storagedir={self.folder}", f"-Dlogback.configurationFile={conf}/logback.xml",
             f"-Dcassandra.jmx.local.port={self._jmx}", f"-Djava.io.tmpdir={self.folder}",
             "-Dcassandra-foreground=yes", f"-Dcassandra.ring_delay_ms={self._ring_delay}",

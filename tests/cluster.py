@@ -1,6 +1,6 @@
 """Faults of a cluster, and its figures: `make cluster`. Three real Cassandra nodes, the engine as it is.
 
-    python -m tests.cluster [--only contract,kill:5000,topology,partition,exact,processor,clock,repair,datacenters]
+    python -m tests.cluster [--only contract,kill:5000,topology,partition,exact,buckets,processor,clock,...]
 
 Processes write through the engine, each call under an idempotency key that is used again until it succeeds; everything
 acknowledged is looked for afterwards. Rows are printed as JSON, with the load of the machine beside each.
@@ -35,11 +35,12 @@ from mnemic_eval.vectors import HashedEmbedder
 from mnemic_testing.clock import ManualClock
 from tests import cluster_operations as operations
 from tests.cassandra_nodes import Cluster, Network, Node, at_hand, cpu_seconds
+from tests.cluster_buckets import buckets, tidy
 from tests.servers import PostgresServer
 
 SPACE = VectorSpace(model="all-MiniLM-L6-v2-int8", dimension=384)
 PROCESSES, TASKS, TENANTS, USERS = 4, 1, 20, 10
-ROWS = ("contract", "kill", "topology", "partition", "exact", "processor", "clock", "repair", "datacenters")
+ROWS = ("contract", "kill", "topology", "partition", "exact", "buckets", "processor", "clock", "repair", "datacenters")
 
 
 def engine_on(location: str, clock: Clock | None = None) -> MemoryEngine:
@@ -374,14 +375,29 @@ async def _spent(location: str, calls: int, spent: Callable[[], float]) -> dict[
     return found
 
 
-SIZES = {"kill": 5000, "topology": 5000, "partition": 5000, "exact": 50_000, "processor": 400, "clock": 3}
+SIZES = {
+    "kill": 5000,
+    "topology": 5000,
+    "partition": 5000,
+    "exact": 50_000,
+    "buckets": 3000,
+    "processor": 400,
+    "clock": 3,
+}
 OPERATIONS = {"clock": operations.clock, "repair": operations.repair, "datacenters": operations.datacenters}
 """Rows on clusters of their own."""
 
 
 def chosen(only: str) -> Iterator[tuple[str, Callable[[Cluster], None]]]:
     """Return the rows that `only` names, each at the size that follows its name, or at the published one."""
-    runs = {"kill": kill, "topology": topology, "partition": partition, "exact": exact, "processor": processor}
+    runs: dict[str, Callable[..., None]] = {
+        "kill": kill,
+        "topology": topology,
+        "partition": partition,
+        "exact": exact,
+        "buckets": partial(buckets, tell),
+        "processor": processor,
+    }
     for word in only.split(","):
         name, _, size = word.partition(":")
         if name == "contract":
@@ -408,11 +424,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default=",".join(ROWS))
     parser.add_argument("--heap", type=int, default=700)
-    for name in ("--write", "--number", "--calls", "--log"):
+    for name in ("--write", "--tidy", "--number", "--calls", "--log"):
         parser.add_argument(name, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.write:
         asyncio.run(write(given.write, int(given.number), int(given.calls), Path(given.log)))
+        return
+    if given.tidy:
+        asyncio.run(tidy(given.tidy))
         return
     if not at_hand():
         sys.exit("NOT RUN: three Cassandra nodes need java (17) and what `make cassandra` fetches.")

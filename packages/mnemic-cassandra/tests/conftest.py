@@ -14,7 +14,11 @@ from tests.cassandra_nodes import Cluster, at_hand
 
 GIVEN = os.environ.get("MNEMIC_CASSANDRA")
 
-collect_ignore = [] if GIVEN or at_hand() else ["test_commit.py", "test_erasure.py", "test_machine.py", "test_store.py"]
+collect_ignore = (
+    []
+    if GIVEN or at_hand()
+    else ["test_buckets.py", "test_commit.py", "test_erasure.py", "test_machine.py", "test_store.py"]
+)
 
 
 def pytest_report_header() -> str:

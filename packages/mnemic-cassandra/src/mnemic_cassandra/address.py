@@ -8,14 +8,16 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from mnemic.errors import InvalidConfig
 
-_OPTIONS = frozenset({"ca", "consistency", "copies", "datacenter", "prefix", "protocol", "timeout"})
+_OPTIONS = frozenset(
+    {"bucket_size", "ca", "consistency", "copies", "datacenter", "prefix", "protocol", "split_above", "timeout"}
+)
 _LEVELS = frozenset({"quorum", "local_quorum"})
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
     """Hosts of a cluster, the keyspace, the settings of the connection. `prefix` sets one installation apart from
-    others in the keyspace.
+    others in the keyspace; a scope of more than `split_above` memories is split into buckets of `bucket_size` values.
     """
 
     hosts: tuple[str, ...]
@@ -30,6 +32,8 @@ class Address:
     ca: Path | None = None
     timeout: float = 1.0
     protocol: int = 5
+    split_above: int = 10_000
+    bucket_size: int = 4096
 
     @classmethod
     def of(cls, url: str) -> Address:
@@ -66,4 +70,6 @@ def _read(url: str) -> Address:
         ca=Path(options["ca"]) if "ca" in options else None,
         timeout=float(options.get("timeout", 1.0)),
         protocol=int(options.get("protocol", 5)),
+        split_above=int(options.get("split_above", 10_000)),
+        bucket_size=max(1, int(options.get("bucket_size", 4096))),
     )

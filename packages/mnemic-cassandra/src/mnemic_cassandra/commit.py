@@ -11,14 +11,16 @@ import asyncio
 import secrets
 import time
 from collections import OrderedDict
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from mnemic.errors import CommitUnknown
 from mnemic.stores.layered.tables import MARK
-from mnemic_cassandra.encoding import ordered, packed, unpacked
-from mnemic_cassandra.partitions import Partitions, Written, in_batches, redo_of
+from mnemic_cassandra.buckets import Buckets, Plan
+from mnemic_cassandra.connection import pause
+from mnemic_cassandra.encoding import ordered, unpacked
+from mnemic_cassandra.partitions import Head, Written, in_batches, redo_of
 from mnemic_cassandra.routing import EVERYWHERE, JOURNAL, LANE, NAMES, Partition, of_tenant, width_of
-from mnemic_cassandra.view import Head, Unanswered, View
+from mnemic_cassandra.view import Unanswered, View
 
 WRITERS, OF_SHARED = 8, 64
 """Writers of a partition that are remembered, so that a commit without an answer can be looked up: of one that all
@@ -34,9 +36,10 @@ _MOST_ANNOUNCED = 10_000
 class Commits:
     """Commits of one process."""
 
-    def __init__(self, partitions: Partitions) -> None:
-        self._partitions = partitions
-        self._link = partitions.link
+    def __init__(self, buckets: Buckets) -> None:
+        self._buckets = buckets
+        self._partitions = buckets.partitions
+        self._link = self._partitions.link
         self._announced: OrderedDict[Partition, float] = OrderedDict()
 
     async def commit(self, view: View) -> bool:
@@ -50,9 +53,11 @@ class Commits:
             return sure or await self.holds(view, others)
         # Directory entries come before the commit: an entry for a partition that stays empty does no harm, a partition
         # without an entry could not be erased.
-        await self._prepare(view, written)
+        plans = {home: await self._buckets.plan(view, home) for home in written}
+        await self._prepare(view, plans)
+        await self._buckets.store(plans)
         beside = {of_tenant(home.tenant) for home in written}
-        rows = {home: _written(view, home) for home in written}
+        rows = {home: plan.rows for home, plan in plans.items()}
         # One partition and one batch: a single lightweight transaction decides and writes.
         if len(written) == 1 and others <= beside and len(in_batches(rows[written[0]])) == 1:
             made = await self._at_once(view, written[0], rows[written[0]], others)
@@ -71,10 +76,10 @@ class Commits:
             state[0] == view.heads[home].version and state[2] is None for home, state in zip(homes, states, strict=True)
         )
 
-    async def _prepare(self, view: View, written: Collection[Partition]) -> None:
+    async def _prepare(self, view: View, plans: Mapping[Partition, Plan]) -> None:
         """Name new partitions in the directory, and those with something to be collected."""
         notes: list[tuple[str, tuple[object, ...]]] = []
-        for home in written:
+        for home, plan in plans.items():
             place = (*self._partitions.shard(home.tenant), home.level, home.owner)
             if view.heads[home].version is None and home.level != "audit" and home != EVERYWHERE:
                 notes.append(("list", place))
@@ -82,6 +87,8 @@ class Commits:
                 before = view.heads[home].small.get((NAMES[LANE], ordered(home[width_of(LANE) :])))
                 if before is None or _collected(before):
                     notes.append(("note", (*place, secrets.token_hex(8))))
+            if plan.begins or plan.drops:
+                notes.append(("note", (*place, secrets.token_hex(8))))
         await self._link.write(notes)
 
     async def _at_once(self, view: View, home: Partition, rows: list[Written], others: Collection[Partition]) -> bool:
@@ -130,11 +137,16 @@ class Commits:
         found = {Partition(tenant, *row) for row in await self._link.ask("announced", key[:1])}
         await asyncio.gather(*(self._bump(home) for home in found - set(written)))
 
-    async def _bump(self, home: Partition) -> None:
+    async def _bump(self, home: Partition) -> bool:
         head, name = await self._partitions.head(home), secrets.token_hex(6)
         step = (_next(head), _writers(home, head, name), *self._partitions.key(home), head.version, None)
         # Where the condition does not hold, somebody else has changed the version: that does as well.
-        await self._link.change([("step", step)], settled=None)
+        return await self._link.change([("step", step)], settled=None)
+
+    async def overtake(self, home: Partition) -> None:
+        """Change the version while nobody holds the partition: who has read it before cannot commit any more."""
+        while not await self._bump(home):
+            await pause(0.0, 0.02)
 
     async def _decided(self, view: View, rows: dict[Partition, list[Written]], others: Collection[Partition]) -> bool:
         """Commit over several partitions: hold each, look again at what was read, decide, write, let go."""
@@ -208,14 +220,3 @@ def _remembered(home: Partition) -> int:
 def _collected(lane: bytes) -> bool:
     last, _, collected, _ = unpacked(lane)
     return bool(last == collected)
-
-
-def _written(view: View, home: Partition) -> list[Written]:
-    return [
-        (
-            NAMES[table],
-            ordered(key[width_of(table) :]),
-            None if row is None else packed(row[width_of(table) :]),
-        )
-        for (table, key), row in view.changes[home].items()
-    ]

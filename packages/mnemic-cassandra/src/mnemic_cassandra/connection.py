@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import random
 import ssl
+import threading
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from cassandra import ConsistencyLevel, OperationTimedOut
+from cassandra import ConsistencyLevel, InvalidRequest, OperationTimedOut
 from cassandra.auth import PlainTextAuthProvider
 from cassandra.cluster import EXEC_PROFILE_DEFAULT, Cluster, ExecutionProfile
 from cassandra.policies import (
@@ -23,12 +24,13 @@ from cassandra.policies import (
     RoundRobinPolicy,
     TokenAwarePolicy,
 )
+from cassandra.protocol import SyntaxException
 from cassandra.query import BatchStatement, BatchType, tuple_factory
 
 from mnemic.errors import CommitUnknown, StoreBusy, StoreNewer, StoreUnavailable
 from mnemic_cassandra.address import Address
 from mnemic_cassandra.failures import DRIVER_ERRORS, PASSING, typed, unknown
-from mnemic_cassandra.schema import KEYSPACE, STATEMENTS, TABLES, VERSION
+from mnemic_cassandra.schema import KEYSPACE, LAST_TABLE, STATEMENTS, TABLES, VERSION
 
 Found = list[tuple[Any, ...]]
 
@@ -40,6 +42,8 @@ _SECOND_ASK = 0.25
 """Part of the time for an answer after which a read is asked of a second node too."""
 
 _SCHEMA_SECONDS = 60.0
+_OTHERS_SECONDS = 20.0
+"""Seconds for which a process waits for another one that makes a table."""
 
 
 class Resting(LoadBalancingPolicy):  # type: ignore[misc]  # the driver has no types
@@ -106,6 +110,8 @@ class Link:
         self._cluster: Any = None
         self._session: Any = None
         self._prepared: dict[str, Any] = {}
+        self._extended: dict[str, bool] = {}
+        self._extending = threading.Lock()
         self.durable = True
         self.keyspace = address.keyspace
         levels = ConsistencyLevel
@@ -146,6 +152,7 @@ class Link:
         self._make(session)
         session.set_keyspace(address.keyspace)
         self._prepared = {name: session.prepare(text) for name, text in STATEMENTS.items()}
+        self._extended = {}
         kept = session.execute(self._prepared["settings"]).one()
         self.durable = address.copies > 1 or (kept is not None and kept[0] in ("batch", "group"))
         self._session = session
@@ -171,7 +178,9 @@ class Link:
         """Make keyspace and tables where they are missing."""
         keyspace = self._address.keyspace
         there = self._cluster.metadata.keyspaces.get(keyspace)
-        texts = () if there is not None and "about" in there.tables else (KEYSPACE, *TABLES)
+        texts = () if there is not None and LAST_TABLE in there.tables else TABLES
+        if there is None:
+            texts = (KEYSPACE, *texts)
         for text in texts:
             session.execute(text.format(keyspace=keyspace, copies=self._address.copies), timeout=_SCHEMA_SECONDS)
 
@@ -183,13 +192,43 @@ class Link:
             found = await self.ask("known", (name,), serial=True)
         if int(found[0][0]) > VERSION:
             raise StoreNewer(hint="a newer version of mnemic has opened this keyspace")
+        if int(found[0][0]) < VERSION:  # an older process would not understand what this one writes
+            await self.change([("raise", (str(VERSION), name, found[0][0]))], settled=None)
+
+    async def extend(self, name: str, texts: Sequence[str], statements: Mapping[str, str]) -> bool:
+        """Make a table that only some need, and prepare its statements; False where the cluster cannot have it."""
+        if self._session is None:
+            raise StoreUnavailable("closed")
+        if name not in self._extended:
+            # One process makes it: two that make one table at the same time may each make one of their own.
+            first = await self.change([("know", (name, "made"))], settled=None)
+            try:
+                await asyncio.to_thread(self._extend, name, texts, statements, wait=0.0 if first else _OTHERS_SECONDS)
+                self._extended[name] = True
+            except (InvalidRequest, SyntaxException):
+                self._extended[name] = False
+            except DRIVER_ERRORS as error:
+                raise typed(error) from error
+        return self._extended[name]
+
+    def _extend(self, name: str, texts: Sequence[str], statements: Mapping[str, str], *, wait: float) -> None:
+        tables, until = self._cluster.metadata.keyspaces[self.keyspace].tables, time.monotonic() + wait
+        with self._extending:
+            while name not in tables and time.monotonic() < until:
+                time.sleep(0.2)
+            if name not in tables or not tables[name].indexes:
+                for text in texts:
+                    self._session.execute(text, timeout=_SCHEMA_SECONDS)
+            self._prepared |= {each: self._session.prepare(text) for each, text in statements.items()}
 
     async def _is_known(self, name: str) -> bool:
         return bool(await self.ask("known", (name,), serial=True))
 
-    async def ask(self, name: str, values: Sequence[Any], *, serial: bool = False, of_all: bool = False) -> Found:
+    async def ask(
+        self, name: str, values: Sequence[Any], *, serial: bool = False, of_all: bool = False, of_one: bool = False
+    ) -> Found:
         """Return what a statement finds. With `serial` what was under way is settled first; with `of_all` every replica
-        answers, and gets what it lacks.
+        answers, and gets what it lacks; with `of_one` a single one.
         """
         bound = self._bound(name, values)
         bound.is_idempotent = True
@@ -197,6 +236,8 @@ class Link:
             bound.consistency_level = self._serial
         if of_all:
             bound.consistency_level = ConsistencyLevel.ALL
+        if of_one:
+            bound.consistency_level = ConsistencyLevel.LOCAL_ONE
         return await self._tried(lambda: self._answer(bound))
 
     async def of_each_node(self, texts: Sequence[str]) -> list[list[Found]]:

@@ -26,7 +26,8 @@ from mnemic.types import AuditEvent, OutboxEntry
 from mnemic.types.scope import scope_named
 from mnemic_cassandra.connection import pause
 from mnemic_cassandra.partitions import Partitions
-from mnemic_cassandra.routing import AUDIT_END, COLLECTED, JOURNAL, LANE, NAMES, Partition
+from mnemic_cassandra.routing import AUDIT_END, COLLECTED, DROPPED, JOURNAL, LANE, NAMES, SPLIT, Partition
+from mnemic_cassandra.upkeep import Upkeep
 
 _AT_ONCE = 16
 """Maximum number of partitions collected in one transaction."""
@@ -53,12 +54,15 @@ class _Line(NamedTuple):
 
 
 class _Waiting(NamedTuple):
-    """Lines of a journal, and the position up to which, by its own record, it was collected."""
+    """Lines of a journal, the position up to which, by its own record, it was collected, and whether its scope has
+    buckets.
+    """
 
     home: Partition
     collected: int
     before: str
     lines: list[_Line]
+    split: bool = False
 
     @property
     def whole(self) -> bool:
@@ -116,7 +120,9 @@ async def _append(rows: RowChange, home: Partition, what: str, text: str) -> Non
     await rows.put(LANE, [(*home, last + 1, hashed, collected, before)])
 
 
-async def collect(store: RowStore, partitions: Partitions, tenant: str | None, sign: Sign | None) -> None:
+async def collect(
+    store: RowStore, partitions: Partitions, upkeep: Upkeep, tenant: str | None, sign: Sign | None
+) -> None:
     """Collect the journals of a tenant, or of all tenants: lines committed before the call, not those committed
     meanwhile.
     """
@@ -126,9 +132,10 @@ async def collect(store: RowStore, partitions: Partitions, tenant: str | None, s
         for _ in range(_ROUNDS):
             waiting = await asyncio.gather(*(_looked(store, partitions, home) for home in sorted(left)))
             await store.transact(partial(_appended, waiting=waiting, sign=sign))
+            moved = {each.home: await upkeep.step(each.home) for each in waiting if each.split}
             empty = await asyncio.gather(*(store.transact(partial(_emptied, waiting=each)) for each in waiting))
             for each, nothing_left in zip(waiting, empty, strict=True):
-                if nothing_left:
+                if nothing_left and moved.get(each.home, True):
                     await partitions.unnote(each.home, notes[each.home])
                 # A full page means that more lines may follow, even ones committed since.
                 if len(each.lines) < _LINES:
@@ -167,9 +174,9 @@ async def _looked(store: RowStore, partitions: Partitions, home: Partition) -> _
 
 async def _waiting(rows: RowReads, home: Partition) -> _Waiting:
     """Return the first lines of a journal."""
-    found = await rows.get(LANE, [home])
+    found, split = await rows.get(LANE, [home]), bool(await rows.get(SPLIT, [home]))
     if not found:
-        return _Waiting(home, 0, "", [])
+        return _Waiting(home, 0, "", [], split)
     lines: list[_Line] = []
     for row in await rows.scan(JOURNAL, home, limit=_LINES):
         number, at, what, change, digest = row[3:]
@@ -177,7 +184,7 @@ async def _waiting(rows: RowReads, home: Partition) -> _Waiting:
         # raised.
         lines.append(_Line(max(at, lines[-1].at) if lines else at, home, number, what, change, digest))
     collected, before = found[0][5:]
-    return _Waiting(home, collected, before, lines)
+    return _Waiting(home, collected, before, lines, split)
 
 
 async def _appended(rows: RowChange, waiting: Sequence[_Waiting], sign: Sign | None) -> None:
@@ -220,7 +227,8 @@ async def _emptied(rows: RowChange, waiting: _Waiting) -> bool:
         await rows.remove(JOURNAL, [(*waiting.home, line.number) for line in waiting.lines])
         place = [waiting.lines[-1].number, waiting.lines[-1].hash]
     await rows.put(LANE, [(*waiting.home, last, hashed, *place)])
-    return bool(last == place[0])
+    dropped = await rows.scan(DROPPED, waiting.home, limit=1) if waiting.split else []
+    return bool(last == place[0]) and not dropped
 
 
 async def _chained(rows: RowChange, tenant: str, lines: Sequence[tuple[str, bool]], sign: Sign | None) -> None:

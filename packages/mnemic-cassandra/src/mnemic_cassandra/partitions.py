@@ -6,13 +6,13 @@ import asyncio
 import time
 import zlib
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from mnemic.errors import StoreBusy, StoreUnavailable
 from mnemic_cassandra.connection import Link, pause
 from mnemic_cassandra.encoding import packed, unpacked
 from mnemic_cassandra.routing import Partition
-from mnemic_cassandra.view import Head
 
 SHARDS = 16
 """Partitions over which the lists of partitions are spread."""
@@ -25,6 +25,19 @@ BATCH_BYTES = 24 * 1024
 
 Written = tuple[str, bytes, bytes | None]
 """Name of a table, key, and the row that has it now; None where it was removed."""
+
+
+@dataclass(slots=True)
+class Head:
+    """The state of a partition and its small rows. `version` is None where nothing was ever written.
+
+    `sure`: the last answer has shown this version, so that everything read before was of it too.
+    """
+
+    version: int | None
+    writers: str
+    small: dict[tuple[str, bytes], bytes] = field(default_factory=dict)
+    sure: bool = True
 
 
 class Partitions:
@@ -73,13 +86,25 @@ class Partitions:
         values = (*self.key(home), name, first, end, limit)
         return await self.link.ask("scan_back" if reverse else "scan", values)
 
-    async def repair(self, home: Partition, name: str) -> bool:
-        """Read the rows of a table from every replica, which gives each what it lacks; False where one is away."""
+    async def every(self, home: Partition, name: str) -> list[Any] | None:
+        """Read the rows of a table from every replica, which gives each what it lacks; None where one is away."""
         try:
-            await self.link.ask("whole", (*self.key(home), name), of_all=True)
+            return await self.link.ask("whole", (*self.key(home), name), of_all=True)
         except (StoreBusy, StoreUnavailable):
-            return False
-        return True
+            return None
+
+    async def repair(self, home: Partition, name: str) -> bool:
+        """Give each replica the rows of a table that it lacks; False where one is away."""
+        return await self.every(home, name) is not None
+
+    async def split(self, tenant: str | None = None) -> list[Partition]:
+        """Return the scopes with buckets, of a tenant or of all."""
+        if tenant is not None:
+            rows = await self.link.ask("split_of", self.shard(tenant))
+        else:
+            found = await asyncio.gather(*(self.link.ask("all_split", (shard,)) for shard in range(SHARDS)))
+            rows = [row for some in found for row in some if row[0].startswith(self._prefix)]
+        return sorted(Partition(stored[len(self._prefix) :], level, owner) for stored, level, owner in rows)
 
     async def tenants(self) -> list[str]:
         """Return all tenants."""
@@ -106,7 +131,7 @@ class Partitions:
     async def unnote(self, home: Partition, notes: Sequence[str]) -> None:
         """Take away notes of a partition that was collected."""
         place = (*self.shard(home.tenant), home.level, home.owner)
-        await self.link.write([("unnote", (_beyond_clocks(), *place, note)) for note in notes])
+        await self.link.write([("unnote", (beyond_clocks(), *place, note)) for note in notes])
 
     async def settle(self, home: Partition, change: str, began: float) -> None:
         """Complete a change that locks a partition: apply it if it is committed, roll it back if it is not decided in
@@ -146,7 +171,7 @@ class Partitions:
 
     async def forget(self, change: str) -> None:
         """Remove a change that was brought to its end."""
-        await self.link.write([("forget", (_beyond_clocks(), change))])
+        await self.link.write([("forget", (beyond_clocks(), change))])
 
     async def decision(self, change: str) -> str | None:
         """Return the state of a change: open, committed or aborted; None where there is none (any more)."""
@@ -189,7 +214,7 @@ class Partitions:
         ]
 
 
-def _beyond_clocks() -> int:
+def beyond_clocks() -> int:
     """Return the time of a removal of what was written once, by whatever clock: a day from now, in microseconds. Its
     name is never used again.
     """

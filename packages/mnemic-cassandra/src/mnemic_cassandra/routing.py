@@ -48,6 +48,17 @@ COLLECTED = Table("collected", ("tenant", "level", "owner"), ("number", "hash"))
 log, so that collecting a journal changes no partition that others write to before the lines are in the audit log.
 """
 
+SPLIT = Table("split", ("tenant", "level", "owner"), ("moved", "filled"))
+"""Where a scope has buckets: the identifier up to which its memories were moved there (None: all of them), and how many
+values lie in each bucket, as numbers with commas.
+"""
+
+DROPPED = Table("dropped", ("tenant", "level", "owner", "name"), ("bucket", "dimension"))
+"""Values in buckets that no row names any more."""
+
+LARGE = {MEMORY: ("body", "vector"), EARLIER: ("body",), NEXT_VECTOR: ("vector",)}
+"""The columns of a row that lie in a bucket where its scope has buckets."""
+
 AUDIT_BUCKET = 4096
 """Lines of an audit in one partition."""
 
@@ -58,10 +69,12 @@ NAMES = {
     PROJECTION: "a.projection",
     SCOPE: "a.scope",
     SPACE: "a.space",
+    SPLIT: "a.split",
     TENANT: "a.tenant",
     USAGE: "a.usage",
     AUDIT: "audit",
     COLLECTED: "collected",
+    DROPPED: "dropped",
     EARLIER: "earlier",
     JOURNAL: "journal",
     MARK: "mark",
@@ -75,7 +88,7 @@ NAMES = {
 
 SMALL = frozenset(table for table, name in NAMES.items() if name.startswith("a."))
 
-_OF_SCOPE = frozenset({MEMORY, SCOPE, USAGE, JOURNAL, LANE})
+_OF_SCOPE = frozenset({MEMORY, SCOPE, USAGE, JOURNAL, LANE, SPLIT, DROPPED})
 _OF_TENANT = frozenset({MARK, TENANT})
 _OF_NOBODY = frozenset({COUNTER, OUTBOX, PROJECTION, SPACE})
 OF_MEMORY = frozenset({EARLIER, NEXT_VECTOR, PLACE})

@@ -15,10 +15,12 @@ from mnemic.stores.async_transactions import drive
 from mnemic.types import Deadline
 from mnemic.types.capabilities import Capabilities
 from mnemic_cassandra.address import Address
+from mnemic_cassandra.buckets import Buckets
 from mnemic_cassandra.commit import Commits
 from mnemic_cassandra.connection import Link, pause
 from mnemic_cassandra.partitions import Partitions
 from mnemic_cassandra.routing import EVERYWHERE, Partition
+from mnemic_cassandra.upkeep import Upkeep
 from mnemic_cassandra.view import Moved, Unanswered, View
 
 T = TypeVar("T")
@@ -33,7 +35,10 @@ class CassandraRows:
     def __init__(self, address: Address) -> None:
         self.link = Link(address)
         self.partitions = Partitions(self.link, address.prefix)
-        self._commits = Commits(self.partitions)
+        self.split_above = address.split_above
+        self._buckets = Buckets(self.partitions, above=address.split_above, size=address.bucket_size)
+        self._commits = Commits(self._buckets)
+        self.upkeep = Upkeep(self, self._buckets, self._commits)
         self._turns: WeakValueDictionary[tuple[int, Partition], asyncio.Lock] = WeakValueDictionary()
 
     @property
@@ -53,10 +58,11 @@ class CassandraRows:
         return await self._repeated(work, _LIMIT)
 
     async def tidy(self, *, whole: bool = False) -> int:
-        """Remove what processes that have ended left behind. What was removed from the tables goes with the nodes'
-        compactions, once `gc_grace_seconds` are over.
+        """Remove what processes that have ended left behind, and bring buckets to their end. What was removed from the
+        tables goes with the nodes' compactions, once `gc_grace_seconds` are over.
         """
         await self.partitions.sweep()
+        await self.upkeep.tidy()
         return 0
 
     async def _repeated(self, work: Callable[[Any], Awaitable[T]], seconds: float) -> T:
@@ -65,7 +71,7 @@ class CassandraRows:
         unanswered: list[tuple[Unanswered, T]] = []
         tried = 0
         while True:
-            view = View(self.partitions)
+            view = View(self._buckets)
             async with self._in_turn(wanted):
                 try:
                     if arrived := await self._arrived(unanswered):

@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
-from mnemic.ports import Keyring
+from mnemic.ports import Capabilities, Keyring
 from mnemic.stores.audit_format import encode_event
+from mnemic.stores.codec import DAMAGED
+from mnemic.stores.in_memory_reads import StoredMemories
 from mnemic.stores.layered import LayeredStore
 from mnemic.stores.layered.memories import Scopes, place_of
-from mnemic.stores.layered.tables import AUDIT
+from mnemic.stores.layered.store import LayeredSnapshot
+from mnemic.stores.layered.tables import AUDIT, MEMORY, MemoryRow
 from mnemic.stores.layered.transaction import LayeredTransaction
-from mnemic.types import AuditEvent, Memory, OutboxEntry, Scope
+from mnemic.types import AuditEvent, Memory, OutboxEntry, Scope, Scored, Vector, VectorSpace, Where
 from mnemic_cassandra import journal, removed_data
 from mnemic_cassandra.address import Address
+from mnemic_cassandra.buckets import MOST_NOMINATED
 from mnemic_cassandra.routing import NAMES, Partition, of_audit, of_tenant
 from mnemic_cassandra.rows import CassandraRows
 from mnemic_cassandra.view import View
 from mnemic_language.text.bm25 import Bm25
 
 if TYPE_CHECKING:
-    from mnemic.ports.row_store import RowChange
+    from mnemic.ports.row_store import RowChange, RowReads
 
 
 class CassandraTransaction(LayeredTransaction):
@@ -62,6 +67,55 @@ class CassandraTransaction(LayeredTransaction):
         return named if named in changed or not changed else changed[0]
 
 
+class CassandraSnapshot(LayeredSnapshot):
+    """A snapshot whose `nearest` asks the index of the buckets of large scopes, and rescores what that nominates."""
+
+    async def nearest(
+        self, where: Where, vector: Vector, *, limit: int, space: VectorSpace | None = None
+    ) -> list[Scored]:
+        if not self._scopes.rows.sealer.opens and len(vector) == 4 * self._space.dimension:
+            for asked in (2 * limit + 20, MOST_NOMINATED):
+                nominated = await self._nominated(where.scopes, vector, min(asked, MOST_NOMINATED))
+                if nominated is None:
+                    break
+                found = await nominated.nearest(where, vector, limit=limit, space=space)
+                if len(found) >= limit:
+                    return found
+        return await super().nearest(where, vector, limit=limit, space=space)
+
+    async def _nominated(self, scopes: Sequence[Scope], vector: Vector, asked: int) -> _Nominated | None:
+        """Return the snapshot of what is nominated in scopes that are split, and of everything in the others; None
+        where none is split.
+        """
+        assert isinstance(self._rows, View)
+        stored, split = [], False
+        for scope in dict.fromkeys(scopes):
+            home = Partition(*place_of(scope))
+            memory_ids = await self._rows.nominated(home, vector, asked)
+            if memory_ids is None:
+                stored.append((await self._scopes.state(self._rows, scope))[1])
+                continue
+            split = True
+            rows = await self._rows.get(MEMORY, [(*home, memory_id) for memory_id in memory_ids])
+            memories = map(self._scopes.rows.named, (MemoryRow(*row) for row in rows))
+            named = {(scope.tenant, memory.memory_id): memory for memory in memories}
+            damaged = {place for place, memory in named.items() if memory.content is DAMAGED}
+            stored.append(StoredMemories(named, damaged=damaged))
+        joined = StoredMemories.joined(stored)
+        return _Nominated(self._rows, self._scopes, self._space, self._bm25, joined) if split else None
+
+
+class _Nominated(LayeredSnapshot):
+    """A snapshot of these memories alone."""
+
+    def __init__(self, rows: RowReads, scopes: Scopes, space: VectorSpace, bm25: Bm25, stored: StoredMemories) -> None:
+        super().__init__(rows, scopes, space, bm25)
+        self._only = stored
+
+    async def _of(self, scopes: Sequence[Scope]) -> StoredMemories:
+        return self._only
+
+
 class CassandraStore(LayeredStore):
     """A `RecordStore` in the keyspace at `location` (`cassandra://host1,host2/keyspace`) for many processes.
 
@@ -71,6 +125,7 @@ class CassandraStore(LayeredStore):
     """
 
     _transaction = CassandraTransaction
+    _snapshot = CassandraSnapshot
 
     def __init__(
         self,
@@ -84,9 +139,18 @@ class CassandraStore(LayeredStore):
         self._database = CassandraRows(Address.of(location))
         super().__init__(self._database, bm25=bm25, keyring=keyring, seals=seals)
 
+    @property
+    def capabilities(self) -> Capabilities:
+        exact_up_to = None if self._sealer.opens else self._database.split_above
+        return replace(super().capabilities, exact_up_to=exact_up_to)
+
     async def traces(self, tenant: str, memory_ids: Collection[str], fingerprints: Collection[str]) -> dict[str, int]:
         await self._collect(tenant)
-        return await super().traces(tenant, memory_ids, fingerprints)
+        found = await super().traces(tenant, memory_ids, fingerprints)
+        # Values that no row names: of attempts that lost a race, which stay only where a replica is away.
+        for home in await self._database.partitions.split(tenant):
+            found["memory"] += sum(memory in memory_ids for memory in await self._database.upkeep.sweep(home))
+        return found
 
     async def audit(
         self, tenant: str, *, after: int = 0, before: int | None = None, limit: int = 1000
@@ -128,4 +192,5 @@ class CassandraStore(LayeredStore):
         return await removed_data.unvacuumed(self._database.link, since)
 
     async def _collect(self, tenant: str | None) -> None:
-        await journal.collect(self._ready, self._database.partitions, tenant, self._sealer.sign)
+        database = self._database
+        await journal.collect(self._ready, database.partitions, database.upkeep, tenant, self._sealer.sign)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,13 +13,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from mnemic.ports.row_store import Row, Table
 from mnemic.stores.async_transactions import Step
 from mnemic.stores.layered.tables import AUDIT, MEMORY, PLACE, TENANT
+from mnemic_cassandra.buckets import completed, named_by
 from mnemic_cassandra.encoding import end_of, ordered, unpacked
+from mnemic_cassandra.partitions import Head
 from mnemic_cassandra.routing import (
     AUDIT_BUCKET,
     AUDIT_END,
+    LARGE,
     NAMES,
     OF_MEMORY,
     SMALL,
+    SPLIT,
     Partition,
     of_audit,
     of_tenant,
@@ -28,7 +32,7 @@ from mnemic_cassandra.routing import (
 )
 
 if TYPE_CHECKING:
-    from mnemic_cassandra.partitions import Partitions
+    from mnemic_cassandra.buckets import Buckets, Named, Place
 
 _MOST = 2**31 - 1
 _AT_ONCE = 16
@@ -36,19 +40,6 @@ _AT_ONCE = 16
 
 class Moved(Exception):
     """A partition has changed while it was read."""
-
-
-@dataclass(slots=True)
-class Head:
-    """The state of a partition and its small rows. `version` is None where nothing was ever written.
-
-    `sure`: the last answer has shown this version, so that everything read before was of it too.
-    """
-
-    version: int | None
-    writers: str
-    small: dict[tuple[str, bytes], bytes] = field(default_factory=dict)
-    sure: bool = True
 
 
 class Unanswered(NamedTuple):
@@ -95,8 +86,11 @@ class _Range:
 class View:
     """The port's `RowChange`. Its questions are steps: whoever drives the work awaits them."""
 
-    def __init__(self, partitions: Partitions) -> None:
-        self._partitions = partitions
+    def __init__(self, buckets: Buckets) -> None:
+        self._buckets = buckets
+        self._partitions = buckets.partitions
+        self._names: dict[tuple[Partition, Place], Named | None] = {}
+        """The values that the rows named which this view has read."""
         self.heads: dict[Partition, Head] = {}
         self.changes: defaultdict[Partition, dict[tuple[Table, Row], Row | None]] = defaultdict(dict)
         self.homes: dict[Row, Partition] = {}
@@ -178,13 +172,13 @@ class View:
         if asked := [ordered(key[width:]) for key in keys if (table, key) not in mine]:
             head = await self.head(home)
             if table in SMALL:
-                found = [head.small[NAMES[table], key] for key in asked if (NAMES[table], key) in head.small]
+                found = [(key, head.small[NAMES[table], key]) for key in asked if (NAMES[table], key) in head.small]
             # Nothing was ever written there, so the question can be answered without asking.
             elif head.version is None:
                 found = []
             else:
                 found = self._checked(head, await self._partitions.get(home, NAMES[table], asked))
-            rows += self._read(home, table, found)
+            rows += await self._read(home, table, found)
         return rows
 
     async def _scan(self, table: Table, asked: _Range) -> list[Row]:
@@ -200,14 +194,14 @@ class View:
         first, end = asked.bounds(width_of(table))
         if table in SMALL:
             name = NAMES[table]
-            found = [value for (one, key), value in head.small.items() if one == name and first <= key < end]
+            found = [(key, value) for (one, key), value in head.small.items() if one == name and first <= key < end]
         elif head.version is None:
             found = []
         else:
             limit = _MOST if asked.limit is None else asked.limit + len(changed)
             answer = await self._partitions.scan(home, NAMES[table], first, end, limit, reverse=asked.reverse)
             found = self._checked(head, answer)
-        rows = {table.key_of(row): row for row in self._read(home, table, found)}
+        rows = {table.key_of(row): row for row in await self._read(home, table, found)}
         return asked.first(table, [row for row in (rows | changed).values() if row is not None])
 
     async def _audit(self, asked: _Range) -> list[Row]:
@@ -224,18 +218,77 @@ class View:
                 break
         return asked.first(AUDIT, found)
 
-    def _checked(self, head: Head, answer: Sequence[tuple[bytes, bytes, int, str | None]]) -> list[bytes]:
-        """Return the values of an answer. Raises Moved where it is not of the version that was seen."""
+    def _checked(self, head: Head, answer: Sequence[tuple[bytes, bytes, int, str | None]]) -> list[tuple[bytes, bytes]]:
+        """Return the keys and rows of an answer. Raises Moved where it is not of the version that was seen."""
         if any(version != head.version or pending is not None for _, _, version, pending in answer):
             raise Moved
         head.sure = bool(answer)
-        return [value for _, value, _, _ in answer]
+        return [(key, stored) for key, stored, _, _ in answer]
 
-    def _read(self, home: Partition, table: Table, values: Sequence[bytes]) -> list[Row]:
-        rows = [(*home[: width_of(table)], *unpacked(value)) for value in values]
+    async def _read(self, home: Partition, table: Table, found: Sequence[tuple[bytes, bytes]]) -> list[Row]:
+        values = await self._values(home, table, found) if table in LARGE else {}
+        rows = [(*home[: width_of(table)], *completed(table, stored, values)) for _, stored in found]
         if table in (MEMORY, PLACE):
             self.homes |= {(home.tenant, row[table.key.index("memory_id")]): home for row in rows}
         return rows
+
+    async def _values(self, home: Partition, table: Table, found: Sequence[tuple[bytes, bytes]]) -> dict[str, bytes]:
+        """Return the values that these rows name. One that is not there has gone with its row meanwhile, or a majority
+        lacks it for a moment while nodes join or leave: only what no replica has is lost.
+        """
+        names = {key: named_by(stored) for key, stored in found}
+        self._names |= {(home, (NAMES[table], key)): named for key, named in names.items()}
+        wanted = [named for named in names.values() if named is not None]
+        values = await self._buckets.values(home, wanted) if wanted else {}
+        for _ in range(2):
+            lacking = [named for named in wanted if named.name not in values]
+            if not lacking:
+                break
+            state = await self._partitions.state(home)
+            if state[0] != self.heads[home].version or state[2] is not None:
+                raise Moved
+            values |= await self._buckets.values(home, lacking, of_all=True)
+        return values
+
+    async def names_of(self, home: Partition, changed: Sequence[tuple[Table, Row]]) -> dict[Place, Named | None]:
+        """Return the values that the rows with these keys name as they are stored."""
+        asked: defaultdict[Table, list[bytes]] = defaultdict(list)
+        for table, key in changed:
+            asked[table].append(ordered(key[width_of(table) :]))
+        for table, keys in asked.items():
+            unknown = [key for key in keys if (home, (NAMES[table], key)) not in self._names]
+            if unknown and self.heads[home].version is not None:
+                found = self._checked(self.heads[home], await self._partitions.get(home, NAMES[table], unknown))
+                self._names |= {(home, (NAMES[table], key)): named_by(stored) for key, stored in found}
+        places = [(NAMES[table], key) for table, keys in asked.items() for key in keys]
+        return {place: self._names.get((home, place)) for place in places}
+
+    def small(self, table: Table, key: Row) -> Row | None:
+        """Return a row of a small table, whose partition this view has seen."""
+        home = partition_of(table, key)
+        assert home is not None
+        if (table, key) in self.changes[home]:
+            return self.changes[home][table, key]
+        stored = self.heads[home].small.get((NAMES[table], ordered(key[width_of(table) :])))
+        return None if stored is None else (*home[: width_of(table)], *unpacked(stored))
+
+    async def nominated(self, home: Partition, vector: bytes, limit: int) -> set[str] | None:
+        """Return the memories of a scope with the nearest vectors, by the buckets' index, a few more than asked for;
+        None where the scope is not split, not wholly moved, or the cluster cannot say.
+        """
+        step: Step[set[str] | None] = Step(partial(self._nominated, home, vector, limit))
+        return await step
+
+    async def _nominated(self, home: Partition, vector: bytes, limit: int) -> set[str] | None:
+        await self.head(home)
+        split = self.small(SPLIT, home)
+        if split is None or split[3] is not None:
+            return None
+        return await self._buckets.nominated(home, len(split[4].split(",")), vector, limit)
+
+    def is_moved(self, home: Partition, table: Table, key: Row) -> bool:
+        """Check whether a row that this view has read names a value."""
+        return self._names.get((home, (NAMES[table], ordered(key[width_of(table) :])))) is not None
 
     async def _change(self, table: Table, changes: Sequence[tuple[Row, Row | None]]) -> None:
         for key, row in changes:

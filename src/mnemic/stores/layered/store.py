@@ -41,6 +41,25 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+class LayeredSnapshot(InMemorySnapshot):
+    """The port's `Snapshot` of rows as of one moment."""
+
+    def __init__(self, rows: RowReads, scopes: Scopes, space: VectorSpace, bm25: Bm25) -> None:
+        super().__init__(StoredMemories(), space=space, bm25=bm25)
+        self._rows = rows
+        self._scopes = scopes
+
+    async def _of(self, scopes: Sequence[Scope]) -> StoredMemories:
+        return await self._scopes.joined(self._rows, scopes)
+
+    async def nearest(
+        self, where: Where, vector: Vector, *, limit: int, space: VectorSpace | None = None
+    ) -> list[Scored]:
+        if await present(self._rows) != self._space:
+            raise SpaceMismatch(hint="the vectors are those of another model by now; open the store with that one")
+        return await super().nearest(where, vector, limit=limit, space=space)
+
+
 class LayeredStore(SingleReads):
     """A `RecordStore` on `rows`. With a `keyring` sealed memories are decrypted; if it `seals` too, new content is
     encrypted with the data key of its subject (`mnemic.stores.sealing`).
@@ -51,6 +70,9 @@ class LayeredStore(SingleReads):
 
     _transaction: type[LayeredTransaction] = LayeredTransaction
     """The transaction of a store that keeps some rows elsewhere."""
+
+    _snapshot: type[LayeredSnapshot] = LayeredSnapshot
+    """The snapshot of a store that has an index of its own."""
 
     def __init__(
         self, rows: RowStore, *, bm25: Bm25 | None = None, keyring: Keyring | None = None, seals: bool = False
@@ -96,7 +118,7 @@ class LayeredStore(SingleReads):
 
     async def read(self, work: Callable[[Snapshot], Awaitable[T]]) -> T:
         space = self._opened
-        return await self._ready.read(lambda rows: work(_LayeredSnapshot(rows, self._scopes, space, self._bm25)))
+        return await self._ready.read(lambda rows: work(self._snapshot(rows, self._scopes, space, self._bm25)))
 
     async def get(self, memory_id: str, *, scopes: Sequence[Scope]) -> Memory | None:
         async def one(rows: RowReads) -> Memory | None:
@@ -207,22 +229,3 @@ class LayeredStore(SingleReads):
         if self._space is None:
             raise StoreUnavailable("closed")
         return self._space
-
-
-class _LayeredSnapshot(InMemorySnapshot):
-    """The port's `Snapshot` of rows as of one moment."""
-
-    def __init__(self, rows: RowReads, scopes: Scopes, space: VectorSpace, bm25: Bm25) -> None:
-        super().__init__(StoredMemories(), space=space, bm25=bm25)
-        self._rows = rows
-        self._scopes = scopes
-
-    async def _of(self, scopes: Sequence[Scope]) -> StoredMemories:
-        return await self._scopes.joined(self._rows, scopes)
-
-    async def nearest(
-        self, where: Where, vector: Vector, *, limit: int, space: VectorSpace | None = None
-    ) -> list[Scored]:
-        if await present(self._rows) != self._space:
-            raise SpaceMismatch(hint="the vectors are those of another model by now; open the store with that one")
-        return await super().nearest(where, vector, limit=limit, space=space)

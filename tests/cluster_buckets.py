@@ -59,7 +59,7 @@ async def _state(location: str) -> dict[str, Any]:
     split = await store._database.read(lambda reads: reads.get(SPLIT, [HOME]))
     listed = await store._database._buckets.listed(HOME, 0)
     found = {
-        "held": len(await store.held("acme", statuses=list(Status), scope=ANA.scope("user"), limit=10**6)),
+        "held": len(await store.scan("acme", statuses=list(Status), scope=ANA.scope("user"), limit=10**6)),
         "damaged": len(await store.damaged("acme")),
         "in_buckets": None if rows is None else sum(named_by(stored) is not None for _, stored in rows),
         "values": len(listed),

@@ -144,7 +144,7 @@ class Commits:
         return await self._link.change([("step", step)], settled=None)
 
     async def overtake(self, home: Partition) -> None:
-        """Change the version while nobody holds the partition: who has read it before cannot commit any more."""
+        """Change the version of a partition that no change reserves, so that no reader of an earlier version can commit."""
         while not await self._bump(home):
             await pause(0.0, 0.02)
 

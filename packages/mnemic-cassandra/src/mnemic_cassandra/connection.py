@@ -200,7 +200,7 @@ class Link:
         if self._session is None:
             raise StoreUnavailable("closed")
         if name not in self._extended:
-            # One process makes it: two that make one table at the same time may each make one of their own.
+            # One process creates it: two that create a table at the same time may create two different ones.
             first = await self.change([("know", (name, "made"))], settled=None)
             try:
                 await asyncio.to_thread(self._extend, name, texts, statements, wait=0.0 if first else _OTHERS_SECONDS)

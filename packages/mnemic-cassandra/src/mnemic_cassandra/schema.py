@@ -33,7 +33,7 @@ TABLES = (
     """CREATE TABLE IF NOT EXISTS {keyspace}.change (
         id text, part text, redo blob, state text static, PRIMARY KEY (id, part))""",
     "CREATE TABLE IF NOT EXISTS {keyspace}.about (name text PRIMARY KEY, value text)",
-    # Large columns of rows of large scopes. A value is written once, under a name of its own, before a row names it.
+    # Large columns of rows of large scopes. A value is written once, under a unique name, before a row names it.
     """CREATE TABLE IF NOT EXISTS {keyspace}.bucket (
         tenant text, level text, owner text, bucket int, name text, memory text, dimension int, value blob,
         PRIMARY KEY ((tenant, level, owner, bucket), name))""",

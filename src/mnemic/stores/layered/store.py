@@ -72,7 +72,7 @@ class LayeredStore(SingleReads):
     """The transaction of a store that keeps some rows elsewhere."""
 
     _snapshot: type[LayeredSnapshot] = LayeredSnapshot
-    """The snapshot of a store that has an index of its own."""
+    """The snapshot class of a store with an additional index."""
 
     def __init__(
         self, rows: RowStore, *, bm25: Bm25 | None = None, keyring: Keyring | None = None, seals: bool = False

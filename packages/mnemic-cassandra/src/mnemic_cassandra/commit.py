@@ -144,7 +144,7 @@ class Commits:
         return await self._link.change([("step", step)], settled=None)
 
     async def overtake(self, home: Partition) -> None:
-        """Change the version of a partition that no change reserves, so that no reader of an earlier version can commit."""
+        """Change the version of a partition that no change reserves: readers of an earlier one can no longer commit."""
         while not await self._bump(home):
             await pause(0.0, 0.02)
 

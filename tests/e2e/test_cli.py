@@ -153,6 +153,24 @@ def test_update_keeps_the_old_version(mnemic: Call) -> None:
     assert complaint(stale).startswith("version_conflict")
 
 
+def test_one_version_of_a_memory_at_most_is_in_force_for_people(mnemic: Call) -> None:
+    added(mnemic, "aisle", "--key", "seat")
+    changed = mnemic("add", "window", "--key", "seat").stdout
+    memory_id = data(mnemic, "list")["memories"][0]["memory_id"]
+    revised = mnemic("update", memory_id, "exit row").stdout
+
+    assert changed.startswith(f"changed  {memory_id}  seat: window  (in place of ")
+    assert revised == f"revised  {memory_id}  seat: exit row\n"
+    lines = [line.split() for line in mnemic("history", "seat").stdout.splitlines()]
+    told = [(version, status, words[1]) for version, _, _, status, *words in lines]
+    assert told == [
+        ("1", "earlier", "aisle"),
+        ("2", "superseded", "aisle"),
+        ("1", "earlier", "window"),
+        ("2", "active", "exit"),
+    ]
+
+
 def test_the_history_of_a_key_shows_all_its_values(mnemic: Call) -> None:
     data(mnemic, "add", "aisle", "--key", "seat")
     second = data(mnemic, "add", "window", "--key", "seat")["memory_id"]

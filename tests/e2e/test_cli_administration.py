@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import stat
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -120,7 +121,25 @@ def test_a_person_is_told_how_much_was_erased(run: Run, tmp_path: Path) -> None:
     assert said("consent", "revoke", "diet", "--erase").split() == ["diet", "revoked,", "1", "memory", "erased"]
     run("add", "The sea is calm.")
     assert said("erase", "ana", "--yes").startswith("erased\n")
-    assert said("erase", "nobody", "--yes").startswith("nothing was held about this user\n")
+    assert said("erase", "ana", "--yes").startswith("nothing was held about this user\n")
+
+
+def test_a_mistyped_name_is_not_taken_for_an_erased_person(run: Run, tmp_path: Path) -> None:
+    run("add", "The sea is calm.")
+    words = ["erase", "anna", "--yes", "--receipt", str(tmp_path / "r.json"), "--store", str(tmp_path / "m.db")]
+    refused = CliRunner().invoke(cli, [*words, "--user", "ben"], prog_name="mnemic")
+    assert refused.exit_code == 3
+    assert "subject:unknown" in refused.stderr
+    assert "nobody of the name 'anna' is known here; did you mean ana?" in refused.stderr
+    assert not (tmp_path / "r.json").exists()
+    assert run("erase", "anna", "--yes", "--force")[1]["counts"]["memories"] == 0
+    assert len(run("list")[1]["memories"]) == 1
+
+
+def test_a_receipt_is_for_its_owner_alone(run: Run, tmp_path: Path) -> None:
+    run("add", "The sea is calm.")
+    run("erase", "ana", "--yes", "--receipt", str(tmp_path / "r.json"), user="ben")
+    assert stat.S_IMODE((tmp_path / "r.json").stat().st_mode) == 0o600
 
 
 def test_the_jobs_and_the_audit(run: Run) -> None:

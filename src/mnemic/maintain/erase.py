@@ -22,6 +22,7 @@ from mnemic.maintain.consent import subject_token
 from mnemic.maintain.derived_memories import derived_from
 from mnemic.maintain.erasure_receipt import ErasureReceipt
 from mnemic.maintain.outbox_worker import drain
+from mnemic.maintain.personal_keys import end_keys
 from mnemic.maintain.reveal import sweep
 from mnemic.maintain.subject_data import PAGE, conversation, leave, written_elsewhere
 from mnemic.ports import Clock, Keyring, RecordStore, SessionStore
@@ -168,10 +169,10 @@ async def erase(
     keyring: Keyring | None = None,
     feeds: Sequence[Feed] = (),
 ) -> ErasureReceipt:
-    """Erase the user `subject` of the actor's tenant: their scope, their memories in shared scopes, and memories merged
-    from those; versions, index entries, vectors, requests, outbox entries, consents, sealed values, open sessions and
-    data in projections; finally their data key, without which no copy of their sealed data can be read. A projection
-    that cannot be reached now leaves traces in the outbox until it has been drained.
+    """Erase the user `subject` of the actor's tenant: their API keys (see `end_keys`), their scope, their memories in
+    shared scopes, and memories merged from those; versions, index entries, vectors, requests, outbox entries, consents,
+    sealed values, open sessions and data in projections; finally their data key, without which no copy of their sealed
+    data can be read. A projection that cannot be reached now leaves traces in the outbox until it has been drained.
 
     With `block` nothing about them is ever stored again. The audit log records the erasure. Raises InvalidInput,
     StoreFailed; another call continues.
@@ -185,6 +186,8 @@ async def erase(
     async def everything() -> list[Memory]:
         return [memory async for page in _pages(store, own) for memory in page] + await _elsewhere(erasure, own)
 
+    # First, so that nothing is written with them meanwhile.
+    erasure.counts["api_keys"] = await end_keys(store, subject, token, actor=actor, at=now)
     await erasure.run(await everything())
     await erasure.follow(everything)
     if sessions is not None:

@@ -37,7 +37,6 @@ _SPEAKERS: Mapping[Origin, str] = MappingProxyType(
     {
         Origin.USER_STATED: "the user",
         Origin.OPERATOR: "the operator",
-        Origin.IMPORT: "an import",
         Origin.AGENT_INFERRED: "the assistant",
         Origin.TOOL_OUTPUT: "a tool",
         Origin.WEB: "a web page",
@@ -53,7 +52,9 @@ def why(memory: Memory, ranks: Mapping[str, Rank], reason: str, question: Questi
     elif reason == PREFERENCE_BIAS:
         parts.insert(0, "a preference")
     day = memory.happened_at
-    return "; ".join([*(parts or ["among the newest"]), f"said by {_speaker(memory)} on {day.day} {day:%B %Y}"])
+    speaker = _speaker(memory)
+    said = "imported, dated" if speaker is None else f"said by {speaker} on"
+    return "; ".join([*(parts or ["among the newest"]), f"{said} {day.day} {day:%B %Y}"])
 
 
 def _matches(memory: Memory, ranks: Mapping[str, Rank], question: Question) -> list[str]:
@@ -92,8 +93,9 @@ def _listed(words: list[str]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
-def _speaker(memory: Memory) -> str:
+def _speaker(memory: Memory) -> str | None:
+    """Return who said it; None for an import that does not say so."""
     speaker = memory.source.speaker
     if speaker in (None, "", "user"):
-        return _SPEAKERS[memory.source.origin]
+        return _SPEAKERS.get(memory.source.origin)
     return "the assistant" if speaker == "assistant" else str(speaker)

@@ -100,6 +100,8 @@ async def test_the_travel_message_gives_both_preferences() -> None:
         ("I work at Acme Corp as a nurse.", "job", "nurse"),
         ("I'm a software engineer at Google.", "job", "software engineer"),
         ("My birthday is May 4", "birthday", "May 4"),
+        ("My birthday is on 14 June, save the date!", "birthday", "14 June"),
+        ("My birthday's the 2nd of May 1990, so plan something.", "birthday", "2nd of May 1990"),
         ("I'm 34 years old", "age", "34"),
         ("My favourite colour is dark green", "favorite_color", "dark green"),
         ("Me llamo José", "name", "José"),

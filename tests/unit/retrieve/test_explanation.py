@@ -111,3 +111,15 @@ async def test_a_search_says_what_moved_a_hit_and_cuts_by_relevance() -> None:
         assert any(hit.relevance is not None and hit.relevance < 0.2 for hit in result.hits)
         cut = await engine.search("Which boat of Ana is in the harbour?", actor=ANA, top_k=5, min_score=0.2)
         assert {hit.memory.content for hit in cut.hits} == set(said[:3])
+
+
+@pytest.mark.parametrize(
+    ("origin", "speaker", "told"),
+    [
+        (Origin.IMPORT, {}, "imported, dated 3 May 2026"),
+        (Origin.IMPORT, {"speaker": "Ben"}, "said by Ben on 3 May 2026"),
+        (Origin.USER_STATED, {}, "said by the user on 3 May 2026"),
+    ],
+)
+def test_an_import_is_nobody_who_speaks(origin: Origin, speaker: dict[str, str], told: str) -> None:
+    assert why(memory(origin=origin, **speaker), {}, "relevance", QUESTION).endswith(told)

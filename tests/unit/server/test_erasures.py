@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from mnemic.errors import MemoryNotFound, StoreFailed
 from mnemic.maintain.erasure_receipt import ErasureReceipt
+from mnemic.maintain.personal_keys import names_of_key_owners
+from mnemic.maintain.subject_data import audit_of
 from mnemic.maintain.tenants import SERVICE_TENANT
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.types import VectorSpace
@@ -269,3 +271,44 @@ async def test_one_credential_cannot_take_every_place(monkeypatch: pytest.Monkey
         begun.append(await service.begin(rival, "kim", block=False, run=scan))
         scan.go.set()
         assert {(await service.ended(job, 5)).state for job in begun} == {"done"}
+
+
+async def test_the_keys_of_an_erased_person_write_nothing_afterwards(running: Running) -> None:
+    ana, ben = await running.caller("reader", "writer"), await running.caller("reader", "writer", user="ben")
+    await running.client.post("/v1/memories", json={"content": "Tea in Bergen"}, headers=ana)
+    receipt = await running.erased(await running.caller("operator", user="olga"), subject="ana")
+    assert (receipt["counts"]["memories"], receipt["counts"]["api_keys"], receipt["complete"]) == (1, 1, True)
+    refused = await running.client.post("/v1/memories", json={"content": "Tea in Oslo"}, headers=ana)
+    assert (refused.status_code, refused.json()["reason"]) == (401, "unauthenticated")
+    assert (await running.client.post("/v1/memories", json={"content": "Cake"}, headers=ben)).status_code == 201
+    lines = [one async for one in audit_of(running.engine.store, "acme") if one.action == "api_key_revoked"]
+    assert [(line.actor, line.detail["subject"]) for line in lines] == [("olga", receipt["subject"])]
+
+
+async def test_who_erases_themself_can_fetch_the_receipt_for_a_day_and_write_nothing(running: Running) -> None:
+    ana, phone = await running.caller("reader", "writer", "subject"), await running.caller("reader", "writer")
+    await running.client.post("/v1/memories", json={"content": "Tea in Bergen"}, headers=ana)
+    receipt = await running.erased(ana)
+    assert receipt["counts"]["api_keys"] == 2
+    wrote = [await running.client.post("/v1/memories", json={"content": "Tea"}, headers=who) for who in (ana, phone)]
+    assert [one.status_code for one in wrote] == [403, 401]
+    running.clock.advance(timedelta(hours=25))
+    assert (await running.client.get("/v1/memories", headers=ana)).status_code == 401
+    assert await names_of_key_owners(running.engine.store, "acme") == {"ana"}
+
+
+async def test_a_key_that_ends_sooner_ends_no_later_after_an_erasure(running: Running) -> None:
+    key, text = await running.keys.create(tenant="acme", roles=["subject"], user="ana", ttl=timedelta(hours=1))
+    await running.erased({"Authorization": f"Bearer {text}"})
+    left = await running.keys.find(key.key_id)
+    assert left is not None
+    assert left.expires_at == key.expires_at
+
+
+async def test_the_key_of_a_namesake_in_another_tenant_stays(running: Running) -> None:
+    rival = await running.caller("reader", "writer", tenant="rival")
+    application = await running.caller("reader", "writer", user=None)
+    await running.erased(await running.caller("operator", user="olga"), subject="ana")
+    kept = await running.client.post("/v1/memories", json={"content": "Tea"}, headers=rival)
+    assert kept.status_code == 201
+    assert (await running.client.post("/v1/tokens", json={"user": "ben"}, headers=application)).status_code == 201

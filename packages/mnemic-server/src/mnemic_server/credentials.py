@@ -24,6 +24,7 @@ from typing import Any
 from mnemic.errors import InvalidInput, MemoryNotFound, NotSupported, StoreFailed
 from mnemic.maintain.consent import subject_token
 from mnemic.maintain.cross_tenant_commit import commit_act
+from mnemic.maintain.personal_keys import API_KEY, API_KEY_USED
 from mnemic.maintain.tenants import PAGE, SERVICE_TENANT, noted
 from mnemic.ports import Clock, Reads, RecordStore
 from mnemic.types import Actor
@@ -37,7 +38,6 @@ KEYS_OF_A_TENANT = 10_000
 USE_NOTED = timedelta(hours=1)
 """Precision of a key's last use: to write each use would cost a commit for each request."""
 
-_PREFIX, _USED = "api_key:", "api_key_used:"
 _KEY = re.compile(r"mnk_([0-9a-f-]{36})_([A-Za-z0-9_-]{43})", re.ASCII)
 
 
@@ -184,7 +184,7 @@ class ApiKeys:
 
     async def find(self, key_id: str) -> ApiKey | None:
         """Return the key of this id; None if there is none."""
-        name = _PREFIX + key_id
+        name = API_KEY + key_id
         value = (await self.store.marks(SERVICE_TENANT, name, limit=1)).get(name)
         return None if value is None else read(value)
 
@@ -200,16 +200,16 @@ class ApiKeys:
 
         async def work(unit: Unit) -> None:
             # A key that was revoked meanwhile must not leave a time of its last use behind.
-            if await unit.reads.find_mark(SERVICE_TENANT, _PREFIX + key_id) is not None:
-                await unit.apply(Mutation(tenant=SERVICE_TENANT, marks={_USED + key_id: now.isoformat()}))
+            if await unit.reads.find_mark(SERVICE_TENANT, API_KEY + key_id) is not None:
+                await unit.apply(Mutation(tenant=SERVICE_TENANT, marks={API_KEY_USED + key_id: now.isoformat()}))
 
         with suppress(StoreFailed, NotSupported):
             await commit(self.store, work)
 
     async def last_used(self) -> dict[str, datetime]:
         """Return the time of each key's last use, to the hour, by its id."""
-        marks = await self.store.marks(SERVICE_TENANT, _USED)
-        return {name.removeprefix(_USED): datetime.fromisoformat(at) for name, at in marks.items()}
+        marks = await self.store.marks(SERVICE_TENANT, API_KEY_USED)
+        return {name.removeprefix(API_KEY_USED): datetime.fromisoformat(at) for name, at in marks.items()}
 
     async def signed_with(self, key_id: str, shown: str, made: TokenKey) -> TokenKey:
         """Store the verification key of tokens that are issued with the secret of this digest, unless there is one;
@@ -217,7 +217,7 @@ class ApiKeys:
         """
 
         async def work(unit: Unit) -> TokenKey:
-            value = await unit.reads.find_mark(SERVICE_TENANT, _PREFIX + key_id)
+            value = await unit.reads.find_mark(SERVICE_TENANT, API_KEY + key_id)
             if value is None:
                 raise MemoryNotFound("api_key")
             key = read(value)
@@ -226,7 +226,7 @@ class ApiKeys:
             # Keys of secrets that no longer open anything go: their tokens end with them.
             kept = {one: known for one, known in key.signing.items() if one in key.digests}
             renewed = replace(key, signing={**kept, shown: made})
-            await unit.apply(Mutation(tenant=SERVICE_TENANT, marks={_PREFIX + key_id: written(renewed)}))
+            await unit.apply(Mutation(tenant=SERVICE_TENANT, marks={API_KEY + key_id: written(renewed)}))
             return made
 
         return await commit(self.store, work)
@@ -267,7 +267,7 @@ class ApiKeys:
         key = await self._existing(key_id, tenant, may)
         event = await self._event(key, "api_key_revoked", by)
 
-        gone: dict[str, str | None] = {_PREFIX + key_id: None, _USED + key_id: None}
+        gone: dict[str, str | None] = {API_KEY + key_id: None, API_KEY_USED + key_id: None}
 
         async def decide(_: Reads) -> tuple[None, list[Mutation]]:
             return None, [replace(event, marks=gone, marks_of=SERVICE_TENANT)]
@@ -283,12 +283,12 @@ class ApiKeys:
 
     async def any(self) -> bool:
         """Check whether there is a key at all."""
-        return bool(await self.store.marks(SERVICE_TENANT, _PREFIX, limit=1))
+        return bool(await self.store.marks(SERVICE_TENANT, API_KEY, limit=1))
 
     async def pages(self) -> AsyncIterator[dict[str, str]]:
         """Yield the records of all keys, page by page."""
         last = None
-        while page := await self.store.marks(SERVICE_TENANT, _PREFIX, after=last, limit=PAGE):
+        while page := await self.store.marks(SERVICE_TENANT, API_KEY, after=last, limit=PAGE):
             yield page
             last = max(page)
 
@@ -303,7 +303,7 @@ class ApiKeys:
 
         async def decide(reads: Reads) -> tuple[None, list[Mutation]]:
             known = await noted(reads, key.principal.tenant, event.at)
-            marks = {_PREFIX + key.key_id: written(key)}
+            marks = {API_KEY + key.key_id: written(key)}
             return None, [*known, replace(event, marks=marks, marks_of=SERVICE_TENANT)]
 
         await commit_act(self.store, decide)

@@ -24,6 +24,7 @@ from joserfc.jwk import OctKey
 from mnemic.errors import MemoryNotFound, MnemicError, StoreFailed
 from mnemic.maintain.consent import subject_token
 from mnemic.maintain.erasure_receipt import ErasureReceipt
+from mnemic.maintain.personal_keys import RECEIPT_LASTS
 from mnemic.maintain.tenants import SERVICE_TENANT
 from mnemic.ports import Clock, RecordStore
 from mnemic.unit_of_work import Mutation, apply
@@ -35,7 +36,7 @@ logger = logging.getLogger(__name__)
 
 State = Literal["running", "done", "failed", "interrupted"]
 
-KEPT_FOR = timedelta(hours=24)
+KEPT_FOR = RECEIPT_LASTS
 """Time after its start during which an erasure can be fetched."""
 AT_ONCE = 2
 """Erasures that one process carries out at a time; the others wait their turn."""

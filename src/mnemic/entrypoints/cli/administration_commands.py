@@ -175,6 +175,7 @@ def _consent_text(fields: Mapping[str, Any]) -> str:
 @click.option("--block", is_flag=True, help="Never store anything about them again.")
 @click.option("--receipt", "receipt_file", metavar="FILE", help="Write the receipt, which has no content, to FILE.")
 @click.option("--verify", "verify_file", metavar="FILE", help="Scan the store for the erased data of this receipt.")
+@click.option("--force", is_flag=True, help="Go on if nobody of this name is known.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @click.pass_obj
 def erase_(given: Given, /, subject: str | None, **options: Any) -> int:
@@ -192,6 +193,10 @@ def erase_(given: Given, /, subject: str | None, **options: Any) -> int:
         raise click.UsageError("whom? name a user", ctx=click.get_current_context())
     if options["receipt_file"] is not None:
         require_new_file(options["receipt_file"])
+    if not options["force"]:
+        from mnemic.maintain.known_users import require_known
+
+        given.with_engine(lambda engine, actor: require_known(engine.store, actor.tenant, subject))
     if not options["yes"]:
         from mnemic.entrypoints.cli.terminal import confirmed
 

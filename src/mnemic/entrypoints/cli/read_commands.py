@@ -13,9 +13,8 @@ from mnemic.entrypoints.cli.request_options import asked, options_of
 from mnemic.entrypoints.cli.shared_options import Given, of_others
 from mnemic.entrypoints.cli.terminal import note, say
 from mnemic.entrypoints.cli.views import (
-    day,
+    history_text,
     hits_text,
-    label,
     list_text,
     memory_dict,
     memory_text,
@@ -124,7 +123,4 @@ def history_(given: Given, /, named: str, **times: Any) -> None:
         shown = {"versions": versions, **around}
         given.show({name: [memory_dict(memory) for memory in fields] for name, fields in shown.items()}, str)
         return
-    for memory in (*earlier, *versions, *later):
-        start = f"from {day(memory.valid_from)} " if memory.valid_from else ""
-        validity = f"valid {start}until {day(memory.valid_to)}" if memory.valid_to else ""
-        say(f"{memory.version:>3}  {day(memory.updated_at)}  {memory.status:<14}  {label(memory)}  {validity}".rstrip())
+    say(history_text((*earlier, *versions, *later)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 import unicodedata
@@ -59,9 +60,10 @@ def json_text(value: Any, *, indent: int | None = 2) -> str:
 
 
 def write_json(file: str, value: Any) -> None:
-    """Write the JSON to a file. Raises InvalidInput (`file:unwritable`)."""
+    """Write the JSON to a file that only its owner may read. Raises InvalidInput (`file:unwritable`)."""
     try:
-        Path(file).write_text(json_text(value) + "\n", encoding="utf-8")
+        with open(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as opened:
+            opened.write(json_text(value) + "\n")
     except OSError as error:
         raise InvalidInput("file:unwritable", hint=error.strerror) from None
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from mnemic.entrypoints.cli.terminal import one_line, pairs, printable, table
 from mnemic.entrypoints.wire import hit_dict, memory_dict, receipt_dict, result_dict
+from mnemic.types import Outcome
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -111,7 +112,8 @@ def receipt_text(receipt: WriteReceipt, content: str) -> str:
     redacted = next((step.decision for step in receipt.steps if step.name == "redact"), "clean")
     kept = redacted == "clean"
     said = one_line(f"{receipt.key}: {content}" if receipt.key else content, 80) if kept else receipt.key or ""
-    notes = [said, receipt.reason or ""]
+    word = outcome_word(receipt)
+    notes = [said, receipt.reason if receipt.reason and receipt.reason != word else ""]
     if receipt.stored and not kept:
         notes.append(f"(redacted: {redacted})")
     if receipt.superseded:
@@ -122,7 +124,31 @@ def receipt_text(receipt: WriteReceipt, content: str) -> str:
         notes.append(f"(adjusted: {', '.join(receipt.clamped)})")
     if not receipt.durable and receipt.stored:
         notes.append("(not durable)")
-    return "  ".join(part for part in (receipt.outcome.value, receipt.memory_id or "", *notes) if part)
+    return "  ".join(part for part in (word, receipt.memory_id or "", *notes) if part)
+
+
+def outcome_word(receipt: WriteReceipt) -> str:
+    """Return the outcome of a write in a word for people. `superseded` would be read of the memory that the line names,
+    which is the one in force.
+    """
+    if receipt.outcome is Outcome.SUPERSEDED:
+        return "revised" if receipt.reason == "revised" else "changed"
+    return receipt.outcome.value
+
+
+def history_text(versions: Sequence[Memory]) -> str:
+    """Return one line for each version. A version that a later one has taken the place of is `earlier`, whatever its
+    status was.
+    """
+    newest = {memory.memory_id: memory.version for memory in versions}
+    lines = []
+    for memory in versions:
+        status = memory.status.value if memory.version == newest[memory.memory_id] else "earlier"
+        start = f"from {day(memory.valid_from)} " if memory.valid_from else ""
+        validity = f"valid {start}until {day(memory.valid_to)}" if memory.valid_to else ""
+        line = f"{memory.version:>3}  {day(memory.updated_at)}  {status:<14}  {label(memory)}  {validity}"
+        lines.append(line.rstrip())
+    return "\n".join(lines)
 
 
 def report_dict(report: RunReport) -> dict[str, Any]:
@@ -135,7 +161,7 @@ def capture_text(report: RunReport, *, said: str = "", contents: Mapping[str, st
     `contents` by `memory_id`, or those of the message `said`.
     """
     rows = [
-        [receipt.outcome.value, receipt.key or "", one_line(contents.get(receipt.memory_id or "", ""), _WORDS_WIDTH),
+        [outcome_word(receipt), receipt.key or "", one_line(contents.get(receipt.memory_id or "", ""), _WORDS_WIDTH),
          receipt.memory_id or receipt.reason or ""]
         for receipt in report.receipts
     ]  # fmt: skip

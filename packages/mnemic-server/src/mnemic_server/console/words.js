@@ -92,6 +92,11 @@ export function inWords(reason) {
   return detail ? `${words.replace(/\.$/, "")}: ${REASONS[detail] ?? spaced(detail)}` : words;
 }
 
+/** The name of a kind of memory. @param {string} kind */
+export function kindName(kind) {
+  return kind === "episodic" ? "episodic (messages and episodes)" : spaced(kind);
+}
+
 /** A code's words, apart: `long_term` is "long term". @param {string} code */
 export function spaced(code) {
   return code.replaceAll("_", " ").replaceAll("|", " or ");

@@ -36,6 +36,13 @@ _DATE = (
     r"jul|aug|sep|"
     r"oct|nov|dec|week|month|year|spring|summer|fall|autumn|winter|end of|\d{1,4})|\btomorrow\b|\btonight\b"
 )
+_MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|"
+    r"nov(?:ember)?|dec(?:ember)?)"
+)
+_DAY = r"\d{1,2}(?:st|nd|rd|th)?"
+_CALENDAR_DATE = rf"(?:(?:the )?{_DAY}(?: of)? {_MONTH}|{_MONTH}(?: the)? {_DAY})\b(?:,? \d{{4}}\b)?"
+"""A day of the year, without what is said after it."""
 _KIN = (
     r"(?:wife|husband|partner|fianc[ée]e?|girlfriend|boyfriend|spouse|mother|father|mom|mum|dad|parents|sister|"
     r"brother|son|"
@@ -201,7 +208,8 @@ IDENTITY = (
         key="pronouns", category="identity", spell=lower,
     ),
     Rule(
-        pattern=pattern(r"\bmy birthday(?: is|'s)(?: on)? (?P<v>[\w ,/-]{3,30})|\bi was born (?:on|"
+        pattern=pattern(r"\bmy birthday(?: is|'s)(?: on)? (?P<v>" + _CALENDAR_DATE +
+                        r"|[\w ,/-]{3,30})(?:[,;:]? (?:so |please )?save the date)?|\bi was born (?:on|"
                         r"in) (?P<w>[\w ,/-]{0,20}\d[\w ,/-]{0,12})"),
         key="birthday", category="identity",
     ),

@@ -6,7 +6,7 @@ import { el, several } from "../elements.js";
 import { onChange } from "../live.js";
 import { empty, head, panel, provenance, table } from "../parts.js";
 import { linkTo, mayOpen, placeNamed } from "../page-list.js";
-import { listWords, number, percent, size, spaced } from "../words.js";
+import { kindName, listWords, number, percent, size, spaced } from "../words.js";
 
 /** @param {any} context */
 export async function show({ who, signal }) {
@@ -34,7 +34,7 @@ async function filled(who, signal) {
     days && panel("Activity", activityCharts(days)),
     el("div", { class: "halves" },
       state && panel("What is held", held(state.held)),
-      !state && mine && panel("What is held", table("Memories by kind", ["Kind", "Memories", "Kept for"], mine.kinds.filter((one) => one.held !== null).map((one) => [spaced(one.kind), number(one.held), one.retention_days ? `${Math.round(one.retention_days)} days` : "until forgotten"]))),
+      !state && mine && panel("What is held", table("Memories by kind", ["Kind", "Memories", "Kept for"], mine.kinds.filter((one) => one.held !== null).map((one) => [kindName(one.kind), number(one.held), one.retention_days ? `${Math.round(one.retention_days)} days` : "until forgotten"]))),
       newest && !(state && newest.memories.length === 0) && panel("Newest memories", latest(newest.memories, may("remember")))),
     state && panel("How fast it answers", latencies(state.process.latency)),
   );
@@ -81,9 +81,9 @@ function held(kinds) {
   if (rows.length === 0) return empty("Nothing remembered yet", "The first memory appears here at once.");
   const most = Math.max(...rows.map(([, one]) => one.rows));
   return table("Memories by kind", ["Kind", "Memories", "", "Size"], rows.map(([kind, one]) => [
-    spaced(kind),
+    kindName(kind),
     el("span", { class: "number" }, number(one.rows)),
-    el("meter", { class: "bar", min: "0", max: most, value: one.rows, "aria-label": `${spaced(kind)} of the largest` }),
+    el("meter", { class: "bar", min: "0", max: most, value: one.rows, "aria-label": `${kindName(kind)} of the largest` }),
     size(one.bytes),
   ]));
 }

@@ -132,7 +132,7 @@ def test_a_mistyped_name_is_not_taken_for_an_erased_person(run: Run, tmp_path: P
     assert "subject:unknown" in refused.stderr
     assert "nobody of the name 'anna' is known here; did you mean ana?" in refused.stderr
     assert not (tmp_path / "r.json").exists()
-    assert run("erase", "anna", "--yes", "--force")[1]["counts"]["memories"] == 0
+    assert run("erase", "anna", "--yes", "--force")[1]["counts"].get("memories", 0) == 0
     assert len(run("list")[1]["memories"]) == 1
 
 

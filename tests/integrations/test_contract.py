@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from mnemic.engine import MemoryEngine
+from mnemic.maintain.turn_log import turns_of
 from mnemic.types import Actor
 from mnemic_testing.scripted_model import ModelRequest, Reply, Scripted, ScriptedModelServer
 from tests.integrations.assistant import ANA, BOB, Assistant, Given, blocks, sent
@@ -36,6 +37,9 @@ ASSISTANTS = [
 ]
 WITHOUT_TOOLS = ("clients_assistant",)
 """Where the program itself says which tools its model has."""
+
+STREAMED = ("StreamingChatLoop",)
+"""Whose answer goes to the program alone, word by word."""
 
 Build = Callable[..., Assistant]
 
@@ -163,3 +167,23 @@ def offer(tool: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """A tool as a request offers it in any of the protocols, and the schema of its arguments."""
     function = tool.get("function", tool)
     return function, function.get("parameters") or function["input_schema"]
+
+
+async def test_the_person_can_read_what_was_asked_shown_and_answered(
+    build: Build, engine: MemoryEngine, server: ScriptedModelServer, script: list[Scripted]
+) -> None:
+    await engine.open()
+    seat = await engine.add("aisle", key="seat", actor=ANA)
+    script += ["An aisle seat."]
+    assistant = build(engine)
+    await assistant.say("Which seat do I prefer? Answer to ana@example.com.")
+    (turn,) = (await turns_of(engine.store, engine.vault, ANA)).values()
+    assert turn.question.startswith("Which seat do I prefer? Answer to [EMAIL#")
+    assert turn.answer == (None if type(assistant).__name__ in STREAMED else "An aisle seat.")
+    assert turn.named == ((seat.memory_id,) if turn.answer else ())
+    assert "seat: aisle" in turn.block
+    assert turn.shown == (seat.memory_id,)
+    logged = await engine.audit(actor=ANA)
+    assert turn.run_id in {event.detail["run_id"] for event in logged if event.action == "injected"}
+    await engine.forget(str(seat.memory_id), actor=ANA)
+    assert await turns_of(engine.store, engine.vault, ANA) == {}

@@ -106,6 +106,8 @@ class MemoryEngine(AdministrationVerbs):
     them leaves a partial write.
     """
 
+    keeps_turns = True
+    """False where the texts of turns are kept only if policy says so, as in a service (`mnemic.maintain.turn_log`)."""
     background = False
     """True where adapters capture in the background (`mnemic.engine.background_capture`)."""
     _drainer: Drainer | None = None
@@ -344,7 +346,7 @@ class MemoryEngine(AdministrationVerbs):
         Either may be omitted. `min_score` is the least relevance of each memory that policy does not pin, `asked_at`
         the time by which words such as `last week` in the goal are read. `watch` receives each step as it ends. A
         failure of the run itself is never raised: the report has status and stop_reason. The answer leaves a line
-        without content in the audit log.
+        without content in the audit log, and question and answer may be kept beside it (`Policy.keep_turns`).
         """
         if message is None and goal is None:
             raise InvalidInput("run", hint="give a message, a goal or both")
@@ -362,8 +364,9 @@ class MemoryEngine(AdministrationVerbs):
         )
         from mnemic.engine.run_record import recorded
 
+        begun_at = self.clock.now()
         report = await self.run_turn(turn, actor, watch=watch)
-        return report if goal is None else await recorded(self.store, self.clock, actor, report)
+        return report if goal is None else await recorded(self, actor, report, goal, begun_at)
 
     async def run_turn(
         self, turn: Run, actor: Actor, *, watch: Watch | None = None, read: Extraction | MnemicError | None = None

@@ -12,6 +12,7 @@ from mnemic.errors import KeyFailed, StoreCorrupt
 from mnemic.maintain import outbox_worker, reveal
 from mnemic.maintain.reports import MaintenanceReport
 from mnemic.maintain.signatures import remember_signed
+from mnemic.maintain.turn_log import expire_turns
 from mnemic.types import Actor
 from mnemic.write.missing_vectors import embed_left
 
@@ -61,6 +62,8 @@ async def maintained(
     embedded, unembedded = await embed_left(engine.store, embedder, actor=actor, now=engine.clock.now())
     outbox = await outbox_worker.drain(engine.store, feeds, dry_run=dry_run)
     swept = 0 if dry_run else await reveal.sweep(engine.store, actor.tenant)
+    if not dry_run:
+        await expire_turns(engine.store, actor.tenant, engine.clock.now())
     if not dry_run and engine.vault is not None:
         with suppress(StoreCorrupt, KeyFailed):  # `verify_audit` tells of either
             await remember_signed(engine.store, actor.tenant, engine.vault.keyring)

@@ -189,7 +189,12 @@ class ReadVerbs:
 
         config = InjectionConfig(max_entries=top_k, max_tokens=max_tokens, min_score=min_score)
         injector = injector_for(self, actor, config, by="context", asked_at=_moment(asked_at, "asked_at"))
-        return (await injector.inject([{"role": "user", "content": query}])).block()
+        injection = await injector.inject([{"role": "user", "content": query}])
+        if injection.injected:
+            from mnemic.engine.turn_texts import keep_injection
+
+            await keep_injection(self, actor, injection.run, query)
+        return injection.block()
 
     async def redacted(self, text: str, *, actor: Actor) -> str:
         """`text` as it may be kept outside the store or shown. Raises InvalidInput (`redaction`)."""

@@ -5,12 +5,15 @@ Identifiers, counts and times; never a word of question, memory or answer.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
+from datetime import datetime
 
-from mnemic.errors import StoreFailed
+from mnemic.errors import KeyFailed, StoreFailed
+from mnemic.maintain.turn_log import Engine, TurnTexts, keep_turn
 from mnemic.ports import Clock, RecordStore
 from mnemic.types import Actor, JsonValue
-from mnemic.types.trace import RunReport, UseAudit
+from mnemic.types.trace import RunReport, RunStatus, UseAudit
 from mnemic.unit_of_work import Mutation, apply
 
 RAN = "run"
@@ -18,12 +21,25 @@ RAN = "run"
 _COUNTED = ("phase", "ms", "ok", "memory_hits", "injected", "candidates", "written", "verified")
 
 
-async def recorded(store: RecordStore, clock: Clock, actor: Actor, report: RunReport) -> RunReport:
-    """Return the report, whose run is in the audit; where that could not be written, the report's errors say so."""
+async def recorded(engine: Engine, actor: Actor, report: RunReport, question: str, begun_at: datetime) -> RunReport:
+    """Return the report, whose run is in the audit; where that could not be written, the report's errors say so. The
+    texts of the run are kept where policy allows it.
+    """
     try:
-        await record_run(store, clock, actor, report)
+        await record_run(engine.store, engine.clock, actor, report)
     except StoreFailed as failure:
         return replace(report, errors=(*report.errors, f"run_log: {failure.reason}"))
+    if report.status is RunStatus.OK:
+        turn = TurnTexts(
+            run_id=report.run_id,
+            at=begun_at,
+            question=question,
+            answer=report.answer,
+            shown=report.audit.injected,
+            named=report.audit.cited,
+        )
+        with suppress(StoreFailed, KeyFailed):  # the run itself is in the audit
+            await keep_turn(engine, actor, turn)
     return report
 
 

@@ -25,6 +25,7 @@ from mnemic.maintain.outbox_worker import drain
 from mnemic.maintain.personal_keys import end_keys
 from mnemic.maintain.reveal import sweep
 from mnemic.maintain.subject_data import PAGE, conversation, leave, written_elsewhere
+from mnemic.maintain.turn_log import forget_turns, turn_prefix
 from mnemic.ports import Clock, Keyring, RecordStore, SessionStore
 from mnemic.ports.optional_capabilities import Vacuumed
 from mnemic.ports.projections import Scanned
@@ -111,8 +112,9 @@ class _Erasure:
         imports = await self.store.marks(self.actor.tenant, import_prefix(self.token)) if whole else {}
         unread = await self.store.marks(self.actor.tenant, waiting_prefix(self.token)) if whole else {}
         bare = await self.store.marks(self.actor.tenant, left_prefix(self.token)) if whole else {}
+        turns = await self.store.marks(self.actor.tenant, turn_prefix(self.token)) if whole else {}
 
-        marks: dict[str, str | None] = dict.fromkeys([*names, *sealed, *imports, *unread, *bare])
+        marks: dict[str, str | None] = dict.fromkeys([*names, *sealed, *imports, *unread, *bare, *turns])
         if whole:
             marks[tombstone(self.token)] = json.dumps({"block": self.block, "at": self.now.isoformat()})
 
@@ -123,6 +125,7 @@ class _Erasure:
         self.counts["requests"] = await commit(self.store, work)
         self.counts["consents"] = len(names)
         self.counts["vault"] = len(sealed)
+        self.counts["turns"] = len(turns)
 
     async def _forget_requests(self, unit: Unit) -> int:
         return await unit.disown(self.actor.tenant, Disowned(memory_ids=self.memory_ids, owner=self.subject))
@@ -150,7 +153,8 @@ class _Erasure:
         await self.finish()
 
     async def finish(self) -> None:
-        """Write the last line of the audit."""
+        """Delete the turns that showed what was erased, of whoever asked, and write the last line of the audit."""
+        self.counts["turns"] += await forget_turns(self.store, self.actor.tenant, self.memory_ids)
         await apply(self.store, self._line("erased", dict(self.counts)))
 
     def _line(self, action: str, detail: Mapping[str, int]) -> Mutation:

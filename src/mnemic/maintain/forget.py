@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from mnemic.errors import InvalidInput, MemoryNotFound, WriteBlocked
+from mnemic.maintain.consent import subject_token
 from mnemic.maintain.derived_memories import derived_from, remove, take_away
 from mnemic.maintain.reveal import sweep
+from mnemic.maintain.turn_log import forget_turns
 from mnemic.ports import Clock, RecordStore
 from mnemic.reason_codes import LOWER_TRUST
 from mnemic.types import SHARED, Actor, Forgotten, Memory, Origin, Scope, Trust, subject_of
@@ -38,6 +40,10 @@ async def forget(store: RecordStore, clock: Clock, memory_id: str, *, actor: Act
     memory = await commit(store, work)
     derived = await derived_from(store, memory.scope, [memory_id])
     await take_away(store, derived, by=actor, now=clock.now())
+    gone = [memory_id, *(one.memory_id for one in derived)]
+    # Others may have been shown a shared memory.
+    token = "" if memory.scope.level in SHARED else await subject_token(store, actor.tenant, memory.scope.owner)
+    await forget_turns(store, actor.tenant, gone, token=token)
     await sweep(store, actor.tenant, subject_of(memory.scope, memory.author))
 
 

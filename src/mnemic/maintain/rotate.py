@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from functools import partial
 
 from mnemic.errors import StoreBusy
+from mnemic.maintain.turn_log import reseal_turns, sealed_turns
 from mnemic.ports import Clock, RecordStore
 from mnemic.types import Actor, Level, Scope, checked_name
 from mnemic.unit_of_work import Mutation, Unit, apply, commit
@@ -59,6 +60,7 @@ async def rotate_data_keys(
     resealed = 0
     for _ in range(_ROUNDS):
         done = await store.reseal(tenant, keyring.anew) + await _values_anew(store, vault, tenant)
+        done += await reseal_turns(store, vault, tenant)
         resealed += done
         # A full pass that finds nothing under the old keys proves that they are no longer needed.
         if not done:
@@ -81,7 +83,8 @@ async def _sealed_for(store: RecordStore, vault: Vault, tenant: str) -> set[byte
         names.add(vault.keyring.whose(sealed))
 
     await store.reseal(tenant, noted)
-    return names | set(map(vault.whose, (await store.marks(tenant, _VAULT)).values()))
+    values = [*(await store.marks(tenant, _VAULT)).values(), *await sealed_turns(store, tenant)]
+    return names | set(map(vault.whose, values))
 
 
 async def _values_anew(store: RecordStore, vault: Vault, tenant: str) -> int:

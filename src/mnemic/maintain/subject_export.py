@@ -19,6 +19,8 @@ from mnemic.inject.injection_log import INJECTED, injected_in
 from mnemic.maintain.erase import made_of
 from mnemic.maintain.export import as_dict, plain
 from mnemic.maintain.subject_data import PAGE, conversation, touched_elsewhere, written_elsewhere
+from mnemic.maintain.turn_log import as_dict as as_json
+from mnemic.maintain.turn_log import turns_of
 from mnemic.policy.limits import MINUTE, Quota
 from mnemic.ports import Clock, RecordStore, SessionStore
 from mnemic.types import Actor, AuditEvent, Kind, Level, Memory, Message, Scope, Status, Usage, checked_name
@@ -46,6 +48,7 @@ class SubjectExport:
     at: datetime
     sessions: SessionStore | None = None
     vault: Vault | None = None
+    turn_vault: Vault | None = None
     quotas: tuple[Quota, ...] = ()
     _conversations: set[str] = field(default_factory=set)
     _touched: Mapping[str, Scope] | None = None
@@ -75,6 +78,7 @@ class SubjectExport:
             "quotas": self.limits(),
             "requests": self.requests(),
             "injections": self.injections(),
+            "turns": self.turns(),
             "merged_elsewhere": self.merged_elsewhere(),
             "audit": self.audit(),
         }
@@ -232,6 +236,12 @@ class SubjectExport:
                     "memories": shown,
                 }
 
+    async def turns(self) -> Entries:
+        """Yield the kept texts of the subject's turns, which are sealed as memories are."""
+        actor = Actor(tenant=self.own.tenant, user=self.own.owner)
+        for turn in (await turns_of(self.store, self.turn_vault, actor)).values():
+            yield as_json(turn)
+
     async def audit(self) -> Entries:
         """Yield the other audit lines that concern the subject: changes of their memories, their decisions, actions
         about them. Other people involved are not named.
@@ -320,6 +330,7 @@ async def opened(
         at=clock.now(),
         sessions=sessions,
         vault=vault if values else None,
+        turn_vault=vault,
         quotas=quotas,
     )
     detail: dict[str, Any] = {"subject": holdings.token, "values": values, "agent": actor.agent}

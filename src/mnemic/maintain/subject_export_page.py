@@ -60,6 +60,11 @@ _TABLES: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
         "Which memories stood in the input of which run, each with its version.",
         ("at", "run_id", "run_of", "memories"),
     ),
+    "turns": (
+        "Questions and answers",
+        "The turns whose texts are kept, for 30 days.",
+        ("at", "run_id", "question", "answer", "block", "shown", "named"),
+    ),
     "merged_elsewhere": (
         "Merged with words of others",
         "In shared places; what they say is not this person's alone, so they are named only.",

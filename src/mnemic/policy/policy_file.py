@@ -159,6 +159,7 @@ class _File(_Strict):
     on_refuted: OnRefuted = "report"
     sensitive_words: list[str] = []
     keep_messages: bool = True
+    keep_turns: bool | None = None
     grant: _Grant = _Grant()
     budget: _Budget = _Budget()
     limits: _Limits = _Limits()
@@ -215,6 +216,7 @@ def _policy(file: _File) -> Policy:
         on_refuted=file.on_refuted,
         sensitive_words=frozenset(file.sensitive_words),
         keep_messages=file.keep_messages,
+        keep_turns=file.keep_turns,
         open_keys=file.open_keys,
         keyless=file.keyless,
         default_ttl_days=file.default_ttl_days,
@@ -306,6 +308,7 @@ def guard_data(guard: PolicyBundle) -> dict[str, Any]:
         "on_refuted": policy.on_refuted,
         "sensitive_words": sorted(policy.sensitive_words),
         "keep_messages": policy.keep_messages,
+        **({} if policy.keep_turns is None else {"keep_turns": policy.keep_turns}),
         "grant": _grant_data(guard.grant, policy),
         "budget": {limit.name: getattr(guard.budget, limit.name) for limit in fields(guard.budget)},
         "limits": {

@@ -220,6 +220,7 @@ on_model_failure = "rules"
 on_refuted = "stop"
 sensitive_words = ["trade union"]
 keep_messages = false
+keep_turns = true
 
 [keys.diet]
 on_change = "accumulate"

@@ -62,3 +62,29 @@ async def test_the_audit_keeps_no_word_of_question_or_memory(running: Running) -
     lines = await running.engine.store.audit("acme", limit=500)
     assert [one.action for one in lines].count("run") == 1
     assert "seat" not in str([one.detail for one in lines])
+
+
+async def test_the_service_keeps_question_and_answer_only_if_the_policy_asks_for_it(running: Running) -> None:
+    await running.engine.add("aisle", key="seat", actor=ANA)
+    writer = await running.caller("reader", "writer")
+    await running.client.post("/v1/runs", json={"goal": "Which seat do I prefer?"}, headers=writer)
+    (before,) = await listed(running)
+    assert (before["question"], before["answer"], before["block_text"], before["named"]) == (None, None, None, [])
+    operator = await running.caller("operator", user="olga")
+    wanted = {"policy": {"open_keys": True, "keep_turns": True}}
+    put = await running.client.put("/v1/policy", json=wanted, headers={**operator, "If-Match": '"0"'})
+    assert put.status_code == 200, put.text
+    await running.client.post("/v1/runs", json={"goal": "Which seat do I prefer?"}, headers=writer)
+    run, _ = await listed(running)
+    assert (run["question"], bool(run["answer"])) == ("Which seat do I prefer?", True)
+    ben = await running.caller("reader", user="ben")
+    assert (await running.client.get(f"/v1/runs/{run['run_id']}", headers=ben)).status_code == 404
+
+
+async def test_what_a_program_keeps_is_shown_with_its_block(running: Running) -> None:
+    await running.engine.add("aisle", key="seat", actor=ANA)
+    running.engine.keeps_turns = True
+    await running.engine.context("Which seat do I prefer?", actor=ANA)
+    (run,) = await listed(running)
+    assert (run["adapter"], run["question"], run["answer"]) == ("context", "Which seat do I prefer?", None)
+    assert "seat: aisle" in run["block_text"]

@@ -158,7 +158,8 @@ class MnemicPlugin(BasePlugin):
         """Capture the turn, which has ended."""
         session, asked = invocation_context.session, invocation_context.user_content
         if self._captures and asked is not None:
-            await self._service.memory_of(session.app_name, session.user_id).capture(said(asked))
+            answer = said(session.events[-1].content) if session.events else None
+            await self._service.memory_of(session.app_name, session.user_id).capture(said(asked), answer=answer)
 
 
 def said(content: types.Content | None) -> str:

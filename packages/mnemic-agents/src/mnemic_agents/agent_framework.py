@@ -59,7 +59,8 @@ class MnemicContextProvider(ContextProvider):
     ) -> None:
         """Capture the turn, which has ended."""
         if self._captures:
-            await self.memory.capture(*asked(_plain(context.input_messages)))
+            answer = context.response.text if context.response is not None else None
+            await self.memory.capture(*asked(_plain(context.input_messages)), answer=answer)
 
 
 def _plain(messages: Sequence[Message]) -> list[dict[str, str]]:

@@ -101,14 +101,14 @@ class _Call:
         given = self._given(options)
         injection = self.memory.now(self.memory.inject, given)
         answer = self.method(*args, **self._changed(options, injection))
-        self.memory.now(self.memory.capture, *_said(given))
+        self.memory.now(self.memory.capture, *_said(given), answer=_text_of(answer))
         return answer
 
     async def later(self, *args: Any, **options: Any) -> Any:
         given = self._given(options)
         injection = await self.memory.inject(given)
         answer = await self.method(*args, **self._changed(options, injection))
-        await self.memory.capture(*_said(given))
+        await self.memory.capture(*_said(given), answer=_text_of(answer))
         return answer
 
     @asynccontextmanager
@@ -126,6 +126,18 @@ class _Call:
 
     def _changed(self, options: Mapping[str, Any], injection: Injection) -> dict[str, Any]:
         return {**options, self.argument: list(injection.messages)} if injection.injected else dict(options)
+
+
+def _text_of(answer: Any) -> str | None:
+    """Return the text of a whole answer in one of the three protocols; None for a stream, which is the program's."""
+    if isinstance(text := getattr(answer, "output_text", None), str):
+        return text
+    choices, blocks = getattr(answer, "choices", None), getattr(answer, "content", None)
+    if isinstance(choices, list) and choices:
+        content = getattr(choices[0].message, "content", None)
+        return content if isinstance(content, str) else None
+    texts = [block.text for block in blocks if hasattr(block, "text")] if isinstance(blocks, list) else []
+    return "\n".join(texts) or None
 
 
 def _said(messages: Sequence[Any]) -> list[str]:

@@ -13,7 +13,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.inject import Injection, InjectionConfig, MemorySource
 from mnemic.plugins.extras import brought_by
 from mnemic.types import Actor
-from mnemic_agents.turns import TurnMemory, asked
+from mnemic_agents.turns import TurnMemory, answer_in, asked
 
 with brought_by("langchain"):
     from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse
@@ -64,7 +64,7 @@ class MnemicMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
     async def aafter_agent(self, state: AgentState[Any], runtime: Any) -> None:
         """As `after_agent`."""
         if self._captures:
-            await self.memory.capture(*asked(state["messages"]))
+            await self.memory.capture(*asked(state["messages"]), answer=answer_in(state["messages"]))
 
     async def _inject(self, request: ModelRequest[Any]) -> Injection:
         return await self.memory.inject(request.messages, state=request.state, thread=_thread(request.runtime))

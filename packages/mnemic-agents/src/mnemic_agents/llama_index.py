@@ -148,7 +148,7 @@ class MnemicMemory(BaseMemory):
             elif message.role is MessageRole.ASSISTANT and message.content:
                 said, self._said = self._said, []
                 if said:
-                    await self._turn.capture(*asked(said))
+                    await self._turn.capture(*asked(said), answer=message.content)
 
 
 def _plain(message: ChatMessage) -> dict[str, Any]:

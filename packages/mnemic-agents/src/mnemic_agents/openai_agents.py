@@ -15,7 +15,7 @@ from mnemic.inject import InjectionConfig, MemorySource
 from mnemic.inject.messages import ASSISTANT
 from mnemic.plugins.extras import brought_by
 from mnemic.types import Actor
-from mnemic_agents.turns import TurnMemory, asked
+from mnemic_agents.turns import TurnMemory, answer_in, asked
 
 with brought_by("openai-agents"):
     from agents import RunConfig, RunHooks
@@ -71,7 +71,7 @@ class MnemicMemory(RunHooks[Any]):
 
     async def on_agent_end(self, context: Any, agent: Any, output: Any) -> None:
         """Capture the turn, which has ended."""
-        await self.memory.capture(*asked(context.turn_input))
+        await self.memory.capture(*asked(context.turn_input), answer=str(output))
 
     def _filter_after(self, first: CallModelInputFilter | None) -> Callable[[CallModelData[Any]], Any]:
         if first is None:
@@ -107,7 +107,7 @@ class MnemicSession:
         self._said += asked(items)
         if any(item.get("role") == ASSISTANT for item in items):
             said, self._said = self._said, []
-            await self._memory.capture(*said)
+            await self._memory.capture(*said, answer=answer_in(items))
 
     async def pop_item(self) -> TResponseInputItem | None:
         """Return the session's latest item, taken out of it."""

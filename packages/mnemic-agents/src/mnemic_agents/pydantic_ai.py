@@ -75,7 +75,8 @@ class MnemicMemory(AbstractCapability[Any]):
     async def after_run(self, ctx: RunContext[Any], *, result: AgentRunResult[Any]) -> AgentRunResult[Any]:
         """Capture the turn, which has ended."""
         if self._captures:
-            await self.memory.capture(*asked([_plain(one) for one in result.new_messages()]))
+            said = asked([_plain(one) for one in result.new_messages()])
+            await self.memory.capture(*said, answer=str(result.output))
         return result
 
 

@@ -23,7 +23,7 @@ from mnemic.retrieve.search import MAX_TOP_K
 from mnemic.types import Actor, Candidate, Deadline, Hit, Origin, Source
 from mnemic.types.measures import DEFAULT_MAX_ENTRIES
 from mnemic_agents.tool_answers import shown_for
-from mnemic_agents.turns import TurnMemory, captured, said_by_user
+from mnemic_agents.turns import TurnMemory, answer_in, captured, said_by_user
 
 with brought_by("strands"):
     from strands import Agent, tool
@@ -283,4 +283,4 @@ class MnemicMemory(Plugin):
 
     async def _capture_turn(self, event: AfterInvocationEvent) -> None:
         said, self._said = self._said, []
-        await self.memory.capture(*said)
+        await self.memory.capture(*said, answer=answer_in(event.agent.messages))

@@ -14,9 +14,10 @@ from typing import Any, ParamSpec, TypeVar
 
 from mnemic.engine import MemoryEngine
 from mnemic.engine.background_capture import BackgroundCapture, is_kept
+from mnemic.engine.turn_texts import keep_injection
 from mnemic.errors import InvalidInput, MnemicError
 from mnemic.inject import Injection, InjectionConfig, InjectionRun, MemorySource, injector_for
-from mnemic.inject.messages import has_tool_result, is_user_turn, text_of
+from mnemic.inject.messages import ASSISTANT, has_tool_result, is_user_turn, role_of, text_of
 from mnemic.runtime.portal import Portal
 from mnemic.types import (
     Actor,
@@ -114,11 +115,13 @@ class TurnMemory:
         self.last = run.outcome if shown_before and run.outcome else injection
         return injection
 
-    async def capture(self, *said: str) -> None:
+    async def capture(self, *said: str, answer: str | None = None) -> None:
         """Capture a turn that has ended: remember what is worth it in what the user `said`, and in what could not be
-        captured before. Where the engine captures in the background, the turn only records it. Does not raise for an
-        outage; what failed is tried with the next turn.
+        captured before. Where the engine captures in the background, the turn only records it. The model's `answer` is
+        kept with the question where policy allows it (`Policy.keep_turns`), and nothing is remembered of it. Does not
+        raise for an outage; what failed is tried with the next turn.
         """
+        await self._keep_texts(said, answer)
         now, self.asked = self._engine.clock.now(), ()
         self._waiting.extend(said_by_user(self.actor, text, now) for text in said if text.strip())
         while self._waiting:
@@ -132,6 +135,13 @@ class TurnMemory:
                 logger.warning("reason=<%s> | capture failed | will be tried with the next turn", failure.reason)
                 return
             self.counts["captured"] += 1
+
+    async def _keep_texts(self, said: Sequence[str], answer: str | None) -> None:
+        """Keep question, block and answer of the turn in which the user said this, if its model was shown anything."""
+        turns = (turn for (_, ask), turn in reversed(self._turns.items()) if said and ask == said[-1])
+        turn = next(turns, None)
+        if turn is not None and turn.run.placed and not any(any(asked_of_memory(one)) for one in said):
+            await keep_injection(self._engine, self.actor, turn.run, "\n".join(said), answer)
 
     async def _captured(self, message: Message) -> None:
         if not await self._may_wait(message):
@@ -295,6 +305,15 @@ def asked(messages: Sequence[Any]) -> list[str]:
     while first > 0 and _is_ask(messages[first - 1]):
         first -= 1
     return [text_of(message) for message in messages[first : latest[0] + 1]]
+
+
+def answer_in(messages: Sequence[Any]) -> str | None:
+    """Return the text of the last message if it is the model's; None for any other, and for one without text."""
+    try:
+        last = messages[-1] if messages else None
+        return text_of(last) or None if last is not None and role_of(last) == ASSISTANT else None
+    except InvalidInput:
+        return None
 
 
 def asks_of_turn(messages: Sequence[Any]) -> tuple[list[str], bool]:

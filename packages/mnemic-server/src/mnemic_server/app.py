@@ -111,6 +111,7 @@ def create_app(
     With `private_webhooks` webhooks may point into the service's own network; `settings` are shown to admins of the
     service. `observers` are called for every request, in addition to the `meter`.
     """
+    engine.keeps_turns = False  # a tenant's policy may ask for it
     api_keys = ApiKeys(engine.store, engine.clock)
     tokens = Tokens(api_keys, engine.clock, provider)
     service = Service(

@@ -341,7 +341,7 @@ class ImportResponse(ResponseBody):
 
 
 class RunResponse(UsedResponse):
-    """One of the latest runs, without content."""
+    """One of the latest runs. Policy (`keep_turns`) decides whether `question`, `answer` and `block_text` are kept."""
 
     run_id: str
     at: str
@@ -354,6 +354,10 @@ class RunResponse(UsedResponse):
     tokens: int | None
     ms: float | None
     block_sha256: str | None
+    question: str | None
+    answer: str | None
+    block_text: str | None
+    named: list[str]
 
 
 class RunMemoriesResponse(RunResponse):

@@ -11,6 +11,7 @@ from fastapi import APIRouter, Path, Query
 
 from mnemic.entrypoints.wire import memory_dict
 from mnemic.errors import MemoryNotFound, MnemicError
+from mnemic.maintain.turn_log import TurnTexts, turns_of
 from mnemic.types import Actor
 from mnemic.types.trace import UseAudit, Watch
 from mnemic_server.access import Reading, Service, TheService, Writing
@@ -73,12 +74,13 @@ async def page(
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     cursor: Annotated[int | None, Query(ge=1, le=2**53)] = None,
 ) -> dict[str, Any]:
-    """Return the user's latest runs, newest first, without content: turns of this service, of the command line and of
-    programs on the same store, and what adapters of frameworks put before their models. A page may be short and yet
-    have a `next`.
+    """Return the user's latest runs, newest first: turns of this service, of the command line and of
+    programs on the same store, and what adapters of frameworks put before their models. Question and answer are
+    there where policy keeps them. A page may be short and yet have a `next`.
     """
     found, after = await runs(service.engine.store, actor, before=cursor, limit=limit)
-    return {"runs": [_as_json(one) for one in found], "next": after}
+    texts = await turns_of(service.engine.store, service.engine.vault, actor)
+    return {"runs": [_as_json(one, texts.get(one.run_id)) for one in found], "next": after}
 
 
 @router.get("/{run_id}", **answering(RunMemoriesResponse))
@@ -91,7 +93,9 @@ async def one(
         raise MemoryNotFound("run")
     named = sorted({memory_id for name in UseAudit.__slots__ for memory_id in getattr(found.audit, name)})
     memories = await service.engine.store.get_many(named, scopes=service.engine.reach(actor))
-    return {**_as_json(found), "memories": [memory_dict(memory) for memory in all_shown(memories.values(), actor)]}
+    texts = await turns_of(service.engine.store, service.engine.vault, actor)
+    shown = [memory_dict(memory) for memory in all_shown(memories.values(), actor)]
+    return {**_as_json(found, texts.get(run_id)), "memories": shown}
 
 
 async def _ran(
@@ -119,7 +123,7 @@ def _tell_bug(work: asyncio.Task[dict[str, Any]]) -> None:
         _log.error("internal error", extra={"error": type(failure).__name__})
 
 
-def _as_json(one: RunRecord) -> dict[str, Any]:
+def _as_json(one: RunRecord, texts: TurnTexts | None) -> dict[str, Any]:
     return {
         "run_id": one.run_id,
         "at": one.at.isoformat(),
@@ -133,4 +137,8 @@ def _as_json(one: RunRecord) -> dict[str, Any]:
         "tokens": one.tokens,
         "ms": one.ms,
         "block_sha256": one.digest,
+        "question": texts and texts.question,
+        "answer": texts and texts.answer,
+        "block_text": (texts and texts.block) or None,
+        "named": list(texts.named) if texts else [],
     }

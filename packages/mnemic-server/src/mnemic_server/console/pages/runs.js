@@ -22,14 +22,14 @@ function all({ who }) {
 function row(run) {
   if (run.adapter !== "run") return injectionRow(run);
   return el("div", { class: "row" },
-    el("div", {}, el("a", { class: "content", href: linkTo("runs", run.run_id) }, dateTime(run.at)), el("p", { class: "meta" }, badge(run.status), el("span", {}, inWords(run.stop_reason)), when(run.at))),
+    el("div", {}, el("a", { class: "content", href: linkTo("runs", run.run_id) }, run.question ?? dateTime(run.at)), run.answer && el("p", { class: "quiet" }, run.answer), el("p", { class: "meta" }, badge(run.status), el("span", {}, inWords(run.stop_reason)), when(run.at))),
     el("p", { class: "meta flow" }, STAGES.map(([name, words], at) => [at > 0 && el("span", { "aria-hidden": "true" }, "→"), el("span", {}, el("strong", {}, number(run[name].length)), ` ${words.toLowerCase()}`)])));
 }
 
 /** What an adapter put before its model: there is no answer that could cite it. */
 function injectionRow(run) {
   return el("div", { class: "row" },
-    el("div", {}, el("a", { class: "content", href: linkTo("runs", run.run_id) }, dateTime(run.at)), el("p", { class: "meta" }, el("span", { class: "tag" }, adapterName(run.adapter)), run.agent && el("span", {}, `agent ${run.agent}`), when(run.at))),
+    el("div", {}, el("a", { class: "content", href: linkTo("runs", run.run_id) }, run.question ?? dateTime(run.at)), run.answer && el("p", { class: "quiet" }, run.answer), el("p", { class: "meta" }, el("span", { class: "tag" }, adapterName(run.adapter)), run.agent && el("span", {}, `agent ${run.agent}`), when(run.at))),
     el("p", { class: "meta flow" }, el("span", {}, el("strong", {}, number(run.injected.length)), " shown to the model"), run.tokens !== null && el("span", {}, el("strong", {}, number(run.tokens)), " tokens"), run.ms !== null && el("span", {}, `${run.ms} ms`)));
 }
 
@@ -61,6 +61,7 @@ async function one({ argument: runId, signal }) {
   return several(
     el("p", { class: "trail" }, el("a", { href: "#/runs" }, "Runs"), " / run"),
     head(`Run on ${dateTime(run.at)}`),
+    said(run),
     el("p", { class: "meta" }, badge(run.status), el("span", {}, inWords(run.stop_reason)), run.outcome && el("span", {}, spaced(run.outcome))),
     el("ol", { class: "funnel" }, STAGES.map(([name, words]) => el("li", { class: run[name].length > 0 ? "full" : "" }, el("strong", {}, number(run[name].length)), el("span", {}, words)))),
     panel("The memories in it", named.length === 0
@@ -78,11 +79,21 @@ async function one({ argument: runId, signal }) {
   );
 }
 
+/** What was asked, shown and answered, where policy keeps it. */
+function said(run) {
+  if (run.question === null) return el("p", { class: "quiet" }, "Question and answer were not kept: the policy (keep_turns) decides.");
+  return panel("Question and answer",
+    el("h3", {}, "Asked"), el("blockquote", {}, run.question),
+    run.block_text && several(el("h3", {}, "Shown to the model"), el("pre", { class: "block", tabindex: "0" }, run.block_text)),
+    el("h3", {}, "Answered"), run.answer === null ? el("p", { class: "quiet" }, "The answer went to the program alone.") : el("blockquote", {}, run.answer));
+}
+
 function injection(run) {
   const known = new Map(run.memories.map((memory) => [memory.memory_id, memory]));
   return several(
     el("p", { class: "trail" }, el("a", { href: "#/runs" }, "Runs"), " / injection"),
     head(`Shown to a model on ${dateTime(run.at)}`),
+    said(run),
     facts([["By", adapterName(run.adapter)], ["Agent", run.agent], ["Memories", number(run.injected.length)], ["Tokens", run.tokens === null ? null : number(run.tokens)], ["Found in", run.ms === null ? null : `${run.ms} ms`], ["Digest of the block", run.block_sha256 && el("code", { class: "id" }, run.block_sha256.slice(0, 16))]]),
     panel("What the model was shown", el("ol", { class: "rows" }, run.injected.map((name) => el("li", {}, known.has(name) ? el("a", { class: "content", href: linkTo("memory", name) }, known.get(name).content) : el("span", { class: "quiet" }, "a memory that is gone")))),
       el("p", { class: "quiet" }, "The memories are shown as they are now. The question is not kept: the audit holds no content.")),

@@ -1,0 +1,197 @@
+"""Question and answer of a turn, kept beside its line in the audit, so that a person can read what was asked, what the
+model was shown, and what it said.
+
+A turn is a mark of its user: redacted, sealed with the user's data key where there is one, and gone with the user, with
+any memory that it showed, after `KEPT_FOR`, or once the user has `MOST` newer ones.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, Protocol
+
+from mnemic.maintain.consent import subject_token
+from mnemic.ports import Clock, RecordStore
+from mnemic.types import Actor, Level, Scope
+from mnemic.unit_of_work import Mutation, Unit, commit
+from mnemic.write.limiter import tombstone
+
+if TYPE_CHECKING:
+    from mnemic.write.tokenisation import Vault
+
+KEPT_FOR = timedelta(days=30)
+MOST = 200
+LONGEST = 4_000
+"""Characters of a question, an answer or a block that are kept."""
+ALL_TURNS = "turns/"
+
+
+class Engine(Protocol):
+    """The parts of `MemoryEngine` that a log of turns needs."""
+
+    store: RecordStore
+    clock: Clock
+    rules: Any
+    vault: Vault | None
+    keeps_turns: bool
+
+    async def redacted(self, text: str, *, actor: Actor) -> str:
+        """`text` as it may be kept."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnTexts:
+    """Texts of the turn `run_id`, which began `at`. `shown` are the memories in it, `named` those whose value its
+    answer contains.
+    """
+
+    run_id: str
+    at: datetime
+    question: str = field(default="", repr=False)
+    answer: str | None = field(default=None, repr=False)
+    block: str = field(default="", repr=False)
+    shown: tuple[str, ...] = ()
+    named: tuple[str, ...] = ()
+
+
+def turn_prefix(token: str) -> str:
+    """Return the prefix of the names of the marks of a user's turns."""
+    return f"{ALL_TURNS}{token}/"
+
+
+def keeps_turns(engine: Engine) -> bool:
+    """Return True if policy allows to keep the texts of turns. Where it says nothing (`keep_turns`), they are kept by a
+    program and the command line, and not by the service; and never without the messages themselves, nor where keys
+    need a consent.
+    """
+    policy, limits = engine.rules.policy, engine.rules.limits
+    if policy.keep_turns is not None:
+        return bool(policy.keep_turns)
+    return engine.keeps_turns and policy.keep_messages and limits.consent == "implied"
+
+
+async def keep_turn(engine: Engine, actor: Actor, turn: TurnTexts) -> None:
+    """Keep the texts of a turn of the actor's, in the place of those that are kept of it, if policy allows it. Nothing
+    is kept of somebody who was erased since it began, or for good. Raises StoreFailed, KeyFailed.
+    """
+    if not keeps_turns(engine):
+        return
+    store, tenant = engine.store, actor.tenant
+    token = await subject_token(store, tenant, actor.user)
+    name = turn_prefix(token) + turn.run_id
+    value = await _written(engine, actor, name, turn)
+    gone = _superfluous(await store.marks(tenant, turn_prefix(token)), engine.clock.now(), beside=name)
+
+    async def work(unit: Unit) -> None:
+        erased = await unit.reads.find_mark(tenant, tombstone(token))
+        left = json.loads(erased) if erased is not None else None
+        if left is None or not (left["block"] or datetime.fromisoformat(left["at"]) >= turn.at):
+            await unit.apply(Mutation(tenant=tenant, marks={**gone, name: value}))
+
+    await commit(store, work)
+
+
+async def turns_of(store: RecordStore, vault: Vault | None, actor: Actor) -> dict[str, TurnTexts]:
+    """Return the kept turns of the actor's user, by `run_id`. Raises StoreFailed, KeyFailed."""
+    token = await subject_token(store, actor.tenant, actor.user)
+    marks = await store.marks(actor.tenant, turn_prefix(token))
+    scope = Scope(tenant=actor.tenant, level=Level.USER, owner=actor.user)
+
+    def read() -> list[TurnTexts]:
+        return [_read(name, value, vault, scope) for name, value in marks.items()]
+
+    return {turn.run_id: turn for turn in await asyncio.to_thread(read)}
+
+
+async def forget_turns(store: RecordStore, tenant: str, memory_ids: Collection[str], *, token: str = "") -> int:
+    """Delete the turns that showed one of these memories: of the user with this token, or of everybody in the tenant.
+    Returns their number. Raises StoreFailed.
+    """
+    prefix = turn_prefix(token) if token else ALL_TURNS
+    wanted = frozenset(memory_ids)
+    marks = (await store.marks(tenant, prefix)).items()
+    return await _delete(store, tenant, [name for name, value in marks if wanted & set(json.loads(value)["shown"])])
+
+
+async def expire_turns(store: RecordStore, tenant: str, now: datetime) -> int:
+    """Delete the turns of the tenant that are older than `KEPT_FOR`; return their number. Raises StoreFailed."""
+    marks = (await store.marks(tenant, ALL_TURNS)).items()
+    return await _delete(store, tenant, [name for name, value in marks if _at(value) < now - KEPT_FOR])
+
+
+async def reseal_turns(store: RecordStore, vault: Vault, tenant: str) -> int:
+    """Encrypt the kept turns with the current data keys; return the number of those that were not. Raises StoreFailed,
+    KeyFailed.
+    """
+    done = 0
+    for name, value in (await store.marks(tenant, ALL_TURNS)).items():
+        kept = json.loads(value)
+        fresh = None if "sealed" not in kept else await asyncio.to_thread(vault.anew, tenant, name, kept["sealed"])
+        if fresh is None:
+            continue
+        renewed = json.dumps({**kept, "sealed": fresh})
+
+        async def work(unit: Unit, name: str = name, before: str = value, now: str = renewed) -> int:
+            if await unit.reads.find_mark(tenant, name) != before:
+                return 0
+            await unit.apply(Mutation(tenant=tenant, marks={name: now}))
+            return 1
+
+        done += await commit(store, work)
+    return done
+
+
+async def sealed_turns(store: RecordStore, tenant: str) -> list[str]:
+    """Return the sealed texts of the tenant's turns."""
+    kept = [json.loads(value) for value in (await store.marks(tenant, ALL_TURNS)).values()]
+    return [one["sealed"] for one in kept if "sealed" in one]
+
+
+async def _written(engine: Engine, actor: Actor, name: str, turn: TurnTexts) -> str:
+    """Return the turn as it is kept: identifiers in the clear, so that it can be found and deleted without a key."""
+    cut = {one: getattr(turn, one) and getattr(turn, one)[:LONGEST] for one in ("question", "answer", "block")}
+    texts = {one: text and await engine.redacted(text, actor=actor) for one, text in cut.items()}
+    kept: dict[str, Any] = {"at": turn.at.isoformat(), "shown": list(turn.shown), "named": list(turn.named)}
+    if engine.vault is None:
+        return json.dumps({**kept, "texts": texts})
+    scope = Scope(tenant=actor.tenant, level=Level.USER, owner=actor.user)
+    sealed = await asyncio.to_thread(engine.vault.sealed, scope, name, json.dumps(texts))
+    return json.dumps({**kept, "sealed": sealed})
+
+
+def _read(name: str, value: str, vault: Vault | None, scope: Scope) -> TurnTexts:
+    kept = json.loads(value)
+    texts: dict[str, Any] = kept.get("texts", {})
+    if "sealed" in kept and vault is not None:
+        texts = json.loads(vault.opened(scope, name, kept["sealed"]))
+    turn = TurnTexts(run_id=name.rpartition("/")[2], at=datetime.fromisoformat(kept["at"]))
+    return replace(turn, shown=tuple(kept["shown"]), named=tuple(kept["named"]), **texts)
+
+
+def _superfluous(marks: Mapping[str, str], now: datetime, *, beside: str) -> dict[str, str | None]:
+    """Return the marks to delete when one more is written: the old ones, and those that are too many."""
+    others: Sequence[str] = sorted((one for one in marks if one != beside), key=lambda one: _at(marks[one]))
+    too_many = max(0, len(others) + 1 - MOST)
+    return {name: None for at, name in enumerate(others) if at < too_many or _at(marks[name]) < now - KEPT_FOR}
+
+
+def _at(value: str) -> datetime:
+    return datetime.fromisoformat(json.loads(value)["at"])
+
+
+async def _delete(store: RecordStore, tenant: str, names: Sequence[str]) -> int:
+    async def work(unit: Unit) -> None:
+        await unit.apply(Mutation(tenant=tenant, marks=dict.fromkeys(names)))
+
+    if names:
+        await commit(store, work)
+    return len(names)
+
+
+def as_dict(turn: TurnTexts) -> dict[str, Any]:
+    """Return the turn as JSON data."""
+    return {**asdict(turn), "at": turn.at.isoformat(), "shown": list(turn.shown), "named": list(turn.named)}

@@ -157,6 +157,8 @@ async def test_the_receipt_counts_what_went_and_where(engine: MemoryEngine, ana:
         "consents": 1,
         "vault": 0,
         "derived": 0,
+        "api_keys": 0,
+        "turns": 0,
         "outbox": receipt.counts["outbox"],
     }
     assert receipt.memory_ids == tuple(sorted([first.memory_id, shared.memory_id]))

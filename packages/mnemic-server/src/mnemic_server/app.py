@@ -111,7 +111,6 @@ def create_app(
     With `private_webhooks` webhooks may point into the service's own network; `settings` are shown to admins of the
     service. `observers` are called for every request, in addition to the `meter`.
     """
-    engine.keeps_turns = False  # a tenant's policy may ask for it
     api_keys = ApiKeys(engine.store, engine.clock)
     tokens = Tokens(api_keys, engine.clock, provider)
     service = Service(
@@ -125,7 +124,7 @@ def create_app(
         erasures=Erasures(engine.store, engine.clock),
         webhooks=Webhooks(engine.store, engine.clock, private=private_webhooks),
         open_to=open_to,
-        tenancy=Tenancy(engine),
+        tenancy=_tenancy(engine),
         home=home,
         origins=frozenset(origins),
         url=url or (client.url if client else None),
@@ -142,6 +141,12 @@ def _parts(
         "streams": streams or Streams(),
         "profiles": profiles or (lambda _: None),
     }
+
+
+def _tenancy(engine: MemoryEngine) -> Tenancy:
+    """Return the engines of the tenants, which keep the texts of turns only if the tenant's policy says so."""
+    engine.keeps_turns = False
+    return Tenancy(engine)
 
 
 def _guards(engine: MemoryEngine, per_second: float, tenant_per_second: float, burst: int) -> dict[str, Any]:

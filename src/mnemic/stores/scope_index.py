@@ -358,6 +358,7 @@ _LATE, _PART = 4096, 64
 """Places that wait in the dict then, and one in so many of those that are sorted."""
 
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_UUIDS = re.compile(rf"{_UUID.pattern}(?: {_UUID.pattern})*+")
 _NO_KEY = bytes(16)
 
 
@@ -435,13 +436,12 @@ class Identifiers:
         first = len(self)
         self._rows.extend(row_ids)
         self._by_row.noted(row_ids)
-        keys = list(map(_key, memory_ids))
-        self._keys.extend(np.frombuffer(b"".join(keys), "S16") if keys else [])
+        keys = _keys(memory_ids)
+        self._keys.extend(keys)
         self._by_name.noted(memory_ids)
-        for offset, (key, memory_id) in enumerate(zip(keys, memory_ids, strict=True)):
-            if key is _NO_KEY:
-                self._odd[first + offset] = memory_id
-                self._odd_places[memory_id] = first + offset
+        for offset in np.flatnonzero(keys == b"").tolist():
+            self._odd[first + offset] = memory_ids[offset]
+            self._odd_places[memory_ids[offset]] = first + offset
 
     def of_rows(self, row_ids: Sequence[int]) -> NDArray[np.int64]:
         """Return the last place of each row, -1 if there is none."""
@@ -474,6 +474,14 @@ class Identifiers:
 def _key(memory_id: str) -> bytes:
     key = bytes.fromhex(memory_id.replace("-", "")) if _UUID.fullmatch(memory_id) else _NO_KEY
     return key if any(key) else _NO_KEY
+
+
+def _keys(memory_ids: Sequence[str]) -> NDArray[np.bytes_]:
+    """Return the key of each identifier: of many in one piece where all are UUIDs."""
+    together = " ".join(memory_ids)
+    if len(memory_ids) > 1 and len(together) == 37 * len(memory_ids) - 1 and _UUIDS.fullmatch(together):
+        return np.frombuffer(bytes.fromhex(together.replace("-", "")), "S16")
+    return np.frombuffer(b"".join(map(_key, memory_ids)), "S16")
 
 
 def _text(digits: str) -> str:

@@ -20,6 +20,7 @@ _NAMES = st.one_of(
     st.sampled_from(
         ["", "id000001", "\x00", str(uuid.UUID(int=0)), str(uuid.UUID(int=1)).upper(), str(uuid.UUID(int=255 << 8))]
     ),
+    st.sampled_from([f"{uuid.UUID(int=7)} {uuid.UUID(int=8)}"]),
 )
 
 

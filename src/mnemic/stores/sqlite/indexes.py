@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 import apsw
 import numpy as np
 
 from mnemic.stores.codec import dump, unpacked_vector, vector_check
 from mnemic.stores.scope_index import IndexCache, ScopeIndex, Slot
+from mnemic.stores.sqlite.index_rows import entries_of
 from mnemic.stores.sqlite.rows import Place, Rows, fetch
 from mnemic.types import Vector
 from mnemic_language.text.bm25 import Bm25
-
-if TYPE_CHECKING:
-    from mnemic.stores.scope_index import Entry
 
 # The columns of an `Entry`, in its order.
 _ENTRIES = """
@@ -35,8 +33,8 @@ _VECTORS = """
     FROM json_each(?) w LEFT JOIN memory_search s ON s.row_id = w.value
 """
 
-_PAGE = 4096
-"""Memories read at a time: a page of rows with their vectors takes some 10 MB, those of a large scope gigabytes."""
+_PAGE = 512
+"""Memories read at a time: what a page takes, some 2 MB, stays in the processor's cache and is used again."""
 
 
 def _pages(connection: apsw.Connection, scope_id: int) -> Iterator[list[tuple[Any, ...]]]:
@@ -90,8 +88,7 @@ class ScopeIndexes:
         seen = slot.index.seen
         known = {"scope_id": place.scope_id, "seen": seen}
         for page in [fetch(connection, _CHANGED, known)] if seen else _pages(connection, place.scope_id):
-            entries = (self._rows.entry(connection, row, self._vector_bytes) for row in page)
-            slot.index.put(cast("list[Entry]", [entry for entry in entries if entry is not None]))
+            slot.index.put(entries_of(self._rows, connection, page, self._vector_bytes))
         # Removed rows leave no trace in the table, so the rows that remain are listed instead.
         if seen < place.removed_at:
             rows = connection.execute(_ROWS, {"scope_id": place.scope_id})

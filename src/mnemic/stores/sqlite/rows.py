@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -22,19 +21,14 @@ from mnemic.stores.codec import (
     fields_of,
     packed_vector,
     to_micros,
-    unpacked_vector,
-    vector_check,
     with_fingerprint,
     with_id,
     words_check,
 )
-from mnemic.stores.sealing import NOTHING, Sealer, Searched
+from mnemic.stores.sealing import Sealer, Searched
 from mnemic.types import Memory, Scope, VectorSpace
 from mnemic.types.scope import scope_named
 from mnemic_language.text.analyse import Analysis, analyse
-
-_FIRST = to_micros(datetime(1, 1, 1, tzinfo=UTC)) or 0
-_LAST = to_micros(datetime(9999, 12, 31, tzinfo=UTC)) or 0
 
 ANY_FACET = 0
 """Placeholder for every facet."""
@@ -214,46 +208,6 @@ class Rows:
         found = facets_of(memory)
         whole = ANY in found or (found and self.sealer.seals)
         return frozenset({ANY_FACET}) if whole else frozenset(map(self.terms.number, found))
-
-    def entry(self, connection: apsw.Connection, row: Sequence[Any], vector_bytes: int) -> tuple[Any, ...] | None:
-        """Return a row with the columns of an index's `Entry` and two checksums, opened. A damaged vector is left out,
-        as is one of another length, which another process has put there from another space; damaged words are made
-        again. None for a row without a time.
-        """
-        *row, vector_checked, words_checked = row
-        *columns, vector, content, context, session, turn, speaker, cues = row
-        if not _are_times(*columns[6:10]):
-            self.noted.note(row[0])
-            return None
-        if vector_checked not in (None, vector_check(vector)):
-            self.noted.note(row[0])
-            vector = row[10] = None
-        if words_checked not in (None, words_check(content, context, speaker, cues)):
-            self.noted.note(row[0])
-            again = self._said_again(connection, row[0])
-            fitting = again.vector if again.vector and len(again.vector) == vector_bytes else None
-            return (*columns, fitting, again.content, again.context, session, turn, again.speaker, again.cues)
-        if cues:
-            vector = row[10] = unpacked_vector(vector)
-            if vector is None or len(vector) == vector_bytes:
-                return tuple(row)
-        found = self.sealer.found(columns[1], Searched(vector, content, context, speaker, cues))
-        fitting = found.vector if found.vector and len(found.vector) == vector_bytes else None
-        return (*columns, fitting, found.content, found.context, session, turn, found.speaker, found.cues)
-
-    def _said_again(self, connection: apsw.Connection, row_id: int) -> Searched:
-        """Return the search data of a memory, made from its content; nothing if that is damaged too."""
-        for row in fetch(connection, f"SELECT {MEMORY} FROM {SOURCES} WHERE m.row_id = ?", (row_id,)):  # noqa: S608
-            for memory in self.whole([row]):
-                content, context = map(self.terms.pack, fields_of(memory))
-                return Searched(memory.vector, content, context, memory.source.speaker, cues_of(memory))
-        return NOTHING
-
-
-def _are_times(happened_at: object, *others: object) -> bool:
-    """Microseconds that a calendar has; the columns have no checksum."""
-    known = (one for one in (happened_at, *others) if one is not None)
-    return happened_at is not None and all(type(one) is int and _FIRST <= one <= _LAST for one in known)
 
 
 def mark_facets(connection: apsw.Connection, rows: Rows, scope_id: int, row_id: int, memory: Memory) -> None:

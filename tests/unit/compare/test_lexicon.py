@@ -52,7 +52,7 @@ def test_the_phrases_of_values_are_found_as_well() -> None:
 @pytest.mark.parametrize("name", sorted(attribute_words().expressions))
 @given(data=st.data())
 def test_whatever_tells_an_attribute_has_a_mark_of_it(name: str, data: st.DataObject) -> None:
-    text = data.draw(st.from_regex(attribute_words().expressions[name]))
+    text = data.draw(st.from_regex(attribute_words().expressions[name].compiled))
     assert name in attribute_words().likely(text)
 
 

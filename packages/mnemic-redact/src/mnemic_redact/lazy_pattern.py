@@ -49,6 +49,6 @@ class Pattern:
         """Return the parts between the matches."""
         return self.compiled.split(string)
 
-    def sub(self, replacement: str | Callable[[re.Match[str]], str], string: str) -> str:
-        """Return `string` with every match replaced."""
-        return self.compiled.sub(replacement, string)
+    def sub(self, replacement: str | Callable[[re.Match[str]], str], string: str, count: int = 0) -> str:
+        """Return `string` with every match replaced, or the first `count`."""
+        return self.compiled.sub(replacement, string, count)

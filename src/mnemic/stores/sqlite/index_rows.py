@@ -105,7 +105,7 @@ def _said_again(rows: Rows, connection: apsw.Connection, row_id: int) -> Searche
     return NOTHING
 
 
-def _are_times(moments: Iterable[object]) -> bool:
+def _are_times(moments: Iterable[Any]) -> bool:
     """Check that each of these is nothing, or microseconds that a calendar has; the columns have no checksum."""
     known = [one for one in moments if one is not None]
     return {*map(type, known)} <= {int} and (not known or (min(known) >= _FIRST and max(known) <= _LAST))

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
+from mnemic_language.text.pattern import Pattern
+
 _RUN = re.compile(r"\w+")
 _LITERAL = re.compile(r"[a-z]+(?:[ '-][a-z]+)*")
 _WORD_ENDS = re.compile(r"[ '-]")
@@ -29,7 +31,7 @@ class Mark(NamedTuple):
 class Lexicon:
     """Expressions by name, each with a mark of every alternative: one that has none is looked for in every text."""
 
-    def __init__(self, expressions: Mapping[str, re.Pattern[str]], marks: Mapping[str, Iterable[Mark]]) -> None:
+    def __init__(self, expressions: Mapping[str, Pattern], marks: Mapping[str, Iterable[Mark]]) -> None:
         self.expressions = expressions
         self._named = lru_cache(maxsize=16384)(self._marked)
         self._always: set[str] = set()

@@ -11,6 +11,7 @@ from pkgutil import get_data
 from typing import Any
 
 from mnemic_language.compare.lexicon import Lexicon, mark_of_phrase, marks_of_pattern
+from mnemic_language.text.pattern import Pattern
 
 SLOTS = ("weekdays", "dayparts", "seasons", "months")
 MEMBERS = ("sides", "directions", "practices", *SLOTS)
@@ -45,9 +46,9 @@ def _starred(word: str) -> str:
     return re.escape(word[:-1]) + r"[\w'-]*" if word.endswith("*") else re.escape(word)
 
 
-def _any_of(phrases: Iterable[str]) -> re.Pattern[str]:
+def _any_of(phrases: Iterable[str]) -> Pattern:
     ordered = sorted({*phrases}, key=lambda phrase: (-len(phrase), phrase))
-    return re.compile(r"(?<![\w'])(?:" + "|".join(map(_expression, ordered)) + r")(?![\w])")
+    return Pattern(r"(?<![\w'])(?:" + "|".join(map(_expression, ordered)) + r")(?![\w])")
 
 
 def _lexicon(phrases: Mapping[str, Iterable[str]]) -> Lexicon:
@@ -80,7 +81,7 @@ def cue_words_for(text: str) -> Lexicon:
 
 
 @lru_cache(maxsize=1)
-def feeling_words() -> Mapping[str, re.Pattern[str]]:
+def feeling_words() -> Mapping[str, Pattern]:
     """Return the expressions of likes and of dislikes."""
     return {kind: _any_of(p for words in by.values() for p in words) for kind, by in _data("feelings").items()}
 
@@ -95,7 +96,7 @@ def attribute_words() -> Lexicon:
         for name, words in _data("attributes").items()
     }
     marks = {name: list(marks_of_pattern(pattern)) for name, pattern in words.items()}
-    return Lexicon({name: re.compile(pattern) for name, pattern in words.items()}, marks)
+    return Lexicon({name: Pattern(pattern) for name, pattern in words.items()}, marks)
 
 
 @lru_cache(maxsize=1)

@@ -69,7 +69,7 @@ def serving(folder: Path, *words: str, **environment: str) -> Iterator[Served]:
         assert process.stderr is not None
         address = ""
         while not address and (line := process.stderr.readline()):
-            found = re.search(r"running on (http://127\.0\.0\.1:\d+)", line)
+            found = re.search(r"(?:running on|console is at) (http://127\.0\.0\.1:\d+)", line)
             address = found.group(1) if found else ""
         assert address, "the service said no address"
         yield Served(address, process, folder / "s.db")

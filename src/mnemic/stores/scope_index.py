@@ -450,10 +450,9 @@ class Identifiers:
     def of_ids(self, memory_ids: Sequence[str]) -> NDArray[np.int64]:
         """Return the last place of each memory, -1 if there is none."""
         places = self._by_name.find(memory_ids)
-        if self._odd:
-            for number, memory_id in enumerate(memory_ids):
-                if _key(memory_id) is _NO_KEY:
-                    places[number] = self._odd_places.get(memory_id, -1)
+        for number, memory_id in enumerate(memory_ids if self._odd else ()):
+            if _key(memory_id) is _NO_KEY:
+                places[number] = self._odd_places.get(memory_id, -1)
         return places
 
     def named(self, places: NDArray[Any]) -> list[str]:
@@ -477,9 +476,8 @@ def _key(memory_id: str) -> bytes:
 
 
 def _keys(memory_ids: Sequence[str]) -> NDArray[np.bytes_]:
-    """Return the key of each identifier: of many in one piece where all are UUIDs."""
-    together = " ".join(memory_ids)
-    if len(memory_ids) > 1 and len(together) == 37 * len(memory_ids) - 1 and _UUIDS.fullmatch(together):
+    together = " ".join(memory_ids)  # many are read in one piece where all are UUIDs
+    if len(together) == 37 * len(memory_ids) - 1 and _UUIDS.fullmatch(together):
         return np.frombuffer(bytes.fromhex(together.replace("-", "")), "S16")
     return np.frombuffer(b"".join(map(_key, memory_ids)), "S16")
 
@@ -594,9 +592,7 @@ class IndexCache:
             return slot
 
     def weigh(self, scope: Hashable, size: int) -> None:
-        """Record the size of the scope's index in bytes, and evict others until all fit; the last one
-        is never evicted.
-        """
+        """Record the bytes of the scope's index, and evict others until all fit; the last one is never evicted."""
         with self._lock:
             self._sizes[scope] = size
             while len(self._slots) > 1 and sum(self._sizes.values()) > self._budget:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from socket import socket
@@ -34,6 +35,8 @@ from mnemic_server.streams import Streams
 from mnemic_server.tokens import Claims, Provider
 
 if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
     from mnemic_server.telemetry import Telemetry
 
 SLICE_SECONDS = 0.0005
@@ -51,6 +54,13 @@ class ServiceSettings(BaseSettings):
 
     host: str = Field(default="127.0.0.1", description="Address to listen at.")
     port: int = Field(default=8377, ge=0, le=65_535, description="Port to listen at; 0 takes a free one.")
+    workers: int = Field(
+        default=1,
+        ge=1,
+        le=64,
+        description="Processes that answer requests. Rates and other limits are for each of them; with more than one, "
+        "conversations in progress need Redis.",
+    )
     issuer: str | None = Field(default=None, description="Issuer of the OpenID provider whose tokens are accepted.")
     audience: str | None = Field(default=None, description="Audience that those tokens must contain.")
     jwks: str | None = Field(
@@ -252,17 +262,21 @@ WAITING = 2048
 class _Draining(uvicorn.Server):
     """A server that ends its streams when it stops, so that only requests are waited for; and that keeps what lasts."""
 
-    def __init__(self, config: uvicorn.Config, streams: Streams) -> None:
+    def __init__(self, config: uvicorn.Config, streams: Streams, ready: Callable[[], None] | None) -> None:
         super().__init__(config)
         self._streams = streams
+        self._ready = ready
 
     async def startup(self, sockets: list[socket] | None = None) -> None:
         await super().startup(sockets)
         for listening in (one for server in self.servers for one in server.sockets):
             with socket(fileno=os.dup(listening.fileno())) as same:
                 same.listen(WAITING)
-                _say_where(*same.getsockname()[:2])
+                if self._ready is None:
+                    _say_where(*same.getsockname()[:2])
         keep_what_lasts()
+        if self._ready is not None:
+            self._ready()
 
     async def shutdown(self, sockets: list[socket] | None = None) -> None:
         self._streams.stopping.set()
@@ -276,7 +290,31 @@ def _say_where(host: str, port: int) -> None:
 
 
 def serve(settings: Settings, service: ServiceSettings, *, open_to: Principal | None = None) -> None:
-    """Serve until a stop signal; then streams end, and running requests get `drain_seconds` to finish."""
+    """Serve until a stop signal; then streams end, and running requests get `drain_seconds`. Raises InvalidConfig."""
+    if service.workers == 1:
+        _serve(settings, service, open_to)
+        return
+    from mnemic_server.workers import listen, supervise
+
+    if "memory:" in (settings.store, settings.sessions):
+        hint = "workers share no memory: name a file or a server as MNEMIC_STORE, and Redis as MNEMIC_SESSIONS"
+        raise InvalidConfig("service_workers", hint=hint)
+    lines = configure(as_json=service.log == "json")
+    with listen(service.host, service.port, backlog=WAITING) as listening:
+        _say_where(*listening.getsockname()[:2])
+        work = partial(_serve, settings, service, open_to)
+        supervise(work, listening, count=service.workers, drain_seconds=service.drain_seconds)
+    lines.flush()
+
+
+def _serve(
+    settings: Settings,
+    service: ServiceSettings,
+    open_to: Principal | None,
+    listening: socket | None = None,
+    ready: Callable[[], None] | None = None,
+) -> None:
+    """Serve in this process: where the settings say, or as one of several at `listening`; `ready` is called then."""
     sys.setswitchinterval(SLICE_SECONDS)
     lines, streams, meter = configure(as_json=service.log == "json"), Streams(), Meter()
     telemetry, shown = _telemetry(meter), settings_in_force(settings, service)
@@ -296,7 +334,21 @@ def serve(settings: Settings, service: ServiceSettings, *, open_to: Principal | 
         meter=meter,
         observers=[log] if telemetry is None else [log, telemetry],
     )
-    config = uvicorn.Config(
+    config = _config(app, service, at_once=ACCEPTED_AT_ONCE if listening is None else 1)
+    server = _Draining(config, streams, ready)
+    server.run([listening] if listening is not None else None)
+    lines.flush()
+    if telemetry is not None:
+        telemetry.close()
+    if not server.started:
+        raise InvalidConfig("service_host", hint="the service could not start there; the lines above say why")
+
+
+def _config(app: ASGIApp, service: ServiceSettings, *, at_once: int) -> uvicorn.Config:
+    """Return the server's settings. One of several workers takes one connection `at_once`: more would be none for the
+    others.
+    """
+    return uvicorn.Config(
         app,
         host=service.host,
         port=service.port,
@@ -306,16 +358,9 @@ def serve(settings: Settings, service: ServiceSettings, *, open_to: Principal | 
         server_header=False,
         timeout_graceful_shutdown=service.drain_seconds,
         timeout_keep_alive=service.keep_alive_seconds,
-        backlog=ACCEPTED_AT_ONCE,
+        backlog=at_once,
         log_config=None,
     )
-    server = _Draining(config, streams)
-    server.run()
-    lines.flush()
-    if telemetry is not None:
-        telemetry.close()
-    if not server.started:
-        raise InvalidConfig("service_host", hint="the service could not start there; the lines above say why")
 
 
 def _telemetry(meter: Meter) -> Telemetry | None:

@@ -18,9 +18,10 @@ ROLES = ("reader", "writer", "reviewer", "subject", "operator", "admin")
 @click.command("serve", cls=Command)
 @click.option("--host", metavar="ADDRESS", help="Address to listen at; 127.0.0.1.")
 @click.option("--port", metavar="N", type=click.IntRange(0, 65_535), help="Port to listen at; 8377.")
+@click.option("--workers", metavar="N", type=click.IntRange(1, 64), help="Processes that answer requests; 1.")
 @click.option("--open", "opened", is_flag=True, help="No authentication: every caller is you. On 127.0.0.1 only.")
 @click.pass_obj
-def serve_(given: Given, /, host: str | None, port: int | None, *, opened: bool) -> None:
+def serve_(given: Given, /, host: str | None, port: int | None, workers: int | None, *, opened: bool) -> None:
     r"""Serve memory over HTTP: REST under /v1, its description at /openapi.json, /healthz, /readyz, /metrics.
 
     \b
@@ -39,7 +40,7 @@ def serve_(given: Given, /, host: str | None, port: int | None, *, opened: bool)
         raise InvalidConfig("serve", hint="pip install 'mnemic[server]'") from missing
 
     settings = given.settings()
-    service = ServiceSettings.load(host=host, port=port)
+    service = ServiceSettings.load(host=host, port=port, workers=workers)
     enters = asyncio.run(require_safe(settings, service, opened=opened))
     user = login_name() if given.user is None else given.user
     if not enters:

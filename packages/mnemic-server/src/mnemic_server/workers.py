@@ -1,0 +1,112 @@
+"""Several processes of the service behind one socket, each with an engine of its own, watched by the one that was
+started.
+"""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from multiprocessing.connection import Connection, wait
+from socket import AF_INET, AF_INET6, create_server, socket
+from types import FrameType
+
+from mnemic.errors import InvalidConfig, MnemicError
+
+Work = Callable[[socket, Callable[[], None]], None]
+"""Answers at a socket until asked to stop, and calls what it is given as soon as it does."""
+
+MORE_SECONDS = 10
+"""Time beyond that of running requests until a worker that does not end is killed, in seconds."""
+_READY = b"ready"
+_log = logging.getLogger("mnemic.service")
+# A fork would share files, threads and locks that a store has open.
+_CONTEXT = multiprocessing.get_context("spawn")
+multiprocessing.allow_connection_pickling()
+
+
+class _Worker:
+    """A process that does `work` at `listening`."""
+
+    def __init__(self, work: Work, listening: socket) -> None:
+        self._pipe, theirs = _CONTEXT.Pipe()
+        self.process = _CONTEXT.Process(target=_begin, args=(work, listening, theirs))
+        self.process.start()
+        theirs.close()
+
+    @property
+    def began(self) -> bool:
+        """True if it has ever answered; asked once, when it has ended."""
+        with suppress(EOFError, OSError):
+            return self._pipe.poll() and self._pipe.recv_bytes() == _READY
+        return False
+
+    def stop(self, seconds: float) -> None:
+        """Wait until the process, which was asked to end, has ended; kill it where it takes longer than `seconds`."""
+        self.process.join(seconds)
+        if self.process.is_alive():
+            self.process.kill()
+            self.process.join()
+        self._pipe.close()
+
+
+def listen(host: str, port: int, *, backlog: int) -> socket:
+    """Return a socket that listens there. Raises InvalidConfig (`service_host`)."""
+    try:
+        return create_server((host, port), family=AF_INET6 if ":" in host else AF_INET, backlog=backlog)
+    except OSError as error:
+        hint = f"the service could not listen there: {error.strerror}"
+        raise InvalidConfig("service_host", hint=hint) from None
+
+
+def supervise(work: Work, listening: socket, *, count: int, drain_seconds: float) -> None:
+    """Let `count` processes do `work` until this one is asked to stop; another one takes the place of one that ends.
+
+    Raises InvalidConfig (`service_workers`) where one ends before it has answered: the next would, too.
+    """
+    stop, stopping = _CONTEXT.Pipe(duplex=False)
+    before = {one: signal.signal(one, partial(_ask, stopping)) for one in (signal.SIGTERM, signal.SIGINT)}
+    workers = [_Worker(work, listening) for _ in range(count)]
+    try:
+        while stop not in (ended := wait([stop, *(one.process.sentinel for one in workers)])):
+            for number, worker in enumerate(workers):
+                if worker.process.sentinel in ended:
+                    began = worker.began
+                    worker.stop(0)
+                    if not began:
+                        raise InvalidConfig("service_workers", hint="a worker could not start; see the lines above")
+                    _log.warning("a worker ended, another one takes its place")
+                    workers[number] = _Worker(work, listening)
+    finally:
+        for worker in workers:
+            worker.process.terminate()
+        for worker in workers:
+            worker.stop(drain_seconds + MORE_SECONDS)
+        for one, handler in before.items():
+            signal.signal(one, handler)
+
+
+def _ask(stopping: Connection, _number: int, _frame: FrameType | None) -> None:
+    stopping.send_bytes(b"stop")
+
+
+def _begin(work: Work, listening: socket, pipe: Connection) -> None:
+    """Run in the new process."""
+    threading.Thread(target=_end_with_parent, args=(pipe,), daemon=True).start()
+    try:
+        work(listening, partial(pipe.send_bytes, _READY))
+    except MnemicError as error:
+        _log.error("a worker could not start: %s", error)
+        raise SystemExit(1) from None
+
+
+def _end_with_parent(pipe: Connection) -> None:
+    """Stop as if asked to once the process that started this one is gone, by whatever end."""
+    with suppress(EOFError, OSError):
+        pipe.recv_bytes()
+    os.kill(os.getpid(), signal.SIGTERM)

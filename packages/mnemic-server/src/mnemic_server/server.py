@@ -262,7 +262,7 @@ WAITING = 2048
 class _Draining(uvicorn.Server):
     """A server that ends its streams when it stops, so that only requests are waited for; and that keeps what lasts."""
 
-    def __init__(self, config: uvicorn.Config, streams: Streams, ready: Callable[[], None] | None) -> None:
+    def __init__(self, config: uvicorn.Config, streams: Streams, ready: Callable[[], None] | None = None) -> None:
         super().__init__(config)
         self._streams = streams
         self._ready = ready

@@ -1,4 +1,4 @@
-"""Words of many languages as one expression, and what a text must hold for any of them to be in it."""
+"""Words of many languages as one regular expression, and substrings by which a text without any of them is skipped."""
 
 from __future__ import annotations
 
@@ -14,11 +14,10 @@ _MAYBE = frozenset("?*{")
 
 
 class Spoken:
-    """Expressions in lower case, separated by whitespace, `~` for a blank, each beginning with a letter or a class of
-    letters. Those of `joined` stand anywhere, the others begin where a word begins.
+    """Expressions in lower case, separated by whitespace, with `~` for a blank; each begins with a letter or a class of
+    letters. Those of `joined` match anywhere, the others at the beginning of a word.
 
-    `expression` is that for any of them; it looks at the first letter before anything else. `stems`: what is behind
-    them may be more letters.
+    `expression` matches any of them and tests the first letter first. With `stems`, further letters may follow.
     """
 
     def __init__(self, *words: str, joined: str = "", stems: bool = False) -> None:
@@ -40,7 +39,9 @@ class Spoken:
         return tuple(sign for sign in self._signs if not sign.isascii())
 
     def may_be_in(self, text: str) -> bool:
-        """Return True if `text` contains what any of the words has; true for every text that one of them is in."""
+        """Return True if `text` contains a substring of one of the words. There are false positives, but no false
+        negatives.
+        """
         return holds(text, self._plain) or (not text.isascii() and holds(text, self._others))
 
 
@@ -57,24 +58,29 @@ def headed(words: Iterable[str], *, start: str = r"(?<![^\W_].)") -> str:
         first = _CLASS.match(word)
         for head in first.group(1) if first else word[0]:
             tails.setdefault(head, []).append(word[first.end() if first else 1 :])
+    # A leading character class lets the engine skip to candidates with one table look-up per character. An alternation
+    # of words would try each word at each character.
     behind = "|".join(f"(?<={head})(?:{'|'.join(tail)})" for head, tail in tails.items())
     return rf"[{''.join(tails)}]{start}(?:{behind})"
 
 
 def _literals(word: str) -> list[str]:
-    """Return the beginning of `word`, as far as that is letters and classes of letters, for each choice of these."""
+    """Return the literal prefixes of `word`: its leading letters and classes of letters, one prefix for each choice of
+    these.
+    """
     begun = [""]
     rest = word
     while match := _PIECE.match(rest):
         rest = rest[match.end() :]
         if rest[:1] in _MAYBE:
             break
+        # A letter that may be missing ends the prefix, because a text may contain the word without it.
         begun = [one + letter for one in begun for letter in match.group().strip("[]")]
     return begun
 
 
 def _fewest(literals: Iterable[str]) -> list[str]:
-    """Those that hold no other one of them."""
+    """Return those that contain no other one of them."""
     kept: list[str] = []
     for literal in sorted(set(literals), key=len):
         if not any(short in literal for short in kept):

@@ -1,4 +1,4 @@
-"""Airports by code and by what a confirmation calls them."""
+"""Airports by code and by the names that confirmations use."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mnemic_travel.months import folded
 
 _WORD = Pattern(r"[^\W_]+")
 _CERTAIN = 0.75
-"""The share of a name's words, by how rare they are, that an airport must know for the name to be its own."""
+"""Minimum share of a name's words, weighted by their rarity, that an airport must have in its name to match."""
 _CLOSE = 0.02
 _CITIES = {
     english: frozenset(names.split())
@@ -48,12 +48,12 @@ _MAIN = {
     "philadelphia": "PHL", "seattle": "SEA", "singapore": "SIN", "sydney": "SYD", "toronto": "YYZ", "vancouver": "YVR",
     "warsaw": "WAW", "zurich": "ZRH",
 }  # fmt: skip
-"""The airport that is meant by the name of a city that has more than one (words in alphabetical order)."""
+"""The usual airport of a city with several (words in alphabetical order)."""
 _SEVERAL = frozenset(
     "bangkok beijing berlin chicago houston istanbul london milan moscow osaka paris rome seoul shanghai stockholm "
     "tokyo washington".split()
 ) | {"new york", "aires buenos", "janeiro rio", "paulo sao", "kuala lumpur"}
-"""Cities whose name alone names no airport, whatever is called so elsewhere."""
+"""Cities whose name alone is ambiguous, even if only one airport has it."""
 _ENGLISH = {name: english for english, names in _CITIES.items() for name in names}
 _NOTHING_SAID = frozenset(
     "airport flughafen aeroport aeropuerto aeroporto lufthavn flygplats luchthaven international intl".split()
@@ -77,7 +77,7 @@ _CLOSED = (Airport("SXF", "Berlin Schönefeld Airport", "Berlin", "Brandenburg",
 
 @dataclass(frozen=True)
 class Airports:
-    """A table of airports. An empty one knows no code and no name, and what depends on it is left open."""
+    """A table of airports. An empty one matches nothing, and details that depend on it stay unknown."""
 
     rows: Sequence[Airport] = field(default=(), repr=False)
 
@@ -96,8 +96,8 @@ class Airports:
         return bool(self.rows)
 
     def named(self, name: str) -> str | None:
-        """Return the code of the airport that `name` names ("BERLIN, DE (TEGEL)", "London Heathrow"), None where no
-        airport, or more than one, fits.
+        """Return the code of the airport called `name` ("BERLIN, DE (TEGEL)", "London Heathrow"); None if no airport,
+        or more than one, fits.
         """
         named = [word for one in words(name) for word in _ENGLISH.get(one, one).split() if word not in _NOTHING_SAID]
         asked = [word for word in named if len(word) > 2] or named
@@ -115,8 +115,8 @@ class Airports:
         return self._likeliest(close, set(named))
 
     def _likeliest(self, codes: Sequence[str], named: set[str]) -> str | None:
-        """Of several airports the one in the named country, if its name says no more than was said, or where everybody
-        who names the city alone means it.
+        """Return, of several airports, the one in the named country, if its name has no further words or it is the
+        usual airport of the city.
         """
         rows = [self._by_code[code] for code in codes]
         rows = [row for row in rows if row.country.lower() in named] or rows
@@ -126,14 +126,12 @@ class Airports:
         return rows[0].code if len(rows) == 1 else None
 
     def _rarity(self, word: str) -> float:
-        """Return the weight of what a word tells; one that no airport knows ("Co", a misprint) tells little."""
+        """Return the weight of a word by its rarity; a word in no airport's name ("Co", a misprint) weighs little."""
         holding = len(self._holding(word))
         return math.log(1 + len(self.rows) / (1 + holding)) if holding else 2.0
 
     def _holding(self, word: str) -> dict[str, float]:
-        """Return the airports that know `word`, or a word that begins with it or is its beginning (four letters at
-        least).
-        """
+        """Return the airports with `word` in their name, or with a word that shares a prefix of four letters or more."""
         found = dict.fromkeys(self._postings.get(word, ()), 1.0)
         if len(word) >= 4:
             for other in self._starting[word[:4]]:

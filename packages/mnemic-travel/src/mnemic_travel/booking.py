@@ -21,7 +21,7 @@ ASIDE = 16
 
 
 def booking_codes(lines: list[str]) -> Iterator[tuple[int, str]]:
-    """Line and code of every booking code, in order."""
+    """Yield line and code of every booking code, in order."""
     for number, line in enumerate(lines):
         for label in BOOKING.finditer(line):
             found = _behind(line, label.end()) or _under(lines, number, label.start())
@@ -41,7 +41,7 @@ def _behind(line: str, start: int) -> str | None:
 
 
 def _under(lines: list[str], number: int, column: int) -> str | None:
-    """Return the code on one of the next lines that begins near the label's own column."""
+    """Return the code on one of the next lines that begins near the column of the label."""
     if re.search(r":\s*\S", lines[number][column:]):
         return None
     for line in lines[number + 1 : number + 1 + BELOW]:
@@ -52,7 +52,7 @@ def _under(lines: list[str], number: int, column: int) -> str | None:
 
 
 def _code(match: re.Match[str] | None) -> str | None:
-    """Return what was matched, if it can be a code: no word, no date, at most one gap."""
+    """Return the matched text if it can be a code: no word, no date, at most one gap."""
     if match is None:
         return None
     code = match["code"]

@@ -1,4 +1,4 @@
-"""Calendar entries (RFC 5545): events with their times, and the reservations that some senders put into them."""
+"""Calendar entries (RFC 5545): events with their times, and the reservations that some senders embed in them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ESCAPED = re.compile(r"\\([nN,;\\])")
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One event. Times are aware where the entry says which zone they are of."""
+    """One event. Times are aware if the entry gives their zone."""
 
     summary: str = field(default="", repr=False)
     description: str = field(default="", repr=False)
@@ -94,5 +94,5 @@ def _time(value: str, parameters: str) -> datetime | None:
 
 
 def day_of(moment: datetime | None) -> date | None:
-    """Return the day of a moment where it takes place."""
+    """Return the local date of a moment."""
     return None if moment is None else moment.date()

@@ -1,8 +1,8 @@
-"""Dates and times in a text, with their places: as numbers, and with months in words.
+"""Dates and times in a text, with their offsets: in digits, and with months in words.
 
-A date may leave its year open; `resolved` closes it by the day on which the text was sent: a confirmation speaks of
-what is to come. Of two readings of 03/04/2017 the day stands first, unless only the other one is a date, or the text
-writes its times with am and pm.
+A date may lack its year; `resolved` infers it from the day on which the text was sent, since a confirmation is about
+the future. 03/04/2017 is read with the day first, unless only the other order is a date or the text writes times with
+am and pm.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from mnemic_language.text.pattern import Pattern
 from mnemic_travel.months import month_named
 
 _LATE = timedelta(days=7)
-"""A confirmation may still be sent some days after the journey began."""
+"""Maximum delay of a confirmation after the journey began."""
 
 _MONTH = "(?P<month>[^\\W\\d_]{3,12})\\.?"
 _DAY_FIRST = (
@@ -30,11 +30,14 @@ _NUMBERS = [
     r"(?P<year>(?:19|20)\d\d)\s?[年년]\s?(?P<month>\d{1,2})\s?[月월]\s?(?P<day>\d{1,2})\s?[日일]",
     r"(?P<day>\d{1,2})\.\s?(?P<month>\d{1,2})\.(?!\d)",
 ]
+# No date inside a word, a path, a version or a longer number. "T" may follow if a time follows it (ISO 8601).
 _PATTERNS = [
     Pattern(rf"(?<![\w.:/-]){pattern}(?![^\WT]|T(?!\d))", re.IGNORECASE)
     for pattern in (*_NUMBERS, _DAY_FIRST, _MONTH_FIRST)
 ]
 
+# A point separates hours from minutes only before "Uhr", "h", "am" or "pm", because "10.30" alone may be a price.
+# Weights, distances and amounts that look like a time are excluded by their unit.
 _TIME = Pattern(
     r"(?<![\d.:,/-])(?P<hour>[01]?\d|2[0-3])(?::|h|\.(?=\d\d\s?(?:Uhr|h\b|[ap]\.?m\b)))(?P<minute>[0-5]\d)(?::[0-5]\d)?"
     r"(?:\s?(?P<half>[ap])\.?\s?m\b\.?)?(?![\d:]|\s?(?:hrs?\s)?(?:kg|km|eur|usd))|"
@@ -46,14 +49,14 @@ _LATER = Pattern(r"\s{0,2}\(?\+\s?(?P<days>[12])(?:\s?(?:day|tag|jour|d[ií]a|gi
 
 @dataclass(frozen=True, slots=True)
 class Date:
-    """A date as it is written; `year` None where it is left open."""
+    """A date as written; `year` is None if it is not given."""
 
     day: int
     month: int
     year: int | None = None
 
     def resolved(self, sent_on: date | None) -> date | None:
-        """Return the day that is meant: with its own year, else the next one seen from `sent_on`."""
+        """Return the date: in its given year, else the next such day from `sent_on` on."""
         years = [self.year] if self.year else [] if sent_on is None else [sent_on.year, sent_on.year + 1]
         for year in years:
             try:
@@ -67,7 +70,7 @@ class Date:
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """A time of day, and how many days after the date it belongs to."""
+    """A time of day, and the number of days after the date next to it."""
 
     hour: int
     minute: int
@@ -78,8 +81,9 @@ class Clock:
 
 
 def find_dates(text: str, *, american: bool = False) -> Iterator[tuple[int, int, Date]]:
-    """Start, end and date of every date in `text`, in order, none inside another."""
+    """Yield start, end and value of every date in `text`, in order, without overlaps."""
     end = -1
+    # Longest first at one start: of "5 May 2017" the whole date wins over "5 May".
     matches = sorted(
         (match for pattern in _PATTERNS for match in pattern.finditer(text)),
         key=lambda match: (match.start(), -len(match.group())),
@@ -107,7 +111,7 @@ def _date(match: re.Match[str], american: bool) -> Date | None:
 
 
 def find_times(text: str) -> Iterator[tuple[int, int, Clock]]:
-    """Start, end and time of every time of day in `text`; a "+1" behind it counts as a day."""
+    """Yield start, end and value of every time of day in `text`; a following "+1" adds a day."""
     for match in _TIME.finditer(text):
         parts = match.groupdict()
         hour, minute = int(parts["hour"] or parts["hour12"]), int(parts["minute"] or 0)

@@ -1,4 +1,4 @@
-"""A document as its parts: what is HTML, what is text, what is a calendar, and when it was sent."""
+"""Parts of a document: HTML, text and calendars, and the date it was sent."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Document:
 
 
 def document_of(text: str, *, sent_on: date | None = None) -> Document:
-    """`text` as a document: a mail (with its own date), a calendar, HTML, or plain text, by what it looks like."""
+    """Return `text` as a document: a mail (with its date), a calendar, HTML or plain text, detected by its form."""
     text = text[:MAX_CHARS]
     if text.lstrip().startswith("BEGIN:VCALENDAR"):
         return Document(calendars=(text,), sent_on=sent_on)

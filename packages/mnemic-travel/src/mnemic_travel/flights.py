@@ -18,16 +18,16 @@ from mnemic_travel.tokens import TRAIN_NUMBER, Side, Sort, Token, lines_of, toke
 
 MAX_TOKENS = 20_000
 MAX_LEGS = 100
-"""More flights than any confirmation has; what comes behind them in a text is not looked at."""
+"""Maximum number of flights read from a text: more than any confirmation has."""
 _AROUND = 6
 _COLUMNS = 8
-"""Two times on one line that stand so far apart are two columns."""
+"""Minimum distance in characters at which two times on one line are two columns."""
 _SIDES: tuple[Side, Side] = ("departure", "arrival")
 
 
 def flight_legs(text: str, *, sent_on: date | None, airports: Airports, certain: bool = False) -> list[Leg]:
-    """Return the flights that `text` names with at least two things known of each, in order, each once. `certain`:
-    whatever looks like the number of a flight is one.
+    """Return the flights of `text` of which at least two details are known, in order, without duplicates. With
+    `certain`, everything that looks like a flight number is one.
     """
     lines = lines_of(text)
     tokens = list(islice(tokens_of(lines, airports), MAX_TOKENS))
@@ -37,7 +37,7 @@ def flight_legs(text: str, *, sent_on: date | None, airports: Airports, certain:
 
 
 def train_legs(text: str, *, sent_on: date | None) -> list[Leg]:
-    """Return the trains that `text` names, as its flights are found; stations by name, platforms for terminals."""
+    """Return the trains of `text`, found like flights, with names of stations and platforms."""
     lines = lines_of(text)
     tokens = list(islice(tokens_of(lines, Airports(), by_rail=True), MAX_TOKENS))
     anchors = _journeys([token for token in tokens if token.sort == "train"], tokens)
@@ -53,12 +53,13 @@ def _legs(
         [_leg(anchor, part, tokens, lines, years, airports) for anchor, part in parts(anchors, tokens)]
         for parts in (_following, _preceding)
     ]
+    # Some senders print the details after the flight number, others before it: the reading that explains more wins.
     best = max(readings, key=lambda legs: sum(leg.known for leg in legs))
     return _each_once(leg.arriving(airports) for leg in best if leg.known >= 2)
 
 
 def _journeys(numbers: Sequence[Token], tokens: Sequence[Token]) -> list[Token]:
-    """Return the numbers that are labelled as a flight's, or stand among times and places."""
+    """Return the numbers that are labelled as flights, or that have times and places around them."""
     sorts: defaultdict[int, set[Sort]] = defaultdict(set)
     for token in tokens:
         sorts[token.line].add(token.sort)
@@ -92,7 +93,7 @@ def _preceding(anchors: Sequence[Token], tokens: Sequence[Token]) -> Part:
 
 
 def _each_once(legs: Iterable[Leg]) -> list[Leg]:
-    """Merge the same flight of the same day named twice, with what either reading knows."""
+    """Merge repeated mentions of a flight on a day, with the details of both."""
     found: dict[tuple[str, str, date | None], Leg] = {}
     for leg in legs:
         name = leg.airline, leg.number, leg.departure.day
@@ -106,8 +107,8 @@ def _each_once(legs: Iterable[Leg]) -> list[Leg]:
 
 
 class Years:
-    """Closes dates that leave their year open: by the same day with a year, by the day the text was sent, else by the
-    nearest earlier date that has a year.
+    """Infer missing years: from the same day with a year, from the day the text was sent, else from the nearest earlier
+    date that has a year.
     """
 
     def __init__(self, tokens: Sequence[Token], sent_on: date | None) -> None:
@@ -118,7 +119,7 @@ class Years:
         self._same = {(full.day, full.month): full for _, full in self._full}
 
     def day(self, written: Date, line: int, begins: date | None = None) -> date | None:
-        """Return the day that is meant; not before `begins`."""
+        """Return the date, not before `begins`."""
         if written.year is not None:
             return written.resolved(None)
         same = self._same.get((written.day, written.month))
@@ -166,13 +167,13 @@ def _leg(
 
 
 def _own_dates(part: Sequence[Token], clocks: dict[Side, Token], headed: bool) -> list[Token]:
-    """Return the dates of a part; where days are headings, those behind its last time head the next flight."""
+    """Return the dates of a part. If days are headings, those after its last time belong to the next flight."""
     last = max((clock.line for clock in clocks.values()), default=10**9) if headed and len(clocks) == 2 else 10**9
     return [token for token in part if token.sort == "date" and (token.line <= last or token.side is not None)]
 
 
 def _from_prose(lines: Sequence[str], found: dict[Side, Stop], years: Years, airports: Airports) -> dict[Side, Stop]:
-    """Return the stops with what running text says of them where nothing else did: "to Paris", "on Tuesday"."""
+    """Return the stops, with missing details filled from running text: "to Paris", "on Tuesday"."""
     text = "\n".join(lines)
     places = named_places(text, airports)
     day = found["departure"].day or weekday_in(text, years.sent_on)
@@ -192,7 +193,7 @@ def _coded(stop: Stop, airports: Airports) -> Stop:
 
 
 def _by_side(tokens: Sequence[Token]) -> dict[Side, Token]:
-    """Departure and arrival among tokens of one sort: as their lines are labelled, the rest in order.
+    """Return departure and arrival among tokens of one sort: by the labels of their lines, the rest in order.
 
     Two of them on one labelled line are two columns.
     """
@@ -221,7 +222,7 @@ def _stands_after(token: Token, found: dict[Side, Token]) -> bool:
 
 
 def _distinct(tokens: Sequence[Token]) -> list[Token]:
-    """Each airport where it is first named."""
+    """Return the first mention of each airport."""
     seen: dict[str, Token] = {}
     for token in tokens:
         seen.setdefault(token.value, token)
@@ -229,7 +230,7 @@ def _distinct(tokens: Sequence[Token]) -> list[Token]:
 
 
 def _terminals(part: Sequence[Token], codes: dict[Side, Token], clocks: dict[Side, Token]) -> dict[Side, str]:
-    """Return the terminals: in the column of a time, else by the line's label, else behind an airport or time."""
+    """Return the terminals: in the column of a time, else by the line's label, else after an airport or time."""
     found: dict[Side, str] = {}
     for token in part:
         if token.sort == "terminal":
@@ -257,7 +258,7 @@ _GAP = re.compile(r"\s{2,}|\s\|\s")
 
 
 def _names(part: Sequence[Token], lines: Sequence[str], codes: dict[Side, Token]) -> dict[Side, str]:
-    """Return the words for a place: on a labelled line what is left of it, else the words beside a time or code."""
+    """Return the name of a place: the rest of a labelled line, else the words next to a time or code."""
     found: dict[Side, str] = {}
     clocks = [token for token in part if token.sort == "time"]
     sided: dict[Side, list[Token]] = {side: [token for token in clocks if token.side == side] for side in _SIDES}

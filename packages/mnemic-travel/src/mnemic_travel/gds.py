@@ -1,4 +1,4 @@
-"""Itineraries as reservation systems print them: one flight to a line, everything at its place.
+"""Itineraries as global distribution systems (GDS) print them: one flight per line, in columns.
 
 1. EY  289 E  09JAN AMDAUH TK1  0505   0700  O*
 2  LH 400 Y 05JUN 1 FRAJFK HK1  1005 1240  05JUN  E
@@ -13,6 +13,7 @@ from mnemic_travel.dates import Clock, Date
 from mnemic_travel.legs import Leg, Stop
 from mnemic_travel.months import month_named
 
+# Every repetition has an upper bound, so that a long line of blanks or digits cannot make the search quadratic.
 _SEGMENT = re.compile(
     r"^[^\S\n]{0,40}\d{1,2}\s{0,9}[.)]?\s{0,9}(?P<airline>[A-Z0-9]{2})\s{0,9}(?P<number>\d{1,4})\s?(?P<cabin>[A-Z])\s{1,9}"
     r"(?P<day>\d{1,2})(?P<month>[A-Z]{3})(?P<year>\d\d)?\s{1,9}(?:[1-7]\s{1,9}|(?:MO|TU|WE|TH|FR|SA|SU)[A-Z]?\s{1,9})?"
@@ -28,7 +29,7 @@ _PASSENGER = re.compile(
 
 
 def gds_legs(text: str, *, sent_on: date | None) -> list[Leg]:
-    """Return the flights of such lines, in order; empty where the text has none."""
+    """Return the flights of such lines, in order; an empty list if the text has none."""
     legs = []
     for match in _SEGMENT.finditer(text):
         month = month_named(match["month"])
@@ -50,7 +51,7 @@ def gds_legs(text: str, *, sent_on: date | None) -> list[Leg]:
 
 
 def gds_passengers(text: str) -> list[str]:
-    """Everybody whom a line like `1.1DOE/JOHNMR 2.1DOE/JANEMRS` names, given name first."""
+    """Return the passengers of lines like `1.1DOE/JOHNMR 2.1DOE/JANEMRS`, given name first."""
     return [f"{match['given'].strip()} {match['family']}" for match in _PASSENGER.finditer(text)]
 
 
@@ -58,12 +59,13 @@ def _clock(written: str) -> Clock | None:
     half = written[-1] if written[-1] in "APN" else ""
     hour, minute = divmod(int(written.rstrip("APN")), 100)
     if half:
+        # A is a.m., P is p.m., N is noon.
         hour = hour % 12 + (12 if half in "PN" else 0)
     return Clock(hour, minute) if hour < 24 and minute < 60 else None
 
 
 def _last_day(match: re.Match[str], day: date | None) -> date | None:
-    """Return the day of arrival: as it is written, as its sign says (# the next day), else the day of departure."""
+    """Return the day of arrival: as written, by the day sign (# is the next day), else the day of departure."""
     if day is None:
         return None
     if match["last_month"]:

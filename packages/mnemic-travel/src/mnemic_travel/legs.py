@@ -1,4 +1,4 @@
-"""One leg of a journey, and how it is written down as a reservation."""
+"""One leg of a journey, and its form as a reservation."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ CANCELLED = "http://schema.org/ReservationCancelled"
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """One end of a leg, as far as it is known: the airport by code or the place by name, the day, the time, the
-    terminal or platform.
+    """One end of a leg, as far as known: the airport by code or the place by name, the day, the time, the terminal or
+    platform.
     """
 
     code: str | None = None
@@ -41,7 +41,7 @@ class Leg:
 
     @property
     def known(self) -> int:
-        """Amount of information known about it, 0 to 7."""
+        """Number of known details, 0 to 7."""
         stops = (self.departure, self.arrival)
         places = sum(bool(stop.code or stop.name) for stop in stops)
         return (
@@ -52,9 +52,7 @@ class Leg:
         )
 
     def arriving(self, airports: Airports) -> Leg:
-        """Return this leg with its day of arrival, where that was not said: the first that does not lie before
-        departure.
-        """
+        """Return this leg with its day of arrival; if not given, the first that is not before departure."""
         day, leaves, arrives = self.departure.day, self.departure.clock, self.arrival.clock
         if self.arrival.day is not None or day is None or arrives is None:
             return self
@@ -69,7 +67,7 @@ class Leg:
 
 
 def zone_of(code: str | None, airports: Airports) -> ZoneInfo | None:
-    """Return the time zone at an airport, None where that is not known."""
+    """Return the time zone of an airport, None if unknown."""
     airport = airports.get(code) if code else None
     if airport is None or not airport.zone:
         return None
@@ -80,12 +78,12 @@ def zone_of(code: str | None, airports: Airports) -> ZoneInfo | None:
 
 
 def moment(day: date, clock: Clock, zone: ZoneInfo | None) -> datetime:
-    """Return the moment of a time of day; without a zone it is the wall clock's."""
+    """Return the moment of a time of day; without a zone it is a local time."""
     return datetime(day.year, day.month, day.day, clock.hour, clock.minute, tzinfo=zone)
 
 
 def flight_reservation(leg: Leg, airports: Airports, **details: Any) -> dict[str, Any]:
-    """Return the leg as a schema.org FlightReservation; what is not known is left out."""
+    """Return the leg as a schema.org FlightReservation, without unknown fields."""
     reservation: dict[str, Any] = said(
         {
             "@type": "FlightReservation",
@@ -108,7 +106,7 @@ def flight_reservation(leg: Leg, airports: Airports, **details: Any) -> dict[str
 
 
 def train_reservation(leg: Leg, **details: Any) -> dict[str, Any]:
-    """Return the leg as a schema.org TrainReservation; what is not known is left out."""
+    """Return the leg as a schema.org TrainReservation, without unknown fields."""
     trip = {
         "@type": "TrainTrip",
         "trainNumber": f"{leg.airline} {leg.number}",
@@ -138,7 +136,7 @@ def _time(stop: Stop, airports: Airports) -> str | None:
 
 
 def said(value: Any) -> Any:
-    """JSON data without what is empty: nulls, blank texts, objects of a type and nothing else."""
+    """Return JSON data without empty values: nulls, blank texts, and objects that have a type only."""
     if isinstance(value, dict):
         kept = {name: inner for name, one in value.items() if (inner := said(one)) not in (None, "", [], {})}
         return kept if set(kept) - {"@type"} else {}

@@ -1,4 +1,4 @@
-"""Data that a sender has marked up for machines: JSON-LD and microdata in HTML; and the HTML's text for people."""
+"""Machine-readable data in HTML (JSON-LD and microdata), and the visible text of the HTML."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _PIECES = re.compile(
 
 
 def marked_up(html: str) -> list[dict[str, Any]]:
-    """Every top-level object that the document marks up, JSON-LD first, as JSON-LD."""
+    """Return every top-level object of the markup as JSON-LD, JSON-LD first."""
     reader = _read(html)
     objects = [one for script in reader.scripts for one in _objects(_loaded(script))]
     return objects + [item for item in reader.items if item.get("@type")]
@@ -59,8 +59,8 @@ def _read(html: str) -> _Reader:
 
 
 def _closed(piece: re.Match[str]) -> str:
-    """Return a piece without what never ends: from each bracket that opens no tag, and from each comment, the parser
-    would look for the end as far as the end of the document.
+    """Return a piece without unterminated constructs: for each bracket that opens no tag, and for each open comment,
+    the parser would scan to the end of the document, in quadratic time.
     """
     if piece["comment"]:
         return ""
@@ -114,7 +114,7 @@ class _Reader(HTMLParser):
         self._open: list[_Open] = []
         self._tags: Counter[str] = Counter()
         self._scopes: list[dict[str, Any]] = []
-        """Of what is open: how many of each tag, and the items, the innermost last."""
+        """Open elements: the number of each tag, and the items, the innermost last."""
         self._silent: str | None = None
         self._script: list[str] | None = None
 

@@ -1,4 +1,4 @@
-"""The reader of travel documents as mnemic finds it, under the entry point `travel` of `mnemic.documents`."""
+"""Reader of travel documents, registered as entry point `travel` in `mnemic.documents`."""
 
 from __future__ import annotations
 

@@ -28,9 +28,7 @@ _DAY = {name: number for number, names in enumerate(_WEEKDAYS) for name in names
 
 
 def named_places(text: str, airports: Airports) -> dict[Side, str]:
-    """Return the places that stand behind "from" and "to" in `text`, the first of each; a short word counts only before
-    a place that the table knows.
-    """
+    """Return the first places after "from" and "to" in `text`. A short word counts only before a place in the table."""
     found: dict[Side, str] = {}
     for side, words in _PREPOSITIONS.items():
         for match in re.finditer(rf"(?<!\w)(?P<word>{words})\s+(?-i:{_NAME})", text, re.IGNORECASE):
@@ -42,7 +40,7 @@ def named_places(text: str, airports: Airports) -> dict[Side, str]:
 
 
 def weekday_in(text: str, sent_on: date | None) -> date | None:
-    """Return the next day of the week that `text` names, from the day after `sent_on` on."""
+    """Return the date of the weekday in `text`: the next one after `sent_on`."""
     if sent_on is None:
         return None
     for word in re.findall(r"[^\W\d_]{4,}(?:-feira)?", text):

@@ -1,4 +1,4 @@
-"""From a document to its reservations."""
+"""Reservations of a document."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def reservations(document: Document, *, airports: Airports = NOWHERE) -> list[di
     """Return the reservations of a document in their normal spelling (`schema_org.RESERVATIONS`), from its most certain
     part that has any: embedded data, then calendar entries, then text.
 
-    Nothing is made up: a field that the document does not tell is left out. With a table of `airports` names become
+    Nothing is invented: a field that the document does not give is left out. With a table of `airports` names become
     codes and local times get their zone.
     """
     return _embedded(document) or _calendar(document, airports) or _texts(document, airports)
@@ -53,7 +53,7 @@ def _calendar(document: Document, airports: Airports) -> list[dict[str, Any]]:
 
 
 def _of_event(event: Event, sent_on: date | None, airports: Airports) -> Iterator[dict[str, Any]]:
-    """Yield the flight that an event is about: number and airports from its words, times from the event itself."""
+    """Yield the flight of a calendar event: number and airports from its text, times from the event itself."""
     text = f"{event.summary}\n{event.location}\n{event.description}"
     day = event.starts.date() if event.starts else sent_on
     for leg in flight_legs(text, sent_on=day, airports=airports, certain=True)[:1]:

@@ -1,4 +1,4 @@
-"""Reservations as schema.org has them: one spelling of what senders spell in several ways, and the shapes they have."""
+"""Reservations as in schema.org: one normal form for the variants of senders, and the shapes of the types."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ _TITLE: Mapping[str, tuple[str, ...]] = {
     ),
 }  # fmt: skip
 _EACH_FOR_A_PERSON = frozenset({"FlightReservation", "TrainReservation", "BusReservation", "EventReservation"})
-"""Reservations that each person of a booking has; a room, a table or a car is one for all of them."""
+"""Types of which each person of a booking has one; a room, a table or a car is shared."""
 TYPES = frozenset(_FOR)
 """The types that are known."""
 
@@ -101,7 +101,7 @@ def _shape(name: str) -> Shape:
 
 
 def normal(reservation: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the reservation in one spelling, without what its shape does not know. What it cannot say is left out."""
+    """Return the reservation in normal form, without fields that its shape does not have."""
     found = dict(_plain(reservation))
     name = _type(found)
     for given, meant in (("reservationId", "reservationNumber"), ("confirmationNumber", "reservationNumber")):
@@ -163,7 +163,7 @@ def _one(value: Any) -> dict[str, Any]:
 
 
 def _known(value: Any, schema: Mapping[str, Any]) -> Any:
-    """`value` as far as `schema` knows it; what has the wrong form is left out."""
+    """Return the part of `value` that `schema` describes; values of the wrong form are left out."""
     fields = schema.get("properties")
     if fields is not None:
         return {name: _known(inner, fields[name]) for name, inner in _one(value).items() if name in fields}
@@ -176,7 +176,7 @@ def _known(value: Any, schema: Mapping[str, Any]) -> Any:
 
 _SCHEMAS: dict[str, Mapping[str, Any]] = {}
 RESERVATIONS: Mapping[str, Shape] = MappingProxyType({name: _shape(name) for name in _FOR})
-"""The shape of each type of reservation: the same one where number, what it is for, and day are the same."""
+"""Shape of each type of reservation; two with the same number, subject and day are the same reservation."""
 _SCHEMAS.update({name: shape.schema.document for name, shape in RESERVATIONS.items()})
 
 
@@ -187,6 +187,6 @@ def reservations_in(objects: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]
 
 
 def _apart(reservation: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """One reservation for each thing that it is for."""
+    """Return one reservation for each of its subjects."""
     wanted = reservation.get("reservationFor")
     return [{**reservation, "reservationFor": one} for one in wanted] if isinstance(wanted, list) else [reservation]

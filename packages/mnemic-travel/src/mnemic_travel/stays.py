@@ -1,4 +1,4 @@
-"""Nights in a hotel: a text with a day of arrival and one of departure, by their labels."""
+"""Hotel stays: texts with labelled days of arrival and departure."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def stay_in(text: str, *, sent_on: date | None) -> Stay | None:
 def _labelled(
     lines: list[str], label: re.Pattern[str], sent_on: date | None, american: bool
 ) -> tuple[date, Clock | None] | None:
-    """Return the first date behind the label, on its line or just below, and the first time behind that."""
+    """Return the first date after the label, on its line or just below, and the first time after that."""
     for number, line in enumerate(lines):
         match = label.search(line)
         if match is None:

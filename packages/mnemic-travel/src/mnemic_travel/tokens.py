@@ -1,4 +1,4 @@
-"""A text as a list of what a journey is made of: flights, times, dates, airports, terminals, each with its place."""
+"""Tokens of a travel text: flights, times, dates, airports and terminals, each with its line and column."""
 
 from __future__ import annotations
 
@@ -40,6 +40,7 @@ TRAIN_NUMBER = re.compile(
     r"(?:n[°ºo.]{0,2}\s?)?(?P<number>\d{1,5})(?![\w:]|[.,]\d)",
     re.IGNORECASE,
 )
+# Airbus, Boeing and Embraer types look like flight numbers: "A320" would be flight 320 of the airline A3.
 _AIRCRAFT = re.compile(r"A3[0-58]\d|B7[0-9]7|E1[79]\d")
 _CODE = re.compile(r"(?<![\w])(?P<open>[(\[]\s?)?(?P<code>[A-Z]{3})(?P<close>\s?[)\]])?(?![\w])")
 _ROUTE = re.compile(r"(?<!\w)([A-Z]{3})\s?(?:-|–|—|→|>|/|\bto\b|\bnach\b|✈)\s?([A-Z]{3})(?!\w)")
@@ -52,13 +53,13 @@ _WEEKDAYS = frozenset(
     "DIE MIT DON FRE SAM SON LUN MAR MER JEU VEN DIM MIE JUE VIE SAB DOM GIO SEG TER QUA QUI SEX MAA DIN WOE VRI ZAT "
     "ZON TIR ONS TOR PON WTO CZW SOB NIE NED".split()
 )
-"""Weekdays in other languages than English: airports too, where their line has no date."""
+"""Weekdays in other languages than English. They are airports, too, on a line without a date."""
 _NUMBER_FOLLOWS = re.compile(r"[ -]?\d{2,4}(?![\w:.,/-])")
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One thing: what it is, what it says, where it stands (line and column), and what side the line names."""
+    """One token: its sort, its value, its line and column, and the side (departure or arrival) of its line."""
 
     sort: Sort
     value: Any
@@ -69,13 +70,13 @@ class Token:
 
 
 def lines_of(text: str) -> list[str]:
-    """Return the lines that are looked at, tabs as two spaces."""
+    """Return the lines that are read, with tabs as two spaces."""
     return [line.replace("\t", "  ").replace("\u00a0", " ")[:MAX_LINE_CHARS] for line in text.splitlines()[:MAX_LINES]]
 
 
 def tokens_of(lines: list[str], airports: Airports, *, by_rail: bool = False) -> Iterator[Token]:
-    """Yield the tokens of all lines, in reading order; `by_rail`: trains for flights, platforms for terminals, no
-    airports.
+    """Yield the tokens of all lines, in reading order. With `by_rail` they are trains and platforms instead of flights
+    and terminals, without airports.
     """
     american = is_american("\n".join(lines))
     side: Side | None = None
@@ -91,8 +92,8 @@ def tokens_of(lines: list[str], airports: Airports, *, by_rail: bool = False) ->
 
 
 def _side(line: str, before: Side | None) -> Side | None:
-    """Departure or arrival, as the line's label says; a line with both is a heading, and one with another label ends
-    the side.
+    """Return the side that the line's label names. A line with both labels is a heading, and another label ends the
+    side.
     """
     departing, arriving = DEPARTURE.match(line.lstrip(" *|>-")), ARRIVAL.match(line.lstrip(" *|>-"))
     if departing and _is_label(line, departing):
@@ -105,8 +106,8 @@ def _side(line: str, before: Side | None) -> Side | None:
 
 
 def _is_label(line: str, match: re.Match[str]) -> bool:
-    """Return True for a label: it is followed by a colon, a gap, a slash with its translation, or ends the line; short
-    words need that.
+    """Return True if the match is a label: a colon, a gap or a slash with its translation follows, or the line ends.
+    Short words need one of these.
     """
     rest = line.lstrip(" *|>-")[match.end() :]
     return not rest.strip() or re.match(r"\s*:|\s{2,}|\s*/|\s*\|", rest) is not None or len(match.group()) > 4
@@ -120,7 +121,9 @@ def _heads(line: str, other: re.Pattern[str]) -> bool:
 
 
 def _in_line(line: str, airports: Airports, american: bool, by_rail: bool) -> Iterator[tuple[Sort, int, Any]]:
-    """Yield what a line says: sort, column, value. What one sort has taken is not looked at by the next."""
+    """Yield the tokens of a line as sort, column and value. Characters that one sort has matched are not searched for
+    the next.
+    """
     taken = [False] * (len(line) + 1)
     found = chain(_dates_in(line, american), _times_in(line))
     if by_rail:
@@ -181,8 +184,8 @@ def _airports_in(line: str, airports: Airports) -> Found:
 
 
 def _says_something_else(code: re.Match[str], line: str) -> bool:
-    """Return True for what is, on this line, the airline of a flight ("Flight KLM 1234"), or the weekday or month of
-    a date.
+    """Return True if a code is the airline of a flight on this line ("Flight KLM 1234"), or the weekday or month of a
+    date.
     """
     if _NUMBER_FOLLOWS.match(line, code.end()) and FLIGHT.search(line[: code.start()]):
         return True
@@ -198,6 +201,6 @@ def _is_airport(code: str, airports: Airports) -> bool:
 
 
 def _shouted(line: str) -> bool:
-    """Return True if the line is written in capitals, so that any short word looks like a code."""
+    """Return True if the line is in capitals, in which any short word looks like a code."""
     words = re.findall(r"[^\W\d_]{4,}", line)
     return bool(words) and all(word.isupper() for word in words)

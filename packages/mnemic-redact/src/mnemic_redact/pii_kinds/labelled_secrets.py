@@ -1,4 +1,5 @@
-"""Secrets that nothing but a name tells of: "password=value", "the alarm code is 4821", "contraseña del wifi: value".
+"""Secrets that are recognised by a label only: "password=value", "the alarm code is 4821", "contraseña del wifi:
+value".
 
 A name may be followed by its object ("for the wifi"), then by the value: assigned, after "is", or with nothing between.
 The weaker these cues are, the more the value alone must look like a secret.
@@ -18,6 +19,8 @@ _PLACES = (
     "gate|(?:front |back |garage )?door|alarm|garage|building|house|office|entrance|entry|lobby|elevator|lift|keypad"
     "|gym|safe|vault|lock(?:er|box)?|padlock|suitcase|wi-?fi|phone|sim|tablet|laptop|flat|apartment"
 )
+# "pass" alone is a password in notes ("wifi pass: ..."), but a boarding pass or a ski pass is none. One lookbehind
+# each, because Python's have a fixed width.
 _NO_PASSWORD = "".join(
     f"(?<!{kind} pass)" for kind in "boarding bus day week month season ski train travel park press hall guest".split()
 )
@@ -47,13 +50,16 @@ _STANDS = Pattern(rf"(?i){_OF_WHAT}[ \t]{{1,3}}(?=[^\s]{{0,200}}\d){_VALUE}")
 """A bare value must contain a digit."""
 _BEGIN = frozenset(" \t\"'=:是为為は는은ค")
 _BEGIN_SAID = frozenset(" \t\"'`=:-aAdDeEfFiIlLoOsStTvVwWjJäÄéÉèÈэЭоОдДкКهह是为為は는은ค")
-"""Words that may follow a name, and those that may follow it second where a value is given: the openings of `OF` and
-`ARE`.
+"""First characters that may follow a name, and second characters if a value is given: the initials of `OF` and `ARE`. A
+cheap test before the full expression.
 """
+# Placeholders, variables and look-ups in code refer to a secret without containing it, and "password: incorrect" is a
+# message.
 _NO_VALUE = Pattern(
     r"(?i)[$%]?[({<\[].*|\$\w+|os\.environ.*|process\.env.*|getenv.*|(?:none|null|nil|true|false|undefined|required"
     r"|optional|string|str|bytes|redacted|hidden|expired|invalid|wrong|missing|empty|incorrect)[)\].:!?]*"
 )
+# A value that is marked as an example is left, so that documentation and tutorials stay readable.
 _EXAMPLE = Pattern(r"(?i)(?<!\w)(?:test|demo|sample|dummy|example|placeholder)(?!\w)")
 _TELLS = Pattern(r"[\d@#$%^&*_+=~|]|!(?!!*\Z)")
 _DIGIT = Pattern(r"\d")
@@ -63,7 +69,7 @@ _LEAST_ALONE = 6
 
 
 def announced(text: str) -> Iterator[Found]:
-    """Every value of `text` that a name announces."""
+    """Yield every value of `text` after a label."""
     if holds(text, _SIGNS):
         yield from _behind(text, _ENGLISH)
     if PASSWORDS.may_be_in(text) or KEYS.may_be_in(text) or CODES.may_be_in(text):
@@ -79,6 +85,7 @@ def _behind(text: str, named: AnyCase) -> Iterator[Found]:
         if value is None:
             name = names.search(words, name.end())
             continue
+        # Cached by value: a log may repeat one value thousands of times.
         if value.value not in empty:
             empty[value.value] = _says_nothing(value.value)
         if empty[value.value] or is_example(text, value.start, value.value):

@@ -18,6 +18,8 @@ from mnemic_redact.pii_kinds.numbering_plans import Asked, Plans
 from mnemic_redact.search import AnyCase, Folded, digits, found, is_numbered, pattern
 from mnemic_redact.types import Found
 
+# A date has up to eight digits in three groups, as a telephone number may: 2019-12-31, 31.12.2019, with text after it.
+# 2999 and 9999 are years that programs use for "no end".
 _DATE = Folded(
     r"(?:(?:19|20)\d\d|2999|9999)([-/. ])[01]?\d\1[0-3]?\d(?:[^\d./\-].*)?"
     r"|[0-3]?\d([-/.])[0-3]?\d\2(?:19|20)?\d\d(?:[^\d./\-].*)?"
@@ -36,6 +38,8 @@ _NAMES = (
     "policy", "licence", "license", "passport", "id", "item", "part", "claim", "bug", "issue", "commit", "port", "pid",
     "step", "line", "row", "timestamp", "at time", "iban", "function", "method",
 )  # fmt: skip
+# Nine to twelve digits in one piece, not within a word, path, decimal or marker. U+FDD0 masks what another detector has
+# found.
 _PIECE = Folded(r"\d(?<![\w+.\-/#\ufdd0]\d)\d{8,11}(?![\w\-/\ufdd0]|[.,]\d)")
 _HAND = (
     r"(?:my|his|her|our|your|their) (?:new |home |work |office )?number"
@@ -54,8 +58,8 @@ _UNIT = Folded(
 _LINE_END = Folded(r"[ \t.]{0,8}(?:\n|$)")
 _NEAR = 48
 _START = r"(?<![\w+].)(?<![\d\ufdd0][.\-].)"
-"""Behind the first character of a number: it does not stand within another. What begins with a class of characters is
-searched for several times as fast as what begins by looking back.
+"""Tests, after the first character of a number, that it is not part of another number. An expression that begins with a
+class of characters is searched several times as fast as one that begins with a lookbehind.
 """
 _GROUPED = Folded(
     rf"[(\d]{_START}(?<!\d[ /].)(?:(?<!\()|\d(?<=\(\d))\d{{0,4}}\)?(?:[ .\-/]{{1,2}}\d{{2,7}}){{1,5}}" + _EXTENSION
@@ -72,15 +76,17 @@ def _no_date(number: str) -> bool:
 
 
 def _trunk(number: str) -> bool:
+    # 15 digits is the maximum of E.164; 00 is the international prefix of most countries. A national number has up to
+    # 12 with its trunk zero.
     longest = 15 if number.startswith("00") else 12
     return 9 <= len(digits(number)) <= longest and _no_date(number)
 
 
 class _Written(NamedTuple):
-    """Evidence in the digits and separators of a number by themselves.
+    """Evidence in the digits and separators of a number alone.
 
-    `typical`: grouped as only telephone numbers are. `thousands`: grouped as large amounts are too. `pair`: two groups
-    and nothing else. `unlike`: grouped as neither years, counts nor US social security numbers are.
+    `typical`: grouped as only telephone numbers are. `thousands`: grouped like a large amount, too. `pair`: two groups
+    and nothing else. `unlike`: not grouped like years, counts or US social security numbers.
     """
 
     typical: bool
@@ -90,10 +96,11 @@ class _Written(NamedTuple):
 
 
 def _written(whole: str) -> _Written | None:
-    """None for what is no number: too short or long, a date."""
+    """Return the evidence; None if it is no telephone number, because it is too short or long, or a date."""
     number = whole
     if not whole[-1].isdigit() or "x" in whole or "e" in whole:
         number = whole.partition("x")[0].partition("e")[0].rstrip()
+    # E.164 allows 15 digits; fewer than 7 are extensions and short codes.
     count = len(digits(number))
     if not 7 <= count <= 15 or "000" in whole or _is_date(whole):
         return None
@@ -111,9 +118,10 @@ def _written(whole: str) -> _Written | None:
 
 
 def _typical(groups: list[str], lengths: list[int], separators: set[str], *, thousands: bool) -> bool:
-    """Three groups and more between separators of one kind, one of them of three digits, or four and five pairs with
-    hyphens; no address of a machine, no row of sizes, no amount.
+    """Return True for three groups or more with one kind of separator, one of at least three digits, or for four or
+    five pairs with hyphens; not for IP addresses, rows of sizes and amounts.
     """
+    # 3-2-4 is the grouping of US social security numbers, which another detector reports under their name.
     if len(groups) < 3 or lengths[0] < 2 or sum(lengths) < 8 or lengths == [3, 2, 4]:
         return False
     if max(lengths) < 3:
@@ -129,7 +137,7 @@ def _row(groups: list[str], *, least: int = 1) -> bool:
 
 
 Nominated = dict[tuple[int, int], str]
-"""Numbers by where they stand."""
+"""Numbers by their spans."""
 
 
 def _international(text: str, asked: Asked) -> Iterator[Found]:
@@ -147,10 +155,10 @@ def _international(text: str, asked: Asked) -> Iterator[Found]:
 
 
 def _grouped(text: str, nominated: Nominated, doubtful: list[Found] | None) -> None:
-    """Add to `nominated` the groups of digits with a word of telephony shortly before them, alone in a line, or grouped
-    as nothing else.
+    """Add to `nominated` the groups of digits that follow a word of telephony, are a whole line, or are grouped as only
+    telephone numbers are.
 
-    `doubtful` takes those that nothing speaks for and nothing against.
+    `doubtful` takes those with no evidence for or against.
     """
     other, announced_near = another(text), near(text)
     announced_after, unit = After(text), _UNIT.compiled.match
@@ -198,9 +206,7 @@ def _no_years(number: str) -> bool:
 
 
 def _bare(text: str, nominated: Nominated) -> None:
-    """Digits in one piece with a word of telephony before them, but for those that something else names, put among
-    those that are `nominated`.
-    """
+    """Add to `nominated` unseparated digits after a word of telephony, except those labelled as something else."""
     if not _long(text):
         return
     announced_after = After(text)
@@ -223,7 +229,7 @@ _long = drawn(b"0" * 9)
 
 
 def _named(text: str, start: int) -> bool:
-    """Return True if the words right before say what the number is: "order #12", "id: 12"."""
+    """Return True if the preceding words label the number as something else: "order #12", "id: 12"."""
     end = start - text.startswith("\n", start - 1) if start else 0
     for _ in range(3):
         end -= text[end - 1 : end] in _BEFORE_NUMBER
@@ -290,7 +296,7 @@ class Phones:
         self._plans = Plans(regions)
 
     def __call__(self, text: str) -> Iterator[Found]:
-        """Every number of `text`."""
+        """Yield every telephone number of `text`."""
         if not is_numbered(text):
             return
         asked = self._plans.asked()

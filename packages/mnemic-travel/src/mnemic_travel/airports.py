@@ -131,7 +131,7 @@ class Airports:
         return math.log(1 + len(self.rows) / (1 + holding)) if holding else 2.0
 
     def _holding(self, word: str) -> dict[str, float]:
-        """Return the airports with `word` in their name, or with a word that shares a prefix of four letters or more."""
+        """Return the airports with `word` in their name, or a word that shares a prefix of four letters or more."""
         found = dict.fromkeys(self._postings.get(word, ()), 1.0)
         if len(word) >= 4:
             for other in self._starting[word[:4]]:

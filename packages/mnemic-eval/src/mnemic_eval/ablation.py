@@ -1,5 +1,5 @@
-"""Contribution of each list and each sign of the ranking: the same memories, the same questions, one weight at a time
-at zero.
+"""Contribution of each ranked list and each feature: the same memories and questions, with one weight at a time set to
+zero.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ NO_SIGNS = SignalWeights(**{weight.name: 0.0 for weight in fields(SignalWeights)
 
 
 def variants(engine: MemoryEngine) -> dict[str, Searcher]:
-    """Return the searches that are compared, by name; `full` is the engine's own."""
+    """Return the compared searches by name; `full` is the engine's default."""
     full = engine.gateway.searcher
     plain = replace(full, ranker=None)
     signless = replace(plain, signal_weights=NO_SIGNS)
@@ -50,7 +50,7 @@ def variants(engine: MemoryEngine) -> dict[str, Searcher]:
 
 
 class Ablation:
-    """Collects, for each variant, the figures of every question and the time it took."""
+    """Collects the figures and the duration of every question for each variant."""
 
     def __init__(self, engine: MemoryEngine) -> None:
         self._searchers = variants(engine)
@@ -69,7 +69,7 @@ class Ablation:
         top_k: int,
         asked_at: datetime | None = None,
     ) -> None:
-        """Ask every variant, on the day of `asked_at`; `measure` makes figures of a ranking."""
+        """Ask every variant on the day of `asked_at`; `measure` computes the figures of a ranking."""
         where = Where(scopes=(conversation.actor.scope(Level.USER),), live_at=self._engine.clock.now())
         consolidated = self._consolidated == conversation.actor
         for name, searcher in self._searchers.items():
@@ -88,7 +88,7 @@ class Ablation:
         self._consolidated = conversation.actor
 
     def report(self, names: Sequence[str]) -> dict[str, Any]:
-        """Each variant's means over all, dev and test questions, and the median of its search time."""
+        """Means of each variant over all, dev and test questions, and the median of its search time."""
         return {
             name: {
                 "overall": _means([row for _, row in rows], names),

@@ -1,5 +1,4 @@
-"""Questions that a conversation answers, and questions about the same conversation that it does not answer: does the
-relevance of a search tell them apart?
+"""Answerable and unanswerable questions about a conversation: does the relevance of a search separate them?
 
 PATH is LoCoMo's file or folder (the adversarial questions ask for what was never said in words that were) or
 LongMemEval's (the questions whose id ends in `_abs`). Every message is given to the engine, every question asked once.
@@ -39,7 +38,7 @@ FILES = (*locomo.FILES, *longmemeval.FILES)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """One question of a conversation. `group`: those with which it is compared."""
+    """One question of a conversation. `group` names the questions it is compared with."""
 
     group: str
     split: str
@@ -50,7 +49,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
-    """Messages, and the questions that are asked of them."""
+    """Messages, and the questions asked about them."""
 
     messages: Sequence[Message] = field(repr=False)
     asked: Sequence[Asked]
@@ -92,7 +91,7 @@ def run(
 
 
 def conversations(path: Path, unread: Unread) -> list[Conversation]:
-    """Return the conversations of the file at `path`, of whichever of the two sets it is. Raises InvalidInput."""
+    """Return the conversations of the file at `path`, of either set. Raises InvalidInput."""
     entries = loaded(found(path, FILES))
     if not isinstance(entries, list) or not all(isinstance(one, dict) for one in entries):
         raise InvalidInput("data:abstention", hint="the file is neither LoCoMo's nor LongMemEval's")
@@ -154,7 +153,7 @@ def _figures(answers: Sequence[Answer], seed: int) -> dict[str, Any]:
 
 
 def _auc(answers: Sequence[Answer]) -> float | None:
-    """Return the mean over the groups that have both kinds, each weighing as many pairs as it has."""
+    """Return the mean over the groups that have both kinds, weighted by their numbers of pairs."""
     return _grouped(answers, lambda values: values)
 
 

@@ -50,13 +50,15 @@ class AskedEarlier:
 
     @classmethod
     def of(cls, split: str, earlier: Earlier, ranked: Sequence[str]) -> AskedEarlier:
-        """Return the figures of what was found, best first."""
+        """Return the figures of the messages found, best first."""
         found = recall_at(ranked, earlier.wanted, 5)
         return cls(split=split, recall=found, later=len(earlier.later.intersection(ranked)))
 
 
 def earlier_report(asked: Sequence[AskedEarlier]) -> Mapping[str, Any]:
-    """`{"questions", "turn_recall@5", "later_found", "dev": {...}, "test": {...}}`; recall is None of no question."""
+    """Return `{"questions", "turn_recall@5", "later_found", "dev": {...}, "test": {...}}`; recall is None without
+    questions.
+    """
     halves = {half: _mean([one for one in asked if one.split == half]) for half in ("dev", "test")}
     return _mean(asked) | halves
 

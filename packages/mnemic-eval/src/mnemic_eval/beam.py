@@ -60,7 +60,7 @@ def _chat(entry: Any, messages: Mapping[str, Sequence[Message]], unread: Unread)
 def _asked(
     abilities: Mapping[str, Any], chat: str, unread: Unread
 ) -> Iterator[tuple[str, str, Mapping[str, Any], frozenset[str]]]:
-    """Each question of a chat with its id, its ability and the messages that it names."""
+    """Yield each question of a chat with its id, its ability and its source messages."""
     for ability, asked in abilities.items():
         for number, item in enumerate(asked if isinstance(asked, list) else [asked]):
             if isinstance(item, Mapping) and isinstance(item.get("question"), str) and item["question"].strip():
@@ -76,7 +76,7 @@ def _question(question_id: str, ability: str, item: Mapping[str, Any], evidence:
 
 
 def _wish(question_id: str, ability: str, item: Mapping[str, Any], evidence: frozenset[str]) -> Wish | None:
-    """Return what an answer has to follow; None where the question does not name it."""
+    """Return the instruction or preference that an answer must follow; None if the question has none."""
     wanted = item.get(WISHES.get(ability, ""))
     if not wanted:
         return None

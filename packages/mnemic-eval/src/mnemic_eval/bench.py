@@ -62,7 +62,7 @@ class BenchOptions:
     seed: int = SEED
 
     def quick(self) -> BenchOptions:
-        """Return the same, small enough for a smoke test: its figures mean little."""
+        """Return reduced options for a smoke test, whose figures mean little."""
         return replace(self, rows=500, others=3, rows_per_other=100, repeats=20, imports=64, starts=3)
 
     def as_dict(self) -> dict[str, Any]:
@@ -204,7 +204,7 @@ async def _graphs(bench: Bench, options: BenchOptions) -> dict[str, Any]:
 
 
 async def _among_others(bench: Bench, options: BenchOptions, user: Actor, alone: dict[str, Any]) -> dict[str, Any]:
-    """Return the same user again, with the other users' rows in the same file; ratios are this by the same user
+    """Return the figures of the same user with the other users' rows in the same file; ratios are relative to the user
     alone.
     """
     await bench.fill([Actor(user=name) for name in _users(options)[2:]], options.rows_per_other, Kind.EPISODIC)

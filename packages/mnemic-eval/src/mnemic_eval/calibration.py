@@ -1,4 +1,4 @@
-"""Thresholds for an embedder, chosen by labelled pairs for a bound on what may go wrong.
+"""Thresholds for an embedder, chosen on labelled pairs for a maximum error rate.
 
 A file of JSON lines: `{"first": ..., "second": ..., "label": ...}`. Label `same`: two ways to say one thing;
 `opposite`: they contradict each other; `other`: neither. A few hundred pairs of each label make a calibration; the
@@ -40,7 +40,7 @@ _STEP = 0.005
 
 
 class LabelledPair(NamedTuple):
-    """Two texts, and what one is to the other."""
+    """Two texts and their relation."""
 
     first: str
     second: str
@@ -48,7 +48,7 @@ class LabelledPair(NamedTuple):
 
 
 class _Measured(NamedTuple):
-    """A labelled pair, taken apart, with its cosine."""
+    """A labelled pair, parsed, with its cosine."""
 
     one: Statement
     other: Statement
@@ -58,7 +58,7 @@ class _Measured(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Gate:
-    """A rule behind a threshold: what it takes a pair for, if it acts. `merging` rules share one bound, the others the
+    """A rule with a threshold, and the label it gives a pair. `merging` rules share one error bound, the others the
     other one.
     """
 
@@ -117,8 +117,8 @@ def _pair(line: str, number: int) -> LabelledPair:
 async def calibrate(
     pairs: Sequence[LabelledPair], embedder: Embedder, rules: WriteRules, *, error: float = 0.01, flagged: float = 0.1
 ) -> dict[str, Any]:
-    """Return the chosen `cosines`, and what they do on the other half beside what `rules` do: `before` and `after`, as
-    shares.
+    """Return the chosen `cosines`, and the error rates on the other half with `rules` (`before`) and with them
+    (`after`).
 
     Raises InvalidInput (`error`) for bounds outside 0 to 1, EmbedderFailed.
     """
@@ -170,8 +170,8 @@ def _chosen(pairs: Sequence[_Measured], error: float, flagged: float) -> dict[st
 
 
 def _lowest(gate: _Gate, acted: Sequence[_Measured], most: float) -> float | None:
-    """Return the lowest cosine on the grid above which `gate` is wrong at most `most` times, not below what it is right
-    on.
+    """Return the lowest cosine on the grid above which `gate` is wrong at most `most` times, not below the lowest that
+    it is right on.
     """
     right = [pair.cosine for pair in acted if pair.label == gate.takes_for]
     if not right:

@@ -26,13 +26,13 @@ from mnemic_language.compare.statement_frame import Frame
 
 Floats = NDArray[np.float64]
 _STRANGERS = 25
-"""Sentences of other topics that a topic's first are paired with."""
+"""Number of sentences of other topics that each sentence is paired with."""
 _PULL = 1.0
 """Ridge penalty that keeps the weights small."""
 
 
 class Example(NamedTuple):
-    """Known statement, later statement, and whether the later takes the place of the known one."""
+    """Known statement, later statement, and the label: True if the later one replaces the known one."""
 
     topic: str
     known: str
@@ -41,7 +41,7 @@ class Example(NamedTuple):
 
 
 def examples(seed: int = 0) -> list[Example]:
-    """Every example that the sentences give; the same for the same seed."""
+    """Return every example that the sentences give; the result depends on the seed only."""
     text = files(__package__).joinpath("data", "statements.json").read_text(encoding="utf-8")
     data: dict[str, Any] = json.loads(text)
     chance = random.Random(seed)  # noqa: S311
@@ -91,7 +91,7 @@ def _of_persons(fields: Mapping[str, Any], chance: random.Random) -> Iterator[Ex
 
 
 def _of_corrections(fields: Mapping[str, Any], relations: list[str], chance: random.Random) -> Iterator[Example]:
-    """Yield corrections of names and numbers that leave unsaid what they are the name or the number of."""
+    """Yield corrections of names and numbers that do not repeat what the name or number is of."""
     for values, frames in (("names", "known"), ("numbers", "known_numbers")):
         for number, pair in enumerate(fields[values]):
             place = f"corrections:{values}:{number}"
@@ -106,7 +106,7 @@ def _of_corrections(fields: Mapping[str, Any], relations: list[str], chance: ran
 
 
 def _of_chatter(fields: Mapping[str, Any], chance: random.Random) -> Iterator[Example]:
-    """Yield what people tell each other in passing: it changes nothing, neither itself nor what is known."""
+    """Yield remarks of small talk, which change no known statement."""
     topics = list(fields["topics"]["en"].values())
     for number, talk in enumerate(fields["chatter"]):
         place = f"chatter:{number}"
@@ -128,9 +128,7 @@ async def measured(found: list[Example], embedder: Embedder) -> Floats:
 
 
 def fitted(rows: Floats, labels: Floats) -> Floats:
-    """Return the weights of a logistic regression, the bias last: Newton's method. What changes something counts
-    twice.
-    """
+    """Return the weights of a logistic regression, the bias last: Newton's method. Examples of a change count twice."""
     given = np.hstack([rows, np.ones((len(rows), 1))])
     weights, counts = np.zeros(given.shape[1]), np.where(labels > 0, 2.0, 1.0)
     for _ in range(100):
@@ -151,7 +149,7 @@ def probabilities(weights: Floats, rows: Floats) -> Floats:
 
 
 def held_out(found: list[Example], rows: Floats) -> dict[str, float]:
-    """Return how well weights learnt from one half of the topics do on the other, both ways round."""
+    """Return the accuracy of weights learnt from one half of the topics on the other half, in both directions."""
     topics = sorted({one.topic for one in found})
     halves = np.array([topics.index(one.topic) % 2 for one in found])
     labels = np.array([float(one.changes) for one in found])
@@ -169,7 +167,7 @@ def held_out(found: list[Example], rows: Floats) -> dict[str, float]:
 
 
 def main() -> None:
-    """Fit the weights on every example, and write the file, with what half of them is worth on the other half."""
+    """Fit the weights on every example, and write the file with the results of the cross-validation on halves."""
     found = examples()
     rows = asyncio.run(measured(found, MiniLmEmbedder()))
     weights = fitted(rows, np.array([float(one.changes) for one in found]))

@@ -1,4 +1,4 @@
-"""Long chats between two people, captured in order: what is stored of them, and what takes the place of what.
+"""Long chats between two people, captured in order: the memories stored, and the memories superseded.
 
 PATH is LoCoMo's file or folder. Each speaker is a user, and each of their messages is captured at its time, as an agent
 that listens to them would. No label says what is worth keeping of such a chat, so the figures count, and a sample drawn

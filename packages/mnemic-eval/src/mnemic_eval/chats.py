@@ -1,4 +1,4 @@
-"""Chats with questions whose evidence is some of their messages: does a search find it?
+"""Chats with questions whose evidence is some of their messages: recall of that evidence by search.
 
 Each chat is one user's scope. Every message is added to the engine, every question is asked unchanged, and its figures
 are computed over the messages found: `recall@k`, the share of its evidence among the first k; `all@k`, whether all of
@@ -61,8 +61,8 @@ class Chat:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatSet:
-    """The chats of one set and the figures that are reported of it, each `<measure>@<k>` with k at most 20. `unread`:
-    what of the set could not be read.
+    """The chats of one set and the reported figures, each `<measure>@<k>` with k at most 20. `unread` counts what could
+    not be read.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Time of a start from nothing: new processes, timed from outside."""
+"""Cold start: new processes, timed from outside."""
 
 from __future__ import annotations
 
@@ -33,8 +33,7 @@ status = Path("/proc/self/status")
 lines = status.read_text().splitlines() if status.exists() else []
 print(next((line.split()[1] for line in lines if line.startswith("VmHWM:")), 0))
 """
-"""The peak is read from the process's own memory map: a child's resource usage begins with that of the process it was
-forked from."""
+"""Source of the peak: the process's memory map, because a child's resource usage starts with that of its parent."""
 
 
 def cold_starts(store: str, user: str, question: str, *, starts: int, progress: Progress) -> dict[str, Any]:
@@ -91,7 +90,7 @@ def _command() -> list[str]:
 
 
 def _timed(command: Sequence[str]) -> tuple[float, str]:
-    """Milliseconds until the process has ended, and what it printed. Raises RuntimeError when it fails."""
+    """Return the milliseconds until the process ended, and its output. Raises RuntimeError if it fails."""
     began = time.perf_counter()
     done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_SECONDS, check=False)  # noqa: S603
     took = 1000 * (time.perf_counter() - began)
@@ -101,7 +100,9 @@ def _timed(command: Sequence[str]) -> tuple[float, str]:
 
 
 def _first_search(store: str, user: str, question: str) -> list[float]:
-    """Milliseconds until the first hit is printed, those of import, open and search inside, and the peak in KiB."""
+    """Return the milliseconds until the first hit is printed, those of import, open and search in it, and the peak in
+    KiB.
+    """
     command = [sys.executable, "-c", _SEARCH, store, user, question]
     began = time.perf_counter()
     with subprocess.Popen(  # noqa: S603
@@ -120,5 +121,5 @@ def _first_search(store: str, user: str, question: str) -> list[float]:
 
 
 def _quiet() -> dict[str, str]:
-    """Return the environment without this product's settings, so that a stranger's policy or store is not measured."""
+    """Return the environment without mnemic's settings, so that no configured policy or store is measured."""
     return {name: value for name, value in os.environ.items() if not name.startswith("MNEMIC_")}

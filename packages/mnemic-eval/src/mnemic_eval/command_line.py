@@ -1,4 +1,4 @@
-"""`mnemic eval`, `mnemic bench` and `mnemic calibrate`: how well it finds, how fast, and where it decides."""
+"""Commands `mnemic eval`, `mnemic bench` and `mnemic calibrate`: quality, speed and thresholds."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ def _bench_service(given: Given, quick: bool, asked: dict[str, object]) -> None:
 
 
 def _progress_line() -> tuple[Callable[[str, int, int], None], Callable[[], None]]:
-    """Return a progress callback that shows one line at a time, and what takes the last one away."""
+    """Return a progress callback that shows one line at a time, and a function that clears the last one."""
     current: dict[str, Progress] = {}
 
     def end() -> None:

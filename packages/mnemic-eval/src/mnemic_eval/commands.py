@@ -1,4 +1,4 @@
-"""Requests to an assistant, none of which says anything lasting: how many would be remembered all the same?
+"""Requests to an assistant, none of which contains a lasting statement: the share that would be remembered.
 
 PATH is a folder searched with everything under it for `seq.in` (one command a line) with a file `label` (one intent a
 line) beside it, as ATIS and SNIPS are laid out by Goo et al. (NAACL 2018). Every command is a user's message to the

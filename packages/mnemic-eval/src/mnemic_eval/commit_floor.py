@@ -1,4 +1,4 @@
-"""The floor under every write: one row and one durable commit with the same driver and settings, and nothing else."""
+"""Lower bound of every write: one row and one durable commit with the same driver and settings."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _TABLE = "row (number INTEGER PRIMARY KEY, content TEXT NOT NULL, vector BLOB NO
 
 
 def bare_commits(path: Path, rows: Sequence[tuple[str, bytes]], *, durability: str = "durable") -> list[float]:
-    """Seconds that each of `rows` (a text, a vector) took to insert and commit in the file at `path`. Several
-    processes may do it at once.
+    """Return the seconds to insert and commit each of `rows` (a text, a vector) in the file at `path`. Several
+    processes may do this at once.
 
     WAL, `BEGIN IMMEDIATE`, and an fsync per commit, or none with durability `fast`: no version, audit, outbox or index.
     """

@@ -1,4 +1,4 @@
-"""Under which conditions a figure was measured: versions, machine, load, seed."""
+"""Conditions of a measurement: versions, machine, load, seed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def versions() -> dict[str, str]:
 
 
 def machine() -> dict[str, Any]:
-    """Processor, cores, system, and the load of the last minute when this was called."""
+    """Return processor, cores, system, and the load average of the last minute."""
     return {
         "system": f"{platform.system()} {platform.machine()}",
         "processor": _processor(),
@@ -42,7 +42,7 @@ def load() -> float | None:
 
 
 def conditions(*, seed: int, **more: Any) -> dict[str, Any]:
-    """`seed`, `versions`, `machine` and `measured_at`, and whatever the measurement adds."""
+    """Return `seed`, `versions`, `machine`, `measured_at` and the fields that the measurement adds."""
     return {
         "seed": seed,
         "versions": versions(),

@@ -1,4 +1,4 @@
-"""Texts with the memories in them: which are found, and what is found besides?
+"""Texts with labelled memories: recall and precision of extraction.
 
 PATH is a folder searched with everything under it for `dataset.jsonl` (lines of {id, text}) with `labels.jsonl` (lines
 of {id, memories: [{type, content}]}) beside it, or both with a language between (`dataset.ko.jsonl`), or one such file;
@@ -175,9 +175,7 @@ async def _look(text: Labelled, embedder: Embedder, reader: Reader, seen: _Seen)
 
 
 async def matches(said: Sequence[str], wanted: Sequence[str], embedder: Embedder) -> list[tuple[int, int]]:
-    """Return the pairs of places in `said` and `wanted` that say the same by the rule of this module, each place
-    once.
-    """
+    """Return the pairs of indexes in `said` and `wanted` that match by the rule of this module, each index once."""
     if not said or not wanted:
         return []
     vectors = np.stack([np.frombuffer(one, np.float32) for one in await embedder.embed([*said, *wanted])])

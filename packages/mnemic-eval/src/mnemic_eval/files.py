@@ -1,4 +1,4 @@
-"""Data sets as files: found, read, and refused with one clear line where they are not what was asked for."""
+"""Files of data sets: found, read, and refused with one clear line if they are of another format."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from mnemic.errors import InvalidInput
 from mnemic.types import Message
 
 Unread = Counter[str]
-"""Counts of what could not be read in a set and is left out: `chats`, `messages`, `questions`."""
+"""Numbers of `chats`, `messages` and `questions` of a set that could not be read and were skipped."""
 
 
 def found(path: Path, names: Sequence[str]) -> Path:
-    """`path` itself, or the first of `names` (which may hold `*`) in the folder `path`. Raises InvalidInput
+    """Return `path` itself, or the first of `names` (which may contain `*`) in the folder `path`. Raises InvalidInput
     (`invalid_input:data:missing`).
     """
     if path.is_file():
@@ -31,9 +31,7 @@ def found(path: Path, names: Sequence[str]) -> Path:
 
 
 def loaded(path: Path) -> Any:
-    """Return the JSON value in `path`, unpacked where it is gzipped. Raises InvalidInput
-    (`invalid_input:data:json`).
-    """
+    """Return the JSON value in `path`, decompressed if it is gzip. Raises InvalidInput (`invalid_input:data:json`)."""
     try:
         data = path.read_bytes()
         return json.loads(gzip.decompress(data) if path.suffix == ".gz" else data)
@@ -42,8 +40,8 @@ def loaded(path: Path) -> Any:
 
 
 def messages_of(path: Path, file_format: str, unread: Unread) -> dict[str, list[Message]]:
-    """Each conversation's messages, as `mnemic import` reads them; one that cannot be read is counted and left out, so
-    that evidence which names it counts as not found. Raises InvalidInput where nothing can be read.
+    """Return each conversation's messages as `mnemic import` reads them. A message that cannot be read is counted and
+    skipped, so that evidence in it counts as not found. Raises InvalidInput if nothing can be read.
     """
     messages: dict[str, list[Message]] = {}
     problem: InvalidInput | None = None

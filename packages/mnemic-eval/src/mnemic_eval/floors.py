@@ -19,11 +19,11 @@ UNDER = {
     "search": ("embed", "scan"),
     "injection": ("embed", "scan"),
 }
-"""Costs that each call cannot avoid: its floor is their sum."""
+"""Unavoidable costs of each call, whose sum is its lower bound."""
 
 
 async def embedding_alone(embedder: Embedder, texts: Sequence[str], progress: Progress) -> dict[str, Any]:
-    """One text at a time through the embedder, nothing else: the floor under every write and search."""
+    """Measure the embedder alone, one text at a time: a lower bound of every write and search."""
     await embedder.embed(texts[:WARM])
     times = []
     for done, text in enumerate(texts[WARM:], start=1):
@@ -35,7 +35,7 @@ async def embedding_alone(embedder: Embedder, texts: Sequence[str], progress: Pr
 
 
 def scan(rows: int, dimension: int) -> dict[str, float]:
-    """Milliseconds in which `rows` vectors are read and multiplied out once, as fast as this machine's memory is."""
+    """Return the milliseconds of one product of a query with `rows` vectors, which is bound by memory bandwidth."""
     matrix, vector = np.ones((rows, dimension), np.float32), np.ones(dimension, np.float32)
     taken = []
     for _ in range(_SCANS):
@@ -46,6 +46,8 @@ def scan(rows: int, dimension: int) -> dict[str, float]:
 
 
 def times_floor(call: str, measured: Mapping[str, Any], floor: Mapping[str, Mapping[str, float]]) -> float:
-    """Return the median of a call by the sum of the medians under it, which were measured in the same run."""
+    """Return the ratio of a call's median to the sum of the medians of its unavoidable costs, measured in the same
+    run.
+    """
     taken: float = measured["p50_ms"]
     return round(taken / sum(floor[name]["p50_ms"] for name in UNDER[call]), 2)

@@ -1,4 +1,4 @@
-"""Time a graph takes to write and to walk: one call after the other, timed."""
+"""Latencies of graph writes and traversals, one call after the other."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BUDGET_MS = 200.0
 """The p95 that ADR-049 gives entity memory."""
 
 RELATIONS = 1_000
-"""Relations of the graph that is measured, unless a smaller bench is asked for."""
+"""Default number of relations of the measured graph."""
 
 _BATCH = 100
 _WARM = 5

@@ -1,4 +1,4 @@
-"""Texts with and without personal data and secrets: what is hidden, and what is hidden for no reason.
+"""Texts with and without personal data and secrets: recall and false positives of redaction.
 
 Every text goes through the redaction step of the write path with its default detectors. PATH is a file, or a folder
 searched with everything under it, in two formats:
@@ -36,7 +36,7 @@ STRUCTURED: Mapping[str, str] = {
     "IP_ADDRESS": "IP", "MAC_ADDRESS": "MAC", "IMEI": "IMEI",
 }  # fmt: skip
 ALSO = frozenset({"US_DRIVER_LICENSE"})
-"""Types that are hidden where a name announces them: hiding one is right, and recall does not count them."""
+"""Types that are redacted only after a label: redacting one is right, and recall does not count them."""
 _POINTS = {
     "Email Addresses": "EMAIL", "Phone Numbers": "PHONE", "Social Security Numbers": "SSN", "Payment Details": "CARD",
     "IP Addresses": "IP", "MAC Addresses": "MAC", "IMEI Numbers": "IMEI",
@@ -51,7 +51,7 @@ _PEPPER = bytes(32)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Text:
-    """One text: its half, what must be hidden (entity, start, end), and what is known of it as a whole."""
+    """One text: its half, the spans to redact (entity, start, end), and its attributes."""
 
     split: str
     text: str = field(repr=False)
@@ -89,7 +89,7 @@ class _Seen:
 
 
 def texts(path: Path) -> list[Text]:
-    """Every text at `path`. Raises InvalidInput (`invalid_input:data:...`)."""
+    """Return every text at `path`. Raises InvalidInput (`invalid_input:data:...`)."""
     found: list[Text] = []
     for file in files(path, (".json", ".csv")):
         found += _presidio(json_list(file)) if file.suffix == ".json" else _dlp(table(file))

@@ -30,7 +30,7 @@ _STYLE = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """One line of a chart: its name in the legend, and its points as (x, y)."""
+    """One line of a chart: its label in the legend, and its points as (x, y)."""
 
     name: str
     points: Sequence[tuple[float, float]]
@@ -38,7 +38,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bars:
-    """The bars of one row: a value for each series, and where one is known the interval around it."""
+    """The bars of one row: a value for each series, with its interval if known."""
 
     label: str
     values: Mapping[str, float]
@@ -47,7 +47,7 @@ class Bars:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """Values from `low` to `high` on the places `start` to `end`, evenly or by their logarithm."""
+    """Scale from the values `low` to `high` to the positions `start` to `end`, linear or logarithmic."""
 
     low: float
     high: float
@@ -56,14 +56,14 @@ class Axis:
     log: bool = False
 
     def at(self, value: float) -> float:
-        """Return the place of `value`."""
+        """Return the position of `value`."""
         scale: Callable[[float], float] = math.log10 if self.log else float
         share = (scale(value) - scale(self.low)) / (scale(self.high) - scale(self.low))
         return self.start + share * (self.end - self.start)
 
     @property
     def ticks(self) -> list[float]:
-        """Round values between the ends, the ends among them."""
+        """Return round values from one end to the other, inclusive."""
         if self.log:
             return [10.0**power for power in range(round(math.log10(self.low)), round(math.log10(self.high)) + 1)]
         step = _step(self.high - self.low)
@@ -132,7 +132,7 @@ def _svg(height: float, title: str, line: str, body: Sequence[str]) -> str:
 
 
 def _hatches() -> Iterator[str]:
-    """Yield a pattern a series, so that bars differ by more than their colour."""
+    """Yield a pattern for each series, so that bars differ by more than their colour."""
     yield "<defs>"
     for place, colour in enumerate(PALETTE):
         turned = f' patternTransform="rotate({45 * place})"' if place else ""
@@ -160,7 +160,7 @@ def _axis(values: Sequence[float], start: float, end: float, *, log: bool = Fals
 
 
 def _step(span: float) -> float:
-    """1, 2 or 5 times a power of ten, so that `span` has about five such steps."""
+    """Return 1, 2 or 5 times a power of ten, so that `span` has about five such steps."""
     size = 10.0 ** math.floor(math.log10(span / 5))
     return size * next(factor for factor in (1, 2, 5, 10) if span / 5 <= factor * size * 1.000_001)
 
@@ -246,5 +246,5 @@ def _text(x: float, y: float, text: str, *, anchor: str = "start", name: str | N
 
 
 def _number(value: float) -> str:
-    """`value` in few digits: 12,000, 62.5, 0.004."""
+    """Return `value` in few digits: 12,000, 62.5, 0.004."""
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"

@@ -1,5 +1,5 @@
 """PrecisionMemBench ("Structured Belief State and the First Precision-Aware Benchmark for LLM Memory Retrieval", 2026):
-is what is found right, and nothing else?
+precision of retrieval.
 
 Its 77 cases without sessions, by the protocol of its external runner: the harness adds pinned beliefs, open questions
 and the participants of relations from the seed, and cuts to the case's budget; the search answers for the rest. A case
@@ -46,7 +46,7 @@ Belief = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tiers:
-    """Beliefs that a case was given, by belief id."""
+    """Retrieved beliefs of a case, by belief id."""
 
     prelude: str = ""
     pinned: tuple[str, ...] = ()
@@ -88,7 +88,7 @@ class Seeded:
         return []
 
     async def tiers(self, case: Mapping[str, Any], *, named: bool) -> Tiers:
-        """Return what the harness and the search, by name or by likeness, give to a case."""
+        """Return the beliefs that the harness and the search (by name or by similarity) give to a case."""
         user, scopes = str(case.get("userId", USER)), list(case["scope"])
         own = [one for one in self.beliefs.values() if one["user_id"] == user and not one.get("resolved_at")]
         pinned = [one for one in own if one["pinned"] and not one.get("superseded_by")]
@@ -118,7 +118,7 @@ class Seeded:
         return [self.belief_of[hit.memory.memory_id] for hit in result.hits]
 
     def _expanded(self, names: Sequence[str], user: str, scopes: Sequence[str]) -> Iterator[str]:
-        """Yield the beliefs, and behind them those that take part in the relations among them."""
+        """Yield the beliefs, followed by the participants of relations among them."""
         yield from names
         for name in names:
             for other in self.beliefs[name].get("participants") or ():

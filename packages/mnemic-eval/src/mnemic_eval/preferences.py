@@ -1,4 +1,4 @@
-"""Preferences that a user states: are they in the context of a request that depends on them?
+"""Stated preferences: the share that is in the context of a request that depends on them.
 
 PATH is a file of JSON lines, or a JSON list, of {preference, question}: a statement as a user says it, and a request
 whose answer has to follow it (the field names of PrefEval). Each statement is captured for a separate user, among
@@ -26,7 +26,7 @@ from mnemic_eval.replay import Replayed, chosen_embedder, throwaway_engine
 
 FILES = ("preferences*.json*", "*.jsonl", "*.json")
 OTHERS = 9
-"""Statements of other lines that the same user makes."""
+"""Number of statements of other lines that the same user makes."""
 
 
 def run(

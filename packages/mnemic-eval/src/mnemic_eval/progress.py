@@ -1,12 +1,12 @@
-"""Reports of how far long work is."""
+"""Progress reports of long runs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 Progress = Callable[[str, int, int], None]
-"""Called with what is being done, how many steps are behind, and how many there are."""
+"""Callback with the name of the work, the number of steps done, and the total."""
 
 
 def silent(what: str, done: int, total: int) -> None:
-    """Says nothing."""
+    """Ignore all reports."""

@@ -1,4 +1,4 @@
-"""The sets that can be measured, by name."""
+"""Registry of the data sets, by name."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from mnemic_eval import (
 )
 
 Runner = Callable[..., dict[str, Any]]
-"""`run(path, *, progress, per_question, limit, vectors, ablate, embedder, seed)`: see `chats.run`. A set takes what
-means something to it and leaves the rest.
+"""`run(path, *, progress, per_question, limit, vectors, ablate, embedder, seed)`: see `chats.run`. A set uses the
+options that apply to it and ignores the rest.
 """
 
 SETS: Mapping[str, Runner] = MappingProxyType(

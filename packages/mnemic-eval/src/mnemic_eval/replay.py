@@ -44,7 +44,7 @@ async def throwaway_engine(
 
 
 def chosen_embedder(given: Embedder | None, vectors: Path | None) -> Embedder:
-    """`given`, or else the one that the settings name; with `vectors`, its work is kept in that file."""
+    """Return `given`, or else the embedder of the settings; with `vectors`, its results are cached in that file."""
     embedder = given or build_embedder(Settings.load(), SystemClock())
     return KeptEmbedder(embedder, vectors) if vectors else embedder
 
@@ -61,9 +61,7 @@ class Replayed:
     _refs: dict[str, list[str]] = field(default_factory=dict)
 
     async def tell(self, messages: Sequence[Message], progress: Progress, what: str) -> None:
-        """Record `messages`, each with a message_id; one that is too long for a memory in its parts, as the engine
-        does.
-        """
+        """Record `messages`, each with a message_id; one that is too long for a memory is split, as the engine does."""
         candidates = message_candidates([part for message in messages for part in in_parts(message)])
         self.messages += len(candidates)
         for start in range(0, len(candidates), CHUNK):
@@ -80,9 +78,7 @@ class Replayed:
     async def ask(
         self, question: str, *, top_k: int, asked_at: datetime | None = None, as_of: datetime | None = None
     ) -> tuple[str, ...]:
-        """Return the ids of the messages that the engine finds for `question`, asked then and as of then, best
-        first.
-        """
+        """Return the ids of the messages found for `question`, asked at and as of the given times, best first."""
         began = time.perf_counter()
         result = await self.engine.search(question, actor=self.actor, top_k=top_k, asked_at=asked_at, as_of=as_of)
         self.search_seconds.append(time.perf_counter() - began)

@@ -1,4 +1,4 @@
-"""The report of a set as files: a page in Markdown with the command and its conditions, and charts beside it."""
+"""Report of a set as files: a Markdown page with the command and its conditions, and charts."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _words(file: str) -> str:
 
 
 def _charts(result: Mapping[str, Any], name: str) -> Iterator[tuple[str, str]]:
-    """For each figure of the set a chart of its categories, and one of what the parts of the ranking buy."""
+    """Yield a chart of the categories for each figure of the set, and one of the ablation."""
     figures = figures_of(result["overall"])
     for figure in figures:
         rows = [_halves("all", result, figure)]

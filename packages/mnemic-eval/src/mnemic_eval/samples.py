@@ -1,4 +1,4 @@
-"""Sets of texts and pairs as tables: read, split into halves, drawn by a seed."""
+"""Tables of texts and pairs: read, split into halves, sampled by a seed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ def files(path: Path, suffixes: Sequence[str]) -> list[Path]:
 
 
 def table(path: Path) -> Iterator[dict[str, str]]:
-    """Yield the rows of a table, by the names of its first line in lower case. Tab-separated files quote nothing."""
+    """Yield the rows of a table as mappings by the lower-case names of its header. Tab-separated files have no
+    quoting.
+    """
     delimiter = _TABLES[path.suffix.lower()]
     with path.open(encoding="utf-8-sig", newline="") as file:
         rows = csv.reader(file, delimiter=delimiter, quoting=csv.QUOTE_MINIMAL if delimiter == "," else csv.QUOTE_NONE)
@@ -47,12 +49,12 @@ def json_list(path: Path) -> list[Any]:
 
 
 def half(name: str) -> str:
-    """`dev` or `test`, by the checksum of `name`: what shares a name stays together, in any order of files."""
+    """Return `dev` or `test` by the checksum of `name`: items with one name stay together, in any order of files."""
     return "test" if crc32(name.casefold().encode()) % 2 else "dev"
 
 
 def drawn(items: Sequence[T], size: int, seed: int) -> list[T]:
-    """`size` of `items` without replacement, in their order; all where there are no more."""
+    """Return `size` of `items`, sampled without replacement, in their order; all items if there are no more."""
     if len(items) <= size:
         return list(items)
     places = Random(seed).sample(range(len(items)), size)  # noqa: S311 - repeatable, not secret
@@ -60,10 +62,10 @@ def drawn(items: Sequence[T], size: int, seed: int) -> list[T]:
 
 
 def share(part: int, whole: int) -> float | None:
-    """Return a fraction of four digits; None where there was nothing to count."""
+    """Return a fraction with four digits; None if the total is zero."""
     return round(part / whole, 4) if whole else None
 
 
 def counted(outcomes: Mapping[str, Sequence[bool]]) -> dict[str, Any]:
-    """For each name the share of True and how many there were."""
+    """Return the share of True and the count for each name."""
     return {name: {"share": share(sum(seen), len(seen)), "n": len(seen)} for name, seen in sorted(outcomes.items())}

@@ -38,9 +38,9 @@ from mnemic_eval.texts import questions, statements
 
 PART = 50
 LONGEST = 120.0
-"""Seconds that an answer is waited for: a machine may be slow."""
+"""Timeout of a response in seconds: a machine may be slow."""
 ALONE = 100
-"""Commits and embeddings that are timed alone, at most."""
+"""Maximum number of commits and embeddings timed alone."""
 _FRAMEWORK = """
 import uvicorn
 from fastapi import FastAPI
@@ -71,14 +71,12 @@ class LoadOptions:
     seed: int = SEED
 
     def quick(self) -> LoadOptions:
-        """Return the same, small enough for a smoke test: its figures mean little."""
+        """Return a reduced load for a smoke test, whose figures mean little."""
         return LoadOptions(connections=(1, 4), requests=12, rows=20, store=self.store, seed=self.seed)
 
 
 def run(options: LoadOptions, *, progress: Progress = silent) -> dict[str, Any]:
-    """Return the requests a second and latencies, by what was asked and over how many connections. Raises
-    StoreFailed.
-    """
+    """Return requests per second and latencies, by kind of request and number of connections. Raises StoreFailed."""
     with (
         TemporaryDirectory(prefix="mnemic-load-") as folder,
         place(Path(folder), options.store, "durable") as where,
@@ -105,7 +103,7 @@ def _measured(options: LoadOptions, where: Place, progress: Progress) -> dict[st
 
 @contextmanager
 def _serving(location: str) -> Iterator[tuple[str, str]]:
-    """Yield a service on the store, and a key for it."""
+    """Yield a service on the store, and an API key for it."""
     command = [sys.executable, "-m", "mnemic", "--store", location]
     limits = {
         "MNEMIC_SERVICE_PER_SECOND": "1000000",
@@ -138,8 +136,8 @@ def _serving(location: str) -> Iterator[tuple[str, str]]:
 
 @contextmanager
 def _running(command: list[str], **environment: str) -> Iterator[str]:
-    """Yield the address of a server, until the block ends; what it writes is read on, as a full pipe would stop it.
-    Raises StoreFailed (`load`).
+    """Yield the address of a server until the block ends. Its output is read continuously, because a full pipe would
+    block it. Raises StoreFailed (`load`).
     """
     process = subprocess.Popen(  # noqa: S603 - our own interpreter
         command, stderr=subprocess.PIPE, text=True, env={**os.environ, **environment}
@@ -195,7 +193,7 @@ async def _called(
 
 
 async def _timed(call: Callable[[], Awaitable[Any]], connections: int, options: LoadOptions) -> dict[str, float]:
-    """`options.requests` calls by so many callers at once. Raises what the first call that failed did."""
+    """Make `options.requests` calls by that many concurrent callers. Raises the error of the first failed call."""
     taken: list[float] = []
     left = iter(range(options.requests))
 

@@ -1,4 +1,6 @@
-"""One text through an extractor, as a user's message under the default policy; where a model fails, rules read."""
+"""Extraction from single texts, as a user's message under the default policy; if a model fails, rules take its
+place.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ _BUDGET = Budget()
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Reads texts one by one: by rules, or with a language model by its answers. `longest`: for one text."""
+    """Extracts from texts one by one, by rules or with a language model. `longest` is the time limit of one text."""
 
     completer: Completer | None = None
     longest: timedelta = timedelta(seconds=60)
@@ -42,7 +44,7 @@ class Reader:
         return None if self.completer is None else self.completer.model
 
     async def read(self, text: str) -> Extraction:
-        """Return what is extracted from `text`. Raises RunStopped where a model's answer breaks the contract."""
+        """Return the extraction of `text`. Raises RunStopped if a model's answer breaks the contract."""
         deadline = Deadline.after(self.longest, self.clock.monotonic)
         message = Message(role="user", content=text)
         return await self._extractor.extract(message, policy=_POLICY, budget=_BUDGET, deadline=deadline)

@@ -1,4 +1,4 @@
-"""Travel confirmations and what they say, field by field: which fields does the extraction by rules read exactly?
+"""Travel confirmations, field by field: the share of fields that extraction by rules reads exactly.
 
 PATH is a file, or a folder searched with everything under it. A document is a `.txt`, `.html`, `.eml` or `.ics` with
 its gold, a JSON list of schema.org reservations, in `<document>.json` or `<stem>.json` beside it; three files
@@ -40,7 +40,7 @@ _STATIONS = ("Airport", "Station", "BusStop")
 
 @dataclass(frozen=True, slots=True)
 class _Field:
-    """A field: the paths where it may stand, and the form in which it is compared."""
+    """A field: its possible paths, and the form in which it is compared."""
 
     paths: tuple[str, ...]
     form: Callable[[str], str] = str.strip
@@ -155,7 +155,7 @@ Case = tuple[str, list[dict[str, Any]], list[dict[str, Any]]]
 
 
 def cases(path: Path, airports: Airports) -> Iterator[Case]:
-    """Name, gold and what was read, of every document and every pair of versions."""
+    """Yield name, gold and extraction of every document and every pair of versions."""
     for file in files(path, (*_DOCUMENTS, ".json")):
         name = file.relative_to(path).as_posix() if path.is_dir() else file.name
         if file.name.endswith(".merged.json"):
@@ -185,7 +185,7 @@ def _merged(file: Path) -> list[dict[str, Any]]:
 
 
 def _sent_on(file: Path, root: Path, gold: Sequence[Any]) -> date | None:
-    """Return the day on which the document was sent, where something says it."""
+    """Return the day on which the document was sent, if known."""
     for folder in file.parents:
         context = folder / "context.eml"
         if context.is_file():

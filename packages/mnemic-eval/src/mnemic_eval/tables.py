@@ -1,4 +1,4 @@
-"""Reports for people, out of the JSON data of `bench.run` and of the sets."""
+"""Reports for people, rendered from the JSON data of `bench.run` and of the sets."""
 
 from __future__ import annotations
 
@@ -83,14 +83,14 @@ def recall_table(result: Mapping[str, Any]) -> str:
 
 
 def _known_rows(known: Mapping[str, Any]) -> list[str]:
-    """Return rows on whether a search knows that nothing is known, by half."""
+    """Return rows of abstention accuracy, by half."""
     names = ("auc", "own_abstained", "others_abstained")
     rows = [[split, *(_percent(half[name]) for name in names)] for split, half in known.items()]
     return _grid([["is anything known?", *(name.replace("_", " ") for name in names)], *rows])
 
 
 def _earlier_rows(earlier: Mapping[str, Any]) -> list[str]:
-    """Return rows on what is found as of an earlier day, over all and by half."""
+    """Return rows of the results as of an earlier day, over all and by half."""
     head = ["asked as of an earlier day", "questions", "turn_recall@5", "told later, found"]
     asked = {"overall": earlier, "dev": earlier["dev"], "test": earlier["test"]}
     rows = [
@@ -101,7 +101,7 @@ def _earlier_rows(earlier: Mapping[str, Any]) -> list[str]:
 
 
 def figures_of(part: Mapping[str, Any]) -> list[str]:
-    """Return the names of the figures of a part of a set."""
+    """Return the names of the figures in one part of a result."""
     return [name for name in part if name not in {"questions", "ci95"}]
 
 
@@ -264,7 +264,7 @@ def _ms(value: float | None) -> str:
 
 
 def _grid(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Columns as wide as their widest cell: the first to the left, the others to the right."""
+    """Return lines with columns as wide as their widest cell: the first left-aligned, the others right-aligned."""
     widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
     return [
         "  ".join(

@@ -1,4 +1,4 @@
-"""Place where a measurement keeps its store: a new file, or a new database on a server, gone afterwards."""
+"""Temporary store of a measurement: a new file, or a new database on a server, removed afterwards."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Commits = Callable[[Sequence[tuple[str, bytes]]], list[float]]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """An address, the bytes that it takes, and the seconds of a bare row and commit there."""
+    """Address of a store, its size in bytes, and the seconds of a bare row and commit there."""
 
     location: str
     size: Callable[[], int]

@@ -1,7 +1,6 @@
-"""Sentences to measure with: thousands of different ones, out of a small grammar and a seed.
+"""Generated sentences for measurements: thousands of different ones, from a small grammar and a seed.
 
-They are made up here, word by word; their lengths (6 to about 40 words) and their share of names and numbers are
-those of chat.
+Their lengths (6 to about 40 words) and their share of names and numbers are those of chat.
 """
 
 from __future__ import annotations
@@ -68,12 +67,12 @@ _ASKING = (
 
 
 def statements(seed: int) -> Iterator[str]:
-    """Things somebody says, without end, no two alike; the same ones for the same seed."""
+    """Yield statements without end, all different; the sequence depends on the seed only."""
     return _distinct(_statement, seed)
 
 
 def questions(seed: int) -> Iterator[str]:
-    """Things somebody asks about `statements`, without end, no two alike."""
+    """Yield questions about `statements` without end, all different."""
     return _distinct(_question, seed)
 
 

@@ -1,5 +1,4 @@
-"""Statements of users, kept true over time: conversations with labelled updates, and single turns with what to keep of
-them.
+"""Truth over time: conversations with labelled updates, and single turns with the statements to keep.
 
 PATH is a folder with `updates*.jsonl` (lines of {id, lang, kind, sessions, asks, now_true, no_longer, never_store,
 not_users_word}) and `turns*.jsonl` (lines of {id, lang, text, keep, why, tags}), or one such file. Every line is
@@ -59,7 +58,7 @@ Line = Mapping[str, Any]
 
 @dataclass(slots=True)
 class _Played:
-    """One conversation in the engine: each memory with the message that it came of, and the asks."""
+    """One conversation in the engine: each memory with its source message, and the queries."""
 
     row: Line
     born: dict[tuple[str, str], tuple[str, str, str]] = field(default_factory=dict)
@@ -78,7 +77,7 @@ class _Played:
         return {text for _, text in self.born}
 
     def laundered(self) -> list[str]:
-        """Memories of what the user did not say, or did not mean."""
+        """Memories of statements that the user did not make, or did not mean."""
         row = self.row
         found = []
         for (_, text), (role, _, _) in self.born.items():
@@ -90,7 +89,7 @@ class _Played:
         return found
 
     def junk(self) -> list[str]:
-        """Memories of what must not become one."""
+        """Memories of statements that must not be stored."""
         return [text for (_, text), origin in self.born.items() if self._is_junk(text, *origin)]
 
     def _is_junk(self, text: str, _: str, message: str, content: str) -> bool:
@@ -103,19 +102,19 @@ class _Played:
         )
 
     def both(self) -> tuple[int, int, int]:
-        """Values to keep side by side, those ever stored, and those of them that were lost."""
+        """Values to keep side by side, those that were stored, and those lost of them."""
         wanted = [one for ask in self.row["asks"] for one in ask["must"]] if self.row["kind"] == "keep_both" else []
         stored = [one for one in wanted if any(matches(one, text) for text in self.texts)]
         lost = sum(not any(matches(one, shown(memory)) for memory in self.active) for one in stored)
         return len(wanted), len(stored), lost
 
     def true_kept(self) -> int:
-        """Statements that hold at the end and are in a current memory."""
+        """Statements that are true at the end and are in a current memory."""
         texts = [shown(memory) for memory in self.active]
         return sum(any(cover(one, text) >= KEPT_FROM for text in texts) for one in self.row["now_true"])
 
     def unsupported(self) -> list[str]:
-        """Memories with a word that the message they were made of does not have."""
+        """Memories with a word that is not in their source message."""
         stated = [(content, message) for _, message, content in self.born.values()]
         return [content for content, message in stated if content_words(content) - content_words(message)]
 

@@ -1,4 +1,6 @@
-"""Match of a memory with a label of the truth set: shared content words, regular expressions, words of ending."""
+"""Matching of a memory with a label of the truth set: by shared content words, regular expressions and words of
+ending.
+"""
 
 from __future__ import annotations
 
@@ -58,13 +60,13 @@ def content_words(text: str) -> set[str]:
 
 
 def cover(statement: str, text: str) -> float:
-    """Return the share of the statement's content words that `text` has."""
+    """Return the share of the statement's content words that are in `text`."""
     wanted = content_words(statement)
     return len(wanted & content_words(text)) / len(wanted) if wanted else 0.0
 
 
 def shown(memory: Memory) -> str:
-    """Return what an agent sees of a memory."""
+    """Return the text of a memory as an agent sees it."""
     return f"{memory.key}: {memory.content}" if memory.key else memory.content
 
 
@@ -74,7 +76,9 @@ def matches(expression: str, text: str) -> bool:
 
 
 def is_stale(text: str, ask: Mapping[str, Any]) -> bool:
-    """Return True if it says as current what is over: a `must_not`, no `must`, and no word of ending."""
+    """Return True if a text states an ended fact as current: it matches `must_not`, no `must`, and has no word of
+    ending.
+    """
     return (
         any(matches(one, text) for one in ask["must_not"])
         and not any(matches(one, text) for one in ask["must"])
@@ -83,7 +87,7 @@ def is_stale(text: str, ask: Mapping[str, Any]) -> bool:
 
 
 def keeps(text: str, statement: str, turn: str) -> bool:
-    """Return True if `text` has half of the statement's words, and is not the whole of a long turn."""
+    """Return True if `text` has half of the statement's words and is not a whole long turn."""
     if cover(statement, text) < KEPT_FROM:
         return False
     words = content_words(turn)
@@ -91,6 +95,6 @@ def keeps(text: str, statement: str, turn: str) -> bool:
 
 
 def is_right(memory: Memory, statement: str, turn: str) -> bool:
-    """Return True if a memory keeps the statement, or is a value that is wholly in it."""
+    """Return True if a memory contains the statement, or is a value that is entirely in it."""
     words = content_words(memory.content)
     return keeps(shown(memory), statement, turn) or (bool(words) and words <= content_words(statement))

@@ -1,4 +1,4 @@
-"""Does a search know that nothing is known? Each chat is asked about itself, and about the other chats of its half.
+"""Abstention: each chat is asked about itself, and about the other chats of its half.
 
 `auc`: how often, of a question about the chat and one about another chat, the first has the higher relevance (ties
 count half). `own_abstained` and `others_abstained`: the shares of each for which the search abstains.
@@ -12,11 +12,11 @@ from typing import Any
 from mnemic_eval.replay import Replayed
 
 OWN, OTHERS = 60, 40
-"""Questions of each kind that a chat is asked at most, evenly chosen."""
+"""Maximum number of questions of each kind per chat, evenly chosen."""
 
 
 class Knowing:
-    """Collects, by half, what relevance questions of both kinds had."""
+    """Collects the relevances of both kinds of questions, by half."""
 
     def __init__(self) -> None:
         self._rows: dict[str, list[tuple[bool, float, bool]]] = {"dev": [], "test": []}
@@ -30,12 +30,12 @@ class Knowing:
                 self._rows[split].append((about_it, result.relevance, result.abstains))
 
     def report(self) -> dict[str, dict[str, Any]]:
-        """`dev` and `test`, each where both kinds were counted."""
+        """Return `dev` and `test`, each only if both kinds were counted."""
         return {split: result for split, rows in self._rows.items() if (result := _figures(rows)) is not None}
 
 
 def evenly(texts: Sequence[str], most: int) -> list[str]:
-    """At most `most` of them, from all over."""
+    """Return at most `most` of them, evenly spread."""
     step = max(1.0, len(texts) / most)
     return [texts[int(place * step)] for place in range(min(most, len(texts)))]
 

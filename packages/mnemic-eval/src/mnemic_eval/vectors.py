@@ -1,4 +1,4 @@
-"""Embedders that measure, remember or stand in. Each wraps or imitates the space of the engine's own embedder."""
+"""Embedders that time, cache or replace another one. Each has the embedding space of the engine's default embedder."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from mnemic.types import Deadline, Vector, VectorSpace
 
 _DIGEST = 16
 _QUERY = "\0"
-"""Before a question that is kept: no text begins so."""
+"""Prefix of a cached question; no text begins with it."""
 
 
 def _digest(text: str) -> bytes:
@@ -25,9 +25,10 @@ def _digest(text: str) -> bytes:
 
 
 class HashedEmbedder:
-    """Random unit vectors in the space of another embedder, the same for the same text: they fill a store in no time.
+    """Random unit vectors in the space of another embedder, the same for the same text, with which a store is filled
+    fast.
 
-    They mean nothing, but cost a search as much as real ones: an exact scan does not look at what it scans.
+    They have no meaning, but an exact scan over them costs as much as over real ones.
     """
 
     def __init__(self, space: VectorSpace) -> None:
@@ -35,7 +36,7 @@ class HashedEmbedder:
 
     @property
     def space(self) -> VectorSpace:
-        """The space whose real vectors these stand in for."""
+        """The space of the embedder that this one replaces."""
         return self._space
 
     async def embed(self, texts: Sequence[str], *, deadline: Deadline | None = None) -> list[Vector]:
@@ -52,9 +53,7 @@ class HashedEmbedder:
 
 
 class TimedEmbedder:
-    """Passes texts to `inner` and adds up the seconds that took in `seconds`; `filling` lets another embedder stand
-    in.
-    """
+    """Passes texts to `inner` and adds the time taken to `seconds`; `filling` replaces it by another embedder."""
 
     def __init__(self, inner: Embedder) -> None:
         self.inner = inner
@@ -67,11 +66,11 @@ class TimedEmbedder:
         return self.inner.space
 
     async def embed(self, texts: Sequence[str], *, deadline: Deadline | None = None) -> list[Vector]:
-        """Return what the embedder in charge answers; the time counts also when it fails."""
+        """Return the vectors of the current embedder; the time counts also if it fails."""
         return await self._timed((self._stand_in or self.inner).embed(texts, deadline=deadline))
 
     async def embed_queries(self, texts: Sequence[str], *, deadline: Deadline | None = None) -> list[Vector]:
-        """Return what the embedder in charge answers to questions."""
+        """Return the current embedder's vectors of questions."""
         return await self._timed(vectors_of_queries(self._stand_in or self.inner, texts, deadline))
 
     async def _timed(self, work: Awaitable[list[Vector]]) -> list[Vector]:
@@ -82,11 +81,11 @@ class TimedEmbedder:
             self.seconds += time.perf_counter() - began
 
     async def close(self) -> None:
-        """Leaves the inner embedder open: several engines take turns with it, and its owner closes it."""
+        """Leave the inner embedder open: several engines share it, and its owner closes it."""
 
     @contextmanager
     def filling(self) -> Iterator[None]:
-        """Hashed vectors instead of real ones, for as long as the block lasts."""
+        """Use hashed vectors instead of real ones inside the block."""
         self._stand_in = HashedEmbedder(self.space)
         try:
             yield
@@ -94,13 +93,13 @@ class TimedEmbedder:
             self._stand_in = None
 
     def take(self) -> float:
-        """Return the seconds since the last call of this, and from now on zero again."""
+        """Return the seconds since the last call, and reset the counter."""
         seconds, self.seconds = self.seconds, 0.0
         return seconds
 
 
 class KeptEmbedder:
-    """Keeps every vector that `inner` makes in the file at `path`, so that a repeated evaluation embeds nothing twice.
+    """Caches every vector of `inner` in the file at `path`, so that a repeated evaluation embeds nothing twice.
 
     The file begins with the name of the vector space, followed by records of a text's digest and its vector. It
     contains no text. A last record that an interrupted run left truncated is written again. Raises InvalidInput
@@ -135,11 +134,13 @@ class KeptEmbedder:
         return self.inner.space
 
     async def embed(self, texts: Sequence[str], *, deadline: Deadline | None = None) -> list[Vector]:
-        """One vector per text; those not yet kept are made in one call."""
+        """Return one vector per text; those not yet cached are computed in one call."""
         return await self._kept(texts, "", lambda new: self.inner.embed(new, deadline=deadline))
 
     async def embed_queries(self, texts: Sequence[str], *, deadline: Deadline | None = None) -> list[Vector]:
-        """One vector per question, kept apart from those of texts where the inner embedder tells them apart."""
+        """Return one vector per question, cached separately from those of texts if the inner embedder distinguishes
+        them.
+        """
         mark = _QUERY if isinstance(self.inner, EmbedsQueries) else ""
         return await self._kept(texts, mark, lambda new: vectors_of_queries(self.inner, new, deadline))
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-# Fields of the standard have fixed widths. The look-ahead tests the beginning of the first leg, because 20 capitals
+# Fields of the standard have fixed widths. The lookahead tests the beginning of the first leg, because 20 capitals
 # after "M1" occur in ordinary upper-case text too.
 _HEAD = re.compile(r"M[1-4](?P<name>[A-Z/ '.-]{20})[E ](?=[A-Z0-9 ]{7}[A-Z]{3}[A-Z]{3}[A-Z0-9 ]{3}[\d ]{4,5})")
 # Cabin, seat and sequence are optional here: mails often cut the code after the day. `more` is the length of the

@@ -1,4 +1,4 @@
-"""Checks that a route makes of its caller: who it is, in which role, how often."""
+"""Checks of a route's caller: authentication, roles and rate limits."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from mnemic_server.tokens import Tokens
 from mnemic_server.webhooks import Webhooks
 
 BYTES_OF_A_CALL = 16 * 1024
-"""A body of this size counts as one call more."""
+"""Size of a body that counts as one further call."""
 _KNOWN, _COUNTED = "principal", "counted"
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _bearer = HTTPBearer(auto_error=False, description="An API key, a token of this service, or a provider's JWT")
@@ -55,7 +55,7 @@ class Rate:
     _levels: OrderedDict[str, tuple[float, float]] = field(default_factory=OrderedDict)
 
     def wait_for(self, caller: str, *, calls: float = 1.0) -> float:
-        """0 and so many calls are taken, or how many seconds to wait."""
+        """Take that many calls and return 0, or return the seconds to wait."""
         now = self.clock.monotonic()
         level, at = self._levels.pop(caller, (float(self.burst), now))
         level = min(float(self.burst), level + (now - at) * self.per_second)
@@ -135,7 +135,7 @@ async def admitted(request: HTTPConnection, service: Service) -> Principal:
 
 
 async def require_open(principal: Principal, service: Service) -> None:
-    """Refuse with 403 whose tenant is suspended."""
+    """Refuse with 403 a caller whose tenant is suspended."""
     if (await service.tenancy.of(principal.tenant)).suspended:
         raise Refused(HTTPStatus.FORBIDDEN, service_reason_codes.TENANT_SUSPENDED)
 
@@ -279,7 +279,7 @@ def is_service_admin(principal: Principal, service: Service) -> bool:
 
 
 def require_service_admin(principal: Principal, service: Service) -> None:
-    """Refuse with 403 who does not act across tenants."""
+    """Refuse with 403 a caller who may not act across tenants."""
     if not is_service_admin(principal, service):
         raise Refused(HTTPStatus.FORBIDDEN, service_reason_codes.HOME_TENANT_REQUIRED)
 
@@ -330,8 +330,8 @@ async def service_admin(
 
 @dataclass(frozen=True, slots=True)
 class ReviewDesk:
-    """A caller's view of what waits: of the whole tenant with the role `reviewer`, else of the person's own memories,
-    for which `engine` grants no level but `user`.
+    """A caller's view of the review queue: of the whole tenant with the role `reviewer`, else of the person's own
+    memories, for which `engine` grants only the level `user`.
     """
 
     engine: MemoryEngine

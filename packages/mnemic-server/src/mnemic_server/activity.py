@@ -1,4 +1,6 @@
-"""Days of a tenant: how much was written, forgotten, and shown to models, counted from the audit."""
+"""Daily activity of a tenant: numbers of memories written, forgotten and shown to models, counted from the audit
+log.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from mnemic.types import AuditEvent
 
 PAGE = 1000
 LINES_READ = 20_000
-"""Lines that one answer looks at, so that its cost is bounded."""
+"""Maximum number of audit lines read for one response, which bounds its cost."""
 _GONE = frozenset({"forgotten", "deleted", "removed", "purged", "expired", "erased", "erasure", "evicted"})
 
 

@@ -238,7 +238,9 @@ def _problems() -> dict[int | str, dict[str, Any]]:
 
 
 class _Described(FastAPI):
-    """The description names the shape of a problem once, and answers by their shapes alone."""
+    """Application whose OpenAPI description has one schema of problems, and responses without titles next to
+    references.
+    """
 
     def openapi(self) -> dict[str, Any]:
         if self.openapi_schema is None:
@@ -260,7 +262,7 @@ def _answers(described: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 class _Hardened:
-    """Headers that keep browsers from doing anything with an answer but read it."""
+    """Middleware that adds security headers to every response."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

@@ -27,7 +27,7 @@ from mnemic.types.values import LONGEST_NAME
 MARK = "claim:"
 
 MOST_KNOWN = 10_000
-"""Users of whom a process remembers under which name their memories are."""
+"""Maximum number of users whose user id a process caches."""
 _FOREVER = datetime.max.replace(tzinfo=UTC)
 _OTHERS = re.compile(r"[^A-Za-z0-9_.:@-]")
 

@@ -24,7 +24,7 @@ CALLER = 1.0
 
 @dataclass(slots=True, kw_only=True)
 class Shares:
-    """`most` places. `reason` is the answer, with status 429, to a caller without a place."""
+    """Limits concurrent requests to `most`. `reason` is returned, with status 429, to a caller without a slot."""
 
     most: int
     reason: str = TOO_MANY_REQUESTS
@@ -34,7 +34,7 @@ class Shares:
 
     @contextmanager
     def place(self, tenant: str, caller: str) -> Iterator[None]:
-        """One place, for as long as it is used. Refuses with 429."""
+        """Occupy one slot inside the block. Refuses with 429."""
         free = self.most - self._taken
         holders = ((tenant,), (tenant, caller))
         if free <= 0 or any(

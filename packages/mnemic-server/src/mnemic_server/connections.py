@@ -17,14 +17,14 @@ from typing import Protocol
 SPARE_FILES = 128
 """File descriptors of the process reserved for the store, the log, models and connections being accepted."""
 _IPV6_PREFIX = 64
-"""Bits of an IPv6 address that one subscriber is given (RFC 6177): the rest can be chosen freely."""
+"""Bits of the IPv6 prefix of one subscriber (RFC 6177), who chooses the rest freely."""
 
 
 class Connection(Protocol):
     """Anything that can be closed."""
 
     def cut(self) -> None:
-        """Close it at once, without an answer."""
+        """Close it at once, without a response."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +50,7 @@ class Connections:
     _open: dict[Connection, str] = field(default_factory=dict)
     _addresses: Counter[str] = field(default_factory=Counter)
     _strangers: OrderedDict[Connection, None] = field(default_factory=OrderedDict)
-    """Waiting, in the order in which they began to: before their first answer, and after one."""
+    """Waiting connections in the order of their waiting time: before their first response, and after one."""
     _answered: OrderedDict[Connection, None] = field(default_factory=OrderedDict)
 
     def __post_init__(self) -> None:
@@ -60,8 +60,8 @@ class Connections:
             self.most = max(1, min(self.most, max(files // 2, files - SPARE_FILES)))
 
     def opened(self, connection: Connection, address: str) -> bool:
-        """Take one more in, waiting; another one may be cut off for it. False: there is no room, since all are being
-        answered.
+        """Add a waiting connection, for which another waiting one may be closed. Return False if there is no room,
+        because all are being answered.
         """
         place = place_of(address)
         # A trusted proxy carries the connections of all its users under one address.
@@ -99,7 +99,9 @@ class Connections:
         return len(self._open)
 
     def _cut_one(self, place: str | None) -> bool:
-        """Cut off the one that has waited longest, of this place if one is named; whether there was one."""
+        """Close the connection that has waited longest, of this address if one is given; return True if there was
+        one.
+        """
         # Connections that were never answered go first: a flood of half requests evicts itself, not the idle
         # connections of real clients.
         for waiting in (self._strangers, self._answered):

@@ -32,7 +32,7 @@ from mnemic.types.identity import new_id
 from mnemic.unit_of_work import Mutation, Unit, commit
 
 COMMAND_LINE = "command line"
-"""Actor of an act without a credential: somebody with access to the store itself."""
+"""Actor of an operation without a credential, by a person with access to the store itself."""
 KEYS_OF_A_TENANT = 10_000
 """Lifetime of a key where the request gives none."""
 USE_NOTED = timedelta(hours=1)
@@ -70,7 +70,7 @@ class Principal:
 
     @property
     def actor(self) -> Actor:
-        """On whose behalf the engine is called; an application acts under the name of its key."""
+        """Actor for calls of the engine; an application acts under the name of its key."""
         return Actor(tenant=self.tenant, user=self.user or self.key_id, agent=self.agent, session=self.session)
 
 
@@ -93,12 +93,12 @@ class ApiKey:
     expires_at: datetime | None = None
     label: str = ""
     digests: tuple[str, ...] = field(repr=False)
-    """Of the secrets that open it: one, or two while a rotation's grace runs."""
+    """Digests of its valid secrets: one, or two during the grace period of a rotation."""
     retires_at: datetime | None = None
     """The time at which the older of two secrets stops working."""
     created_by: str = COMMAND_LINE
     signing: Mapping[str, TokenKey] = field(default_factory=dict)
-    """By the digest of a secret, what verifies the tokens that were issued with it."""
+    """Verification keys of issued tokens, by the digest of the secret that they were issued with."""
 
     @property
     def key_id(self) -> str:
@@ -232,8 +232,8 @@ class ApiKeys:
         return await commit(self.store, work)
 
     async def rotate_signing(self, *, tenant: str, key_id: str | None = None, by: str = COMMAND_LINE) -> int:
-        """End every token that the tenant's applications have issued, or this one has; those issued from now on are
-        signed again. How many applications had issued some. Raises MemoryNotFound.
+        """Invalidate every token issued by the tenant's applications, or by this one; later tokens are signed with a
+        new key. Return the number of applications that had issued tokens. Raises MemoryNotFound.
         """
         keys = [await self._existing(key_id, tenant, _anybody)] if key_id else await self.all(tenant=tenant)
         signing = [key for key in keys if key.signing]
@@ -263,7 +263,7 @@ class ApiKeys:
     async def revoke(
         self, key_id: str, *, tenant: str | None = None, may: KeyFilter = _anybody, by: str = COMMAND_LINE
     ) -> None:
-        """Revoke a key: it opens nothing from now on. Raises MemoryNotFound."""
+        """Revoke a key with immediate effect. Raises MemoryNotFound."""
         key = await self._existing(key_id, tenant, may)
         event = await self._event(key, "api_key_revoked", by)
 
@@ -275,7 +275,7 @@ class ApiKeys:
         await commit_act(self.store, decide)
 
     async def all(self, *, tenant: str | None = None) -> list[ApiKey]:
-        """Every key, oldest first; of one tenant where it is named."""
+        """Return every key, oldest first, or those of one tenant."""
         found: list[ApiKey] = []
         async for page in self.pages():
             found += await asyncio.to_thread(_those_of, page, tenant)

@@ -43,11 +43,11 @@ AT_ONCE = 2
 MOST = 256
 """Maximum number of unfinished erasures that one process has started."""
 RENEWED = 15.0
-"""Seconds after which a process says again that it is at work on an erasure."""
+"""Heartbeat interval in seconds of a process that carries out an erasure."""
 LOST_AFTER = timedelta(seconds=4 * RENEWED)
-"""Time without progress after which a process counts as gone and its erasure as interrupted."""
+"""Time without a heartbeat after which a process counts as dead and its erasure as interrupted."""
 ASKED_AGAIN = 0.5
-"""Seconds between two looks at an erasure of another process."""
+"""Interval in seconds of polling an erasure of another process."""
 
 _STATE, _RESULT = "erasure:", "erasure_receipt:"
 _SEALED = {"alg": "dir", "enc": "A256GCM"}

@@ -1,4 +1,4 @@
-"""Memories as others than their author are shown them: without the words that support them."""
+"""Memories as shown to persons other than their author: without the quoted evidence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Graph of people and things that is read from memories when somebody looks at it: nothing is stored.
+"""Graph of people and things that is read from memories when it is viewed; nothing is stored.
 
 The write path extracts entities from ordinary texts only if policy asks for it. This module reads the newest memories
 of one user by the same rules at the moment of viewing, so that every user has a graph and no write pays for it. Only
@@ -26,7 +26,7 @@ from mnemic_language.entities.relations import SAME_AS, THING, rule_of
 from mnemic_language.text.names import core, slug
 
 MOST_READ = 500
-"""Memories that are read for one view, newest first: about a fifth of a millisecond each."""
+"""Maximum number of memories read for one view, newest first: about a fifth of a millisecond each."""
 
 _READING_TIME = timedelta(seconds=25)
 _KINDS = (Kind.LONG_TERM, Kind.EPISODIC)
@@ -91,15 +91,15 @@ class ViewedGraph:
         self.nodes[ME] = Node(**ME_NODE)
 
     def add_stored(self, neighbours: Iterable[Neighbour]) -> None:
-        """Add the nodes and relations on the ways to these neighbours."""
+        """Add the nodes and relations on the paths to these neighbours."""
         for one in neighbours:
             if one.node.node != ME_NODE["node"]:
                 self.nodes.setdefault(core(one.node.name, one.node.label), one.node)
             self.relations += [step for step in one.path if step not in self.relations]
 
     def add_read(self, stated: Sequence[tuple[Memory, StatedRelation]]) -> None:
-        """Add relations read from memories, newest first. A relation that is over, or of which there is one at a time,
-        hides the older ones.
+        """Add relations read from memories, newest first. An ended relation, or one with a single value, hides the
+        older ones.
         """
         hidden: set[tuple[str, ...]] = {(one.source, one.relation) for one in self.relations if _single(one.relation)}
         hidden |= {(one.source, one.relation, one.target) for one in self.relations}

@@ -19,13 +19,13 @@ from mnemic_server.problems import MEDIA_TYPE, Problem
 from mnemic_server.service_reason_codes import REQUEST_TIMEOUT
 
 HEAD_BYTES = 64 * 1024
-"""Of a request's address and headers together, its trailers included; and of a line that does not end."""
+"""Maximum number of bytes of a request's target, headers and trailers together, and of an unterminated line."""
 SPREAD = 0.25
 """Share of a timeout by which it is randomly extended. Clients that connected at one moment would otherwise be closed,
 and reconnect, at one moment, and their refusals would delay the requests between them.
 """
 SAID_ONCE = frozenset({b"authorization", b"content-type", b"host", b"origin"})
-"""Headers by which a request is judged. A request that has one of them twice is refused."""
+"""Headers that security checks depend on. A request that repeats one of them is refused."""
 
 
 class Protocol(HttpToolsProtocol):
@@ -48,7 +48,7 @@ class Protocol(HttpToolsProtocol):
         self._unread: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Accept a connection where there is room for it."""
+        """Accept a connection if there is room for it."""
         super().connection_made(transport)
         if self._kept.opened(self, self.client[0] if self.client else ""):
             self._wait()
@@ -78,7 +78,7 @@ class Protocol(HttpToolsProtocol):
             self.send_400_response("Request head too large.")
 
     def _unsupported_upgrade_warning(self) -> None:
-        """Log nothing: a request to upgrade the protocol is answered in this one, and is not worth a line."""
+        """Log nothing: a request to upgrade the protocol is answered over HTTP/1.1."""
 
     def on_message_begin(self) -> None:
         """Start the timeout and the counts of a request."""
@@ -123,7 +123,7 @@ class Protocol(HttpToolsProtocol):
         super().on_body(body)
 
     def on_message_complete(self) -> None:
-        """All is read."""
+        """Note the end of the body."""
         self._untold = 0
         self._rest()
         self._kept.answering(self)
@@ -138,13 +138,13 @@ class Protocol(HttpToolsProtocol):
             self._kept.waiting(self)
 
     def pause_writing(self) -> None:
-        """Start the timeout of an answer that the other side does not read."""
+        """Start the timeout of a response that the client does not read."""
         super().pause_writing()
         if self._unread is None:
             self._unread = self.loop.call_later(self._kept.timeouts.reading, self.cut)
 
     def resume_writing(self) -> None:
-        """Stop the timeout: the other side reads again."""
+        """Stop the timeout: the client reads again."""
         super().resume_writing()
         self._read_on()
 

@@ -1,4 +1,4 @@
-"""The contract every document store keeps, as one pytest class: subclass it and give `new_store`."""
+"""Contract of every document store, as one pytest class: subclass it and define `new_store`."""
 
 # ruff: noqa: D102
 
@@ -40,7 +40,7 @@ def keys(documents: DocumentStore, **wanted: object) -> list[str]:
 
 
 class DocumentStoreContract:
-    """Everything `mnemic.ports.DocumentStore` promises. `new_store` makes a store that goes by `clock`."""
+    """Checks everything that `mnemic.ports.DocumentStore` promises. `new_store` makes a store that uses `clock`."""
 
     def new_store(self, clock: ManualClock) -> DocumentStore:
         """Return the store under test, empty."""

@@ -1,4 +1,4 @@
-"""The contract every graph store keeps, as one pytest class: subclass it and give `new_store`."""
+"""Contract of every graph store, as one pytest class: subclass it and define `new_store`."""
 
 # ruff: noqa: D102
 
@@ -40,7 +40,7 @@ HOSTILE = (
     "*?[a-z]",
     "null",
 )
-"""Names that a careless store would run, split or lose."""
+"""Names that a careless store would execute, split or lose."""
 
 
 def scope(owner: str = "ana", tenant: str = "acme", level: Level = Level.USER) -> Scope:
@@ -330,7 +330,7 @@ class GraphStoreContract:
         assert await names(store, scope(tenant="other")) == ["a", "b"]
 
     async def test_many_link_at_once(self, store: GraphStore) -> None:
-        """Nodes that many memories name at the same time are there once."""
+        """Check that nodes that many memories name concurrently are stored once."""
         said = [fragment(f"m{number}", ("hub", "knows", f"n{number % 4}")) for number in range(24)]
         await asyncio.gather(*(store.link(scope(), [one]) for one in said))
         assert sorted(await names(store)) == ["hub", "n0", "n1", "n2", "n3"]
@@ -353,7 +353,7 @@ class GraphStoreContract:
         await memories.close()
 
     async def test_it_agrees_with_the_model(self, store: GraphStore) -> None:
-        """Random memories come, change and go; every read gives what the plain dictionaries give."""
+        """Compare every read with a reference of dictionaries while random memories are added, changed and removed."""
         chance = random.Random(20260105)  # noqa: S311 - the same every time
         model = InProcessGraph()
         await model.open()

@@ -1,4 +1,4 @@
-"""A state machine that compares a record store with the in-process one: the same steps, the same answers."""
+"""State machine that compares a record store with the in-process one: the same steps must give the same results."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class StoreMachine(RuleBasedStateMachine):
         raise NotImplementedError
 
     def teardown(self) -> None:
-        """Close both, remove the data."""
+        """Close both stores and remove the data."""
         self._run(self._store.close())
         self._loop.close()
         shutil.rmtree(self._folder)
@@ -127,7 +127,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule(target=memories, content=CONTENTS, place=st.sampled_from(SCOPES), fields=FIELDS, seen=st.booleans())
     def insert(self, content: str, place: Any, fields: dict[str, Any], seen: bool) -> Memory:
-        """Insert a memory, with its line in the audit and its entry in the outbox."""
+        """Insert a memory with its audit line and its outbox entry."""
         vector = EMBEDDER.vector(content) if seen else None
         new = memory(content, scope=place, vector=vector, **fields)
         event = AuditEvent(tenant=place.tenant, action="created", at=START, actor="ada", memory_id=new.memory_id)
@@ -143,7 +143,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule(old=memories, content=CONTENTS, fields=FIELDS, stale=st.sampled_from([0, 0, 0, 1]), late=st.integers(-2, 2))
     def replace(self, old: Memory, content: str, fields: dict[str, Any], stale: int, late: int) -> None:
-        """Change a memory from its present version, or from one that is not the present one."""
+        """Change a memory from its current version, or from an outdated one."""
         current = self._both(lambda store: store.get(old.memory_id, scopes=[old.scope]))
         base = current or old
         changed = base.next_version(
@@ -154,12 +154,12 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule(old=memories, place=st.sampled_from(SCOPES), right=st.booleans())
     def remove(self, old: Memory, place: Any, right: bool) -> None:
-        """Remove a memory, perhaps from a scope it is not in."""
+        """Remove a memory, possibly from a scope it is not in."""
         self._transact(lambda transaction: transaction.remove(old.memory_id, scope=old.scope if right else place))
 
     @rule(old=memories, content=CONTENTS)
     def fail(self, old: Memory, content: str) -> None:
-        """Change much, then fail: nothing may remain."""
+        """Change several rows, then fail: nothing may remain."""
 
         async def work(transaction: Transaction) -> None:
             await transaction.remove(old.memory_id, scope=old.scope)
@@ -170,7 +170,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule(place=st.sampled_from(SCOPES), content=CONTENTS, limit=st.integers(1, 5))
     def near_duplicates(self, place: Any, content: str, limit: int) -> None:
-        """Near-duplicates inside a transaction."""
+        """Find near-duplicates inside a transaction."""
 
         async def work(transaction: Transaction) -> list[tuple[Memory, float]]:
             return await transaction.nearest(place, EMBEDDER.vector(content), limit=limit, at_least=-1.0)
@@ -182,7 +182,9 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule(where=FILTERS, query=CONTENTS)
     def search(self, where: Where, query: str) -> None:
-        """All three ranked lists, in full. The last bits of a score may differ, and with them the order of equals."""
+        """Compare all three ranked lists in full. The last bits of a score may differ, and with them the order of
+        ties.
+        """
         for ask in (
             lambda store: store.nearest(where, EMBEDDER.vector(query), limit=999),
             lambda store: store.match(where, query, limit=999),
@@ -196,7 +198,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule(where=FILTERS, limit=st.integers(0, 4))
     def read(self, where: Where, limit: int) -> None:
-        """Pages and counts."""
+        """Compare pages and counts."""
         page = self._both(lambda store: store.newest(where, limit=limit))
         if page:
             self._both(lambda store: store.newest(where, limit=limit, before=page[-1].memory_id))
@@ -204,13 +206,13 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule(old=memories, places=SOME_SCOPES)
     def look(self, old: Memory, places: Any) -> None:
-        """One memory and its versions, from scopes that may or may not hold it."""
+        """Compare one memory and its versions, read with scopes that may not contain it."""
         self._both(lambda store: store.get(old.memory_id, scopes=places))
         self._both(lambda store: store.versions(old.memory_id, scopes=places))
 
     @rule(where=FILTERS, late=st.integers(-3, 3), query=CONTENTS, live_at=DAYS)
     def believe(self, where: Where, late: int, query: str, live_at: datetime | None) -> None:
-        """Read what was believed at some moment, in full and searched."""
+        """Compare the state at a past moment, in full and by search."""
         known_at = START + timedelta(days=late)
 
         async def ask(store: RecordStore) -> Any:
@@ -224,7 +226,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule(count=st.integers(1, 3))
     def drain(self, count: int) -> None:
-        """Take entries off the outbox."""
+        """Acknowledge entries of the outbox."""
         entries = self._both(lambda store: store.pending(limit=count))
         self._both(lambda store: store.acknowledge([entry.sequence for entry in entries]))
 
@@ -238,7 +240,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     @invariant()
     def audits_agree_and_hold(self) -> None:
-        """Compare the audit chains of each tenant, which are whole and the same."""
+        """Compare the audit chains of each tenant, which must be intact and equal."""
         for tenant in ("acme", "rival"):
             self._both(lambda store, tenant=tenant: store.audit(tenant))  # type: ignore[misc]
             assert first_broken(self._run(self._store.audit(tenant))) is None

@@ -1,6 +1,5 @@
-"""A state machine that feeds a projection through everything that can go wrong: outages, answers that are lost, entries
-that come again, processes that come late, a copy that loses all it had. Once the outbox is empty, the copy must equal
-the store.
+"""State machine that feeds a projection through faults: outages, lost responses, repeated entries, delayed processes,
+and a copy that loses all its data. Once the outbox is empty, the copy must equal the store.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ T = TypeVar("T")
 SCOPES = (scope(), scope("bob"), scope(tenant="rival"), scope(level=Level.AGENT))
 NAMES = ("Ana", "Bob", "Siemens", "東京 'n' \"x\"")
 SECONDS = 60.0
-"""Seconds that a projection may take for one batch: a loaded machine is not under test."""
+"""Timeout of a projection for one batch, long enough for a loaded machine."""
 
 Fault = Literal["before", "after"]
 
@@ -50,7 +49,9 @@ RELATIONS = st.lists(
 
 
 class _Unreliable:
-    """A projection that fails as long as it has a `fault`: before it has done anything, or after it has done it all."""
+    """A projection that fails while it has a `fault`: before it has changed anything, or after it has changed
+    everything.
+    """
 
     def __init__(self, inner: Projection) -> None:
         self._inner = inner
@@ -74,7 +75,9 @@ class _Unreliable:
 
 
 class ProjectionMachine(RuleBasedStateMachine):
-    """Two processes feed one copy. Subclass it, give `new_copy` and `check`; `TestCase` is what pytest runs."""
+    """State machine of two processes that feed one copy. Subclass it and define `new_copy` and `check`; pytest runs its
+    `TestCase`.
+    """
 
     memories: Bundle[Memory] = Bundle("memories")
 
@@ -112,7 +115,7 @@ class ProjectionMachine(RuleBasedStateMachine):
         return self._loop.run_until_complete(call)
 
     async def _commit(self, new: Memory, *, removed: bool = False) -> None:
-        """Store `new`, or remove it, and leave an entry, in one transaction."""
+        """Store or remove `new` with its outbox entry, in one transaction."""
 
         async def work(transaction: Transaction) -> None:
             if removed:
@@ -134,7 +137,7 @@ class ProjectionMachine(RuleBasedStateMachine):
         waits=st.booleans(),
     )
     def write(self, place: Scope, kind: Kind, days: int, relations: list[dict[str, str]], waits: bool) -> Memory:
-        """Store a memory; of kind `entity` it speaks of things and of how they stand to each other."""
+        """Store a memory; one of kind `entity` contains nodes and relations."""
         nodes = [{"node": name, "name": name, "label": "thing"} for name in (NAMES[0], *_ends(relations))]
         new = memory(
             "tea",
@@ -158,17 +161,17 @@ class ProjectionMachine(RuleBasedStateMachine):
 
     @rule(old=consumes(memories))
     def forget(self, old: Memory) -> None:
-        """Remove it for good."""
+        """Remove it permanently."""
         self._run(self._commit(old, removed=True))
 
     @rule(fault=st.sampled_from([None, None, "before", "after"]))
     def fail(self, fault: Fault | None) -> None:
-        """From here on the copy is down, loses its answers, or is well again."""
+        """Take the copy down, make it lose its responses, or repair it."""
         self._copy.fault = fault
 
     @rule(process=st.sampled_from([0, 1]), at_once=st.booleans(), patient=st.booleans())
     def catch_up(self, process: int, at_once: bool, patient: bool) -> None:
-        """One of the processes takes what is left; whoever does not try at once has waited long enough."""
+        """Let one of the processes deliver the remaining entries, at once or after its pause."""
         if not at_once:
             self._clock.advance(timedelta(seconds=LONGEST_REST))
         caught = self._run(self._feeds[process].catch_up(at_once=at_once, patient=patient))
@@ -186,7 +189,7 @@ class ProjectionMachine(RuleBasedStateMachine):
 
     @rule(old=memories)
     def come_late(self, old: Memory) -> None:
-        """Let a stalled process apply what has long changed, and look again."""
+        """Let a stalled process apply outdated changes, and read the store again."""
         if self._copy.fault is None:
             self._run(self._feeds[1].bring([Change(entry=OutboxEntry.of(old), memory=old)]))
 
@@ -198,12 +201,12 @@ class ProjectionMachine(RuleBasedStateMachine):
 
     @rule(most=st.integers(0, 3))
     def compact(self, most: int) -> None:
-        """Replace what has waited for too long by an entry for the whole tenant."""
+        """Compact the outbox: replace old entries by one for the whole tenant."""
         self._run(compact(self._store, most=most))
 
     @rule(count=st.integers(0, 3))
     def come_and_go(self, count: int) -> None:
-        """Another projection is registered, takes a few entries and leaves for good."""
+        """Register another projection, acknowledge a few entries and remove it."""
         self._run(self._store.register("another"))
         entries = self._run(self._store.pending(projection="another", limit=count))
         self._run(self._store.acknowledge([entry.sequence for entry in entries], projection="another"))

@@ -21,7 +21,7 @@ _ENTRY = re.compile(r"<entry [^>]*>(.*?)</entry>", re.DOTALL)
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the program that is named first; the rest are its own arguments."""
+    """Run the program named by the first argument with the remaining arguments."""
     if not arguments or not Path(arguments[0]).is_file():
         sys.stderr.write("usage: python -m mnemic_testing.rehearsal PROGRAM.py [ARGUMENT ...]\n")
         return 2

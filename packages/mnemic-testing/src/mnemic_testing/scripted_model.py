@@ -1,5 +1,5 @@
-"""A model server for tests: real HTTP on 127.0.0.1 in the protocols of OpenAI, Anthropic, Gemini, Bedrock, Ollama,
-Cohere and Voyage, with answers and accidents from a script.
+"""Model server for tests: real HTTP on 127.0.0.1 in the protocols of OpenAI, Anthropic, Gemini, Bedrock, Ollama, Cohere
+and Voyage, with scripted responses and faults.
 
 with ScriptedModelServer([{"items": []}, Reply.status(429, retry_after="1"), "not JSON"]) as server:
     completer = OpenAICompleter("scripted", base_url=server.base_url, api_key="test")
@@ -33,19 +33,19 @@ class Fault(StrEnum):
     HANG = "hang"
     """The request is read and never answered, until the server closes."""
     RESET = "reset"
-    """The connection is cut (TCP RST) before any answer."""
+    """The connection is reset (TCP RST) before any response."""
     BAD_JSON = "bad_json"
     """Status 200 and a body that is not JSON."""
     TRUNCATED = "truncated"
     """The connection ends in the middle of the body."""
     WRONG_TYPE = "wrong_type"
-    """A web page where JSON was asked for, as from a proxy."""
+    """A web page instead of JSON, as from a proxy."""
     NO_CHOICES = "no_choices"
     """A well-formed answer with an empty list of choices (or of embeddings)."""
     EMPTY = "empty"
     """A choice without content."""
     CONTENT_FILTER = "content_filter"
-    """A choice that the provider's filter has emptied."""
+    """A choice whose content the provider's filter has removed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,7 +163,7 @@ class ScriptedModelServer:
         return self
 
     def close(self) -> None:
-        """Stop listening and let go of hanging requests. May be called twice."""
+        """Stop listening and release hanging requests. May be called twice."""
         self._closing.set()
         if self._http is not None and self._thread is not None:
             self._http.shutdown()
@@ -180,11 +180,11 @@ class ScriptedModelServer:
         self.close()
 
     def pause(self, duration: timedelta | None) -> None:
-        """Hold a request back for `duration`, or for ever (None), but not beyond `close`."""
+        """Delay a request by `duration`, or for ever (None), until `close` at the latest."""
         self._closing.wait(None if duration is None else duration.total_seconds())
 
     def next_reply(self, request: ModelRequest) -> Reply:
-        """Note `request` and take what the script has for it."""
+        """Record `request` and return its scripted response."""
         with self._lock:
             self.requests.append(request)
             player = self._embeddings if request.path.endswith(tuple(EMBEDDINGS)) else self._chat
@@ -247,7 +247,7 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Print no trace: a client that hung up is what these tests are about."""
+        """Print no traceback: disconnected clients are expected in these tests."""
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -1,4 +1,4 @@
-"""The contract every session store keeps, as one pytest class: subclass it and give `new_store`."""
+"""Contract of every session store, as one pytest class: subclass it and define `new_store`."""
 
 # ruff: noqa: D102
 
@@ -28,8 +28,8 @@ def _message(content: str) -> Message:
 
 
 class SessionStoreContract:
-    """Everything `mnemic.ports.SessionStore` promises. `new_store` makes a store that goes by `clock`; one that goes by
-    its server's clock has `let_pass` too.
+    """Checks everything that `mnemic.ports.SessionStore` promises. `new_store` makes a store that uses `clock`; a store
+    that uses its server's clock also defines `let_pass`.
     """
 
     pytestmark = pytest.mark.asyncio
@@ -39,7 +39,7 @@ class SessionStoreContract:
         raise NotImplementedError
 
     def let_pass(self, clock: ManualClock, duration: timedelta) -> None:
-        """Make it `duration` later for the store."""
+        """Advance the store's clock by `duration`."""
         clock.advance(duration)
 
     @pytest.fixture

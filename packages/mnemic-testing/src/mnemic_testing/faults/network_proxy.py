@@ -33,7 +33,7 @@ _AT_ONCE = struct.pack("ii", 1, 0)
 
 
 class Fault(Protocol):
-    """Fault that happens to bytes on their way."""
+    """Fault applied to the bytes of a connection."""
 
     async def carry(self, data: bytes, send: Send, *, answer: bool) -> None:
         """Forward `data` with `send`, or drop it. `answer`: it comes from the server. Raising ConnectionError breaks
@@ -43,13 +43,13 @@ class Fault(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """Everything arrives `seconds` late, each way, and a connection takes as long to make."""
+    """Latency of `seconds` in each direction, and for the connection itself."""
 
     seconds: float
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
 
     async def carry(self, data: bytes, send: Send, *, answer: bool) -> None:
-        """Wait, then deliver."""
+        """Forward the bytes after the delay."""
         await self.sleep(self.seconds)
         await send(data)
 
@@ -59,7 +59,7 @@ class BlackHole:
     """Connections are accepted, and nothing ever arrives."""
 
     async def carry(self, data: bytes, send: Send, *, answer: bool) -> None:
-        """Swallow it."""
+        """Drop the bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,20 +73,20 @@ class Reset:
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """Everything arrives `octets` at a time."""
+    """Fragmentation into pieces of `octets` bytes."""
 
     octets: int = 1
 
     async def carry(self, data: bytes, send: Send, *, answer: bool) -> None:
-        """Deliver it in pieces."""
+        """Forward the bytes in pieces."""
         for start in range(0, len(data), self.octets):
             await send(data[start : start + self.octets])
             await asyncio.sleep(0)
 
 
 class Corrupt:
-    """A `share` of the bytes of every answer is wrong, at least one. Requests arrive unchanged, because without a
-    checksum a corrupted request may look valid.
+    """Corruption of a `share` of the bytes of every response, at least one. Requests arrive unchanged, because without
+    a checksum a corrupted request may look valid.
     """
 
     def __init__(self, share: float = 0.05, *, seed: int = 0) -> None:
@@ -94,7 +94,7 @@ class Corrupt:
         self._choice = random.Random(seed)  # noqa: S311 - chooses what to damage
 
     async def carry(self, data: bytes, send: Send, *, answer: bool) -> None:
-        """Deliver it, damaged where it is an answer."""
+        """Forward the bytes, corrupted if they are a response."""
         if answer and data:
             damaged = bytearray(data)
             for place in self._choice.sample(range(len(data)), max(1, int(self._share * len(data)))):
@@ -110,7 +110,7 @@ class CutAfter:
         self._left = octets
 
     async def carry(self, data: bytes, send: Send, *, answer: bool) -> None:
-        """Deliver what is left of the allowance, then break."""
+        """Forward the rest of the allowance, then break the connection."""
         if not answer:
             await send(data)
             return
@@ -128,7 +128,7 @@ class CutBeforeAnswer:
         self._waiting = False
 
     async def carry(self, data: bytes, send: Send, *, answer: bool) -> None:
-        """Deliver everything but the one answer."""
+        """Forward everything except the one response."""
         if answer and self._waiting:
             raise ConnectionResetError
         self._waiting = self._waiting or (not answer and self._mark in data)
@@ -136,7 +136,7 @@ class CutBeforeAnswer:
 
 
 class FaultProxy:
-    """Passes bytes between clients and the server at `server`, as `fault` has it; None passes them as they are.
+    """Forwards bytes between clients and the server at `server` with the current `fault`; None forwards them unchanged.
 
     It listens on a free port of the loopback, or on the Unix socket `listen`, from `__aenter__` to `__aexit__`.
     `accepted` counts the connections.
@@ -177,7 +177,7 @@ class FaultProxy:
         self.cut()
 
     def cut(self) -> None:
-        """Reset every connection that is open now."""
+        """Reset every open connection."""
         for writer in list(self._writers):
             _reset(writer)
 

@@ -1,4 +1,4 @@
-"""Expected content of a file: everything that was acknowledged, and of one call it is not known."""
+"""Expected content of a file: every acknowledged call, and at most one call with an unknown result."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _WEIGHTS = {"add": 30, "keyed": 15, "again": 8, "longer": 8, "shorter": 6, "oppo
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """One call of the engine, as it is written down before it is made."""
+    """One call of the engine, recorded before it is made."""
 
     verb: str
     content: str = ""
@@ -36,7 +36,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """Result of a call: an outcome with the memory it is about, or the reason of an error."""
+    """Result of a call: an outcome with its memory, or the reason of an error."""
 
     outcome: str | None = None
     memory_id: str | None = None
@@ -52,7 +52,7 @@ class Answer:
 
 
 async def make(engine: MemoryEngine, call: Call, actor: Actor = ADA) -> Answer:
-    """Make the call. Errors become answers; `broken` are those of the store."""
+    """Make the call. Errors are returned as results; `broken` are errors of the store."""
     try:
         if call.verb == "forget":
             await engine.forget(call.memory_id or "", actor=actor)
@@ -76,7 +76,9 @@ async def make(engine: MemoryEngine, call: Call, actor: Actor = ADA) -> Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """A file against what was acknowledged. `applied`: the call that was not answered has had its effect, all of it."""
+    """Comparison of a file with the acknowledged calls. `applied` is True if the unanswered call has had its full
+    effect.
+    """
 
     lost: tuple[str, ...] = ()
     partial: tuple[str, ...] = ()
@@ -84,19 +86,19 @@ class Judgement:
 
 
 class Oracle:
-    """Keeps what each memory must look like. Make calls with `next_call`, report the answers, then `judge` the file."""
+    """Model of the expected memories. Make calls with `next_call`, report the results, then `judge` the file."""
 
     def __init__(self) -> None:
         self.known: dict[str, Stored] = {}
 
     def copy(self) -> Oracle:
-        """Another oracle that knows what this one knows now."""
+        """Return a copy of this oracle in its current state."""
         other = Oracle()
         other.known = dict(self.known)
         return other
 
     def next_call(self, choice: random.Random) -> Call:
-        """Something to do that fits what is there now."""
+        """Return a random call that fits the current state."""
         verb = choice.choices(list(_WEIGHTS), list(_WEIGHTS.values()))[0]
         active = [(memory_id, one) for memory_id, one in self.known.items() if one.status == Status.ACTIVE]
         if verb == "keyed":
@@ -112,7 +114,7 @@ class Oracle:
         return _add(choice, _varied(verb, one.content, choice))
 
     def acknowledge(self, call: Call, answer: Answer) -> None:
-        """Note that a call was answered: from now on the file must say so."""
+        """Record the result of a call: from now on the file must contain its effect."""
         if answer.error is not None or answer.memory_id is None or answer.outcome == Outcome.BLOCKED:
             return
         memory_id = answer.memory_id
@@ -133,7 +135,7 @@ class Oracle:
         self.known[memory_id] = Stored(answer.version or 1, status.value, content)
 
     def sample(self, choice: random.Random, count: int) -> list[tuple[str, Stored]]:
-        """Up to `count` active memories with the words to find them by."""
+        """Return up to `count` active memories with the words to find them by."""
         active = [(memory_id, one) for memory_id, one in self.known.items() if one.status == Status.ACTIVE]
         return choice.sample(active, min(count, len(active)))
 
@@ -143,7 +145,9 @@ class Oracle:
         return len(said) - len(set(said))
 
     def judge(self, stored: Mapping[str, Stored], unknown: Call | None) -> Judgement:
-        """Compare, then take the file as the truth: from here on, a call that had no answer is as done as it looks."""
+        """Compare the file, then take its content as the expected state: an unanswered call counts as the file shows
+        it.
+        """
         expected = dict(self.known)
         for one in [stored[memory_id] for memory_id in expected if memory_id in stored]:
             # A merge may keep the new words beside the merged memory; its receipt does not name them.

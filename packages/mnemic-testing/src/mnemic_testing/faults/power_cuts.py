@@ -1,4 +1,4 @@
-"""A file system that loses power: what was not synced may be gone, in whole, in part, or torn.
+"""A file system with power cuts: writes that were not synced may be lost in whole, in part, or torn.
 
 `PowerCutVfs` is an SQLite VFS. Files behave as always while the machine is "on"; beside them it keeps, for each file,
 the bytes that a completed sync has made durable and the writes that came after, and for the folder the files whose
@@ -35,7 +35,7 @@ Write = tuple[int, bytes | None]
 
 @dataclass(slots=True)
 class _Disk:
-    """One file: what is durable, and what came after the last sync, in order."""
+    """One file: its durable content, and the writes since the last sync, in order."""
 
     durable: bytearray = field(default_factory=bytearray)
     pending: list[Write] = field(default_factory=list)
@@ -88,7 +88,7 @@ class PowerCutVfs(apsw.VFS):
         super().__init__(name, "")
 
     def xOpen(self, name: str | apsw.URIFilename | None, flags: list[int]) -> apsw.VFSFile:  # noqa: N802
-        """Open a file of SQLite's."""
+        """Open a file for SQLite."""
         path = name.filename() if isinstance(name, apsw.URIFilename) else name
         if path is None or Path(path).parent != self._folder:
             return super().xOpen(name, flags)
@@ -114,12 +114,12 @@ class PowerCutVfs(apsw.VFS):
             self.on_step()
 
     def folder_synced(self) -> None:
-        """Make sure that what was deleted stays deleted."""
+        """Sync the folder, so that deletions survive a cut."""
         with self._lock:
             self._undead.clear()
 
     def note(self, disk: _Disk, write: Write | None) -> None:
-        """Note a write to a file; None is a sync of it."""
+        """Record a write to a file; None is a sync of the file."""
         with self._lock:
             if write is None:
                 disk.sync()
@@ -127,7 +127,7 @@ class PowerCutVfs(apsw.VFS):
                 disk.pending.append(write)
 
     def cut(self, target: Path, survives: Survives, choice: random.Random) -> None:
-        """Write to the folder `target` what the disk may hold if power is lost at this moment."""
+        """Write to the folder `target` a possible content of the disk after a power cut at this moment."""
         target.mkdir(parents=True, exist_ok=True)
         with self._lock:
             back = {
@@ -147,8 +147,8 @@ class _WatchedFile(apsw.VFSFile):
         self._syncs_folder = syncs_folder
 
     def xLock(self, level: int) -> None:  # noqa: N802
-        """Pass over "busy": a read-only connection cannot take the last lock when it closes. SQLite expects that and
-        goes on; from a VFS in Python only "busy" is passed over in the same way.
+        """Ignore "busy": a read-only connection cannot take the last lock when it closes. SQLite tolerates that, and of
+        errors raised by a VFS in Python it tolerates only "busy".
         """
         try:
             super().xLock(level)

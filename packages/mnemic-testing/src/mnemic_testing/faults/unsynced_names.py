@@ -1,4 +1,4 @@
-"""A disk that forgets at a power cut what was not synced: the contents of files, and the names in folders.
+"""A disk that loses everything unsynced at a power cut: contents of files, and names in folders.
 
 `PowerCutVfs` shows what SQLite leaves behind; this shows what a program leaves that writes, renames and syncs files
 itself. While a `SyncedNames` is in use it listens to `os.fsync`; `cut` lays out what is certain to be there.
@@ -48,7 +48,7 @@ class SyncedNames:
         os.fsync, os.rename, os.replace = self._fsync, self._rename, self._replace
 
     def cut(self, target: Path) -> None:
-        """Lay out in the new folder `target` what is left if power is lost now."""
+        """Write to the new folder `target` the files that are left after a power cut at this moment."""
         self._lay_out(self._root, target)
 
     def _lay_out(self, inode: int, target: Path) -> None:

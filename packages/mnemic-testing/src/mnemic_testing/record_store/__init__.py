@@ -1,4 +1,4 @@
-"""The contract every record store keeps, as one pytest class.
+"""Contract of every record store, as one pytest class.
 
 A backend's suite is a subclass that says how to make a store:
 

@@ -1,4 +1,4 @@
-"""Promises of reads of an earlier moment: the versions of then, and nothing of what came later."""
+"""Contract of reads as of an earlier moment: the versions of that time, and nothing later."""
 
 # ruff: noqa: D102
 

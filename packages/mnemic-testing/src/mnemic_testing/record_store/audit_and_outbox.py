@@ -1,4 +1,4 @@
-"""Records that are committed beside the memories: audit, outbox, requests, secrets."""
+"""Contract of the records that are committed with the memories: audit log, outbox, requests, secrets."""
 
 # ruff: noqa: D102
 

@@ -1,4 +1,4 @@
-"""Promises to several tasks, several processes and several lives of a store."""
+"""Contract for concurrent tasks, concurrent processes, and a store that is opened again."""
 
 # ruff: noqa: D102
 

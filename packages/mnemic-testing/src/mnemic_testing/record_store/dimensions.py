@@ -1,4 +1,4 @@
-"""Vectors of any length: every embedder's dimension is stored, compared and kept apart from others."""
+"""Contract for vectors of any dimension: each is stored, compared and never mixed with others."""
 
 # ruff: noqa: D102
 

@@ -1,4 +1,4 @@
-"""Common parts of the tests of the contract: a fresh store, memories to put into it, and scopes to keep apart."""
+"""Fixtures of the contract: an empty store, memories to insert, and separate scopes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results that a search finds by going from memory to memory."""
+"""Contract of results that a search finds by traversing the graph."""
 
 # ruff: noqa: D102
 

@@ -1,4 +1,4 @@
-"""Needs of jobs: walks over a tenant, counts, marks, and proof that something is gone."""
+"""Contract for maintenance jobs: scans of a tenant, counts, marks, and the search for traces of erased data."""
 
 # ruff: noqa: D102
 

@@ -1,4 +1,4 @@
-"""Promises of plain reads: isolation, filters, order and pages."""
+"""Contract of plain reads: isolation, filters, order and pages."""
 
 # ruff: noqa: D102
 

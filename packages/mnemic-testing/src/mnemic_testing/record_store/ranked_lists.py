@@ -1,4 +1,4 @@
-"""Promises of the three ranked lists."""
+"""Contract of the three ranked lists."""
 
 # ruff: noqa: D102
 

@@ -1,4 +1,4 @@
-"""Rows that something has changed below the store, for a store whose rows have checksums."""
+"""Contract for rows that were changed below the store, for a store with checksums."""
 
 # ruff: noqa: D102
 
@@ -20,7 +20,7 @@ SAID = ("tea in the morning", "milk in the tea", "no tea at night", "coffee is f
 
 
 class DamagingContract(Setting):
-    """One damaged row is skipped, named and removable; whatever else there is is served."""
+    """Check that a damaged row is skipped, named and removable, and that all other rows are served."""
 
     def spoil(self, folder: Path, memory_id: str, part: Part) -> bool:
         """Change one letter or number of what is stored of the memory in `folder`, below the open store: of its body as
@@ -30,7 +30,7 @@ class DamagingContract(Setting):
         return False
 
     async def _spoiled(self, store: RecordStore, folder: Path, part: Part) -> list[Memory]:
-        """Four memories, of which something has changed the first; none where that cannot be."""
+        """Store four memories and damage the first; none if the store cannot be damaged."""
         kept = [memory(said, fingerprint=said, key=f"key {number}") for number, said in enumerate(SAID)]
         await remember(store, *kept)
         return kept if self.spoil(folder, kept[0].memory_id, part) else []

@@ -1,4 +1,4 @@
-"""A second vector space beside the present one."""
+"""Contract of a second embedding space next to the current one."""
 
 # ruff: noqa: D102
 
@@ -30,7 +30,7 @@ def _filled(memories: list[Memory]) -> list[tuple[Memory, Vector]]:
 
 
 class SpacesContract(Setting):
-    """Filled while the old one is used, and put in its place in one step."""
+    """Check that it is filled while the old one is in use, and that the switch is atomic."""
 
     async def test_the_store_says_which_space_it_has(self, store: RecordStore) -> None:
         assert await store.transact(lambda transaction: transaction.space()) == EMBEDDER.space

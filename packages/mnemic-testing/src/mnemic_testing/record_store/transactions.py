@@ -1,4 +1,4 @@
-"""Promises of a transaction."""
+"""Contract of a transaction."""
 
 # ruff: noqa: D102
 
@@ -37,7 +37,7 @@ class _Refused(Exception):
 
 
 class WritingContract(Setting):
-    """Insert, replace, remove: whole or not at all."""
+    """Check that insert, replace and remove are atomic."""
 
     async def test_what_is_stored_comes_back_equal(self, store: RecordStore) -> None:
         full = memory(

@@ -107,7 +107,9 @@ class MemoryEngine(AdministrationVerbs):
     """
 
     keeps_turns = True
-    """False where the texts of turns are kept only if policy says so, as in a service (`mnemic.maintain.turn_log`)."""
+    """False where the texts of turns are kept only if policy allows it, as in a service
+    (`mnemic.maintain.turn_log`).
+    """
     background = False
     """True where adapters capture in the background (`mnemic.engine.background_capture`)."""
     _drainer: Drainer | None = None

@@ -1,7 +1,7 @@
 """API keys of a person, which end with the person's erasure.
 
-The service issues the keys (`mnemic_server.credentials`). They are marks of its own tenant, so that every way of asking
-for an erasure finds them.
+The service issues the keys (`mnemic_server.credentials`). They are marks of the service's tenant, so that an erasure
+finds them however it is requested.
 """
 
 from __future__ import annotations

@@ -49,8 +49,8 @@ log, so that collecting a journal changes no partition that others write to befo
 """
 
 SPLIT = Table("split", ("tenant", "level", "owner"), ("moved", "filled"))
-"""Where a scope has buckets: the identifier up to which its memories were moved there (None: all of them), and how many
-values lie in each bucket, as numbers with commas.
+"""Of a scope with buckets: the identifier up to which its memories were moved there (None: all of them), and the number
+of values in each bucket, as numbers with commas.
 """
 
 DROPPED = Table("dropped", ("tenant", "level", "owner", "name"), ("bucket", "dimension"))

@@ -43,7 +43,7 @@ TABLES = (
 )
 
 LAST_TABLE = "split"
-"""Where it is there, all of them are."""
+"""The last of the tables: if it exists, all of them do."""
 
 _IN_BUCKET = "WHERE tenant = ? AND level = ? AND owner = ? AND bucket = ?"
 

@@ -144,7 +144,7 @@ def _parts(
 
 
 def _tenancy(engine: MemoryEngine) -> Tenancy:
-    """Return the engines of the tenants, which keep the texts of turns only if the tenant's policy says so."""
+    """Return the engines of the tenants, which keep the texts of turns only if the tenant's policy allows it."""
     engine.keeps_turns = False
     return Tenancy(engine)
 

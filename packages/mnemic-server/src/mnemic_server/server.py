@@ -146,8 +146,10 @@ class ServiceSettings(BaseSettings):
         """
         try:
             given = {name: value for name, value in overrides.items() if value is not None}
+            # pydantic-settings takes `_env_file` as a keyword that its types do not declare.
             return cls(_env_file=os.environ.get(ENV_FILE), **given)  # type: ignore[arg-type,call-arg]
         except ValidationError as invalid:
+            # Without the input, which may be a secret.
             first = invalid.errors(include_input=False, include_url=False)[0]
             raise InvalidConfig(f"service_{first['loc'][0]}", hint=str(first["msg"])) from None
 
@@ -173,6 +175,7 @@ class ServiceSettings(BaseSettings):
         named = frozenset(one.strip().rstrip("/") for one in self.cors_origins.split(",") if one.strip())
         for one in named:
             scheme, _, place = one.partition("://")
+            # No wildcards: an origin of CORS is compared as a whole.
             if scheme not in ("http", "https") or not place or "/" in place or "*" in place:
                 raise InvalidConfig("service_cors_origins", hint="https://app.example.com, without a path or *")
         return named
@@ -270,6 +273,9 @@ class _Draining(uvicorn.Server):
     async def startup(self, sockets: list[socket] | None = None) -> None:
         await super().startup(sockets)
         for listening in (one for server in self.servers for one in server.sockets):
+            # asyncio accepts as many connections in one turn of the loop as its backlog allows. A second listen()
+            # raises the kernel's queue without raising that; the descriptor is duplicated because closing `same` must
+            # not close the listener.
             with socket(fileno=os.dup(listening.fileno())) as same:
                 same.listen(WAITING)
                 if self._ready is None:
@@ -315,6 +321,7 @@ def _serve(
     ready: Callable[[], None] | None = None,
 ) -> None:
     """Serve in this process: where the settings say, or as one of several at `listening`; `ready` is called then."""
+    # For the whole process, so only the command sets it, never the library.
     sys.setswitchinterval(SLICE_SECONDS)
     lines, streams, meter = configure(as_json=service.log == "json"), Streams(), Meter()
     telemetry, shown = _telemetry(meter), settings_in_force(settings, service)
@@ -354,6 +361,7 @@ def _config(app: ASGIApp, service: ServiceSettings, *, at_once: int) -> uvicorn.
         port=service.port,
         http=partial(Protocol, kept=service.kept()),  # type: ignore[arg-type]
         forwarded_allow_ips=service.proxies,
+        # Requests are logged by `RequestLog`, without queries and bodies.
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=service.drain_seconds,

@@ -140,6 +140,7 @@ class Rows:
         (`memory`) if anything else differs from what was written.
         """
         row_id, body, checksum, vector, expected, tenant, level, owner = row
+        # A damaged vector costs a memory its place by meaning, not its content: it is noted and dropped.
         if vector is not None and expected not in (None, blob_check(vector)):
             self.noted.note(row_id)
             vector = None
@@ -206,6 +207,7 @@ class Rows:
         from mnemic.types.facets import ANY, facets_of
 
         found = facets_of(memory)
+        # Encrypted data has one facet for "any": hashes of its values would let a reader of the file test guesses.
         whole = ANY in found or (found and self.sealer.seals)
         return frozenset({ANY_FACET}) if whole else frozenset(map(self.terms.number, found))
 
@@ -247,6 +249,7 @@ class Terms:
     def _number(self, term: str) -> int:
         """Return a 32-bit number for `term` in this file; never 0, which is the separator."""
         digest = hashlib.blake2b(term.encode("utf-8", "surrogatepass"), digest_size=4, key=self._salt).digest()
+        # Zero separates the words of a text from their further spellings.
         return int.from_bytes(digest, "little") or 1
 
     def pack(self, text: str) -> bytes:

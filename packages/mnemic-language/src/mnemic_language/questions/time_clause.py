@@ -54,6 +54,7 @@ _DAYS_OF = {
     "month": 30.44,
     "year": 365.25,
 }
+# A lookahead: the event stays unread, so that "before the move after the wedding" also yields the second clause.
 _EVENT = rf"(?=\s+(?P<event>[^.,;:!?…\n]{{2,{LONGEST}}}))"
 _ENGLISH = (
     rf"(?:\b(?:a )?(?P<count>\d{{1,3}}|{'|'.join(_COUNTS)})(?: of)? (?P<unit>{'|'.join(_DAYS_OF)})s? )?"
@@ -62,6 +63,8 @@ _ENGLISH = (
     rf"|during|while|throughout|when)\b{_EVENT}"
 ).replace(" ", r"\s+")
 _ITS = r"(?:mein|dein|sein|ihr|unser|euer|eur)e?[mrns]?"
+# "vor", "après" and "voor" also give places and amounts of time ("vor dem Haus", "vor zwei Jahren"), so these words
+# count only before an article, a possessive or a person.
 _OTHERS = (
     (Side.BEFORE, rf"bevor|ehe|vor (?=(?:dem|der|den|{_ITS}) )|bis (?=zu[mr] )"),
     (Side.AFTER, rf"nachdem|seitdem|seit (?=(?:dem|der|{_ITS}|ich|wir|er|sie) )|nach (?=(?:dem|der|den|{_ITS}) )"),
@@ -77,6 +80,8 @@ _OTHERS = (
     (Side.BEFORE, r"voordat|voor (?=(?:de|het|mijn|onze|ons) )|totdat"),
     (Side.AFTER, r"nadat|na (?=(?:de|het|mijn|onze|ons) )|sinds"),
 )
+# In Chinese, Japanese and Korean the word follows its event. 前 and 전 also mean "ago" and "in front of", so a particle
+# must follow.
 _BEHIND = (
     (Side.BEFORE, r"之前|以前|(?:の|する|した)?前(?=[にはの])|기? ?전(?=에|까지)"),
     (Side.AFTER, r"之后|之後|以后|以後|以来|(?:の|した)?後(?=[にはの])|(?:한|은|ㄴ)? ?(?:후|뒤)(?=에)"),
@@ -95,6 +100,7 @@ _AFTER_EVENT = tuple(
     (side, Pattern(rf"(?:^|[,、。?!?!])\s*(?P<event>[^\d\s,、。?!?!][^,、。?!?!]{{1,30}}?)(?:{words})"))
     for side, words in _BEHIND
 )
+# Kana, CJK ideographs and Hangul.
 _UNSPACED = Pattern("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _ASKS = Pattern(r"\s(?:what|where|who|whom|which|how|why|did|do|does)\b.*", re.IGNORECASE | re.DOTALL)
 """Matches the question after a clause at its beginning."""
@@ -157,6 +163,8 @@ _DATED = Pattern(
 
 def clause_of(query: str, asked_on: date | None = None) -> Clause | None:
     """Return the first clause of `query` that gives a time by an event; None if there is none."""
+    # Cut before and after collapsing white space: neither a long query nor long white space costs more than a bounded
+    # time.
     text = " ".join(query[: 2 * READ].split())[:READ]
     if _NOT_THEN.search(text):
         return None

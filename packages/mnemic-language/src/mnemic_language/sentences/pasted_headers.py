@@ -13,6 +13,7 @@ from mnemic_language.text.pattern import Pattern
 
 Span = tuple[int, int]
 
+# Bounded repetitions: a line without a colon must not be scanned once for each of its beginnings.
 _HEAD = Pattern(r"\W{0,3}(?:[^\n:]{0,160}[.!?] )?(?P<head>[^\n]{1,160}?)\s?[:：](?P<rest>\s[^\n]*|$)")
 """The start of a line up to its first colon that a space or the end of the line follows."""
 _DASHED = Pattern(r"\W{0,3}(?:[^\n:]{0,160}[.!?] )?(?P<head>[^\n]{1,160}?)\s(?:--?|[–—])(?P<rest>\s[^\n]*|$)")
@@ -39,6 +40,8 @@ _NOUN = (
     r"ergebnisse|ausgabe|courriel|lettre|paroles|résultats|página|artículo|correo|letra|resultados?|pagina|articolo|"
     r"lettera|risultati|bericht|brief)"
 )
+# Verbs and prepositions at the beginning are excluded, because a request for a text ("write the letter:") introduces
+# none.
 _SOURCE = pattern(
     rf"^(?!(?:always|never|write|keep|make|use|send|read|answer|sign|start|end|format|don't|please|prefer|for|in|with|"
     rf"when|about|to|all|every|regarding)\b)(?:[\w'.,-]+ ){{0,6}}?{_NOUN}"
@@ -81,6 +84,7 @@ _POINTER = pattern(
     r"pour info|voir ci-dessous|para tu información|ver abajo|per conoscenza|ter info)\W{0,3}$"
 )
 """A line of the user's that does no more than point at what follows."""
+# "From" and "To" alone also label a journey or a period; a subject or a time of sending proves a mail (`mail`).
 _FIELD = pattern(
     r"^(?:from|to|date|von|an|datum|de|à|para|fecha|da|a|data|aan|van|cc|bcc|reply-to|(?P<mail>subject|sent|"
     r"betreff|gesendet|objet|envoyé|asunto|enviado|oggetto|inviato|assunto|onderwerp|verzonden))$"
@@ -90,6 +94,7 @@ _VERSES = pattern(
     r"\]|[♪♫].*)\s*$"
 )
 
+# Times and dates as WhatsApp, Slack, Teams and subtitles (SRT) write them.
 _TIME = r"\d{1,2}[:.]\d{2}(?:[:.]\d{2})?(?:[,.]\d{1,3})?\s?(?:[ap]\.?m\.?)?"
 _DAY = r"\d{1,4}[./-]\d{1,2}[./-]\d{2,4}"
 _STAMP = rf"(?:{_DAY},?[T ]\s?)?{_TIME}Z?"

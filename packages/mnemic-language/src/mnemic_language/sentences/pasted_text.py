@@ -30,6 +30,7 @@ _FENCED = (
 """Marked off by the writer: code fences, comments, rules above and below, quoted lines, marks that only quote."""
 _OPENED = Pattern(r"<(?P<tag>[a-z]{1,12})(?: [^<>]{0,200})?>", 2)
 """A tag, which may be closed by another."""
+# Any other unclosed tag may be a placeholder of the user's ("<name>"), after which the user continues.
 _QUOTING = frozenset({"blockquote", "q", "pre", "code", "cite"})
 """Tags that quote to the end of the text where nothing closes them."""
 _LOWERED = {letter: letter + 32 for letter in range(ord("A"), ord("Z") + 1)}
@@ -53,6 +54,8 @@ _CHAT_LINE = Pattern(
     r"person) ?\w{0,2}:) ?[^\n]*"
 )
 _SPEAKERS = Pattern(r"(?i:\b(?:speaker|user|customer|agent|person|patient|interviewer) ?[\dA-B]?: )")
+# Possessive quantifiers (*+) after the beginning of a line: an indented line that is no code would be tried with each
+# part of its indentation otherwise.
 _CODE_LINE = Pattern(
     r"(?m)^[^\n]*(?:[{};][^\S\n]*$|^[^\S\n]*+(?:def|class|import|from|return|function|const|let|var|public|"
     r"private|SELECT|INSERT|UPDATE)\b[^\n]*"
@@ -80,6 +83,7 @@ _PRESENTED = pattern(
     r"testo|tekst)\s?:"
 )
 """An announcement of a text that follows a colon."""
+# Verbs of work on a text. The text after such a request is material, even if it is in the first person.
 _WORK = (
     r"(?:translate|proofread|proof-read|rewrite|rephrase|paraphrase|summari[sz]e|sum up|correct|edit|shorten|"
     r"improve|review|rate|"

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from importlib.abc import Loader
@@ -260,6 +260,12 @@ MOVED = {
 }
 """The new name of each module that has an old one."""
 
+RENAMED = {
+    "mnemic.ports": {"Expecting": "VectorPrefetch", "Following": "ChangeFeed"},
+    "mnemic.ports.optional_capabilities": {"Adopting": "TenantMigration"},
+}
+"""The new name of each class of a module that has an old one."""
+
 _EXTRAS = {"mnemic_importers": "import", "mnemic_models": "openai"}
 """The extra of a package, where it is not called as the package."""
 
@@ -305,6 +311,15 @@ class _Modules(Loader):
 def spec_of(name: str) -> ModuleSpec | None:
     """Return the spec of the module that has the old name `name`; None where it is no old name."""
     return ModuleSpec(name, alias(name, MOVED[name])) if name in MOVED else None
+
+
+def renamed(module: str, name: str) -> Any:
+    """Return what was called `name` in `module`. Raises AttributeError for a name that nothing had."""
+    new = RENAMED[module].get(name)
+    if new is None:
+        raise AttributeError(f"module {module!r} has no attribute {name!r}")
+    warnings.warn(f"{module}.{name} has become {new}", DeprecationWarning, stacklevel=3)
+    return getattr(sys.modules[module], new)
 
 
 def alias(old: str, new: str) -> _Modules:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from mnemic.errors import MissingExtra
-from mnemic.module_aliases import MOVED, alias
+from mnemic.module_aliases import MOVED, RENAMED, alias
 
 TRIED = """
 import warnings
@@ -113,3 +113,19 @@ def test_a_failure_inside_the_package_is_no_missing_package(
     with pytest.raises(ModuleNotFoundError, match="a_package_that_is_not_there") as raised:
         alias("mnemic.broken", "mnemic_broken")
     assert not isinstance(raised.value, MissingExtra)
+
+
+@pytest.mark.parametrize(("module", "names"), RENAMED.items())
+def test_an_old_name_of_a_class_is_the_same_class(module: str, names: dict[str, str]) -> None:
+    home = import_module(module)
+    for old, new in names.items():
+        with pytest.warns(DeprecationWarning, match=f"{old} has become {new}"):
+            assert getattr(home, old) is getattr(home, new)
+    with pytest.raises(AttributeError, match="no_such_name"):
+        home.no_such_name  # noqa: B018
+
+
+def test_old_names_of_ports_are_there_under_the_old_name_of_their_module() -> None:
+    with pytest.warns(DeprecationWarning, match="Adopting has become TenantMigration"):
+        from mnemic.ports.offers import Adopting
+    assert Adopting.__name__ == "TenantMigration"

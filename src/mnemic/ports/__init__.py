@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Protocol, TypeVar, runtime_checkable
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
+from mnemic.module_aliases import renamed
 from mnemic.ports.graph import GraphStore
 from mnemic.ports.keyring import Anew, Keyring
 from mnemic.ports.providers import Clock, Completer, Embedder, EmbedsQueries, Loading, Reranker
@@ -34,11 +35,8 @@ from mnemic.types import (
 from mnemic.types.capabilities import Capabilities
 from mnemic.types.scope_changes import Changed
 
-__all__ = [
-    "Anew", "Capabilities", "Changed", "Clock", "Completer", "Embedder", "EmbedsQueries", "GraphStore", "Keyring",
-    "Loading", "Reranker",
-]  # fmt: skip
-"""Ports of the neighbouring modules."""
+__all__ = ["Anew", "Capabilities", "Changed", "Clock", "Completer", "Embedder", "EmbedsQueries"]
+__all__ += ["GraphStore", "Keyring", "Loading", "Reranker"]
 
 T = TypeVar("T")
 
@@ -394,3 +392,7 @@ class DocumentStore(Protocol):
 
     def close(self) -> None:
         """Release everything. May be called twice."""
+
+
+def __getattr__(name: str) -> Any:
+    return renamed(__name__, name)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+from mnemic.module_aliases import renamed
 
 
 @runtime_checkable
@@ -47,3 +49,7 @@ class Examined(Protocol):
 
     async def damaged(self, tenant: str) -> list[Damage]:
         """Return the first of the tenant's damaged rows; reads every row."""
+
+
+def __getattr__(name: str) -> Any:
+    return renamed(__name__, name)

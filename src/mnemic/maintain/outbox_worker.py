@@ -73,9 +73,8 @@ class Drainer:
     Its interval is in the event loop's time, because it waits for the outside world. One task for each projection.
     """
 
-    def __init__(self, feeds: Sequence[Feed], *, idle_seconds: float = IDLE_SECONDS) -> None:
+    def __init__(self, feeds: Sequence[Feed]) -> None:
         self._feeds = feeds
-        self._idle = idle_seconds
         self._tasks: list[asyncio.Task[None]] = []
 
     def start(self) -> None:
@@ -98,5 +97,5 @@ class Drainer:
                 await asyncio.sleep(max(feed.rest, SHORTEST_REST))
             elif not caught.behind:
                 with suppress(TimeoutError):
-                    async with asyncio.timeout(self._idle):
+                    async with asyncio.timeout(IDLE_SECONDS):
                         await feed.late.wait()

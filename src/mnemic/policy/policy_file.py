@@ -200,28 +200,14 @@ def load_policy(path: str | Path) -> Policy:
 
 
 def _policy(file: _File) -> Policy:
-    settings: dict[str, Any] = {
-        "levels": None if file.levels is None else frozenset(file.levels),
-        "kinds": None if file.kinds is None else _kinds(file.kinds, "kinds"),
-        "preference_bias": file.preference_bias,
-        "standing_categories": None if file.standing_categories is None else frozenset(file.standing_categories),
-    }
-    return Policy(
-        keys=None if file.keys is None else {key: entry.rule(key) for key, entry in file.keys.items()},
-        on_violation=file.on_violation,
-        standing_kinds=_kinds(file.standing_kinds, "standing_kinds"),
-        fixed_kinds=_kinds(file.fixed_kinds, "fixed_kinds"),
-        judged=file.judged,
-        on_model_failure=file.on_model_failure,
-        on_refuted=file.on_refuted,
-        sensitive_words=frozenset(file.sensitive_words),
-        keep_messages=file.keep_messages,
-        keep_turns=file.keep_turns,
-        open_keys=file.open_keys,
-        keyless=file.keyless,
-        default_ttl_days=file.default_ttl_days,
-        **{name: value for name, value in settings.items() if value is not None},
-    )
+    names = [one.name for one in fields(Policy) if one.name in _File.model_fields]
+    settings: dict[str, Any] = {name: value for name in names if (value := getattr(file, name)) is not None}
+    for name in ("kinds", "standing_kinds", "fixed_kinds"):
+        if name in settings:
+            settings[name] = _kinds(settings[name], name)
+    if file.keys is not None:
+        settings["keys"] = {key: entry.rule(key) for key, entry in file.keys.items()}
+    return Policy(**{name: frozenset(value) if isinstance(value, list) else value for name, value in settings.items()})
 
 
 def _grant(grant: _Grant, policy: Policy) -> Grant:
@@ -291,24 +277,13 @@ def _read(path: Path) -> object:
 def guard_data(guard: PolicyBundle) -> dict[str, Any]:
     """Return the content of a policy file that reads as `guard`, as JSON data: `read_guard` gives it back."""
     policy, limits = guard.policy, guard.limits
+    settings = {name: getattr(policy, name) for name in _File.model_fields if hasattr(policy, name)}
+    if policy.keep_turns is None:  # an earlier release does not know it
+        del settings["keep_turns"]
+    rules = None if policy.keys is None else {key: _rule_data(rule) for key, rule in sorted(policy.keys.items())}
     return {
-        "keys": None if policy.keys is None else {key: _rule_data(rule) for key, rule in sorted(policy.keys.items())},
-        "levels": sorted(policy.levels),
-        "kinds": sorted(policy.kinds),
-        "on_violation": policy.on_violation,
-        "preference_bias": policy.preference_bias,
-        "standing_kinds": sorted(policy.standing_kinds),
-        "standing_categories": sorted(policy.standing_categories),
-        "open_keys": policy.open_keys,
-        "keyless": policy.keyless,
-        "default_ttl_days": policy.default_ttl_days,
-        "fixed_kinds": sorted(policy.fixed_kinds),
-        "judged": policy.judged,
-        "on_model_failure": policy.on_model_failure,
-        "on_refuted": policy.on_refuted,
-        "sensitive_words": sorted(policy.sensitive_words),
-        "keep_messages": policy.keep_messages,
-        **({} if policy.keep_turns is None else {"keep_turns": policy.keep_turns}),
+        **{name: sorted(value) if isinstance(value, frozenset) else value for name, value in settings.items()},
+        "keys": rules,
         "grant": _grant_data(guard.grant, policy),
         "budget": {limit.name: getattr(guard.budget, limit.name) for limit in fields(guard.budget)},
         "limits": {

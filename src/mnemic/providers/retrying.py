@@ -28,7 +28,7 @@ class RetryingCompleter:
 
     Retried is every ModelFailed that is not `permanent`: timeouts, lost connections, 429 and 5xx, empty answers - and,
     with `check`, text it refuses. `check` gets each completion's text; the ModelFailed it raises (ModelInvalidJson)
-    counts as a failed attempt. Before the n-th retry passes a random time up to `first_wait * 2**(n-1)`, at most
+    counts as a failed attempt. Before the n-th retry passes a random time up to 200 ms * 2**(n-1), at most
     `longest_wait` ("full jitter": Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015), or what the
     server asked for if that is longer. A wait that would outlast the deadline is not begun: the last error is raised.
     """
@@ -41,14 +41,13 @@ class RetryingCompleter:
         clock: Clock,
         *,
         attempts: int = ATTEMPTS,
-        first_wait: timedelta = FIRST_WAIT,
         longest_wait: timedelta = LONGEST_WAIT,
         chance: Callable[[], float] = random.random,
         check: Callable[[str], object] | None = None,
     ) -> None:
         self._inner = metered(inner)
         self._check = check
-        self._retry = _Retry(clock, attempts, first_wait, longest_wait, chance)
+        self._retry = _Retry(clock, attempts, longest_wait, chance)
 
     @property
     def model(self) -> str:
@@ -68,23 +67,14 @@ class RetryingCompleter:
 
 
 class RetryingEmbedder:
-    """Asks `inner` up to `attempts` times in all, for every EmbedderFailed that is not `permanent`.
+    """Asks `inner` up to three times in all, for every EmbedderFailed that is not `permanent`.
 
     Waits are those of `RetryingCompleter`.
     """
 
-    def __init__(
-        self,
-        inner: Embedder,
-        clock: Clock,
-        *,
-        attempts: int = ATTEMPTS,
-        first_wait: timedelta = FIRST_WAIT,
-        longest_wait: timedelta = LONGEST_WAIT,
-        chance: Callable[[], float] = random.random,
-    ) -> None:
+    def __init__(self, inner: Embedder, clock: Clock) -> None:
         self._inner = inner
-        self._retry = _Retry(clock, attempts, first_wait, longest_wait, chance)
+        self._retry = _Retry(clock)
 
     @property
     def space(self) -> VectorSpace:
@@ -99,13 +89,16 @@ class RetryingEmbedder:
 
 class _Retry:
     def __init__(
-        self, clock: Clock, attempts: int, first_wait: timedelta, longest_wait: timedelta, chance: Callable[[], float]
+        self,
+        clock: Clock,
+        attempts: int = ATTEMPTS,
+        longest_wait: timedelta = LONGEST_WAIT,
+        chance: Callable[[], float] = random.random,
     ) -> None:
         if type(attempts) is not int or attempts < 1:
             raise InvalidConfig("attempts", hint="a whole number, at least 1")
         self._clock = clock
         self._attempts = attempts
-        self._first_wait = first_wait
         self._longest_wait = longest_wait
         self._chance = chance
 
@@ -123,7 +116,7 @@ class _Retry:
         raise AssertionError  # the loop ends by return or raise
 
     def _wait(self, number: int, error: MnemicError) -> timedelta:
-        ceiling = min(self._longest_wait, self._first_wait * float(2 ** min(number - 1, 32)))
+        ceiling = min(self._longest_wait, FIRST_WAIT * float(2 ** min(number - 1, 32)))
         return max(self._chance() * ceiling, error.retry_after or timedelta(0))
 
 

@@ -23,6 +23,7 @@ OUTSIDE = {"CONTRIBUTING.md": "contributing.md"} | {
 """Pages of the repository that the site has too, and where."""
 MODULES = {
     "mnemic": "The library",
+    "mnemic.requests.reads": "Requests: the parameters of each verb that reads",
     "mnemic.errors": "Errors",
     "mnemic_client": "The client of the service",
     "mnemic_agents.turns": "Adapters: a turn with memory",

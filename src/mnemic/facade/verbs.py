@@ -37,6 +37,7 @@ class MemoryVerbs(KindsAndUpkeep[M]):
     # -- writing ------------------------------------------------------------------------------------------------------
 
     add = through("_kinds", SevenKinds.add)
+    """Remember one thing; see `SevenKinds.add`."""
 
     @verb
     async def add_many(
@@ -114,20 +115,21 @@ class MemoryVerbs(KindsAndUpkeep[M]):
 
     # -- reading ------------------------------------------------------------------------------------------------------
 
-    search = asks(lambda: requests.Search, "Find the best memories for `query`; see `MemoryEngine.search`.")
-    context = asks(
-        lambda: requests.Context,
-        "Return the memories that a model asked `query` is shown, as a block of data; see `MemoryEngine.context`.",
-    )
+    search = asks(lambda: requests.Search)
+    """Find the best memories for `query`; see `MemoryEngine.search`."""
+    context = asks(lambda: requests.Context)
+    """Return the memories that a model asked `query` is shown, as a block of data; see `MemoryEngine.context`."""
     retrieve = through("_kinds", SevenKinds.retrieve)
+    """Return the best results across the kinds; see `SevenKinds.retrieve`."""
 
-    get = asks(lambda: requests.Get, "Return one memory, with `known_at` as it was known then. Raises MemoryNotFound.")
-    list = asks(
-        lambda: requests.List,
-        "Return active memories, newest first; `before` is the memory_id that ended the previous page.",
-    )
-    count = asks(lambda: requests.Count, "Return how many active memories there are.")
-    history = asks(lambda: requests.History, "Return all versions of a memory, oldest first. Raises MemoryNotFound.")
+    get = asks(lambda: requests.Get)
+    """Return one memory, with `known_at` as it was known then. Raises MemoryNotFound."""
+    list = asks(lambda: requests.List)
+    """Return active memories, newest first; `before` is the memory_id that ended the previous page."""
+    count = asks(lambda: requests.Count)
+    """Return how many active memories there are."""
+    history = asks(lambda: requests.History)
+    """Return all versions of a memory, oldest first. Raises MemoryNotFound."""
 
     @verb
     async def lineage(self, memory_id: str) -> Lineage:

@@ -14,7 +14,7 @@ from mnemic.types.measures import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Search(_Holding[SearchResult]):
-    """Find memories; see `MemoryEngine.search`."""
+    """Find the best memories for `query`; see `MemoryEngine.search`."""
 
     verb: ClassVar[str | None] = "search"
     query: str = field(kw_only=False, repr=False)
@@ -56,7 +56,7 @@ class Context(Request[ContextBlock]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Get(Request[Memory]):
-    """Show one memory, as it was true and believed at the moments given."""
+    """Return one memory, as it was true and believed at the moments given. Raises MemoryNotFound."""
 
     verb: ClassVar[str | None] = "get"
     memory_id: str = field(kw_only=False)
@@ -66,7 +66,7 @@ class Get(Request[Memory]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class History(Request[Sequence[Memory]]):
-    """Show every version of a memory, or every value of a key."""
+    """Return every version of a memory, or every value of a key, oldest first. Raises MemoryNotFound."""
 
     verb: ClassVar[str | None] = "history"
     memory_id: str = field(kw_only=False)
@@ -76,7 +76,7 @@ class History(Request[Sequence[Memory]]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class List(_Holding[Sequence[Memory]]):
-    """List memories, newest first."""
+    """Return active memories, newest first; `before` is the memory_id that ended the previous page."""
 
     verb: ClassVar[str | None] = "list"
     kinds: Sequence[Kind | str] | None = None
@@ -91,7 +91,7 @@ class List(_Holding[Sequence[Memory]]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Count(Request[int]):
-    """Count the live memories."""
+    """Return how many active memories there are."""
 
     verb: ClassVar[str | None] = "count"
     as_of: datetime | None = None

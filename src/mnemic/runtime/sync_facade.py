@@ -105,9 +105,8 @@ class asks(verb[Any, P, T]):  # noqa: N801 - as `verb`
     request, written down there alone; `load` returns the class of the request, which is loaded on first use.
     """
 
-    def __init__(self, load: Callable[[], Callable[P, Request[T]]], doc: str) -> None:
+    def __init__(self, load: Callable[[], Callable[P, Request[T]]]) -> None:
         self._load = load
-        self.__doc__ = doc
 
     @cached_property
     def function(self) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]:  # type: ignore[override]  # when used
@@ -121,5 +120,5 @@ class asks(verb[Any, P, T]):  # noqa: N801 - as `verb`
         face = Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)
         taken = signature(made).parameters.values()
         vars(asked)["__signature__"] = signature(asked).replace(parameters=[face, *taken])
-        asked.__doc__ = self.__doc__
+        asked.__doc__ = self.__doc__ = made.__doc__
         return asked

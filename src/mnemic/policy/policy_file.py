@@ -207,7 +207,9 @@ def _policy(file: _File) -> Policy:
             settings[name] = _kinds(settings[name], name)
     if file.keys is not None:
         settings["keys"] = {key: entry.rule(key) for key, entry in file.keys.items()}
-    return Policy(**{name: frozenset(value) if isinstance(value, list) else value for name, value in settings.items()})
+    for name, value in settings.items():
+        settings[name] = frozenset(value) if isinstance(value, list) else value
+    return Policy(**settings)
 
 
 def _grant(grant: _Grant, policy: Policy) -> Grant:

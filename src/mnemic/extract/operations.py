@@ -26,6 +26,9 @@ from mnemic.types import Candidate, Memory, Message, Origin, Skipped, Source, Tr
 from mnemic.types.catalog import TRUST
 from mnemic.types.values import canonical_key
 from mnemic_language.compare.change import bears, frame_of, framed
+from mnemic_language.compare.parts import separate
+from mnemic_language.compare.statement_frame import Frame
+from mnemic_language.compare.vocabulary import plain
 from mnemic_language.sentences.classify.classifier import weights
 from mnemic_language.sentences.clauses import clause_around, clauses, sentences
 
@@ -122,9 +125,23 @@ def _nearby_statement(candidate: Candidate, target: Memory, message: Message) ->
         return candidate.context
     beside = [message.content[a:b] for a, b in sentences(message.content) if b <= span[0] or a >= span[1]]
     statement = next((one for one in beside if bears(known, framed(one), 0.0)), None)
-    if statement is None and len(framed(candidate.content).stems) <= FEW_STEMS:
+    new = framed(candidate.source.quote or candidate.content)
+    if statement is None and len(new.stems) <= FEW_STEMS and not _is_about_something_else(target.content, new):
         statement = target.content
     return (statement or "")[:MAX_BESIDE]
+
+
+def _is_about_something_else(known: str, new: Frame) -> bool:
+    """Return True if a few words have a subject, and begin as nothing in `known` does: "I quit Netflix" changes nothing
+    of "I'm allergic to nuts", whatever a model says, and "I'm on tablets now" may.
+    """
+    return bool(new.subject) and _opening(new.text) not in map(_opening, (known, *separate(known)))
+
+
+def _opening(text: str) -> list[str]:
+    """Return the subject and the verb that a sentence begins with, at least in form."""
+    words = plain(text).split()
+    return words[: 1 if words and "'" in words[0] else 2]
 
 
 def _ending(quote: object, target: Memory | None, reading: Reading) -> Candidate | Skipped:

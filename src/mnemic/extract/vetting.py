@@ -30,11 +30,11 @@ LASTS_FROM = 0.5
 CHANGES_FROM = 0.2
 """The same if the instruction is proposed as a change of a known memory."""
 _DENIAL = pattern(
-    r"\b(?:not|no|never|nobody|none|nothing|neither|nor|without|\w+n't|dont|cant|isnt|stopped|quit|gave up|hate|"
+    r"\b(?:not|never|nobody|none|nothing|neither|nor|without|\w+n't|dont|cant|isnt|stopped|quit|gave up|hate|"
     r"dislike|avoid|nicht|"
-    r"kein\w*|nie|niemals|ne|pas|jamais|aucun\w*|sans|nunca|ningún\w*|ya no|sin|não|nem|sem|non|mai|nessun\w*|"
-    r"senza|niet|geen|"
-    r"nooit|zonder)\b|n't\b"
+    r"kein\w*|nie|niemals|ne|pas|jamais|aucun\w*|sans|nunca|ningún\w*|ya no|sin|não|nem|sem|non|nessun\w*|"
+    r"senza|niet|geen|nooit|zonder)\b|n't\b|"
+    r"(?<!\bmoro\s)(?<!\btrabalho\s)(?<!\bvivo\s)(?<!\bestudo\s)(?<!\bestou\s)\bno\b"
 )
 _SAYS_DENIAL = pattern(
     r"avoid|dislik|hate|allerg|intoleran|restrict|exclu|never|not?(?:\b|_)|without|free\b|stop|negat|except|phobia"
@@ -44,8 +44,14 @@ _OVER = pattern(
     r"\b(?:used to|formerly|previously|in the past|back then|when i was|once (?:lived|worked|was|had)|no longer|"
     r"any ?more|früher|"
     r"nicht mehr|autrefois|ne .{1,20} plus|antes|ya no|una volta|non .{1,20} più|antigamente|já não|vroeger|"
-    r"niet meer)\b"
+    r"niet meer|a l'époque|à l'époque|jadis|in passato|un tempo|outrora|dantes|destijds|damals)\b"
 )
+_LIVED = pattern(
+    r"\b(?:(?:i|we) (?:lived|worked)|(?:j'|je |nous )(?:habit|viv|travaill)(?:ais|ions)|"
+    r"(?:abitav|vivev|lavorav)(?:o|amo)|(?:viv[ií]a|trabajaba)(?:mos)?|(?:morava|trabalhava)(?:mos)?|"
+    r"(?:ich|wir) (?:wohnte|lebte|arbeitete)n?|(?:i|we) grew up|(?:ik|wij|we) (?:woonde|leefde|werkte)n?)\b"
+)
+"""A former state before the value that it had: "I lived in Bergen for ten years"."""
 _SAYS_OVER = pattern(
     r"former|previous|past|ex[_ -]|old_|used to|histor|no longer|any ?more|nicht mehr|ya no|plus|niet meer|più|mais"
 )
@@ -59,8 +65,9 @@ _OTHERS = pattern(
     r"[\w-]{2,20})(?: [A-Z][\w'-]{1,20})?|(?P<he>he|she|they|er|sie|il|elle|él|ella|lui|lei|ele|ela|hij|zij)|"
     r"(?P<name>(?!i\b|i'm|we\b)[A-Z][\w'-]{1,20})) (?:is|was|has|had|lives|works|likes|loves|hates|prefers|wants|"
     r"eats|speaks|plays|can't|"
-    r"doesn't|ist|hat|wohnt|arbeitet|mag|est|a|habite|aime|es|tiene|vive|trabaja|è|ha|abita|lavora|é|tem|mora|"
-    r"woont|werkt|heeft)\b"
+    r"doesn't|ist|hat|wohnt|arbeitet|mag|est|habite|aime|es|tiene|vive|trabaja|è|ha|abita|lavora|é|tem|mora|"
+    r"woont|werkt|heeft|"
+    r"(?<!\babito\s)(?<!\bvivo\s)(?<!\blavoro\s)(?<!\btrabajo\s)a)\b"
 )
 """Matches a clause about somebody other than the user."""
 _QUESTIONED = pattern(
@@ -80,8 +87,33 @@ _ARRIVES = pattern(
     r"\b(?:mov\w+|switch\w*|chang\w+|went|relocat\w+|transferr\w*|gezogen|gewechselt|passé\w*|déménagé\w*|mud\w+|"
     r"cambi\w+|pass\w+|trasferit\w+|mudei|troquei|verhuisd|overgestapt)\b"
 )
+_WISHED = pattern(
+    r"^\W{0,3}(?:(?:ma|mais|aber|però|pero|mas|maar|et|und|e|y|en) )?(?:nehmen wir an|angenommen|stell dir vor|"
+    r"supposons|imagin\w+|admettons|supon\w+|pongamos|mettiamo|facciamo finta|poniamo|suponha\w*|digamos|stel dat|"
+    r"stel je voor|misschien|vielleicht|forse|talvez|peut-être)\b|"
+    r"\b(?:(?:ich|wir) würden? (?:so )?(?:gerne?|lieber)|(?:ich|wir) (?:möchten?|hätten? gern)|j'aimerais|je voudrais|"
+    r"nous aimerions|me gustaría|nos gustaría|quisiera|quisiéramos|vorrei|vorremmo|mi piacerebbe|gostaria|"
+    r"gostaríamos|queria|(?:ik|we|wij) zou(?:den)? (?:graag|liever)|i'm (?:just )?(?:joking|kidding))\b"
+)
+"""A supposition or a wish in the other languages: "J'aimerais vivre à Rome" names no home."""
+_WANTS = pattern(r"wish|want|dream|goal|plan|hope|wunsch|ziel|souhait|rêve|deseo|sueño|sogno|desejo|sonho|wens|droom")
+"""A key or value that says itself that something is wished for."""
+_ALWAYS = pattern(r"\b(?:immer|stets|toujours|siempre|sempre|altijd|always)\b")
+"""Makes a wish a preference: "Ich möchte immer am Gang sitzen"."""
+_NEW_SUBJECT = pattern(
+    r"(?:,|;|–|—| but| and| aber| und| sondern| mais| pero| sino que| ma| mas| maar) "
+    r"(?=(?:i|i'm|i've|we|we're|my|ich|wir|mein\w?|je|j'|nous|mon|ma|yo|mi|io|eu|ik|wij|mijn)\b)"
+)
+_OTHER_NUMBER = pattern(
+    r",? (?:and |but )?(?:not|nicht|pas|no|non|não|niet) \D{0,2}\d[\d.,]*\W*$|, no (?:more|less)\b\W*$"
+)
 _REPORT = pattern(r"(?:\b(?:the|my|our|a)\s+)?\b[\w'-]{2,20}\s+(?:said|says|told|told (?:me|us)|wrote|tells)\b[.!,]?")
 _SO_I = pattern(r"\b(?:so|and now|now|hence|therefore)\s+(?:i|i'm|im|i've|we|we're|my|our)\b")
+_SPOKEN = pattern(
+    r"^\W{0,3}(?!(?:i|note|remember|merke|souviens|recuerda|ricorda|lembra|onthoud|fyi|ps|nb|update|about|re)\b)"
+    r"[\w'’ .-]{2,40}:\s*[\"“«„]\s*(?:(?:i|we|my|our|ich|wir|je|nous|yo|io|eu|ik)\b|i'm|j'|soy|vivo|sono|sou|moro)"
+)
+"""Direct speech after its speaker: "My boss: 'I live in Bari.'"."""
 _NEVER_SAID = pattern(
     r"\b(?:i|we) (?:never|didn't|did not|haven't|have not) (?:said|say|told|tell|mentioned|mention)\b"
 )
@@ -105,7 +137,8 @@ def veto(candidate: Candidate, message: Message, policy: Policy) -> str | None:
     before = [clause for clause in parts[:MAX_BEFORE] if clause.end <= span[0]]
     if any(payload_follows(clause) or fiction_from(clause.sentence) for clause in before):
         return TRANSIENT
-    reasons = [_against(clause, candidate) for clause in said]
+    telling = [clause for clause in said if candidate.key and Folded(clause.text).find(candidate.content)] or said
+    reasons = [_against(clause, candidate, beside=clause not in telling) for clause in said]
     if candidate.key is None and None in reasons:  # a request next to a statement does no harm
         reasons = [reason for reason in reasons if reason != TRANSIENT]
     against = next((reason for reason in reasons if reason is not None), None)
@@ -139,11 +172,16 @@ def _is_left_behind(candidate: Candidate, text: str) -> bool:
     found = Folded(text).find(candidate.content)
     if candidate.key is None or found is None or _SAYS_OVER.search(candidate.key):
         return False
+    if _LIVED.search(text[: found[0]]):
+        return True
     return bool(_BEFORE.search(text[: found[0]]) or (_LEAVES.search(text[: found[0]]) and _ARRIVES.search(text)))
 
 
-def _against(clause: Clause, candidate: Candidate) -> str | None:
+def _against(clause: Clause, candidate: Candidate, *, beside: bool) -> str | None:
+    """Return the reason of a clause that the quote overlaps; `beside`: another of them has the value under a key."""
     text = clause.text
+    if _SPOKEN.search(clause.sentence):
+        return QUOTED
     if asked_to_remember(text) is None:
         reason = TRANSIENT if _QUESTIONED.search(text) else left_out(clause, mood_of(clause.sentence))
         if reason is not None and not _is_said_all_the_same(clause, reason, candidate):
@@ -151,11 +189,32 @@ def _against(clause: Clause, candidate: Candidate) -> str | None:
         if _HEDGED.search(text):
             return HYPOTHETICAL
     named = f"{candidate.key or ''} {candidate.content}"
-    if (_OVER.search(text) and not _SAYS_OVER.search(named)) or _is_left_behind(candidate, text):
+    wished = candidate.key is not None and _WISHED.search(text) and not _WANTS.search(named)
+    if wished and not _ALWAYS.search(text):
+        return HYPOTHETICAL
+    if beside:
+        return None
+    tells_over = _SAYS_OVER.search(named) or _OVER.search(candidate.content)
+    if (_OVER.search(text) and not tells_over) or _is_left_behind(candidate, text):
         return PAST
-    if _DENIAL.search(text) and not _DENIAL.search(candidate.content) and not _SAYS_DENIAL.search(named):
+    if _DENIAL.search(_about(text, candidate)) and not (
+        _DENIAL.search(candidate.content) or _SAYS_DENIAL.search(named)
+    ):
         return NEGATED
     return THIRD_PARTY if _of_somebody_else(text, named) else None
+
+
+def _about(text: str, candidate: Candidate) -> str:
+    """Return the part of a clause that has the value, from a subject of the speaker's to the next ("I don't live in
+    Oslo any more, I live in Bergen"), without a number that it is not.
+    """
+    found = Folded(text).find(candidate.content)
+    if candidate.key is None or found is None:
+        return text
+    cuts = [match.end() for match in _NEW_SUBJECT.finditer(text)]
+    start = max((cut for cut in cuts if cut <= found[0]), default=0)
+    end = min((cut for cut in cuts if cut >= found[1]), default=len(text))
+    return text[start : found[1]] + _OTHER_NUMBER.sub("", text[found[1] : end])
 
 
 def _is_said_all_the_same(clause: Clause, reason: str, candidate: Candidate) -> bool:

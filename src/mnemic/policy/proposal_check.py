@@ -56,6 +56,9 @@ LONGEST_MODEL_TTL = timedelta(days=365)
 DEFAULT_CONFIDENCE = 0.8
 CAPTURE_CATEGORIES = frozenset({"preference", "instruction", "identity", "relation", "event", "fact"})
 """Categories that a model may give a statement. Any other is dropped."""
+_FENCE = "```"
+FENCES = 2
+"""Marks of one fence: its beginning and its end."""
 _NO_DAY_COUNT = 10**6
 """Beyond every time that may be wished for: a number of days is cut to this before it meets `timedelta`."""
 
@@ -77,7 +80,7 @@ class Answer:
 
 
 def parse_json(text: object) -> object:
-    """Return the value of strict JSON `text` (`mnemic.policy.strict_json`), which one Markdown fence may enclose.
+    """Return the value of strict JSON `text` (`mnemic.policy.strict_json`), or of the one Markdown fence in it.
 
     Raises ModelEmpty for blank text, ModelInvalidJson for anything else that is not strict JSON.
     """
@@ -90,11 +93,13 @@ def parse_json(text: object) -> object:
 
 
 def _unfenced(text: str) -> str:
-    """`text` without a Markdown fence around all of it."""
-    stripped = text.strip()
-    head, line_end, rest = stripped.partition("\n")
-    fenced = line_end and head.strip().lower() in ("```", "```json") and rest.endswith("```")
-    return rest.removesuffix("```") if fenced else text
+    """Return what stands in the one Markdown fence of `text`, which models put words around; `text` if there is no
+    fence, or several.
+    """
+    if text.count(_FENCE) != FENCES or text.lstrip().startswith("{"):
+        return text
+    head, line_end, inner = text.split(_FENCE)[1].partition("\n")
+    return inner if line_end and head.strip().lower() in ("", "json") else text
 
 
 def check_candidates(raw: object, policy: Policy, budget: Budget) -> Checked:

@@ -38,19 +38,18 @@ async def with_rests(tx: Reads, draft: Draft, decision: Decision) -> Decision:
 
 
 def _rest_of(draft: Draft, memory: Memory) -> Memory | None:
-    """Return the remaining part of a closed statement; None for a value under a key, for an instruction, and for a
-    statement that a proposer named as a whole (a correction in a few words, with the statement as its context, concerns
-    one part).
+    """Return the remaining part of a closed statement; None for a value under a key and for an instruction. A proposer
+    that names a statement says that something of it is replaced, but not which of its parts.
     """
     if memory.key is not None or memory.kind is not Kind.LONG_TERM or memory.status is not Status.SUPERSEDED:
         return None
     candidate = draft.candidate
-    named = memory.memory_id in candidate.replaces and candidate.context != memory.content
-    if named or memory.category == "instruction":
+    if memory.category == "instruction":
         return None
     new = framed(candidate.content, candidate.key, candidate.source.quote)
     ended = not new.cues.isdisjoint({"end", "weak_end"})
-    text = rest(memory.content, new, lambda part: _probability(part, new), ended=ended)
+    named = memory.memory_id in candidate.replaces
+    text = rest(memory.content, new, lambda part: _probability(part, new), ended=ended, named=named)
     if not text or text == memory.content:
         return None
     same = Candidate(content=text, source=memory.source)

@@ -111,6 +111,53 @@ async def test_an_update_takes_the_place_of_the_memory_it_names(tmp_path: Path) 
         assert old[-1].valid_to == MONDAY + timedelta(days=2)
 
 
+@pytest.mark.parametrize(
+    ("first", "then", "kept"),
+    [
+        ("I live in Lisbon with my dog Rex.", "I moved to Porto.", "My dog Rex."),
+        ("We have a Volvo and a house in Kent.", "We sold the Volvo.", "We have a house in Kent."),
+        ("My name is Ana, I'm a nurse and I live in Leeds.", "I'm a midwife now.", "My name is Ana. I live in Leeds."),
+        ("My flight is on 3 May and I'm allergic to nuts.", "The flight is on 5 May now.", "I'm allergic to nuts."),
+        ("Ich wohne in Jena und habe eine Katze.", "Ich bin nach Erfurt gezogen.", "Ich habe eine Katze."),
+        ("J'habite à Nice avec ma fille Zoé.", "J'ai déménagé à Lille.", "Ma fille Zoé."),
+        ("We're new to Lyon, my son Max paints.", "Max paints in Bordeaux now, we packed up.", "My son Max."),
+        ("We rent a flat in Lund.", "We have bought the flat next door in Malmö.", ""),
+    ],
+)  # fmt: skip
+async def test_an_update_leaves_the_parts_that_its_words_do_not_concern(
+    tmp_path: Path, first: str, then: str, kept: str
+) -> None:
+    async with engine_of(tmp_path, [add(None, first, first)], update(first[:9], None, then, then)) as telling:
+        await telling.say(first)
+        await telling.say(then)
+        assert await telling.texts() == sorted([then, kept] if kept else [then])
+
+
+async def test_an_end_leaves_the_parts_that_its_words_do_not_concern(tmp_path: Path) -> None:
+    first, then = "I have a dog called Rex and a cat called Tom.", "Rex died."
+    async with engine_of(tmp_path, [add(None, first, first)], end("Rex", then)) as telling:
+        await telling.say(first)
+        await telling.say(then)
+        assert await telling.texts() == ["I have a cat called Tom.", then]
+
+
+@pytest.mark.parametrize(
+    ("then", "item"),
+    [
+        ("I moved to Oslo.", {"op": "update", "key": None, "value": "I moved to Oslo."}),
+        ("I moved to Oslo.", {"op": "update", "key": "home_city", "value": "Oslo"}),
+        ("I quit Netflix.", {"op": "end"}),
+    ],
+)
+async def test_the_wrong_memory_named_with_a_few_words_stays(tmp_path: Path, then: str, item: Item) -> None:
+    first = "Peanuts cause dreadful hives."
+    answer = [{**item, "id": 1, "quote": then}]
+    async with engine_of(tmp_path, [add(None, first, first)], answer) as telling:
+        await telling.say(first)
+        await telling.say(then)
+        assert first in await telling.texts()
+
+
 async def test_an_end_keeps_the_users_words_for_it(tmp_path: Path) -> None:
     first, then = "I sing in the harbour choir.", "The harbour choir is over for me."
     async with engine_of(tmp_path, [add(None, first, first)], end("choir", "harbour choir is over")) as telling:

@@ -14,8 +14,9 @@ from functools import cached_property, lru_cache
 from mnemic_language.compare.exclusive_values import another_of_a_sort
 from mnemic_language.compare.expressions import DUTCH, PRESENT
 from mnemic_language.compare.features import denied
+from mnemic_language.compare.same_sort import may_be_about, touched_by_sort
 from mnemic_language.compare.statement_frame import Frame, stem
-from mnemic_language.compare.vocabulary import MEMBERS, person_words, plain, word_classes
+from mnemic_language.compare.vocabulary import person_words, plain, word_classes
 
 LONGEST = 400
 """Maximum length in characters of a statement that is split; a longer one is closed as a whole."""
@@ -45,7 +46,7 @@ _CUT = (
     r"(?P<stop>(?<!\bdr)(?<!\bmr)(?<!\bms)(?<!\bmrs)(?<!\bst)(?<![.!?;])[.!?;]+\s+|\n+)"
     rf"|(?P<comma>,\s+(?:(?:AND|{_BUT}|so)\s+)?|\s[–—-]\s)"
     rf"|(?P<and>(?<!\s)\s+(?:AND)\s+(?!a half\b|so on\b))"
-    rf"|(?P<but>(?<!\s)\s+{_BUT}\s+)"
+    rf"|(?P<but>(?<!\s)(?<!\bavec)(?<!\bde)(?<!\bchez)(?<!\bpour)\s+{_BUT}\s+)"
     rf"|(?P<with>(?<!\s)\s+(?={_WITH}\s+(?:{_MINE}|{_COUNT})\s+\w))"
 )
 _CUTS = {
@@ -172,11 +173,12 @@ class _Read:
         return german or _is_verb(plain(text).split(" ", 1)[0]) or _ACTS.match(text) is not None
 
 
-def rest(text: str, new: Frame, judged: Callable[[Frame], float], *, ended: bool = False) -> str:
+def rest(text: str, new: Frame, judged: Callable[[Frame], float], *, ended: bool = False, named: bool = False) -> str:
     """Return the parts of `text` that remain true after `new`, which closes it, as sentences; empty if none do.
 
     `judged` gives the probability that `new` closes one part, by its frame. `ended`: `new` says that something is over,
-    so what merely accompanied it is over as well.
+    so what merely accompanied it is over as well. `named`: a reader of both says that `new` takes the place of `text`,
+    which words alone may not show, so a part ends with a value of the same sort, too.
     """
     # A bracket can belong to any part before it, so such a statement is closed as a whole.
     if len(text) > LONGEST or "(" in text or _ORDERS.match(text):
@@ -185,6 +187,8 @@ def rest(text: str, new: Frame, judged: Callable[[Frame], float], *, ended: bool
     if len(parts) < 2:
         return _introduced(text, new, ended)
     touched = _touched(parts, new, judged)
+    if named:
+        touched = touched_by_sort([(one.lead, one.frame) for one in parts], touched, new, _lead(new.text)[0])
     # Nothing points at one part rather than another: the whole statement is closed, as if it had not been split.
     if not any(touched):
         return ""
@@ -297,7 +301,7 @@ def _touched(parts: Sequence[_Read], new: Frame, judged: Callable[[Frame], float
     certain = [_same_frame(one.frame, new) or 0 < least <= p for one, p in zip(parts, closing, strict=True)]
     if any(certain):
         return [sure or _shares(one, parts, new) for sure, one in zip(certain, parts, strict=True)]
-    return [_may_be_about(one.frame, new) for one in parts]
+    return [may_be_about(one.frame, new) for one in parts]
 
 
 def _same_frame(frame: Frame, new: Frame) -> bool:
@@ -319,11 +323,6 @@ def _shares(one: _Read, parts: Sequence[_Read], new: Frame) -> bool:
 def _says(one: _Read) -> bool:
     """Return True if a part says something of its subject, and is not the subject alone ("My sister Ana")."""
     return not (one.piece.whole and _INTRODUCED.fullmatch(one.piece.text))
-
-
-def _may_be_about(frame: Frame, new: Frame) -> bool:
-    slots = any(frame.slots(name) and new.slots(name) for name in MEMBERS)
-    return slots or bool(frame.numbers and new.numbers) or bool(frame.names and new.names)
 
 
 def _kept(parts: Sequence[_Read], touched: Sequence[bool], new: Frame) -> list[bool]:

@@ -15,7 +15,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from mnemic.retrieve.bias import PINNED
 from mnemic.retrieve.diversity import Entry
 from mnemic.retrieve.question import Question
-from mnemic.types import Memory, Status, Where
+from mnemic.types import Kind, Memory, Status, Where
 from mnemic_language.questions.time_clause import Clause, Side
 from mnemic_language.text.pattern import Pattern
 
@@ -69,7 +69,9 @@ def past_of(question: Question, where: Where, asked_on: date | None, clause: Cla
     last = _last_day(question, asked_on)
     if last is not None and asked_on is not None and last < asked_on and _tells_past(question.text):
         moment = datetime.combine(last + timedelta(days=1), time(), UTC) - timedelta(microseconds=1)
-        return replace(where, statuses=ended, as_of=moment)
+        # What was true then and still is answers as well; messages are found by what they tell of.
+        kinds = (frozenset(Kind) if where.kinds is None else where.kinds) - {Kind.EPISODIC}
+        return replace(where, kinds=kinds, as_of=moment)
     if clause is not None and clause.side is Side.BEFORE and _tells_past(question.text):
         return replace(where, statuses=ended)
     return replace(where, statuses=ended) if _BEFORE.search(question.text) else None

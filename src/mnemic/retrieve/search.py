@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from mnemic.errors import MnemicError
 from mnemic.ports import Embedder, Loading, RecordStore, Reranker, Snapshot
+from mnemic.retrieve.asked_attributes import about_asked, raised, related
 from mnemic.retrieve.bias import PreferenceBias
 from mnemic.retrieve.candidate_lists import EARLY_LISTS, LATE_LISTS, PART_LISTS, RankedList
 from mnemic.retrieve.category_members import INSTANCES, by_instance, instances_of, with_instances
@@ -29,7 +30,7 @@ from mnemic.retrieve.past_questions import LIFT
 from mnemic.retrieve.prefetch import Embedding, Spoken
 from mnemic.retrieve.question import NOBODY, Question
 from mnemic.retrieve.ranker import Ranker, moved
-from mnemic.retrieve.relevance import NO_MODEL, measured_with, relevance, relevances
+from mnemic.retrieve.relevance import NO_MODEL, RELATED, measured_with, relevance, relevances
 from mnemic.retrieve.rerank import RERANKED, reranked
 from mnemic.retrieve.result import NO_MEMORIES, NO_SIGNALS, Ranked, result_of
 from mnemic.retrieve.search_service import INDEX, ExternalSearch, accepted
@@ -291,11 +292,14 @@ class Searcher:
             lifted = self.ranker.reordered(lists, lifted, lifts.signals, search.question, lifts.table)
         learned = moved(by_hand, lifted)
         read = await self._contenders(search, lifted, moment)
-        scores = self._scaled(weighed(lifted, read, self.signal_weights.importance))
+        about = about_asked(read, search.question)
+        scores = self._scaled(raised(weighed(lifted, read, self.signal_weights.importance), about))
         model, messages = measured_with(self.embedder.space, search.question), lifts.signals
         order = best_first(scores)
         known = relevance(lists, search.question, model, scores, messages, order)
         each = relevances(lists, scores, messages, search.question, model, self._read_of(search), order)
+        if about:
+            known, each = max(known, RELATED), related(each, about)
         ranked = Ranked(
             lists=lists, scores=scores, relevances=each, lifts=lifts, learned=learned, signals=signals, read=read
         )

@@ -1,0 +1,114 @@
+"""Questions about the speaker's home, work and preferences find the statements that give them, then and now."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from mnemic import AsyncMemoryManager, Message
+from mnemic.types import Status
+
+JANUARY, APRIL, JUNE = (datetime(2026, month, day, 9, tzinfo=UTC) for month, day in ((1, 10), (4, 20), (6, 1)))
+Told = tuple[tuple[str, str], str, str]
+LIVES: Mapping[str, Told] = {
+    "en": (("I live in Valencia.", "I prefer aisle seats."), "I moved to Madrid.", "I prefer window seats now."),
+    "de": (
+        ("Ich wohne in Jena.", "Ich sitze am liebsten am Gang."),
+        "Ich bin nach Erfurt gezogen.",
+        "Ich sitze jetzt lieber am Fenster.",
+    ),
+    "fr": (
+        ("J'habite à Lyon.", "Je préfère le siège côté couloir."),
+        "J'ai déménagé à Lille.",
+        "Je préfère le siège côté fenêtre maintenant.",
+    ),
+    "es": (
+        ("Vivo en Valencia.", "Prefiero el asiento de pasillo."),
+        "Me he mudado a Madrid.",
+        "Ahora prefiero el asiento de ventana.",
+    ),
+    "it": (
+        ("Abito a Bari.", "Preferisco il posto corridoio."),
+        "Mi sono trasferito a Roma.",
+        "Ora preferisco il posto finestrino.",
+    ),
+    "pt": (
+        ("Moro no Porto.", "Prefiro o lugar no corredor."),
+        "Mudei-me para Braga.",
+        "Agora prefiro o lugar à janela.",
+    ),
+    "nl": (
+        ("Ik woon in Gent.", "Ik zit het liefst aan het gangpad."),
+        "Ik ben naar Breda verhuisd.",
+        "Ik zit nu liever aan het raam.",
+    ),
+}
+THEN = [
+    ("en", "Where did I live in March 2026?", "Valencia"),
+    ("en", "where did I live on 3 May 2026?", "Madrid"),
+    ("en", "What did I prefer before?", "aisle"),
+    ("de", "Wo habe ich im März 2026 gewohnt?", "Jena"),
+    ("de", "Wo habe ich am 3. Mai 2026 gewohnt?", "Erfurt"),
+    ("de", "Was habe ich vorher bevorzugt?", "Gang"),
+    ("fr", "Où habitais-je en mars 2026 ?", "Lyon"),
+    ("fr", "Où est-ce que j'habitais le 3 mai 2026 ?", "Lille"),
+    ("fr", "Qu'est-ce que je préférais avant ?", "couloir"),
+    ("es", "¿Dónde vivía en marzo de 2026?", "Valencia"),
+    ("es", "¿Dónde vivía el 3 de mayo de 2026?", "Madrid"),
+    ("es", "¿Qué prefería antes?", "pasillo"),
+    ("it", "Dove abitavo a marzo 2026?", "Bari"),
+    ("it", "Dove abitavo il 3 maggio 2026?", "Roma"),
+    ("it", "Che cosa preferivo prima?", "corridoio"),
+    ("pt", "Onde é que eu morava em março de 2026?", "Porto"),
+    ("pt", "Onde morava a 3 de maio de 2026?", "Braga"),
+    ("pt", "O que é que eu preferia antes?", "corredor"),
+    ("nl", "Waar woonde ik in maart 2026?", "Gent"),
+    ("nl", "Waar woonde ik op 3 mei 2026?", "Breda"),
+    ("nl", "Wat vond ik vroeger het fijnst?", "gangpad"),
+]
+NOW = [
+    ("en", "Where do I live now?", "Madrid"),
+    ("de", "Wo wohne ich jetzt?", "Erfurt"),
+    ("fr", "Où j'habite maintenant ?", "Lille"),
+    ("es", "¿Dónde vivo ahora?", "Madrid"),
+    ("it", "Dove abito adesso?", "Roma"),
+    ("pt", "Onde moro agora?", "Braga"),
+    ("nl", "Waar woon ik nu?", "Breda"),
+]
+
+
+@pytest.fixture
+async def manager(tmp_path: Path, language: str) -> AsyncIterator[AsyncMemoryManager]:
+    first, moved, prefers = LIVES[language]
+    told = [*((text, JANUARY) for text in first), (moved, APRIL), (prefers, JUNE)]
+    async with AsyncMemoryManager("ana", store=tmp_path / "m.db") as manager:
+        for number, (text, at) in enumerate(told):
+            await manager.capture(Message(role="user", content=text, sent_at=at, session=f"s{number}"))
+        yield manager
+
+
+@pytest.mark.parametrize(("language", "question", "answer"), THEN)
+async def test_a_question_about_then_finds_what_was_true(
+    manager: AsyncMemoryManager, question: str, answer: str
+) -> None:
+    assert answer in (await manager.search(question)).hits[0].memory.content
+    assert answer in (await manager.context(question)).text
+
+
+@pytest.mark.parametrize(("language", "question", "answer"), NOW)
+async def test_a_question_about_now_finds_what_holds_and_nothing_closed(
+    manager: AsyncMemoryManager, question: str, answer: str
+) -> None:
+    hits = (await manager.search(question)).hits
+    assert answer in hits[0].memory.content
+    assert {hit.memory.status for hit in hits} == {Status.ACTIVE}
+
+
+@pytest.mark.parametrize("language", ["en"])
+async def test_another_persons_home_is_not_the_speakers(manager: AsyncMemoryManager) -> None:
+    await manager.capture(Message(role="user", content="My sister lives in Oslo.", sent_at=JUNE, session="s9"))
+    assert (await manager.search("Where do I live?")).hits[0].memory.content == "Madrid"
+    assert (await manager.search("Where does my sister live?")).hits[0].memory.content == "My sister lives in Oslo."

@@ -291,11 +291,15 @@ class TestJson:
     def test_strict_json_is_read(self) -> None:
         assert parse_json(' {"items": [1, 2.5, "a]{", null, true]} ') == {"items": [1, 2.5, "a]{", None, True]}
 
+    @pytest.mark.parametrize("text", ["```json\n{}\n``` Anything else?", "Here it is:\n```JSON\n{}\n```"])
+    def test_words_around_the_one_fence_are_ignored(self, text: str) -> None:
+        assert parse_json(text) == {}
+
     @pytest.mark.parametrize(
         "text",
         [
             "{",
-            "```json\n{}\n``` trailing",
+            "```json\n{}\n``` or\n```json\n{}\n```",
             "```python\n{}\n```",
             "{} trailing",
             "{'a': 1}",

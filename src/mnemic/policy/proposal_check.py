@@ -93,7 +93,7 @@ def parse_json(text: object) -> object:
 
 
 def _unfenced(text: str) -> str:
-    """Return what stands in the one Markdown fence of `text`, which models put words around; `text` if there is no
+    """Return the content of the one Markdown fence of `text`, which models put words around; `text` if there is no
     fence, or several.
     """
     if text.count(_FENCE) != FENCES or text.lstrip().startswith("{"):

@@ -299,7 +299,7 @@ class Searcher:
         known = relevance(lists, search.question, model, scores, messages, order)
         each = relevances(lists, scores, messages, search.question, model, self._read_of(search), order)
         if about:
-            known, each = max(known, RELATED), related(each, about)
+            known, each = None if known is None else max(known, RELATED), related(each, about)
         ranked = Ranked(
             lists=lists, scores=scores, relevances=each, lifts=lifts, learned=learned, signals=signals, read=read
         )

@@ -26,6 +26,7 @@ from mnemic.policy.grant import admit_intent
 from mnemic.policy.rules import Policy
 from mnemic.retrieve.bias import PINNED, PREFERENCE_BIAS, RELEVANCE, PreferenceBias
 from mnemic.retrieve.preference_relevance import Ask
+from mnemic.retrieve.relevance import RELATED
 from mnemic.retrieve.time_order import asks_order, in_time_order
 from mnemic.types import Actor, Deadline, Hit, Memory, Recalled, RecallRequest, SearchResult, Status
 from mnemic.types.recall_limits import shortened
@@ -104,7 +105,7 @@ def choose(
     result = _reaching(result, request.intent.min_score, policy)
     pinned = [hit for hit in result.hits if _is_judged(hit) and is_trusted(hit.memory, reader)]
     pinned.sort(key=lambda hit: hit.memory.status is not Status.SUPERSEDED)  # past truths come first
-    asked = ask.concerned(pinned)
+    asked = {*ask.concerned(pinned), *(hit.memory.memory_id for hit in pinned if _answers_past(hit))}
     shown = [hit for hit in pinned if _is_pinned(hit.memory, policy) or hit.memory.memory_id in asked]
     shown.sort(key=lambda hit: hit.memory.memory_id not in asked)  # memories that are only pinned are cut first
     beside = _within_share(shown, int(request.max_tokens * request.standing_share), count)
@@ -136,6 +137,11 @@ def _reaching(result: SearchResult, least: float, policy: Policy) -> SearchResul
 def _is_judged(hit: Hit) -> bool:
     """Return True if it is shown where the request could depend on it, or answers a question about the past."""
     return hit.standing or hit.memory.status is Status.SUPERSEDED
+
+
+def _answers_past(hit: Hit) -> bool:
+    """Return True if it is over, and about what a question about the past asks for."""
+    return hit.memory.status is Status.SUPERSEDED and hit.relevance is not None and hit.relevance >= RELATED
 
 
 def _is_covered(message: Memory, facts: Sequence[Memory]) -> bool:
@@ -203,7 +209,8 @@ def _is_near(hit: Hit, request: RecallRequest) -> bool:
         return False
     near = hit.ranks.get("vector")
     close = near is not None and near.score >= request.min_similarity
-    return close or not {"keyword", "key"}.isdisjoint(hit.ranks)
+    # What is over is found only for a question about the past, in lists that the hit does not show.
+    return close or hit.memory.status is Status.SUPERSEDED or not {"keyword", "key"}.isdisjoint(hit.ranks)
 
 
 def _trusted_first(hits: Sequence[Hit], most: int | None, reader: Actor) -> list[Hit]:

@@ -33,7 +33,7 @@ PREPOSITIONS = frozenset(
 _MOVES = re.compile(
     r"\b(?:moved|relocated) (?:back |down |up |out |over |away |in )?(?:to|from|into)\b|\b(?:em|de)menag\w+"
     r"|\b(?:revenu\w*|retourne\w*) (?:vivre|habiter)\b|\bvuelto a vivir\b|\btornat\w+ a vivere\b|\bvolt\w+ a viver\b"
-    r"|\b(?:umgezogen|gezogen|verhuisd|trasferit\w+|mudad\w+|mude|mudei(?:-me)?|mudamos|mudamo-nos)\b"
+    r"|\b(?:umgezogen|gezogen|verhuisd|trasferit\w+|mudad\w+|me mude|mude a|mudei(?:-me)?|mudamos|mudamo-nos)\b"
 )
 _TRANSPORTS = re.compile(
     r"\b(?:(?:mov\w+|relocat\w+|transferr?\w*|help\w*|took|tak\w+|brought|bring\w*|drove|driv\w+|sent|send\w*)"

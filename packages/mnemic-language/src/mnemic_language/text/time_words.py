@@ -176,6 +176,10 @@ _READ: tuple[tuple[Pattern, Callable[[re.Match[str]], str]], ...] = (
     ),
     (_pattern(rf"{_SINCE} ((?:19|20)\d\d)"), lambda found: f"since {found[1]}"),
     (_pattern(rf"(?:am|op|em|na|no|el|este) {_D}"), lambda found: f"on {_day(found[1])}"),
+    (
+        _pattern(r"(maandag|dinsdag|woensdag|donderdag|vrijdag|zaterdag)(?=,? (?:heb|ben|was|had|ging|\w*ge\w+))"),
+        lambda found: f"on {_day(found[1])}",
+    ),
     (_pattern(r"(?<!le\s)(?<!il\s)(lundi|mardi|mercredi|jeudi|vendredi|lunedì|martedì|mercoledì|giovedì|venerdì)"),
      lambda found: f"on {_day(found[1])}"),
 )  # fmt: skip

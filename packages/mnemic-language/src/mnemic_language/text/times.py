@@ -60,7 +60,9 @@ _FUTURE = Pattern(
 _OVER = Pattern(
     r"\b(?:was|were|had|did|went|saw|met|got|came|took|made|bought|ate|flew|drove|ran|left|lost|won|began|\w{2,18}ed"
     r"|war|waren|hatten?|wurden?|était|fue|fui|foi|(?:habe|hat|haben|bin|ist|sind)\b.{1,60}\b(?:ge\w{2,20}(?:t|en)"
-    r"|\w{2,20}ge\w{2,20}(?:t|en)|\w{3,20}iert)|(?:j'ai|avons|avez|ont|je suis|sommes) \w{2,20}(?:é|ée|és|ées|i|u)"
+    r"|\w{2,20}ge\w{2,20}(?:t|en)|\w{3,20}iert)|(?:j'ai|avons|avez|ont|je suis|sommes)"
+    r" \w{1,20}(?:é|ée|és|ées|i|u|is|it)|(?:vi|hice|fiz|fui|fue|tuve|tive|estuve|estive|comí|comi"
+    r"|bebí|bebi|\w{2,18}(?:(?<![aei]r)é|ió|(?<![aei]r)ei))"
     r"|(?:he|hemos|han|me he|nos hemos) \w{2,20}(?:ado|ido|to|cho)|(?:ho|abbiamo|sono|siamo) \w{2,20}[ts][oaie]"
     r"|mudei|mudou|comprei|comecei|\w{3,18}(?:ámos|aram)|(?:heb|heeft|hebben|ben)\b.{1,60}\bge\w{2,20})\b",
     re.IGNORECASE,
@@ -69,11 +71,19 @@ _OVER = Pattern(
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """The days from `begin` to `end`, both included; `day` is the one that is meant, None where several may be."""
+    """The days from `begin` to `end`, both included; `day` is the one that is meant, None where several may be, and
+    `likely` the likeliest of these ("two months ago"), None where no day is likelier than the others ("last month").
+    """
 
     begin: date
     end: date
     day: date | None = field(default=None, compare=False)
+    likely: date | None = field(default=None, compare=False)
+
+    @property
+    def since(self) -> date:
+        """Day from which on something holds that began at this time: the likeliest, else the first."""
+        return self.day or self.likely or self.begin
 
     def may_be_said_on(self, said_on: date) -> bool:
         """Return True if something of this time may have been mentioned on `said_on`: within it, or as long after it as
@@ -172,9 +182,9 @@ def _count(said: str) -> int:
 def _ago(found: re.Match[str], today: date) -> Period:
     unit, number = found[2].lower(), _count(found[1])
     day = today - timedelta(days=number * _DAYS_OF[unit])
-    around = timedelta(days=_AROUND[unit])
+    around = timedelta(days=_AROUND["fortnight" if (unit, number) == ("day", 14) else unit])
     exact = unit in _COUNTED and found[1].lower() not in _VAGUE
-    return Period(day - around, min(today, day + around), day if exact else None)
+    return Period(day - around, min(today, day + around), day if exact else None, day)
 
 
 def _halves_ago(found: re.Match[str], today: date) -> Period:
@@ -183,7 +193,7 @@ def _halves_ago(found: re.Match[str], today: date) -> Period:
     number = 0.5 if found[1] else _count(found[2] or found[4]) + 0.5
     day = today - timedelta(days=number * _DAYS_OF[unit])
     around = timedelta(days=max(1, _AROUND[unit] // 2))
-    return Period(day - around, min(today, day + around))
+    return Period(day - around, min(today, day + around), None, day)
 
 
 def _past(found: re.Match[str], today: date) -> Period:

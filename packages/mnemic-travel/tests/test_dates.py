@@ -81,3 +81,8 @@ def test_months_are_known_by_name_and_by_abbreviation() -> None:
     assert [month_named(name) for name in ("März", "MRZ", "août", "Dez.", "lipca", "marraskuuta", "jui", "foo")] == [
         3, 3, 8, 12, 7, 11, None, None,
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ["MAR 6 giugno 2017", "MAR 6 juin 2017", "Mar 6 de junio de 2017"])
+def test_the_abbreviation_of_a_weekday_is_no_month_before_a_date(text: str) -> None:
+    assert [found for _, _, found in find_dates(text)] == [Date(6, 6, 2017)]

@@ -65,6 +65,13 @@ def test_one_reservation_for_several_flights_is_several() -> None:
     assert [one["reservationFor"]["flightNumber"] for one in read(script(json.dumps(both)))] == ["110", "111"]
 
 
+def test_one_reservation_for_several_travellers_is_several() -> None:
+    people = [{"@type": "Person", "name": "Ana Diaz"}, {"@type": "Person", "name": "Ben Diaz"}]
+    found = read(script(json.dumps({**FLIGHT, "underName": people})))
+    assert [one["underName"]["name"] for one in found] == ["Ana Diaz", "Ben Diaz"]
+    assert [brief(one) for one in found] == [EXPECTED] * 2
+
+
 def test_microdata() -> None:
     html = """<div itemscope itemtype="http://schema.org/FlightReservation">
       <meta itemprop="reservationNumber" content="QX4711">

@@ -133,6 +133,29 @@ def test_reservation_systems_print_one_flight_to_a_line_for_everybody_on_it() ->
     assert [one["underName"]["name"] for one in found] == ["JOHNMR DOE"] * 2 + ["JANEMRS DOE"] * 2
 
 
+@pytest.mark.parametrize(
+    "people",
+    [
+        "Passengers: Ana Diaz, Ben Diaz",
+        "Passenger 1: Ms Ana Diaz\nPassenger 2: Mr Ben Diaz",
+        "Passagiere: Ana Diaz und Ben Diaz",
+        "Passagers : Ana Diaz et Ben Diaz",
+        "Pasajeros: Ana Diaz y Ben Diaz",
+    ],
+)
+def test_each_traveller_that_a_label_names_has_their_own(people: str) -> None:
+    found = read(
+        f"Booking reference: ZK9P2L\n{people}\nFlight AF1234, 12 May 2017\nParis CDG 07:15\nLondon LHR 07:40\n"
+    )
+    assert [one["underName"]["name"] for one in found] == ["Ana Diaz", "Ben Diaz"]
+    assert len({brief(one) for one in found}) == 1
+
+
+def test_a_label_without_a_name_names_nobody() -> None:
+    found = read("Passengers: 2\nFlight AF1234, 12 May 2017\nParis CDG 07:15\nLondon LHR 07:40\n")
+    assert [one.get("underName") for one in found] == [None]
+
+
 def test_times_get_the_zone_of_their_airport_and_the_day_of_arrival_follows_from_it() -> None:
     (found,) = read("Flight XY 1 from SFO to JFK on 4 March 2027\nDeparture: 21:00 (SFO)\nArrival: 05:30 (JFK)")
     flight = found["reservationFor"]

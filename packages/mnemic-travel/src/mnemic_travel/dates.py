@@ -44,6 +44,7 @@ _TIME = Pattern(
     r"(?<![\d.:,/-])(?P<hour12>1[0-2]|0?[1-9])\s?(?P<half12>[ap])\.?m\b",
     re.IGNORECASE,
 )
+_WORD = re.compile(r"(?:\.|\s|de\s){1,4}([^\W\d_]{3,12})\b")
 _LATER = Pattern(r"\s{0,2}\(?\+\s?(?P<days>[12])(?:\s?(?:day|tag|jour|d[ií]a|giorno)s?)?\b\)?", re.IGNORECASE)
 
 
@@ -89,11 +90,24 @@ def find_dates(text: str, *, american: bool = False) -> Iterator[tuple[int, int,
         key=lambda match: (match.start(), -len(match.group())),
     )
     for match in matches:
-        found = _date(match, american) if match.start() >= end else None
+        taken = match.start() < end or _is_weekday(match, text)
+        found = None if taken else _date(match, american)
         if found is not None:
             # A month in words may have taken a following word for its year's place: the end is that of the match.
             yield match.start(), match.end(), found
             end = match.end()
+
+
+def _is_weekday(match: re.Match[str], text: str) -> bool:
+    """Return True if what looks like a month is the day of the week of a date that follows: "MAR 6 giugno 2017"."""
+    if (
+        match.groupdict().get("year") is not None
+        or not match["month"][0].isalpha()
+        or match.start("month") > match.start("day")
+    ):
+        return False
+    follows = _WORD.match(text, match.end())
+    return follows is not None and month_named(follows[1]) is not None
 
 
 def _date(match: re.Match[str], american: bool) -> Date | None:

@@ -18,6 +18,7 @@ from mnemic_travel.labels import BY_AIR, BY_RAIL
 from mnemic_travel.labels import CANCELLED as CANCELLED_WORDS
 from mnemic_travel.legs import CANCELLED, CONFIRMED, flight_reservation, moment, train_reservation, zone_of
 from mnemic_travel.markup import marked_up, text_of
+from mnemic_travel.passengers import labelled_passengers
 from mnemic_travel.schema_org import normal, reservations_in
 from mnemic_travel.stays import stay_in
 
@@ -86,16 +87,17 @@ def _texts(document: Document, airports: Airports) -> list[dict[str, Any]]:
 def _journeys(text: str, sent_on: date | None, airports: Airports) -> Iterator[dict[str, Any]]:
     lines = text.splitlines()
     cancelled = CANCELLED_WORDS.search(text) is not None
-    if len(BY_RAIL.findall(text)) > len(BY_AIR.findall(text)):
-        for leg in train_legs(text, sent_on=sent_on):
-            yield normal(train_reservation(leg, **_details(lines, cancelled)))
-        return
-    gds = gds_legs(text, sent_on=sent_on)
-    passengers: list[str | None] = [*gds_passengers(text)] if gds else []
+    by_rail = len(BY_RAIL.findall(text)) > len(BY_AIR.findall(text))
+    gds = [] if by_rail else [*gds_legs(text, sent_on=sent_on)]
+    passengers: list[str | None] = [*(gds_passengers(text) if gds else labelled_passengers(text))]
     for passenger in passengers or [None]:
-        for leg in gds or flight_legs(text, sent_on=sent_on, airports=airports):
-            details = _details(lines, cancelled) | {"underName": passenger and {"@type": "Person", "name": passenger}}
-            yield normal(flight_reservation(leg, airports, **details))
+        details = _details(lines, cancelled) | {"underName": passenger and {"@type": "Person", "name": passenger}}
+        if by_rail:
+            for ride in train_legs(text, sent_on=sent_on):
+                yield normal(train_reservation(ride, **details))
+        else:
+            for leg in gds or flight_legs(text, sent_on=sent_on, airports=airports):
+                yield normal(flight_reservation(leg, airports, **details))
 
 
 def _stays(text: str, sent_on: date | None) -> Iterator[dict[str, Any]]:

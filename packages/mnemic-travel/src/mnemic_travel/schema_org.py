@@ -187,6 +187,9 @@ def reservations_in(objects: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]
 
 
 def _apart(reservation: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return one reservation for each of its subjects."""
-    wanted = reservation.get("reservationFor")
-    return [{**reservation, "reservationFor": one} for one in wanted] if isinstance(wanted, list) else [reservation]
+    """Return one reservation for each of its subjects, and for each traveller where each has their own."""
+    wanted, people = reservation.get("reservationFor"), reservation.get("underName")
+    each = [{"reservationFor": one} for one in wanted] if isinstance(wanted, list) else [{}]
+    apart = isinstance(people, list) and _type(reservation) in _EACH_FOR_A_PERSON
+    persons = [{"underName": one} for one in people or ()] if apart else [{}]
+    return [{**reservation, **person, **thing} for person in persons for thing in each]

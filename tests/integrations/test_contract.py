@@ -4,6 +4,7 @@ durable holds it, what the user says is captured, and an outage is visible and s
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack
 from importlib import import_module
@@ -35,6 +36,9 @@ ASSISTANTS = [
     "strands_assistant:StrandsAssistant",
     "strands_assistant:SynchronousStrandsAssistant",
 ]
+# A framework whose packages do not fit beside the others' is tried in an environment of its own (docs/adr/0123).
+if own := os.environ.get("MNEMIC_ASSISTANT"):
+    ASSISTANTS = [own]
 WITHOUT_TOOLS = ("clients_assistant",)
 """Where the program itself says which tools its model has."""
 

@@ -199,3 +199,35 @@ async def test_a_last_day_changes_without_the_text(memory: AsyncMemory) -> None:
 
 async def test_small_talk_gives_no_memory_and_no_error(memory: AsyncMemory) -> None:
     assert await memory.add([{"role": "user", "content": "hi"}], user_id="alice") == {"results": []}
+
+
+async def test_what_an_agent_did_is_kept_as_one_memory(memory: AsyncMemory) -> None:
+    steps = [
+        {"role": "user", "content": "How do we deploy?"},
+        {"role": "assistant", "content": "I ran the release script. It failed because the tag was missing."},
+    ]
+    (row,) = (await memory.add(steps, agent_id="deployer", memory_type="procedural_memory"))["results"]
+    assert (row["event"], "release script" in row["memory"]) == ("ADD", True)
+    found = await shown(memory, row["id"])
+    assert (found["agent_id"], found["attributed_to"]) == ("deployer", "assistant")
+    with pytest.raises(ValidationError, match="no content for the procedural memory summary"):
+        await memory.add([], agent_id="deployer", memory_type="procedural_memory")
+    with pytest.raises(ValidationError, match="Invalid memory_type: episodic"):
+        await memory.add(steps, agent_id="deployer", memory_type="episodic")
+
+
+async def test_who_said_it_is_a_field_of_every_answer(memory: AsyncMemory) -> None:
+    memory_id = await kept(memory, "I live in Oslo.")
+    listed = (await memory.get_all(filters=ALICE))["results"]
+    found = (await memory.search("Where do I live?", filters=ALICE))["results"]
+    assert [one["attributed_to"] for one in (await shown(memory, memory_id), *listed, *found)] == ["user"] * 3
+    assert "attributed_to" not in ((await shown(memory, memory_id))["metadata"] or {})
+
+
+async def test_an_explanation_has_the_parts_of_the_score(memory: AsyncMemory) -> None:
+    await kept(memory, "I live in Oslo.")
+    (found,) = (await memory.search("Where do I live?", filters=ALICE, explain=True))["results"]
+    details = found["score_details"]
+    assert details["semantic_score"] > 0
+    assert details["bm25_score"] > 0
+    assert (details["entity_boost"], details["final_score"], details["threshold"]) == (0.0, found["score"], 0.1)

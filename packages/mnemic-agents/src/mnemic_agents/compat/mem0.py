@@ -24,6 +24,7 @@ from mnemic.runtime.sync_facade import Awaited, Blocking, CallMode, DualModeApi,
 from mnemic.types import Actor, Hit, Message, Outcome, Status
 from mnemic.types import Memory as Kept
 from mnemic.types.conditions import checked_filter, meets
+from mnemic_agents.compat.mem0_procedures import PROCEDURAL, summary
 from mnemic_agents.compat.mem0_settings import settings_of
 from mnemic_agents.compat.mem0_values import (
     Ids,
@@ -40,6 +41,7 @@ from mnemic_agents.compat.mem0_values import (
     own_metadata,
     payload,
     refused,
+    score_details,
     text_of,
     wanted,
 )
@@ -87,11 +89,13 @@ class _Verbs(DualModeApi[M]):
         memory_type: str | None = None,
         prompt: str | None = None,
     ) -> dict[str, Any]:
-        """Capture the memories in messages, or with `infer=False` store the messages themselves. Raises
-        ValidationError, and NotSupported for `memory_type` and `prompt`.
+        """Capture the memories in messages, or with `infer=False` store the messages themselves; of an agent's
+        `procedural_memory`, a summary. Raises ValidationError, and NotSupported for `prompt`.
         """
-        if memory_type is not None or prompt is not None:
-            raise NotSupported("mem0:memory_type" if memory_type is not None else "mem0:prompt")
+        if prompt is not None:
+            raise NotSupported("mem0:prompt")
+        if memory_type not in (None, PROCEDURAL):
+            raise refused("memory_type", f"Invalid memory_type: {memory_type}. Only {PROCEDURAL} is known.")
         ids = Ids.of(user_id=user_id, agent_id=agent_id, run_id=run_id)
         ids.checked("At least one of 'user_id', 'agent_id', or 'run_id' must be provided.")
         data = own_metadata(metadata) | ids.data
@@ -101,6 +105,9 @@ class _Verbs(DualModeApi[M]):
         sent_at = moment(timestamp)
         given = [one for one in listed(messages) if one["role"] != "system"]
         stored_messages = [(one, message_of(one, text, ids, sent_at)) for one in given if (text := said_in(one))]
+        if memory_type == PROCEDURAL and ids.agent_id:
+            stored_messages = [await summary(await self._open(), [message for _, message in stored_messages])]
+            infer = False
         if infer:
             return {"results": await self._inferred([message for _, message in stored_messages], ids, data)}
         return {
@@ -261,8 +268,8 @@ class _Verbs(DualModeApi[M]):
         results = []
         for hit in hits[:most]:
             row = item(hit.memory, score=hit.score if hit.relevance is None else hit.relevance)
-            ranks = {name: {"position": rank.position, "score": rank.score} for name, rank in hit.ranks.items()}
-            results.append({**row, "score_details": {"why": hit.why, "ranks": ranks}} if explain else row)
+            details = score_details(hit, float(row["score"]), threshold or 0.0) if explain else None
+            results.append({**row, "score_details": details} if details else row)
         return {"results": results}
 
     @verb

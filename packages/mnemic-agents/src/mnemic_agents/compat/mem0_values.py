@@ -6,15 +6,18 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
+from types import MappingProxyType
 from typing import Any
 
 from mnemic.errors import InvalidInput
 from mnemic.maintain.export import plain
-from mnemic.types import Actor, Memory, Message, Origin
+from mnemic.types import Actor, Hit, Memory, Message, Origin
 from mnemic.types.conditions import meets
 
 IDS = ("user_id", "agent_id", "run_id")
-_PROMOTED = ("agent_id", "run_id", "actor_id", "role", "expiration_date")
+_PROMOTED = ("agent_id", "run_id", "actor_id", "role", "attributed_to", "expiration_date")
+_ATTRIBUTED: Mapping[Origin, str] = MappingProxyType({Origin.USER_STATED: "user", Origin.AGENT_INFERRED: "assistant"})
+"""Speakers of memories, in mem0's words."""
 _IDENTITY = frozenset({*IDS, "actor_id"})
 _OPERATORS = frozenset({"eq", "ne", "gt", "gte", "lt", "lte", "in", "nin", "contains", "icontains"})
 _LISTS = {"AND": "$and", "OR": "$or", "NOT": "$or"}
@@ -251,8 +254,17 @@ def item(memory: Memory, **more: Any) -> dict[str, Any]:
         "created_at": memory.created_at.isoformat(),
         "updated_at": memory.updated_at.isoformat(),
     }
+    found["attributed_to"] = _ATTRIBUTED.get(memory.source.origin)
     found |= {name: payload_of[name] for name in ("user_id", *_PROMOTED) if payload_of.get(name) is not None}
     return found | more
+
+
+def score_details(hit: Hit, score: float, threshold: float) -> dict[str, Any]:
+    """Return how a hit was found: mem0's parts of the score, and the rank in each list."""
+    ranks = {name: {"position": rank.position, "score": rank.score} for name, rank in hit.ranks.items()}
+    parts = {"semantic_score": "vector", "bm25_score": "keyword", "entity_boost": "graph"}
+    named = {name: hit.ranks[own].score if own in hit.ranks else 0.0 for name, own in parts.items()}
+    return {**named, "final_score": score, "threshold": threshold, "why": hit.why, "ranks": ranks}
 
 
 def change(memory: Memory, before: Memory | None) -> dict[str, Any]:

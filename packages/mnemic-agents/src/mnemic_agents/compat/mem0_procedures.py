@@ -1,0 +1,28 @@
+"""Procedural memories of mem0: one memory of what an agent did, its conversation shortened."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+from mnemic.engine import MemoryEngine
+from mnemic.maintain.summarise import shortened
+from mnemic.types import Deadline, Message
+from mnemic_agents.compat.mem0_values import refused
+
+PROCEDURAL = "procedural_memory"
+_MAX_TOKENS = 1_000
+_WITHIN = timedelta(seconds=60)
+
+
+async def summary(engine: MemoryEngine, messages: Sequence[Message]) -> tuple[dict[str, Any], Message]:
+    """Return the conversation in one message of the assistant's, with mem0's form of it: by the language model if there
+    is one, else by its most telling sentences. Raises ValidationError for a conversation without content.
+    """
+    deadline = Deadline.after(_WITHIN, engine.clock.monotonic)
+    short = await shortened(messages, max_tokens=_MAX_TOKENS, completer=engine.completer, deadline=deadline)
+    text = "\n".join(short.lines).strip()
+    if not text:
+        raise refused("messages", "There is no content for the procedural memory summary.")
+    return {"role": "assistant", "content": text}, Message(role="assistant", content=text)

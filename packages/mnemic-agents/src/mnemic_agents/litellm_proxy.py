@@ -1,0 +1,99 @@
+"""LiteLLM proxy: a hook that injects into the chats which pass through it, and captures what their users say.
+
+`pip install "mnemic[litellm]"`. In `config.yaml`: `litellm_settings: {callbacks: my_memory.hook}`.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mnemic.engine import MemoryEngine
+from mnemic.inject import InjectionConfig, MemorySource
+from mnemic.inject.messages import is_user_turn
+from mnemic.plugins.extras import brought_by
+from mnemic.types import Actor
+from mnemic_agents.turns import TurnMemory, asked
+
+with brought_by("litellm"):
+    from litellm.integrations.custom_logger import CustomLogger
+
+ActorOf = Callable[[Any], Actor | None]
+"""Returns the actor of LiteLLM's `UserAPIKeyAuth`; None: no memory for this call."""
+
+_CHATS = frozenset({"completion", "acompletion"})
+_ACTORS = 1_000
+_CALLS = 10_000
+
+
+def user_of_key(key: Any) -> Actor | None:
+    """Return the user that the virtual key belongs to. The `user` of a request is the caller's word, and not read."""
+    return None if not key.user_id else Actor(user=key.user_id)
+
+
+class MnemicHook(CustomLogger):
+    """Memory for the users of a LiteLLM proxy, whatever client they call it with.
+
+        hook = MnemicHook(engine)
+
+    Whose memory it is, the key says (`actor_of`), never the request. The block is in the call to the model alone. What
+    the user said is captured once the model has answered; of a stream when it begins. An outage stops no call.
+    """
+
+    def __init__(
+        self,
+        engine: MemoryEngine,
+        config: InjectionConfig | None = None,
+        *,
+        actor_of: ActorOf = user_of_key,
+        sources: Sequence[MemorySource] = (),
+    ) -> None:
+        super().__init__()
+        self._engine, self._config, self._sources = engine, config, sources
+        self._actor_of = actor_of
+        self._memories: OrderedDict[Actor, TurnMemory] = OrderedDict()
+        self._open: OrderedDict[str, list[str]] = OrderedDict()
+
+    def memory_of(self, actor: Actor) -> TurnMemory:
+        """Return the memory of one user; the least recently used of too many are let go."""
+        if actor not in self._memories:
+            self._memories[actor] = TurnMemory(self._engine, actor, self._config, sources=self._sources, by="litellm")
+        self._memories.move_to_end(actor)
+        if len(self._memories) > _ACTORS:
+            self._memories.popitem(last=False)
+        return self._memories[actor]
+
+    async def async_pre_call_hook(
+        self, user_api_key_dict: Any, cache: Any, data: dict[str, Any], call_type: Any
+    ) -> dict[str, Any]:
+        """Put the block into the messages of a chat."""
+        actor = self._actor_of(user_api_key_dict)
+        messages = data.get("messages")
+        if actor is None or call_type not in _CHATS or not isinstance(messages, list):
+            return data
+        memory = self.memory_of(actor)
+        injection = await memory.inject(messages)
+        said = asked(messages) if is_user_turn(messages) else []
+        if data.get("stream"):
+            await memory.capture(*said)
+            said = []
+        if said and (call := data.get("litellm_call_id")):
+            self._open[call] = said
+            if len(self._open) > _CALLS:
+                self._open.popitem(last=False)
+        return {**data, "messages": list(injection.messages)}
+
+    async def async_post_call_success_hook(self, data: dict[str, Any], user_api_key_dict: Any, response: Any) -> Any:
+        """Capture what the user said, which the model has answered."""
+        actor = self._actor_of(user_api_key_dict)
+        said = self._open.pop(data.get("litellm_call_id", ""), [])
+        if actor is not None and said:
+            await self.memory_of(actor).capture(*said, answer=_text_of(response))
+        return response
+
+
+def _text_of(response: Any) -> str | None:
+    choices = getattr(response, "choices", None)
+    content = getattr(choices[0].message, "content", None) if choices else None
+    return content if isinstance(content, str) else None

@@ -1,0 +1,113 @@
+"""A LiteLLM proxy in its own process, before the scripted model, with memory in it, and calls with two users' keys.
+
+Needs an environment with `litellm[proxy]`: `python -m tests.integrations.litellm_proxy_service`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import secrets
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from mnemic.engine import MemoryEngine
+from mnemic.stores.sqlite import SqliteStore
+from mnemic.types import Actor
+from mnemic_testing.embedder import WordEmbedder
+from mnemic_testing.scripted_model import ScriptedModelServer
+
+_HOOK = """\
+from mnemic.engine import MemoryEngine
+from mnemic.stores.sqlite import SqliteStore
+from mnemic_agents.litellm_proxy import MnemicHook
+from mnemic_testing.embedder import WordEmbedder
+from litellm.proxy._types import UserAPIKeyAuth
+
+hook = MnemicHook(MemoryEngine(store=SqliteStore("memory.db"), embedder=WordEmbedder()))
+
+
+async def user_of(request, api_key: str) -> UserAPIKeyAuth:
+    return UserAPIKeyAuth(api_key=api_key, user_id=api_key.removeprefix("sk-"))
+"""
+
+
+def config(model_url: str) -> str:
+    """The proxy's configuration: one model, the hook, and keys that name their user."""
+    params = {"model": "openai/scripted", "api_base": model_url, "api_key": "test"}
+    return json.dumps(
+        {
+            "model_list": [{"model_name": "chat", "litellm_params": params}],
+            "litellm_settings": {"callbacks": "my_memory.hook", "num_retries": 0},
+            "general_settings": {"custom_auth": "my_memory.user_of"},
+        }
+    )
+
+
+def free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+def asked(port: int, caller: str, text: str, **more: Any) -> str:
+    body = {"model": "chat", "messages": [{"role": "user", "content": text}], **more}
+    answer = httpx.post(
+        f"http://127.0.0.1:{port}/v1/chat/completions",
+        json=body, headers={"Authorization": f"Bearer sk-{caller}"}, timeout=120,
+    )  # fmt: skip
+    answer.raise_for_status()
+    return str(answer.json()["choices"][0]["message"]["content"])
+
+
+async def remembered(folder: Path, user: str) -> list[str]:
+    async with MemoryEngine(store=SqliteStore(folder / "memory.db"), embedder=WordEmbedder()) as engine:
+        return [memory.content for memory in await engine.list(actor=Actor(user=user))]
+
+
+def main() -> None:
+    folder, port = Path(tempfile.mkdtemp()), free_port()
+    (folder / "my_memory.py").write_text(_HOOK, encoding="utf-8")
+    answers = ["Noted.", "An aisle seat.", "I do not know."]
+    with ScriptedModelServer(lambda _: answers.pop(0)) as server:
+        (folder / "config.yaml").write_text(config(server.base_url), encoding="utf-8")
+        environment = os.environ | {
+            "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+            "LITELLM_MASTER_KEY": f"sk-{secrets.token_hex(32)}",
+        }
+        command = [str(Path(sys.executable).with_name("litellm")), "--config", "config.yaml", "--port", str(port)]
+        log = (folder / "proxy.log").open("wb")
+        proxy = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log)
+        try:
+            for _ in range(240):
+                assert proxy.poll() is None, "the proxy has ended"
+                try:
+                    httpx.get(f"http://127.0.0.1:{port}/health/liveliness", timeout=5).raise_for_status()
+                    break
+                except httpx.HTTPError:
+                    time.sleep(1)
+            assert asked(port, "ana", "I prefer aisle seats.") == "Noted."
+            assert asked(port, "ana", "Which seat do I prefer?") == "An aisle seat."
+            assert asked(port, "ben", "Which seat do I prefer?", user="ana") == "I do not know."
+            shown = [json.dumps(request.body).count("<memory fence") for request in server.requests]
+            assert shown == [0, 1, 0], shown
+            assert "seat: aisle" in json.dumps(server.requests[1].body)
+        finally:
+            proxy.terminate()
+            proxy.wait(30)
+            print((folder / "proxy.log").read_text(encoding="utf-8")[-1500:])
+    assert "aisle" in asyncio.run(remembered(folder, "ana"))
+    assert asyncio.run(remembered(folder, "ben")) == []
+    print("the proxy remembered for ana, showed her alone what she had said, and took no user from a request")
+
+
+if __name__ == "__main__":
+    main()

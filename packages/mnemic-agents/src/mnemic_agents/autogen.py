@@ -22,7 +22,7 @@ with brought_by("autogen"):
 _TOOL_RESULT: Mapping[str, str] = {"type": "tool_result"}
 
 
-class MnemicContext(ChatCompletionContext):
+class MnemicContext(ChatCompletionContext):  # type: ignore[misc]
     """Memory for an AutoGen agent, around the context that keeps its messages as they are.
 
         context = MnemicContext(engine, Actor(user="ana"))
@@ -76,7 +76,8 @@ class MnemicContext(ChatCompletionContext):
 
     async def save_state(self) -> Mapping[str, Any]:
         """Return the messages as they are kept."""
-        return await self.inner.save_state()
+        state: Mapping[str, Any] = await self.inner.save_state()
+        return state
 
     async def load_state(self, state: Mapping[str, Any]) -> None:
         """Take up messages that `save_state` returned; nothing of them is captured."""

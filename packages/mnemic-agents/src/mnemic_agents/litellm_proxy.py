@@ -32,7 +32,7 @@ def user_of_key(key: Any) -> Actor | None:
     return None if not key.user_id else Actor(user=key.user_id)
 
 
-class MnemicHook(CustomLogger):
+class MnemicHook(CustomLogger):  # type: ignore[misc]
     """Memory for the users of a LiteLLM proxy, whatever client they call it with.
 
         hook = MnemicHook(engine)

@@ -91,9 +91,8 @@ async def test_the_receipt_says_what_the_nodes_still_keep_until_they_have_droppe
 
         node.nodetool("clearsnapshot", "--all")
         assert not any((await opened.verify_erasure(receipt)).values())
-        assert [hit.memory.content for hit in (await opened.search("tea", actor=BEN, top_k=5)).hits] == [
-            "Tea in Bergen"
-        ]
+        found = (await opened.search("tea", actor=BEN, top_k=1)).hits
+        assert [hit.memory.content for hit in found] == ["Tea in Bergen"]
     node.nodetool("drain")
     node.kill()
     node.start()

@@ -1,9 +1,10 @@
 """A process that has just started: its first search of a scope, a warm one, and what it keeps in memory for it.
 
-    python -m tests.bench_warmup [--only sqlite,postgres,cassandra] [--sizes 1000,10000]
+    python -m tests.bench_warmup [--only sqlite,postgres,cassandra,limit] [--sizes 1000,10000]
 
-Each figure is of a process of its own, which opens the store, searches the scope once, and again. Memory is what the
-process has grown by (resident set), from before its first search to after it.
+Each figure is of a separate process, which opens the store, searches the scope once, and again. Memory is the growth of
+the process (resident set) from before its first search to after it. `limit`: its growth when it has searched many
+scopes, of which its budget (`index_bytes`) takes a part.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from typing import Any
 
 from mnemic.bootstrap import build_store
 from mnemic.engine import MemoryEngine
+from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Kind, VectorSpace, Where
 from mnemic_eval.texts import questions, statements
 from mnemic_eval.vectors import HashedEmbedder
@@ -35,17 +37,19 @@ SPACE = VectorSpace(model="all-MiniLM-L6-v2-int8", dimension=384)
 ANA = Actor(tenant="acme", user="ana")
 OTHER = Actor(tenant="acme", user="ben")
 ROUNDS = 5
+SCOPES, IN_SCOPE = 40, 500
+BUDGETS = (1, 8 * 2**20, 16 * 2**20, 256 * 2**20)
 
 
-async def fill(location: str, count: int) -> None:
-    """Write so many memories of one user, and one of another."""
+async def fill(location: str, count: int, user: Actor = ANA) -> None:
+    """Write so many memories of one user."""
     store, embedder, said = build_store(location, durability="fast"), HashedEmbedder(SPACE), statements(3)
     await store.open(SPACE)
     for first in range(0, count, 100):
         texts = [f"{text} ({first})" for text in islice(said, min(100, count - first))]
         vectors = await embedder.embed(texts)
         batch = [
-            memory(text, at=day(number % 300), kind=Kind.EPISODIC, scope=ANA.scope("user"), vector=vector)
+            memory(text, at=day(number % 300), kind=Kind.EPISODIC, scope=user.scope("user"), vector=vector)
             for number, (text, vector) in enumerate(zip(texts, vectors, strict=True), first)
         ]
 
@@ -87,6 +91,35 @@ async def measure(location: str) -> dict[str, float]:
     }
 
 
+def _user(number: int) -> Actor:
+    return Actor(tenant="acme", user=f"u{number}")
+
+
+async def measure_limit(location: str, budget: int) -> dict[str, float]:
+    """Search many scopes with an index cache of so many bytes."""
+    asked = questions(5)
+    engine = MemoryEngine(store=SqliteStore(location, index_bytes=budget), embedder=HashedEmbedder(SPACE))
+    async with engine:
+        for _ in range(3):
+            await engine.search(next(asked), actor=OTHER, top_k=10)
+        before = _resident()
+        for number in range(SCOPES):
+            await engine.search(next(asked), actor=_user(number), top_k=10)
+        grown = _resident() - before
+    return {"budget": budget, "scopes": SCOPES, "memories": SCOPES * IN_SCOPE, "grown": grown}
+
+
+def limit() -> None:
+    """Print the growth at budgets below and above the need."""
+    with TemporaryDirectory() as folder:
+        location = f"{folder}/memories.db"
+        for number in range(SCOPES):
+            asyncio.run(fill(location, IN_SCOPE, _user(number)))
+        for budget in BUDGETS:
+            command = [sys.executable, "-m", "tests.bench_warmup", "--measure", location, "--budget", str(budget)]
+            print(subprocess.check_output(command, text=True).strip(), flush=True)
+
+
 @contextmanager
 def locations(name: str, folder: Path, size: int) -> Iterator[str]:
     """Yield the address of an empty store."""
@@ -110,14 +143,21 @@ def locations(name: str, folder: Path, size: int) -> Iterator[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", default="sqlite,postgres,cassandra")
+    parser.add_argument("--only", default="sqlite,postgres,cassandra,limit")
     parser.add_argument("--sizes", default="1000,10000")
     parser.add_argument("--measure", help=argparse.SUPPRESS)
+    parser.add_argument("--budget", type=int, help=argparse.SUPPRESS)
     given = parser.parse_args()
+    if given.budget:
+        print(json.dumps(asyncio.run(measure_limit(given.measure, given.budget))))
+        return
     if given.measure:
         print(json.dumps(asyncio.run(measure(given.measure))))
         return
     for name in given.only.split(","):
+        if name == "limit":
+            limit()
+            continue
         if name == "cassandra" and not at_hand():
             print("NOT RUN on Cassandra: it needs java (17) and what `make cassandra` fetches.", file=sys.stderr)
             continue

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from cassandra import OperationTimedOut
 
-from mnemic.errors import StoreUnavailable
+from mnemic.errors import StoreBusy, StoreUnavailable
 from mnemic.ports import Transaction
 from mnemic.types import AuditEvent, Memory
 from mnemic_cassandra import CassandraStore, journal
@@ -115,6 +115,28 @@ async def test_a_committed_change_is_made_though_answers_lack_its_decision(
     assert len(await store.audit("acme")) == 2
     assert (await store.broken_audit("acme"))[1] is None
     await partitions.sweep(age=0.0)
+    await store.close()
+
+
+@pytest.mark.parametrize("failing", ["make", "forget"])
+async def test_a_committed_change_is_no_error_for_its_caller_though_it_cannot_be_completed_yet(
+    new_store: Callable[[], CassandraStore], monkeypatch: pytest.MonkeyPatch, failing: str
+) -> None:
+    """An error would let a caller without a key write it a second time."""
+    store = new_store()
+    await store.open(EMBEDDER.space)
+    partitions = store._database.partitions
+
+    async def busy(*_: Any) -> None:
+        raise StoreBusy
+
+    with monkeypatch.context() as patch:
+        patch.setattr(partitions, failing, busy)
+        ada, bob = memory("tea", scope=scope("ada")), memory("tea", scope=scope("bob"))
+        await store.transact(both(ada, bob))
+    assert [await store.count(everything(each.scope)) for each in (ada, bob)] == [1, 1]
+    await partitions.sweep(age=0.0)
+    assert (await store.broken_audit("acme"))[1] is None
     await store.close()
 
 

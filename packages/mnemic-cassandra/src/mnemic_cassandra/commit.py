@@ -12,8 +12,9 @@ import secrets
 import time
 from collections import OrderedDict
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 
-from mnemic.errors import CommitUnknown
+from mnemic.errors import CommitUnknown, MnemicError
 from mnemic.stores.layered.tables import MARK
 from mnemic_cassandra.buckets import Buckets, Plan
 from mnemic_cassandra.connection import pause
@@ -144,7 +145,7 @@ class Commits:
         return await self._link.change([("step", step)], settled=None)
 
     async def overtake(self, home: Partition) -> None:
-        """Change the version of a partition that no change reserves: readers of an earlier one can no longer commit."""
+        """Change the version of a partition that no change locks: readers of an earlier one can no longer commit."""
         while not await self._bump(home):
             await pause(0.0, 0.02)
 
@@ -179,14 +180,26 @@ class Commits:
             if not committed:
                 committed = not await self._give_up(change, locked)
         if committed:
-            # After the decision the order does not matter: any process that finds a locked partition completes it.
-            made = await asyncio.gather(*(self._partitions.make(home, change, each) for home, each in redo.items()))
-            # A refused last step proves nothing while nodes join or leave. The record of a change that still locks a
-            # partition is kept for the process that finds it there: without the recorded decision the change would be
-            # rolled back and its rows lost.
-            if all(made):
-                await self._partitions.forget(change)
+            await self._complete(change, redo)
         return committed
+
+    async def _complete(self, change: str, redo: Mapping[Partition, bytes]) -> None:
+        """Write the rows of a committed change. A failure does not undo it, so the caller must not get an error: the
+        process that finds a locked partition completes it.
+        """
+        # After the decision the order does not matter.
+        made = await asyncio.gather(
+            *(self._partitions.make(home, change, each) for home, each in redo.items()), return_exceptions=True
+        )
+        for each in made:
+            if isinstance(each, BaseException) and not isinstance(each, MnemicError):
+                raise each
+        # A refused last step proves nothing while nodes join or leave. The record of a change that still locks a
+        # partition is kept for the process that finds it there: without the recorded decision the change would be
+        # rolled back and its rows lost.
+        if all(each is True for each in made):
+            with suppress(MnemicError):  # `tidy` removes it later
+                await self._partitions.forget(change)
 
     async def _hold(self, home: Partition, change: str, version: int | None) -> bool:
         key = self._partitions.key(home)

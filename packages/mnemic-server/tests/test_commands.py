@@ -29,4 +29,4 @@ def test_without_the_package_its_name_is_given(name: str, monkeypatch: pytest.Mo
     result = CliRunner().invoke(cli, [name], prog_name="mnemic")
     assert result.exit_code == 3
     assert "missing_extra:server" in result.stderr
-    assert "pip install mnemic-server" in result.stderr
+    assert "pip install 'mnemic[server]'" in result.stderr

@@ -25,6 +25,10 @@ _ENVIRONMENT = {
 }
 
 
+_EXTRAS = frozenset({"keys", "onnx", "server"})
+"""Packages of commands that an extra of the same name brings."""
+
+
 @dataclass(frozen=True, slots=True)
 class Listed:
     """A command in the help: the file that defines it, and what it does in one line; `package` is the distribution that
@@ -123,8 +127,9 @@ class LazyGroup(click.Group):
         if listed is None or listed.package is not None:
             offered: click.Command | None = plugin("commands", cmd_name)
             if offered is None and listed is not None and listed.package is not None:
-                hint = f"pip install {listed.package}"
-                raise MissingExtra(listed.package.removeprefix("mnemic-"), hint=hint)
+                extra = listed.package.removeprefix("mnemic-")
+                hint = f"pip install 'mnemic[{extra}]'" if extra in _EXTRAS else f"pip install {listed.package}"
+                raise MissingExtra(extra, hint=hint)
             return offered
         module = import_module(f"{self._package}.{listed.module}")
         command: click.Command = getattr(module, f"{cmd_name}_")

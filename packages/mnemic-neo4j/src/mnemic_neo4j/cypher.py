@@ -141,5 +141,5 @@ TRACES = """
     OPTIONAL MATCH (m)-[:NAMES]->(n:MnemicNode)
     OPTIONAL MATCH (n)-[r:RELATES]->(:MnemicNode) WHERE r.memory_id = m.memory_id
     WITH m, count(DISTINCT n) AS nodes, count(DISTINCT r) AS relations
-    RETURN coalesce(sum(nodes + relations), 0) AS removed
+    RETURN coalesce(sum(nodes + relations), 0) AS traces
 """

@@ -155,7 +155,7 @@ class Neo4jGraph:
         connection = await self._prepared()
         wanted = sorted(memory_ids)
         rows = await connection.read(lambda one: one.run(cypher.TRACES, tenant=tenant, memory_ids=wanted))
-        return int(rows[0]["removed"]) if rows else 0
+        return int(rows[0]["traces"]) if rows else 0
 
     async def _linked(
         self,

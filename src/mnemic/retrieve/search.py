@@ -138,9 +138,7 @@ class Searcher:
     async def _answered(
         self, search: Search, early: Lists, served: Sequence[Scored], deadline: Deadline | None
     ) -> SearchResult:
-        """Return the result, in the reranker's order where there is one: the store is read before and after it is
-        asked.
-        """
+        """Return the result, in the reranker's order if there is one, before and after which the store is read."""
         reranker = self.reranker
         if reranker is None:
             return await self._read(search, partial(self._answer, early, served))
@@ -149,9 +147,7 @@ class Searcher:
         return await self._read(search, partial(self._completed, replace(found, ranked=ranked)))
 
     async def _heard(self, request: Request, embedding: Embedding) -> Search:
-        """Return the search with the speakers of its scopes. The names known from the last search are embedded while
-        the store reads the current ones.
-        """
+        """Return the search with the current speakers; those of the last search are embedded during the read."""
         scopes = request.where.scopes
         guess = self.spoken.last(scopes)
         search = None if guess is None else await request.read(guess)

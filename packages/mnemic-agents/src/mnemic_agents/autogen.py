@@ -96,7 +96,9 @@ def _plain(message: LLMMessage) -> dict[str, Any]:
 
 
 def _with_block(message: LLMMessage, text: str, *, front: bool) -> LLMMessage:
-    """Return a copy of the user's message with the block as a part of its own, or of a tool's with it behind."""
+    """Return a copy of the user's message with the block as a separate part, or of a tool's message with the block
+    after it.
+    """
     if not isinstance(message, UserMessage):
         return message
     parts = [message.content] if isinstance(message.content, str) else list(message.content)

@@ -137,8 +137,6 @@ class PostgresTransaction(Transaction):
         if place is None or limit <= 0:
             return []
         # While the store is being changed to other vectors, what is at hand may not be theirs.
-        # During a change of the embedding space the index has vectors of the old space only; one of another length is
-        # compared in the database.
         index = await self._index(scope, place) if len(vector) == 4 * self._dimensions[0] else None
         if index is None:
             return await self._nearest_stored(scope, place, vector, limit, at_least)
@@ -149,7 +147,6 @@ class PostgresTransaction(Transaction):
     async def _index(self, scope: Scope, place: Place) -> ScopeIndex | None:
         """Return the index as of the beginning: the scope is locked, and unchanged by this transaction so far."""
         if scope not in self._looked:
-            # The index shows the committed state, which is no longer that of this transaction once it has written.
             touched = any(tenant == scope.tenant for tenant, _ in self._before)
             current = partial(self._indexes.current, self._open, scope.tenant, place)
             self._looked[scope] = None if touched else await Step(current)
@@ -170,14 +167,11 @@ class PostgresTransaction(Transaction):
     ) -> list[tuple[Memory, float]]:
         changed = [memory_id for tenant, memory_id in self._before if tenant == scope.tenant]
         given = (*place_of(scope), sent(vector), changed, at_least, limit)
-        # Switched for one statement: other reads of this transaction must be exact.
         await Step(partial(self._open.approximate, place.large))
         rows = await self._rows("approximate_in_scope" if place.large else "nearest_in_scope", *given)
         await Step(partial(self._open.approximate, False))
         near = {row["memory_id"]: row["score"] for row in rows}
         found = [(memory, near[memory.memory_id]) for memory in self._bodies.whole(rows)]
-        # Rows that this transaction has changed are excluded in SQL and compared here, in their state before the
-        # change.
         found += [
             (memory, score) for memory, score in _nearest_of(self._before.values(), scope, vector) if score >= at_least
         ]
@@ -193,7 +187,6 @@ class PostgresTransaction(Transaction):
         place = await self._place(memory.scope)
         head = (memory.scope.tenant, place.scope_id, memory.memory_id)
         tail = (place.large, body, raw(memory.author), is_message(memory), *_posted(place, content, context), *checks)
-        # ON CONFLICT DO NOTHING instead of an error, which would abort the whole transaction.
         inserted = await self._rows("insert", *head, *values, *tail)
         if not inserted:
             raise VersionConflict
@@ -257,8 +250,6 @@ class PostgresTransaction(Transaction):
         checked_vector(vector, given if given in self._dimensions else self._dimensions[0])
 
     async def append_audit(self, event: AuditEvent) -> None:
-        # Encoded for its check only: an event that cannot be written must fail here, at its cause, and not at the
-        # commit.
         encode_event(event)
         self._events.setdefault(event.tenant, []).append(event)
 
@@ -286,8 +277,6 @@ class PostgresTransaction(Transaction):
     async def usage(
         self, tenant: str, *, since: datetime, scope: Scope | None = None, settled: bool = True
     ) -> Mapping[Kind, Usage]:
-        # The lock of the scope suffices for its own usage. The usage of a tenant is changed by writers of all its
-        # scopes, so an exact (`settled`) figure needs the tenant's lock, which makes them wait.
         if scope is not None:
             await self._lock(scope)
         elif settled:

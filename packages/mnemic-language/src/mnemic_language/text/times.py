@@ -82,7 +82,7 @@ class Period:
 
     @property
     def since(self) -> date:
-        """Day from which on something holds that began at this time: the likeliest, else the first."""
+        """Day from which on something is true that began at this time: the likeliest, else the first."""
         return self.day or self.likely or self.begin
 
     def may_be_said_on(self, said_on: date) -> bool:

@@ -36,9 +36,14 @@ def raised(scores: Mapping[str, float], about: frozenset[str]) -> dict[str, floa
     return {one: score + LIFT * (one in about) for one, score in scores.items()}
 
 
-def related(relevances: Mapping[str, float], about: frozenset[str]) -> dict[str, float]:
-    """Return `relevances`; those of `about` are more likely relevant than not."""
-    return {**relevances, **{one: max(relevances.get(one, 0.0), RELATED) for one in about}}
+def related(
+    known: float | None, relevances: dict[str, float], about: frozenset[str]
+) -> tuple[float | None, dict[str, float]]:
+    """Return the relevance of the search and those of its memories; with `about`, at least as likely as not."""
+    if not about:
+        return known, relevances
+    each = {one: max(relevances.get(one, 0.0), RELATED) for one in about}
+    return None if known is None else max(known, RELATED), {**relevances, **each}
 
 
 def _is_about(memory: Memory, wanted: frozenset[str], question: Question) -> bool:

@@ -30,7 +30,7 @@ from mnemic.retrieve.past_questions import LIFT
 from mnemic.retrieve.prefetch import Embedding, Spoken
 from mnemic.retrieve.question import NOBODY, Question
 from mnemic.retrieve.ranker import Ranker, moved
-from mnemic.retrieve.relevance import NO_MODEL, RELATED, measured_with, relevance, relevances
+from mnemic.retrieve.relevance import NO_MODEL, measured_with, relevance, relevances
 from mnemic.retrieve.rerank import RERANKED, reranked
 from mnemic.retrieve.result import NO_MEMORIES, NO_SIGNALS, Ranked, result_of
 from mnemic.retrieve.search_service import INDEX, ExternalSearch, accepted
@@ -282,8 +282,7 @@ class Searcher:
         lifts = Lifts(scores, signals, search.question, self.signal_weights)
         lifted = lifts.added()
         anchor = await self._anchor(search, moment) if signals else None
-        lifted = anchored(lifted, signals, anchor, self.signal_weights.anchored)
-        by_hand = lifted
+        lifted = by_hand = anchored(lifted, signals, anchor, self.signal_weights.anchored)
         if self.ranker is not None:
             lifted = self.ranker.reordered(lists, lifted, lifts.signals, search.question, lifts.table)
         learned = moved(by_hand, lifted)
@@ -294,8 +293,7 @@ class Searcher:
         order = best_first(scores)
         known = relevance(lists, search.question, model, scores, messages, order)
         each = relevances(lists, scores, messages, search.question, model, self._read_of(search), order)
-        if about:
-            known, each = None if known is None else max(known, RELATED), related(each, about)
+        known, each = related(known, each, about)
         ranked = Ranked(
             lists=lists, scores=scores, relevances=each, lifts=lifts, learned=learned, signals=signals, read=read
         )
@@ -342,9 +340,8 @@ class Searcher:
             return NO_MEMORIES
         any_place = search.request.named or self.per_session is not None
         close = contenders(scores, len(scores) if any_place else search.request.top_k, weight)
-        return await moment.get_many(
-            list(dict.fromkeys([*close, *best_first(scores)[:COMPARED]])), scopes=search.where.scopes
-        )
+        wanted = dict.fromkeys([*close, *best_first(scores)[:COMPARED]])
+        return await moment.get_many(list(wanted), scopes=search.where.scopes)
 
     def _scaled(self, scores: Mapping[str, float]) -> dict[str, float]:
         """Scores as parts of the most that lists and signals could give, 0 to 1."""

@@ -18,29 +18,25 @@ from dataclasses import replace
 from functools import partial
 
 from mnemic.dispatch.gateway import PREFERENCE, MemoryGateway
-from mnemic.extract.messages import MESSAGE_CATEGORY
 from mnemic.inject.compact import within_tokens
 from mnemic.inject.entry import is_trusted
 from mnemic.inject.tokens import TokenCount, estimated_tokens
 from mnemic.policy.grant import admit_intent
 from mnemic.policy.rules import Policy
 from mnemic.retrieve.bias import PINNED, PREFERENCE_BIAS, RELEVANCE, PreferenceBias
+from mnemic.retrieve.category_members import asks_for_several
 from mnemic.retrieve.preference_relevance import Ask
 from mnemic.retrieve.relevance import RELATED
 from mnemic.retrieve.time_order import asks_order, in_time_order
 from mnemic.types import Actor, Deadline, Hit, Memory, Recalled, RecallRequest, SearchResult, Status
 from mnemic.types.recall_limits import shortened
+from mnemic.types.search import MESSAGE_CATEGORY
 from mnemic_language.questions.topics import KEYS
 
 MAX_PINNED = 40
 """Pinned memories and preferences that one search may bring; how many of them are shown is a matter of tokens."""
 IDENTITY = "identity"
 """Category in which the extractors store a person's identity."""
-OF_A_MESSAGE = 0.3
-"""Fraction of the least relevance that a message needs: several messages of a conversation answer a question together.
-On LoCoMo's test half 0.03 loses one evidence message in 20 of the best five, and leaves out nine in ten of the messages
-that other conversations' questions find there.
-"""
 COVERED_BY_FACTS = 0.4
 """Fraction of a message quoted by its facts, from which on the message itself is left out."""
 AMONG = 20
@@ -112,11 +108,12 @@ def choose(
     known = {hit.memory.memory_id for hit in beside}
     biased = _preferred(policy) if request.preference_bias else frozenset()
     rest = _in_order([hit for hit in result.hits if hit.memory.memory_id not in known], biased)
+    abstains = result.abstains_below(request.least_relevance)
     # "Thanks!" is similar to many messages and asks for none of them.
-    near = [] if ask.is_small_talk else _near(rest, request)
+    near = [] if ask.is_small_talk else _near(rest, request) or _first(rest, request, abstains)
     facts = [hit.memory for hit in (*beside, *near) if hit.memory.category != MESSAGE_CATEGORY]
     near = [hit for hit in near if not _is_covered(hit.memory, facts)]
-    relevant = [hit for hit in near if hit.reason == PREFERENCE_BIAS or not _abstains(result, request)]
+    relevant = [hit for hit in near if hit.reason == PREFERENCE_BIAS or not abstains]
     # Pinned memories first, so that the token budget never drops them for a merely relevant one.
     chosen = [*beside, *_trusted_first(relevant, request.max_untrusted, reader)]
     hits = within_tokens(chosen, request.max_tokens, count=count)
@@ -187,15 +184,22 @@ def _within_share(hits: Sequence[Hit], max_tokens: int, count: TokenCount) -> tu
     return tuple(replace(hit, reason=PINNED) for hit in within_tokens(hits, max_tokens, count=count))
 
 
-def _abstains(result: SearchResult, request: RecallRequest) -> bool:
-    return result.relevance is not None and result.relevance < request.least_relevance
-
-
 def _near(hits: Sequence[Hit], request: RecallRequest) -> list[Hit]:
-    """Return the first hits that are near: messages among the first `top_k` of all, statements wherever they rank."""
+    """Return the first hits that are near: messages among the first `top_k` of all, statements wherever they rank. A
+    question for a number or a set is answered by all that it counts, so it gets up to `AMONG`.
+    """
     most = request.intent.top_k
+    if asks_for_several(shortened(request.asked or request.intent.query)):
+        most = max(most, AMONG)
     meant = (hit for place, hit in enumerate(hits) if place < most or hit.memory.category != MESSAGE_CATEGORY)
     return [hit for hit in meant if _is_near(hit, request)][:most]
+
+
+def _first(hits: Sequence[Hit], request: RecallRequest, abstains: bool) -> list[Hit]:
+    """Return the first hit if the search does not abstain: the nearest memory and the one with the word may be two."""
+    if abstains or not hits or hits[0].memory.category in JUDGED:
+        return []
+    return [hit for hit in hits[:1] if _is_alike(hit, request)]
 
 
 def _is_near(hit: Hit, request: RecallRequest) -> bool:
@@ -204,9 +208,11 @@ def _is_near(hit: Hit, request: RecallRequest) -> bool:
     """
     if hit.reason == PREFERENCE_BIAS:
         return True
-    least = request.least_relevance * (OF_A_MESSAGE if hit.memory.category == MESSAGE_CATEGORY else 1)
-    if hit.relevance is not None and hit.relevance < least:
-        return False
+    return hit.concerns_query(request.least_relevance) and _is_alike(hit, request)
+
+
+def _is_alike(hit: Hit, request: RecallRequest) -> bool:
+    """Return True if the hit shares a word or a key with the query or is close to it."""
     near = hit.ranks.get("vector")
     close = near is not None and near.score >= request.min_similarity
     # What is over is found only for a question about the past, in lists that the hit does not show.

@@ -10,12 +10,12 @@ from mnemic.dispatch import Call, Proceed, Written
 from mnemic.errors import MnemicError
 from mnemic.extract import is_users_own
 from mnemic.extract.entities import EntityReader
-from mnemic.extract.messages import MESSAGE_CATEGORY
 from mnemic.kinds.entity import EntityMemory
 from mnemic.maintain.export import accepted, everything
 from mnemic.requests import Add, AddMany, Forget, Run, Update
 from mnemic.runtime.sync_facade import awaited
 from mnemic.types import Candidate, Kind, Level, Message, Outcome, Where, WriteReceipt
+from mnemic.types.search import MESSAGE_CATEGORY
 from mnemic.types.trace import RunReport
 
 ENTITIES = "entities"

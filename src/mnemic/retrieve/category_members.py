@@ -13,13 +13,16 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import takewhile
 from pkgutil import get_data
+from types import MappingProxyType
 
 from mnemic.ports import Snapshot
+from mnemic.retrieve.candidate_lists import RankedList
 from mnemic.retrieve.question import Question
 from mnemic.types import Scored, Where
+from mnemic_language.questions.asked_attributes import words_of_answers
 from mnemic_language.text.analyse import terms
 
-INSTANCES = "instances"
+INSTANCES, ANSWERS = "instances", "answers"
 _READ = 300
 """Characters of a question that are read."""
 _ASKED = re.compile(
@@ -35,14 +38,28 @@ _ENDS = frozenset(
 """Words after the category. The word before them names it: "what musical instruments"."""
 
 
-COUNTS = 0.35
-"""Part of the score of an instance's words that is added to the keyword list. Chosen on LoCoMo's `dev` half."""
+COUNTS: Mapping[str, float] = MappingProxyType({INSTANCES: 0.35, ANSWERS: 0.35})
+"""Part of the score of these words that is added to the keyword list. Chosen on LoCoMo's `dev` half."""
 
 
 @cache
 def _table() -> Mapping[str, str]:
     read: dict[str, str] = json.loads(get_data("mnemic.retrieve", "kinds_of_things.json") or b"{}")
     return {" ".join(terms(kind)): words for kind, words in read.items()}
+
+
+_SEVERAL = re.compile(
+    r"\bhow (?:many|often)\b|\bhow much\b.{1,60}\b(?:total|altogether|overall)\b"
+    r"|\b(?:all|list|every) (?:of )?(?:the|my|our)\b"
+    r"|\b(?:kinds?|types?|sorts?) of\b",
+    re.IGNORECASE,
+)
+"""Matches a question for a number, or for everything of a kind."""
+
+
+def asks_for_several(text: str) -> bool:
+    """Return True if the answer needs all instances: a number of them, or a set."""
+    return _SEVERAL.search(text[:_READ]) is not None or bool(instances_of(text))
 
 
 def instances_of(text: str) -> str:
@@ -63,12 +80,29 @@ async def by_instance(moment: Snapshot, where: Where, question: Question) -> Seq
     return await moment.match(where, wanted, limit=question.depth) if wanted else ()
 
 
+async def by_answer(moment: Snapshot, where: Where, question: Question) -> Sequence[Scored]:
+    """By BM25 over the words by which statements say the attribute that is asked for ("how old": born, years)."""
+    wanted = words_of_answers(question.text)
+    return await moment.match(where, wanted, limit=question.depth) if wanted else ()
+
+
+RELATED_WORDS: Mapping[str, RankedList] = MappingProxyType({INSTANCES: by_instance, ANSWERS: by_answer})
+"""The lists by words that a question means and does not say."""
+
+
+def asked_by(question: Question) -> Mapping[str, RankedList]:
+    """Return those of `RELATED_WORDS` that can find anything."""
+    wanted = {INSTANCES: instances_of(question.text), ANSWERS: words_of_answers(question.text)}
+    return {name: made for name, made in RELATED_WORDS.items() if wanted[name]}
+
+
 def with_instances(
     lists: Mapping[str, Sequence[Scored]], made: Mapping[str, Sequence[Scored]]
 ) -> dict[str, Sequence[Scored]]:
-    """Return `lists` with the list of instances, which counts in the keyword list, too."""
+    """Return `lists` with the lists of related words, which count in the keyword list, too."""
     scores = dict(lists["keyword"])
-    for memory_id, score in made.get(INSTANCES, ()):
-        scores[memory_id] = scores.get(memory_id, 0.0) + COUNTS * score
+    for name, counts in COUNTS.items():
+        for memory_id, score in made.get(name, ()):
+            scores[memory_id] = scores.get(memory_id, 0.0) + counts * score
     keyword = sorted((Scored(*one) for one in scores.items()), key=lambda one: (-one.score, one.memory_id))
     return {**lists, **made, "keyword": keyword}

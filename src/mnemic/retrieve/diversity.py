@@ -34,13 +34,15 @@ def spread(entries: Sequence[Entry], signals: Mapping[str, Signals], most: int |
     return [*first, *later]
 
 
-def once(entries: Sequence[Entry], memories: Mapping[str, Memory]) -> list[Entry]:
-    """`entries` (best first) without the recorded messages that say no more than a memory among them that was made of
-    them. The memory has the better place of the two.
-    """
+def repetitions(entries: Sequence[Entry], memories: Mapping[str, Memory]) -> Mapping[str, str]:
+    """Return the recorded messages among `entries` that say no more than a memory made of them, each with that one."""
     known = [memories[one] for one, _, _ in entries if one in memories]
     made = {_said(one): one.memory_id for one in known if one.kind is Kind.LONG_TERM and one.source.session is not None}
-    repeated = {one.memory_id: made[_said(one)] for one in known if one.kind is Kind.EPISODIC and _said(one) in made}
+    return {one.memory_id: made[_said(one)] for one in known if one.kind is Kind.EPISODIC and _said(one) in made}
+
+
+def once(entries: Sequence[Entry], repeated: Mapping[str, str]) -> list[Entry]:
+    """`entries` (best first) without those `repeated` by another memory, which has the better place of the two."""
     if not repeated:
         return list(entries)
     own = {memory_id: (memory_id, score, reason) for memory_id, score, reason in entries}

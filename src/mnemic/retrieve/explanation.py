@@ -23,6 +23,7 @@ _SIGNS: Mapping[str, str] = MappingProxyType(
         "search_index": "ranked by the search service",
         "reranker": "ranked by the reranker",
         "instances": "names an instance of what is asked for",
+        "answers": "says what is asked for in other words",
         "near": "is near to what the question names",
         "speaker": "said by whom the question is about",
         "told": "told at the time the question means",
@@ -64,8 +65,8 @@ def _matches(memory: Memory, ranks: Mapping[str, Rank], question: Question) -> l
     if "keyword" in ranks:
         said = _terms_of(memory.content, memory.key)
         named = [f"'{word}'" for word, terms in _words_of(question.keywords) if not said.isdisjoint(terms)][:WORDS]
-        # Where it names an instance of what is asked for, that is what the keyword list found.
-        if named or "instances" not in ranks:
+        # Where it has a word that the question means, that is what the keyword list found.
+        if named or {"instances", "answers"}.isdisjoint(ranks):
             found.append("matches " + _listed(named) if named else "its context matches")
     if "vector" in ranks and ranks["vector"].score >= CLOSE:
         found.append("close in meaning")

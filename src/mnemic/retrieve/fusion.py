@@ -86,6 +86,12 @@ def longer(lists: Mapping[str, Sequence[Scored]], more: Mapping[str, Sequence[Sc
     return joined
 
 
+def nearest(one: Sequence[Scored], other: Sequence[Scored]) -> list[Scored]:
+    """Return the list with the higher of two scores of each memory, as long as `one`."""
+    best = either(dict(one), dict(other))
+    return sorted((Scored(*entry) for entry in best.items()), key=lambda entry: -entry.score)[: len(one)]
+
+
 def ranks_of(memory_ids: Iterable[str], lists: Mapping[str, Sequence[Scored]]) -> dict[str, dict[str, Rank]]:
     """For each of the memories, its place in each list it is in."""
     ranks: dict[str, dict[str, Rank]] = {memory_id: {} for memory_id in memory_ids}

@@ -1,7 +1,8 @@
 """Names by which others address a speaker: messages such as "Thanks, Mel!" reveal whom "Mel" means.
 
 Used only if a query contains a name that no speaker has. A name belongs to a speaker if at least two messages address
-somebody with it and exactly one speaker can be meant by all of them: people do not address themselves.
+somebody with it and exactly one speaker can be meant by all of them: people do not address themselves. One message is
+enough if the name resembles the speaker's ("Benny", "Ben").
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from mnemic_language.questions.named_dates import MONTHS
 from mnemic_language.questions.question_words import COMMON
 
 LEAST = 2
-"""Number of messages that must use a name before it is assigned."""
+"""Number of messages that must use a name before it is assigned; one that resembles the speaker's name needs one."""
+ALIKE = 3
+"""Number of first letters that such names share; a shorter one is the beginning of the other."""
 MOST_NAMES = 2
 """Names of a query that are asked about."""
 LOOKED_AT = 40
@@ -69,4 +72,15 @@ def whom(name: str, said: Iterable[tuple[str, str]], speakers: Collection[str]) 
     for speaker, text in said:
         if address.search(text):
             meant, messages = meant - {speaker}, messages + 1
-    return next(iter(meant)) if messages >= LEAST and len(meant) == 1 else None
+    if len(meant) != 1:
+        return None
+    person = next(iter(meant))
+    return person if messages >= (1 if _is_alike(name, person) else LEAST) else None
+
+
+def _is_alike(name: str, person: str) -> bool:
+    """Return True if a name could be a form of the person's: "Benny" of "Ben", "Liz" of "Elizabeth"."""
+    short, whole = sorted((name.casefold(), person.casefold().split()[0] if person.split() else ""), key=len)
+    if len(short) < ALIKE:
+        return len(short) > 1 and whole.startswith(short)
+    return short in whole or short[:ALIKE] == whole[:ALIKE]

@@ -11,6 +11,7 @@ from functools import lru_cache
 from types import MappingProxyType
 
 from mnemic.types import Vector, VectorSpace
+from mnemic_language.questions.asked_attributes import plainly_asked
 from mnemic_language.questions.key_questions import asked_keys
 from mnemic_language.questions.named_dates import NamedDate, named_date
 from mnemic_language.questions.question_words import COMMON, content_words
@@ -169,4 +170,5 @@ def _keywords(text: str, people: Mapping[str, Sequence[str]]) -> str:
         return text
     for name in _longest_first(people):
         text = _name(name, "(?:['’]s)?").sub(" ", text)
+    text = plainly_asked(text)
     return " ".join(content_words(text)) or text

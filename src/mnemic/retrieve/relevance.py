@@ -17,6 +17,7 @@ from itertools import islice
 from operator import itemgetter
 from types import MappingProxyType
 
+from mnemic.retrieve.category_members import INSTANCES
 from mnemic.retrieve.fusion import rarity
 from mnemic.retrieve.graph_neighbourhood import GRAPH, SAID
 from mnemic.retrieve.message_relevance import MESSAGE_SCALE, best_first
@@ -31,6 +32,9 @@ NO_SIGNALS: Mapping[str, Signals] = MappingProxyType({})
 
 RELATED = 0.5
 """Least relevance where the query names a known relation: more likely than not."""
+
+A_MEMBER = 0.2
+"""Least relevance of a statement that names an instance of the kind of thing that the query asks for."""
 
 LEAST_MEMORIES = 30
 """Number of memories below which a word says less (BM25 depends on its rarity) and the best cosine of an unrelated
@@ -148,6 +152,9 @@ def relevances(
             lists, scores, signals, question, per_word=gauge.per_word, model=likened, among=among, order=order
         )
         found |= by_messages
+    for memory_id, _ in lists.get(INSTANCES, ()):
+        if memory_id in found and memory_id not in signals:
+            found[memory_id] = max(found[memory_id], A_MEMBER)
     # Evidence by name outweighs similarity: the query spells the key, or the graph has the relation.
     said = {entry.memory_id for entry in lists.get("key", ())}
     said |= {entry.memory_id for entry in lists.get(GRAPH, ()) if entry.score >= SAID}

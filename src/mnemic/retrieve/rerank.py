@@ -7,11 +7,10 @@ from dataclasses import replace
 
 from mnemic.errors import MnemicError
 from mnemic.ports import Reranker
-from mnemic.retrieve.result import Ranked
+from mnemic.retrieve.result import RERANKER, Ranked
 from mnemic.retrieve.search_state import Search
 from mnemic.types import Deadline, Scored
 
-RERANKER = "reranker"
 RERANKED = 50
 """Memories that are shown to the reranker; a call that asks for more is shown as many as it asks for."""
 

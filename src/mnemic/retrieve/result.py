@@ -12,7 +12,7 @@ from mnemic.errors import MnemicError
 from mnemic.ports import Snapshot
 from mnemic.retrieve.bias import PINNED, find_biased, in_order
 from mnemic.retrieve.candidate_lists import PINNED_LISTS
-from mnemic.retrieve.diversity import Entry, once, spread
+from mnemic.retrieve.diversity import Entry, once, repetitions, spread
 from mnemic.retrieve.effective_query import plan_of
 from mnemic.retrieve.explanation import why
 from mnemic.retrieve.fusion import either, ranks_of
@@ -20,10 +20,13 @@ from mnemic.retrieve.importance import IMPORTANCE, importance_ranks
 from mnemic.retrieve.later_statements import COMPARED, GENERATIONS, later_relevances, latest_first
 from mnemic.retrieve.named_memories import Naming
 from mnemic.retrieve.past_questions import asks_past, believed_then
+from mnemic.retrieve.relevance_order import explained
 from mnemic.retrieve.search_state import Lists, Search
 from mnemic.retrieve.signals import Lifts, sign_ranks
 from mnemic.types import Hit, Kind, Memory, SearchResult, Signals, Where
 
+RERANKER = "reranker"
+"""Name of the reranker among the lists."""
 NO_SIGNALS: Mapping[str, Signals] = MappingProxyType({})
 NO_RELEVANCES: Mapping[str, float] = MappingProxyType({})
 NO_MEMORIES: Mapping[str, Memory] = MappingProxyType({})
@@ -70,12 +73,12 @@ async def result_of(
     # Only the best are compared with each other: the cost grows with their square.
     known = await _best(search, ranked, rest[:COMPARED], moment)
     rest, passed = await _latest(search, rest, known, moment)
+    rest, relevances = _explained(search, ranked, rest, known, passed)
     if request.min_score > 0:  # only now: the later of two statements is as relevant as the one that it outdates
-        reached = later_relevances({**ranked.scores, **ranked.relevances}, passed)
+        reached = {**ranked.scores, **relevances}
         rest = [entry for entry in rest if entry[0] in biased or reached.get(entry[0], 0.0) >= request.min_score]
-    ranked = replace(ranked, relevances=later_relevances(ranked.relevances, passed))
-    # Cut last: duplicates and outdated hits must not take places from others.
-    rest = once(rest, known)[: request.top_k]
+    ranked = replace(ranked, relevances=relevances)
+    rest = rest[: request.top_k]  # cut last: duplicates and outdated hits must not take places from others
     order = [*((memory_id, score, PINNED) for memory_id, score in beside.items()), *rest]
     hits = await _hits(search, ranked, order, moment, known, passed)
     plan = plan_of(search, ranked.lists)
@@ -91,6 +94,19 @@ async def _latest(
     if asks_past(search.question):
         return believed_then(entries, known), NOTHING_PASSED
     return latest_first(entries, known, await _closed(search, known, moment), search.question.space)
+
+
+def _explained(
+    search: Search, ranked: Ranked, entries: Sequence[Entry], known: Mapping[str, Memory], passed: Mapping[str, str]
+) -> tuple[list[Entry], Mapping[str, float]]:
+    """Return each statement once, in an order that the relevances explain, and the relevances."""
+    fixed = RERANKER in ranked.lists or asks_past(search.question)
+    messages = () if fixed or ranked.lifts is None else ranked.lifts.signals
+    relevances = later_relevances(ranked.relevances, passed)
+    repeated = repetitions(entries, known)
+    said_too = {made: relevances[one] for one, made in repeated.items() if one in relevances}
+    relevances = {one: max(share, said_too.get(one, 0.0)) for one, share in relevances.items()}
+    return explained(once(entries, repeated), relevances, messages)
 
 
 async def _best(search: Search, ranked: Ranked, entries: Sequence[Entry], moment: Snapshot) -> Mapping[str, Memory]:

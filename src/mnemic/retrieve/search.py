@@ -15,11 +15,11 @@ from mnemic.ports import Embedder, Loading, RecordStore, Reranker, Snapshot
 from mnemic.retrieve.asked_attributes import about_asked, raised, related
 from mnemic.retrieve.bias import PreferenceBias
 from mnemic.retrieve.candidate_lists import EARLY_LISTS, LATE_LISTS, PART_LISTS, RankedList
-from mnemic.retrieve.category_members import INSTANCES, by_instance, instances_of, with_instances
+from mnemic.retrieve.category_members import asked_by, with_instances
 from mnemic.retrieve.data_filter import narrowed
 from mnemic.retrieve.data_index import DataIndex
 from mnemic.retrieve.effective_query import with_anchor
-from mnemic.retrieve.fusion import UNREAD, either, fuse, longer, shares_of
+from mnemic.retrieve.fusion import UNREAD, either, fuse, longer, nearest, shares_of
 from mnemic.retrieve.fusion_weights import Weights
 from mnemic.retrieve.graph_neighbourhood import GRAPH, Surroundings, Walk, around
 from mnemic.retrieve.importance import contenders, weighed
@@ -31,6 +31,7 @@ from mnemic.retrieve.prefetch import Embedding, Spoken
 from mnemic.retrieve.question import NOBODY, Question
 from mnemic.retrieve.ranker import Ranker, moved
 from mnemic.retrieve.relevance import NO_MODEL, measured_with, relevance, relevances
+from mnemic.retrieve.relevance_order import POOLED
 from mnemic.retrieve.rerank import RERANKED, reranked
 from mnemic.retrieve.result import NO_MEMORIES, NO_SIGNALS, Ranked, result_of
 from mnemic.retrieve.search_service import INDEX, ExternalSearch, accepted
@@ -190,8 +191,8 @@ class Searcher:
     async def _first(self, search: Search, moment: Snapshot) -> tuple[Lists, Walk | None]:
         """Return the early lists, and the graph neighbourhood of the entities that the query names."""
         lists = await search.made(self.early_lists, moment)
-        if "keyword" in lists and instances_of(search.question.text):
-            lists = with_instances(lists, await search.made({INSTANCES: by_instance}, moment))
+        if "keyword" in lists and (related := asked_by(search.question)):
+            lists = with_instances(lists, await search.made(related, moment))
         if self.surroundings is None or not (self.weights.graph or self.weights.near):
             return lists, None
         try:
@@ -265,7 +266,7 @@ class Searcher:
         return replace(result, relevance=found.relevance, plan=with_anchor(result.plan, found.anchor))
 
     async def _found(self, early: Lists, served: Sequence[Scored], search: Search, moment: Snapshot) -> Found:
-        late = {} if search.question.vector is None else await search.made(self.late_lists, moment)
+        late = {} if search.question.vector is None else await _late(self.late_lists, search, moment)
         lists = early | late | ({INDEX: await accepted(served, search.where, moment)} if served else {})
         if not lists:
             raise search.failures[0]
@@ -275,7 +276,7 @@ class Searcher:
             scores = either(scores, self._fused(found, part))
             lists = longer(lists, found)
         if search.past is not None:
-            found = await self._then(search, search.past, moment)
+            found = await _then(search, search.past, moment)
             scores = either(scores, {one: score + LIFT for one, score in fuse(found, self.weights).items()})
             lists = longer(lists, found)
         signals = await self._signals(search, scores, moment)
@@ -302,12 +303,7 @@ class Searcher:
     def _read_of(self, search: Search) -> int | None:
         """Return how many messages can be among the hits, the best ones; None where any can."""
         any_place = search.request.min_score > 0 or search.request.named or self.per_session is not None
-        return None if any_place or self.reranker is not None else search.request.top_k + COMPARED
-
-    async def _then(self, search: Search, where: Where, moment: Snapshot) -> Lists:
-        """Return the lists of superseded memories for a question about the past."""
-        hidden = replace(where, hidden_keys=search.where.hidden_keys, live_at=search.where.live_at)
-        return await replace(search, where=hidden).made(PART_LISTS, moment)
+        return None if any_place or self.reranker is not None else max(POOLED, search.request.top_k + COMPARED)
 
     def _fused(self, lists: Lists, question: Question) -> dict[str, float]:
         weights = self.weights
@@ -354,6 +350,23 @@ class Searcher:
         result = await result_of(search, ranked, moment, scored=scored, per_session=self.per_session)
         without = dict.fromkeys(sorted(self.store.capabilities.degraded), "store_unavailable")
         return replace(result, errors={**result.errors, **without})
+
+
+async def _then(search: Search, where: Where, moment: Snapshot) -> Lists:
+    """Return the lists of superseded memories for a question about the past."""
+    hidden = replace(where, hidden_keys=search.where.hidden_keys, live_at=search.where.live_at)
+    return await replace(search, where=hidden).made(PART_LISTS, moment)
+
+
+async def _late(lists: Mapping[str, RankedList], search: Search, moment: Snapshot) -> Lists:
+    """Return the lists that need a vector; a memory is as near as to the nearest of the question and the statements
+    that would answer it.
+    """
+    late = await search.made(lists, moment)
+    for statement in search.stated:
+        found = await replace(search, question=statement).made(lists, moment)
+        late = {name: nearest(entries, found.get(name, ())) for name, entries in late.items()}
+    return late
 
 
 async def _narrowed(search: Search, moment: Snapshot, index: DataIndex) -> Search:

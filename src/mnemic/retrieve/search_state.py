@@ -17,6 +17,7 @@ from mnemic.retrieve.past_questions import past_of
 from mnemic.retrieve.question import NOBODY, Question, read_question
 from mnemic.retrieve.sub_queries import parts_of
 from mnemic.types import JsonValue, Scored, Vector, VectorSpace, Where
+from mnemic_language.questions.asked_attributes import stated
 from mnemic_language.questions.time_clause import Clause, clause_of
 from mnemic_language.text.times import READ
 
@@ -56,6 +57,7 @@ class Request:
             question=question,
             past=past_of(question, self.where, self.asked_on, clause),
             parts=tuple(read(part) for part in (self.parts or parts_of(self.text))),
+            stated=tuple(map(read, filter(None, (stated(question.embedded),)))),
             clause=clause,
             event=None if clause is None else read(clause.text),
         )
@@ -63,7 +65,8 @@ class Request:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Search:
-    """Parsed request. `past` is the filter for superseded memories, for a question about the past. `event` are the
+    """Parsed request. `stated` are beginnings of statements that answer the question, which are nearer to these than
+    the question is. `past` is the filter for superseded memories, for a question about the past. `event` are the
     words of `clause`. `errors` collects failures as `name: reason`; `reached` are the entities that the query names and
     their neighbours.
     """
@@ -72,6 +75,7 @@ class Search:
     where: Where
     question: Question
     parts: tuple[Question, ...]
+    stated: tuple[Question, ...]
     clause: Clause | None
     event: Question | None
     past: Where | None = None
@@ -81,8 +85,8 @@ class Search:
 
     @property
     def asked(self) -> tuple[Question, ...]:
-        """All that is embedded: the question, its parts, the event."""
-        return (self.question, *self.parts, *(() if self.event is None else (self.event,)))
+        """All that is embedded: the question, its parts, the statements, the event."""
+        return (self.question, *self.parts, *self.stated, *(() if self.event is None else (self.event,)))
 
     @property
     def texts(self) -> list[str]:
@@ -93,7 +97,8 @@ class Search:
         """Return the same with the vectors of `asked`, which are of `space`."""
         asked = [replace(one, vector=vector, space=space) for one, vector in zip(self.asked, vectors, strict=True)]
         event = None if self.event is None else asked.pop()
-        return replace(self, question=asked[0], parts=tuple(asked[1:]), event=event)
+        parts, said = asked[1 : 1 + len(self.parts)], asked[1 + len(self.parts) :]
+        return replace(self, question=asked[0], parts=tuple(parts), stated=tuple(said), event=event)
 
     def note(self, name: str, failure: MnemicError) -> None:
         """Say in the result that `name` failed."""

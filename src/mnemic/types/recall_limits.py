@@ -7,15 +7,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from mnemic.types.measures import DEFAULT_MAX_TOKENS
-from mnemic.types.search import Hit, Intent, SearchResult
+from mnemic.types.search import LEAST_RELEVANCE, Hit, Intent, SearchResult
 
 MAX_QUESTION_CHARS = 2_000
 """Characters of a request that are searched by; the rest of a longer one is not read."""
 DEFAULT_STANDING_SHARE = 0.4
-DEFAULT_LEAST_RELEVANCE = 0.1
-"""Default of `least_relevance`. At 0.1 one answerable question in a hundred of LoCoMo's dev half loses its evidence,
-none of BEAM's and of LongMemEval's; at 0.2, where a search itself abstains, three (docs/benchmarks/retrieval.md).
-"""
+DEFAULT_LEAST_RELEVANCE = LEAST_RELEVANCE
+"""Default of `least_relevance`: where a search itself abstains."""
 DEFAULT_MIN_SIMILARITY = 0.2
 """Cosine below which a memory that shares no word with the query is not about it. Two unrelated sentences have about
 0.0 to 0.15 with the default embedder, paraphrases 0.5 and more."""

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from mnemic.engine import MemoryEngine
 from mnemic.retrieve.bias import RELEVANCE
-from mnemic.retrieve.diversity import once, spread
+from mnemic.retrieve.diversity import once, repetitions, spread
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Kind, Message, Signals, Source
 from mnemic_testing.embedder import WordEmbedder
@@ -60,13 +60,13 @@ def test_what_was_said_once_is_shown_once_in_the_better_place() -> None:
     other = memory("I play the flute.", source=said)
     rows = {one.memory_id: one for one in (message, made, other)}
     entries = [(message.memory_id, 0.5, RELEVANCE), (other.memory_id, 0.4, RELEVANCE), (made.memory_id, 0.1, RELEVANCE)]
-    assert once(entries, rows) == [(made.memory_id, 0.5, RELEVANCE), entries[1]]
+    assert once(entries, repetitions(entries, rows)) == [(made.memory_id, 0.5, RELEVANCE), entries[1]]
     for changed in (
         replace(message, content="Adoro fado, e tu?"),
         replace(message, source=Source(session="two")),
         replace(message, source=replace(said, speaker="assistant")),
     ):
-        assert once(entries, rows | {message.memory_id: changed}) == entries
+        assert repetitions(entries, rows | {message.memory_id: changed}) == {}
 
 
 async def test_a_search_shows_a_recorded_and_captured_message_once(tmp_path: Path) -> None:

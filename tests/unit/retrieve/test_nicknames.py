@@ -42,7 +42,9 @@ def test_a_name_is_unknown_where_nobody_who_speaks_is_called_so(
     [
         ([("Caroline", "Hey Mel! How are you?"), ("Caroline", "That's lovely, Mel.")], TWO, "Melanie"),
         ([("Caroline", "Thanks Mel"), ("Caroline", "Mel, you made my day")], TWO, "Melanie"),
-        ([("Caroline", "Hey Mel!")], TWO, None),  # once may be anybody
+        ([("Caroline", "Hey Mel!")], TWO, "Melanie"),  # once is enough for a form of the name
+        ([("Caroline", "Hey Mel!")], frozenset({"Jo", "Caroline"}), None),  # of nobody's name: once may be anybody
+        ([("Caroline", "I met Mel.")], TWO, None),  # nobody is addressed
         ([("Caroline", "Hey Mel!"), ("Melanie", "Bye, Mel!")], TWO, None),  # a third person
         ([("Caroline", "I met Mel today."), ("Caroline", "Mel came along."), ("Caroline", "with Mel")], TWO, None),
         ([("Caroline", "Hey Melon!"), ("Caroline", "Thanks, Melba.")], TWO, None),

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from mnemic.extract import is_users_own
-from mnemic.extract.messages import MESSAGE_CATEGORY
 from mnemic.inject import Entry, InjectionConfig, injector_for
 from mnemic.types import Message
+from mnemic.types.search import MESSAGE_CATEGORY
 from mnemic_eval.extraction import matches
 from mnemic_eval.outcome import Asked
 from mnemic_eval.replay import Replayed

@@ -19,9 +19,9 @@ from mnemic.errors import InvalidInput
 from mnemic.extract.entities import ME, ROLE, EntityReader, StatedRelation
 from mnemic.extract.entities.marking import Marked, mark_names
 from mnemic.extract.entities.rules import RuleEntityReader
-from mnemic.extract.messages import MESSAGE_CATEGORY
 from mnemic.graph.entity_names import ME_NODE, is_name, me_or
 from mnemic.types import Deadline, Kind, Memory, Message, Neighbour, Node, Relation
+from mnemic.types.search import MESSAGE_CATEGORY
 from mnemic_language.entities.relations import SAME_AS, THING, rule_of
 from mnemic_language.text.names import core, slug
 

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from mnemic.dispatch import Call, Passed, Proposal
-from mnemic.extract.messages import MESSAGE_CATEGORY, in_parts, message_candidates
+from mnemic.extract.messages import in_parts, message_candidates
 from mnemic.policy.grant import consent_required
 from mnemic.policy.limits import Consents
 from mnemic.policy.proposal_check import MAX_CONTENT_CHARS
 from mnemic.requests import AddMany
 from mnemic.types import Message, WriteReceipt
+from mnemic.types.search import MESSAGE_CATEGORY
 from mnemic.write.limiter import Limiter
 from mnemic.write.pipeline import MemoryWritePipeline
 

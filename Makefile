@@ -42,6 +42,7 @@ MODEL_READY := build/model/.ready
 CLIENT_TS := clients/typescript
 NODE_READY := $(CLIENT_TS)/node_modules/.ready
 CLIENT_READY := $(CLIENT_TS)/dist/.ready
+MASTRA_READY := $(CLIENT_TS)/test-mastra/node_modules/.ready
 REST_SOURCES := $(shell find packages/mnemic-server/src/mnemic_server -name '*.py')
 PEERS_READY := build/peers/.ready
 PEERS := build/peers/venv/bin
@@ -179,7 +180,7 @@ conformance: $(CONF_READY) ## LangGraph's and Strands' own tests against ours on
 	done
 
 # The types are generated from the description that the service gives of itself.
-client-ts: $(DEV_READY) $(CLIENT_READY) ## the TypeScript client: generated, built, and tested against a running service (needs node and npm)
+client-ts: $(DEV_READY) $(CLIENT_READY) $(MASTRA_READY) ## the TypeScript client: generated, built, and tested against a running service (needs node and npm)
 	@$(BIN)/python -m pytest -q -rs tests/e2e/test_typescript.py
 
 # Nothing fails without: the test of the client then says that it was not run.
@@ -188,6 +189,12 @@ $(NODE_READY): $(CLIENT_TS)/package-lock.json
 	    || { echo "NOT RUN: the TypeScript client needs node 20 and npm." >&2; exit 0; }; \
 	(cd $(CLIENT_TS) && npm ci --silent --no-audit --no-fund) && touch $@ \
 	    || echo "NOT RUN: npm could not fetch what the TypeScript client needs." >&2
+
+# A framework of 150 packages: in a folder of its own, so that the client's lock stays small.
+$(MASTRA_READY): $(CLIENT_TS)/test-mastra/package-lock.json
+	@if ! command -v npm > /dev/null; then exit 0; fi; \
+	(cd $(CLIENT_TS)/test-mastra && npm ci --silent --no-audit --no-fund) && touch $@ \
+	    || echo "NOT RUN: npm could not fetch the packages of Mastra." >&2
 
 $(CLIENT_READY): $(NODE_READY) $(CLIENT_TS)/src/index.ts $(CLIENT_TS)/src/ai.ts $(REST_SOURCES) | $(DEV_READY)
 	@if [ ! -e $(NODE_READY) ]; then exit 0; fi; \

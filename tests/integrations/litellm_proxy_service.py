@@ -8,12 +8,15 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import secrets
 import socket
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +27,8 @@ from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.scripted_model import ScriptedModelServer
+
+_PAGE = Path(__file__).parents[2] / "docs" / "frameworks" / "litellm-proxy.md"
 
 _HOOK = """\
 from mnemic.engine import MemoryEngine
@@ -52,6 +57,11 @@ def config(model_url: str) -> str:
     )
 
 
+def blocks(page: Path, language: str) -> list[str]:
+    """The blocks of code in this language on a page."""
+    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+
+
 def free_port() -> int:
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
@@ -73,41 +83,73 @@ async def remembered(folder: Path, user: str) -> list[str]:
         return [memory.content for memory in await engine.list(actor=Actor(user=user))]
 
 
-def main() -> None:
+@contextmanager
+def proxy(folder: Path, port: int, **environment: str) -> Iterator[subprocess.Popen[bytes]]:
+    """Run the proxy of the configuration in `folder` until it ends or the block does; print the end of its log."""
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("OPENAI_", "MNEMIC_"))}
+    command = [str(Path(sys.executable).with_name("litellm")), "--config", "config.yaml", "--port", str(port)]
+    with (folder / "proxy.log").open("wb") as log:
+        given = {**clean, "LITELLM_LOCAL_MODEL_COST_MAP": "True", **environment}
+        running = subprocess.Popen(command, cwd=folder, env=given, stdout=log, stderr=log)
+        try:
+            yield running
+        finally:
+            running.terminate()
+            running.wait(30)
+            print((folder / "proxy.log").read_text(encoding="utf-8")[-1500:])
+
+
+def wait_for(running: subprocess.Popen[bytes], port: int) -> None:
+    for _ in range(240):
+        assert running.poll() is None, "the proxy has ended"
+        try:
+            httpx.get(f"http://127.0.0.1:{port}/health/liveliness", timeout=5).raise_for_status()
+            return
+        except httpx.HTTPError:
+            time.sleep(1)
+
+
+def two_users() -> None:
     folder, port = Path(tempfile.mkdtemp()), free_port()
     (folder / "my_memory.py").write_text(_HOOK, encoding="utf-8")
     answers = ["Noted.", "An aisle seat.", "I do not know."]
     with ScriptedModelServer(lambda _: answers.pop(0)) as server:
         (folder / "config.yaml").write_text(config(server.base_url), encoding="utf-8")
-        environment = os.environ | {
-            "LITELLM_LOCAL_MODEL_COST_MAP": "True",
-            "LITELLM_MASTER_KEY": f"sk-{secrets.token_hex(32)}",
-        }
-        command = [str(Path(sys.executable).with_name("litellm")), "--config", "config.yaml", "--port", str(port)]
-        log = (folder / "proxy.log").open("wb")
-        proxy = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log)
-        try:
-            for _ in range(240):
-                assert proxy.poll() is None, "the proxy has ended"
-                try:
-                    httpx.get(f"http://127.0.0.1:{port}/health/liveliness", timeout=5).raise_for_status()
-                    break
-                except httpx.HTTPError:
-                    time.sleep(1)
+        with proxy(folder, port, LITELLM_MASTER_KEY=f"sk-{secrets.token_hex(32)}") as running:
+            wait_for(running, port)
             assert asked(port, "ana", "I prefer aisle seats.") == "Noted."
             assert asked(port, "ana", "Which seat do I prefer?") == "An aisle seat."
             assert asked(port, "ben", "Which seat do I prefer?", user="ana") == "I do not know."
-            shown = [json.dumps(request.body).count("<memory fence") for request in server.requests]
-            assert shown == [0, 1, 0], shown
-            assert "seat: aisle" in json.dumps(server.requests[1].body)
-        finally:
-            proxy.terminate()
-            proxy.wait(30)
-            print((folder / "proxy.log").read_text(encoding="utf-8")[-1500:])
+        assert shown(server) == [0, 1, 0]
+        assert "seat: aisle" in json.dumps(server.requests[1].body)
     assert "aisle" in asyncio.run(remembered(folder, "ana"))
     assert asyncio.run(remembered(folder, "ben")) == []
     print("the proxy remembered for ana, showed her alone what she had said, and took no user from a request")
 
 
+def page() -> None:
+    """The page's files as they stand, with the scripted model in OpenAI's place; and without a key."""
+    folder, port, key = Path(tempfile.mkdtemp()), free_port(), secrets.token_hex(32)
+    (folder / "my_memory.py").write_text(blocks(_PAGE, "python")[0], encoding="utf-8")
+    (folder / "config.yaml").write_text(blocks(_PAGE, "yaml")[0], encoding="utf-8")
+    with proxy(folder, port, LITELLM_MASTER_KEY=f"sk-{key}") as running:
+        assert running.wait(120) != 0
+    assert "OPENAI_API_KEY is not set" in (folder / "proxy.log").read_text(encoding="utf-8")
+    with ScriptedModelServer(lambda _: "Understood.") as server:
+        openai = {"OPENAI_API_KEY": "test", "OPENAI_BASE_URL": server.base_url}
+        with proxy(folder, port, LITELLM_MASTER_KEY=f"sk-{key}", **openai) as running:
+            wait_for(running, port)
+            asked(port, key, "I prefer aisle seats.")
+            asked(port, key, "Which seat do I prefer?")
+        assert shown(server) == [0, 1]
+        assert "seat: aisle" in json.dumps(server.requests[1].body)
+    print("the page's proxy says that a key is missing, and with one it remembers")
+
+
+def shown(server: ScriptedModelServer) -> list[int]:
+    return [json.dumps(request.body).count("<memory fence") for request in server.requests]
+
+
 if __name__ == "__main__":
-    main()
+    two_users()
+    page()

@@ -38,7 +38,7 @@ ASSISTANTS = [
 ]
 # A framework whose packages do not fit beside the others' is tried in an environment of its own (docs/adr/0123).
 if own := os.environ.get("MNEMIC_ASSISTANT"):
-    ASSISTANTS = [own]
+    ASSISTANTS = own.split(",")
 WITHOUT_TOOLS = ("clients_assistant",)
 """Where the program itself says which tools its model has."""
 

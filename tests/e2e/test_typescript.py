@@ -33,7 +33,7 @@ def test_the_typescript_client_does_what_it_says(tmp_path: Path) -> None:
     with serving(tmp_path) as served:
         given = {"MNEMIC_SERVICE_KEY": served.key("reader", "writer", "subject")}
         given["MNEMIC_DESK_KEY"] = served.key("reader", "reviewer", "operator", user="desk")
-        assert "# pass 9" in tested("test/", served, given)
+        assert "# pass 9" in printed_by("test/", served, given)
 
 
 @pytest.mark.skipif(
@@ -42,11 +42,11 @@ def test_the_typescript_client_does_what_it_says(tmp_path: Path) -> None:
 )
 def test_an_agent_of_mastra_remembers(tmp_path: Path) -> None:
     with serving(tmp_path) as served:
-        assert "# pass 3" in tested("test-mastra/mastra.test.mjs", served, {})
+        assert "# pass 3" in printed_by("test-mastra/mastra.test.mjs", served, {})
 
 
-def tested(what: str, served: Served, given: Mapping[str, str]) -> str:
-    """Run tests of the client against the service and return what they print."""
+def printed_by(what: str, served: Served, given: Mapping[str, str]) -> str:
+    """Run tests of the client against the service; what they print."""
     service = {"MNEMIC_URL": served.address, "MNEMIC_APPLICATION_KEY": served.key("reader", "writer", user=None)}
     run = subprocess.run(
         [str(NODE), "--test", what],

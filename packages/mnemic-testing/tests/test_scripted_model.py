@@ -177,3 +177,15 @@ def test_a_streamed_completion_comes_in_events() -> None:
     assert answer.headers["content-type"] == "text/event-stream"
     assert json.loads(events[0])["choices"][0]["delta"]["content"] == "hello"
     assert end == "[DONE]"
+
+
+def test_a_streamed_message_comes_in_the_events_of_its_protocol() -> None:
+    with ScriptedModelServer(["hello", Reply.call("timetable", city="Denver")]) as server:
+        answers = [httpx.post(f"{server.base_url}/messages", json={"stream": True}).text for _ in range(2)]
+    said, called = ([json.loads(one.partition("data: ")[2]) for one in text.split("\n\n") if one] for text in answers)
+    block = ["content_block_start", "content_block_delta", "content_block_stop"]
+    assert [event["type"] for event in said] == ["message_start", *block, "message_delta", "message_stop"]
+    assert said[2]["delta"] == {"type": "text_delta", "text": "hello"}
+    assert called[1]["content_block"]["name"] == "timetable"
+    assert json.loads(called[2]["delta"]["partial_json"]) == {"city": "Denver"}
+    assert called[4]["delta"]["stop_reason"] == "tool_use"

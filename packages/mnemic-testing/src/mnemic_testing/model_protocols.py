@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -174,7 +174,11 @@ def _text(said: Any) -> str:
 
 
 def streamed(body: Mapping[str, Any]) -> bytes:
-    """Return a chat completion as server-sent events: all of it in one chunk, then how it ended, then the end."""
+    """Return a chat completion as server-sent events: all of it in one chunk, then how it ended, then the end.
+    A body of `/v1/messages` comes in the events of that protocol.
+    """
+    if body.get("type") == "message":
+        return b"".join(f"event: {one['type']}\ndata: {json.dumps(one)}\n\n".encode() for one in message_events(body))
     head = {**body, "object": "chat.completion.chunk"}
     spent = head.pop("usage")
     chunks = []
@@ -185,3 +189,24 @@ def streamed(body: Mapping[str, Any]) -> bytes:
         chunks.append({**head, "choices": [{"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]}]})
     chunks.append({**head, "choices": [], "usage": spent})
     return b"".join(f"data: {line}\n\n".encode() for line in [*map(json.dumps, chunks), "[DONE]"])
+
+
+def message_events(body: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the events of a streamed `/v1/messages`: each block whole in one piece."""
+    spent = body["usage"]
+    begun = {**body, "content": [], "stop_reason": None, "usage": {**spent, "output_tokens": 0}}
+    yield {"type": "message_start", "message": begun}
+    for index, block in enumerate(body["content"]):
+        if block["type"] == "text":
+            empty, delta = {**block, "text": ""}, {"type": "text_delta", "text": block["text"]}
+        else:
+            empty, delta = (
+                {**block, "input": {}},
+                {"type": "input_json_delta", "partial_json": json.dumps(block["input"])},
+            )
+        yield {"type": "content_block_start", "index": index, "content_block": empty}
+        yield {"type": "content_block_delta", "index": index, "delta": delta}
+        yield {"type": "content_block_stop", "index": index}
+    ended = {"stop_reason": body["stop_reason"], "stop_sequence": None}
+    yield {"type": "message_delta", "delta": ended, "usage": {"output_tokens": spent["output_tokens"]}}
+    yield {"type": "message_stop"}

@@ -122,9 +122,9 @@ Script = Iterable[Scripted] | Callable[[ModelRequest], Scripted]
 
 
 class ScriptedModelServer:
-    """Speaks `/v1/chat/completions` (streamed, too), `/v1/responses`, `/v1/messages`, `/v1/embeddings`, `/v1/models`,
-    Ollama's `/api/chat`, Gemini's and Bedrock's models and embedders, and Cohere's embedder. Every request is kept in
-    `requests`, in order.
+    """Speaks `/v1/chat/completions` and `/v1/messages` (both streamed, too), `/v1/responses`, `/v1/embeddings`,
+    `/v1/models`, Ollama's `/api/chat`, Gemini's and Bedrock's models and embedders, and Cohere's embedder. Every
+    request is kept in `requests`, in order.
 
     `chat` (for every way to ask a model) and `embeddings` are played one reply to a request, or are functions of
     the request. A chat script that has ended answers with status 500 (`script_ended`), so that a test notices a call

@@ -27,6 +27,7 @@ def hit_dict(hit: Hit) -> dict[str, Any]:
         "reason": hit.reason,
         "why": hit.why,
         "outdated_by": hit.outdated_by,
+        "disagrees_with": list(hit.disagrees_with),
         "ranks": ranks,
         "memory": memory_dict(hit.memory),
     }

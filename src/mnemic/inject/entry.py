@@ -62,6 +62,8 @@ def _dated(hit: Hit) -> str:
     if memory.status is Status.SUPERSEDED and memory.valid_to is not None:
         began = memory.valid_from or memory.happened_at
         return f" ({began:%Y-%m-%d} to {memory.valid_to:%Y-%m-%d})"
+    if hit.disagrees_with:
+        return f" (as of {memory.happened_at:%Y-%m-%d}; another statement disagrees)"
     return f" (as of {memory.happened_at:%Y-%m-%d})" if hit.outdated_by is not None else ""
 
 

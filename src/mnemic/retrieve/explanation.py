@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
 
@@ -56,6 +56,15 @@ def why(memory: Memory, ranks: Mapping[str, Rank], reason: str, question: Questi
     speaker = _speaker(memory)
     said = "imported, dated" if speaker is None else f"said by {speaker} on"
     return "; ".join([*(parts or ["among the newest"]), f"{said} {day.day} {day:%B %Y}"])
+
+
+def with_disagreement(sentence: str, memory: Memory, others: Sequence[Memory]) -> str:
+    """Return the reason for a hit with the dates of the hits that disagree with it, the latest first."""
+    for other in others:
+        day = other.happened_at
+        when = "a later" if day > memory.happened_at else "an earlier"
+        sentence += f"; disagrees with {when} statement of {day.day} {day:%B %Y}"
+    return sentence
 
 
 def _matches(memory: Memory, ranks: Mapping[str, Rank], question: Question) -> list[str]:

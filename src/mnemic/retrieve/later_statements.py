@@ -8,7 +8,7 @@ person supersedes is moved after that one, and the later one takes its place.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from types import MappingProxyType
@@ -17,10 +17,11 @@ import numpy as np
 
 from mnemic.retrieve.bias import PINNED
 from mnemic.retrieve.diversity import Entry
-from mnemic.types import Kind, Memory, VectorSpace
+from mnemic.types import Kind, Memory, Status, VectorSpace
 from mnemic.types.cosines import read
 from mnemic_language.compare import LEAST_COSINE
 from mnemic_language.compare.change import frame_of, judge
+from mnemic_language.compare.disagreements import claims, disagree
 from mnemic_language.compare.statement_frame import Frame
 from mnemic_language.compare.vocabulary import plain
 
@@ -40,6 +41,7 @@ them: nine in ten changes found in such messages were wrong (docs/benchmarks/ret
 """
 _REQUEST = re.compile(r"\?|\b(?:can|could|would) you\b|\bhelp me\b", re.IGNORECASE)
 NO_MEMORIES: Mapping[str, Memory] = MappingProxyType({})
+NOTHING_NEWER: Mapping[str, str] = MappingProxyType({})
 _KINDS = frozenset({Kind.LONG_TERM, Kind.EPISODIC})
 _STEP = 1e-6
 
@@ -92,14 +94,17 @@ def latest_first(
     closed: Mapping[str, Memory] = NO_MEMORIES,
     space: VectorSpace | None = None,
 ) -> tuple[list[Entry], Mapping[str, str]]:
-    """Return `entries`, best first, with outdated ones after those that outdate them, and which outdates which."""
+    """Return `entries`, best first, with those that a later one outdates or disagrees with after it, and which outdates
+    which.
+    """
     compared = [memories[one] for one, _, reason in entries[:COMPARED] if reason != PINNED and one in memories]
     found = outdated(compared, closed, space)
-    if not found:
+    newer = {**newest_of(compared), **found}
+    if not newer:
         return list(entries), found
     scores = {memory_id: score for memory_id, score, _ in entries}
     for one in sorted(compared, key=_moment):
-        later = found.get(one.memory_id)
+        later = newer.get(one.memory_id)
         # Only raised above the outdated one, never higher: the rest of the order stays.
         if later is not None and scores[later] <= scores[one.memory_id]:
             scores[later] = scores[one.memory_id] + _STEP
@@ -107,9 +112,37 @@ def latest_first(
     return sorted(changed, key=lambda entry: (entry[2] == PINNED, entry[1]), reverse=True), found
 
 
-def later_relevances(relevances: Mapping[str, float], passed: Mapping[str, str]) -> Mapping[str, float]:
+def disagreeing(memories: Iterable[Memory]) -> dict[str, tuple[str, ...]]:
+    """Return, for each memory that gives a value where another valid one of equal trust gives a different one, the
+    memory_ids of those, the latest first. Nothing is closed by it: there may be a second dog.
+    """
+    stating = [one for one in memories if _compared(one) and one.status is Status.ACTIVE and claims(frame_of(one))]
+    ordered = sorted(stating, key=_moment, reverse=True)
+    found: dict[str, list[Memory]] = {}
+    for place, later in enumerate(ordered):
+        for earlier in ordered[place + 1 :]:
+            if _of_equal_trust(earlier, later) and disagree(frame_of(earlier), frame_of(later)):
+                found.setdefault(later.memory_id, []).append(earlier)
+                found.setdefault(earlier.memory_id, []).append(later)
+    return {
+        memory_id: tuple(one.memory_id for one in sorted(others, key=_moment, reverse=True))
+        for memory_id, others in found.items()
+    }
+
+
+def newest_of(memories: Iterable[Memory]) -> dict[str, str]:
+    """Return, for each memory that later ones disagree with, the memory_id of the latest of those."""
+    known = {one.memory_id: one for one in memories}
+    pairs = ((one, others[0]) for one, others in disagreeing(known.values()).items())
+    return {one: other for one, other in pairs if _moment(known[one]) < _moment(known[other])}
+
+
+def later_relevances(
+    relevances: Mapping[str, float], passed: Mapping[str, str], newer: Mapping[str, str] = NOTHING_NEWER
+) -> Mapping[str, float]:
     """Return the relevances (0 to 1) where the latest of several statements has the highest of theirs, and those that
-    it outdates keep no more than it had: what is no longer so does not answer the question, its successor does.
+    it outdates keep no more than it had: what is no longer so does not answer the question, its successor does. One
+    that a `newer` statement merely disagrees with keeps its own.
     """
     raised: dict[str, float] = {}
     lowered: dict[str, float] = {}
@@ -119,7 +152,18 @@ def later_relevances(relevances: Mapping[str, float], passed: Mapping[str, str])
         if earlier in relevances and last in relevances:
             raised[last] = max(raised.get(last, relevances[last]), relevances[earlier])
             lowered[earlier] = min(relevances[earlier], relevances[last])
+    for earlier, last in newer.items():
+        if earlier in relevances and last in relevances and last not in passed:
+            raised[last] = max(raised.get(last, relevances[last]), relevances[earlier])
     return {**relevances, **raised, **lowered}
+
+
+def _of_equal_trust(earlier: Memory, later: Memory) -> bool:
+    """Return True if the two were said at different times, and neither has more trust: two dogs named in one breath are
+    two dogs.
+    """
+    apart = earlier.happened_at < later.happened_at
+    return apart and earlier.trust == later.trust and _comparable(earlier, later)
 
 
 def _compared(memory: Memory) -> bool:

@@ -14,10 +14,17 @@ from mnemic.retrieve.bias import PINNED, find_biased, in_order
 from mnemic.retrieve.candidate_lists import PINNED_LISTS
 from mnemic.retrieve.diversity import Entry, once, repetitions, spread
 from mnemic.retrieve.effective_query import plan_of
-from mnemic.retrieve.explanation import why
+from mnemic.retrieve.explanation import why, with_disagreement
 from mnemic.retrieve.fusion import either, ranks_of
 from mnemic.retrieve.importance import IMPORTANCE, importance_ranks
-from mnemic.retrieve.later_statements import COMPARED, GENERATIONS, later_relevances, latest_first
+from mnemic.retrieve.later_statements import (
+    COMPARED,
+    GENERATIONS,
+    disagreeing,
+    later_relevances,
+    latest_first,
+    newest_of,
+)
 from mnemic.retrieve.named_memories import Naming
 from mnemic.retrieve.past_questions import asks_past, believed_then
 from mnemic.retrieve.relevance_order import explained
@@ -72,8 +79,8 @@ async def result_of(
     rest = spread(rest, ranked.signals, per_session)
     # Only the best are compared with each other: the cost grows with their square.
     known = await _best(search, ranked, rest[:COMPARED], moment)
-    rest, passed = await _latest(search, rest, known, moment)
-    rest, relevances = _explained(search, ranked, rest, known, passed)
+    rest, passed, newer = await _latest(search, rest, known, moment)
+    rest, relevances = _explained(search, ranked, rest, known, (passed, newer))
     if request.min_score > 0:  # only now: the later of two statements is as relevant as the one that it outdates
         reached = {**ranked.scores, **relevances}
         rest = [entry for entry in rest if entry[0] in biased or reached.get(entry[0], 0.0) >= request.min_score]
@@ -88,21 +95,30 @@ async def result_of(
 
 async def _latest(
     search: Search, entries: Sequence[Entry], known: Mapping[str, Memory], moment: Snapshot
-) -> tuple[list[Entry], Mapping[str, str]]:
-    """Return the entries with outdated ones after those that outdate them, and which outdates which."""
+) -> tuple[list[Entry], Mapping[str, str], Mapping[str, str]]:
+    """Return the entries with outdated ones after those that outdate them, which outdates which, and the newest that
+    disagrees with each.
+    """
     # A question about the past wants the state of that time, so a later statement must not move in front.
     if asks_past(search.question):
-        return believed_then(entries, known), NOTHING_PASSED
-    return latest_first(entries, known, await _closed(search, known, moment), search.question.space)
+        return believed_then(entries, known), NOTHING_PASSED, NOTHING_PASSED
+    newer = newest_of(known[one] for one, _, reason in entries[:COMPARED] if reason != PINNED and one in known)
+    return *latest_first(entries, known, await _closed(search, known, moment), search.question.space), newer
 
 
 def _explained(
-    search: Search, ranked: Ranked, entries: Sequence[Entry], known: Mapping[str, Memory], passed: Mapping[str, str]
+    search: Search,
+    ranked: Ranked,
+    entries: Sequence[Entry],
+    known: Mapping[str, Memory],
+    later: tuple[Mapping[str, str], Mapping[str, str]],
 ) -> tuple[list[Entry], Mapping[str, float]]:
-    """Return each statement once, in an order that the relevances explain, and the relevances."""
+    """Return each statement once, in an order that the relevances explain, and the relevances. `later` are the statements
+    that outdate others, and the newest that disagree with them.
+    """
     fixed = RERANKER in ranked.lists or asks_past(search.question)
     messages = () if fixed or ranked.lifts is None else ranked.lifts.signals
-    relevances = later_relevances(ranked.relevances, passed)
+    relevances = later_relevances(ranked.relevances, *later)
     repeated = repetitions(entries, known)
     said_too = {made: relevances[one] for one, made in repeated.items() if one in relevances}
     relevances = {one: max(share, said_too.get(one, 0.0)) for one, share in relevances.items()}
@@ -153,6 +169,7 @@ async def _hits(
     if ranked.lifts is not None:
         for memory_id, lifts in sign_ranks(chosen, ranked.lifts, ranked.learned).items():
             ranks[memory_id] |= lifts
+    differing = disagreeing(memories[one] for one in chosen if one in memories and one not in passed)
     return tuple(
         Hit(
             memory=memories[memory_id],
@@ -160,8 +177,13 @@ async def _hits(
             ranks=ranks[memory_id],
             reason=reason,
             outdated_by=passed.get(memory_id),
+            disagrees_with=differing.get(memory_id, ()),
             relevance=ranked.relevances.get(memory_id),
-            why=why(memories[memory_id], ranks[memory_id], reason, search.question),
+            why=with_disagreement(
+                why(memories[memory_id], ranks[memory_id], reason, search.question),
+                memories[memory_id],
+                [memories[one] for one in differing.get(memory_id, ())],
+            ),
         )
         for memory_id, score, reason in order
         # Read again under the filter: a list may come from a search service that lags.

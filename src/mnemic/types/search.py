@@ -64,9 +64,10 @@ class Hit(Serialisable):
     included.
 
     `outdated_by` is the memory_id of a later statement of the same person that replaces this one, among the hits or
-    near them. `reason` is `relevance`, `preference_bias` or `standing` (pinned). `score` orders the hits of one search.
-    `relevance` (0..1) is the probability that the memory is about the query and is comparable between searches and
-    scopes; None if it is unknown. `why` is one sentence for people.
+    near them. `disagrees_with` are the memory_ids of other hits, said with equal trust and still valid, that give
+    another value where only one can hold, the latest first. `reason` is `relevance`, `preference_bias` or `standing`
+    (pinned). `score` orders the hits of one search. `relevance` (0..1) is the probability that the memory is about the
+    query and is comparable between searches and scopes; None if it is unknown. `why` is one sentence for people.
     """
 
     memory: Memory
@@ -74,6 +75,7 @@ class Hit(Serialisable):
     ranks: Mapping[str, Rank] = field(default_factory=dict)
     reason: str = "relevance"
     outdated_by: str | None = None
+    disagrees_with: tuple[str, ...] = ()
     relevance: float | None = None
     why: str = field(default="", repr=False)
 

@@ -40,7 +40,8 @@ def hit_of(said: Json) -> Hit:
     """Return a hit."""
     ranks = {name: Rank(rank["position"], rank["score"]) for name, rank in said["ranks"].items()}
     fields = {name: said[name] for name in ("score", "reason", "relevance", "why", "outdated_by") if name in said}
-    return Hit(memory=from_dict(said["memory"]), ranks=ranks, **fields)
+    disagrees_with = tuple(said.get("disagrees_with", ()))  # servers before this field have none
+    return Hit(memory=from_dict(said["memory"]), ranks=ranks, disagrees_with=disagrees_with, **fields)
 
 
 def receipt_of(said: Json) -> WriteReceipt:

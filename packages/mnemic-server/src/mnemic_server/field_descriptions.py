@@ -68,6 +68,7 @@ FIELDS: dict[str, str] = PARAMETERS | {
     "detail": "Codes and ids that belong to the event. Never content.",
     "digest": "A digest of the text, which is in the audit.",
     "disabled_at": "When it was disabled after repeated failures; null: it is not.",
+    "disagrees_with": "Other hits that give another value where only one can hold; all are valid, the later first.",
     "dry_run": "Whether nothing was done and this is what would be.",
     "duplicates": "Pairs of memories that seem to say the same.",
     "durable": "Whether it survives a loss of power.",

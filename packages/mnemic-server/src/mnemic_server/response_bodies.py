@@ -101,6 +101,7 @@ class HitResponse(ResponseBody):
     reason: str
     why: str
     outdated_by: str | None
+    disagrees_with: list[str]
     ranks: dict[str, RankResponse]
     memory: MemoryResponse
 

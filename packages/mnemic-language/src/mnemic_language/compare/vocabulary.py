@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pkgutil import get_data
 from typing import Any
@@ -131,6 +131,12 @@ def value_sorts() -> tuple[Lexicon, Mapping[str, Mapping[str, int]]]:
         for name, groups in _data("words")["values"].items()
     }
     return _lexicon(sorts), sorts
+
+
+@lru_cache(maxsize=1)
+def states() -> Mapping[str, Sequence[Pattern]]:
+    """Return the expressions of each state of which a person is in one at a time, by what they concern."""
+    return {name: [_any_of(map(plain, group)) for group in groups] for name, groups in _data("states").items()}
 
 
 @lru_cache(maxsize=1)

@@ -1,0 +1,97 @@
+"""Of two live statements of equal trust that disagree the newer comes first, and both say so; nothing is closed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from mnemic import MemoryManager
+from mnemic.entrypoints.wire import hit_dict
+from mnemic.inject.entry import Entry
+from mnemic.retrieve.later_statements import disagreeing, later_relevances, newest_of
+from mnemic.types import Actor, Hit, Source, Status, Trust
+from mnemic_testing.record_store.fixtures import START, memory
+
+REX, MAX = "My dog is called Rex", "My dog is called Max"
+
+
+@pytest.fixture
+def manager(tmp_path: Path) -> Iterator[MemoryManager]:
+    with MemoryManager(store=str(tmp_path / "mnemic.db")) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize(
+    ("asked", "older", "newer"),
+    [
+        ("Am I vegetarian?", "I am vegetarian", "I eat meat"),
+        ("What is my dog called?", REX, MAX),
+        ("Where do I live?", "I live in Rome", "I live in Oslo"),
+        ("Bin ich Vegetarier?", "Ich bin Vegetarier", "Ich esse Fleisch"),
+        ("Suis-je végétarien ?", "Je suis végétarien", "Je mange de la viande"),
+        ("¿Cómo se llama mi perro?", "Mi perro se llama Rex", "Mi perro se llama Max"),
+        ("Sono vegetariano?", "Sono vegetariano", "Mangio carne"),
+    ],
+)
+def test_the_newer_comes_first_and_both_say_so(manager: MemoryManager, asked: str, older: str, newer: str) -> None:
+    for said in (older, newer):
+        manager.add(said)
+    first, second = manager.search(asked, top_k=2).hits
+    assert (first.memory.content, second.memory.content) == (newer, older)
+    assert (first.disagrees_with, second.disagrees_with) == ((second.memory.memory_id,), (first.memory.memory_id,))
+    assert "disagrees with an earlier statement of" in first.why
+    assert "disagrees with a later statement of" in second.why
+    assert (first.outdated_by, second.outdated_by) == (None, None)
+    assert (first.relevance or 0.0) >= (second.relevance or 1.0)
+    assert hit_dict(first)["disagrees_with"] == [second.memory.memory_id]
+    (best,) = manager.search(asked, top_k=1).hits
+    assert best.memory.content == newer
+    assert {one.status for one in manager.list()} == {Status.ACTIVE}
+
+
+def test_two_dogs_of_one_message_do_not_disagree(manager: MemoryManager) -> None:
+    manager.add("My dogs are called Rex and Bo")
+    manager.add(MAX)
+    assert [hit.disagrees_with for hit in manager.search("What are my dogs called?", top_k=2).hits] == [(), ()]
+
+
+def test_the_latest_of_several_is_named_first() -> None:
+    one, two, three = (
+        memory(f"My dog is called {name}", at=START + timedelta(days=day), vector=(1.0, 0.0))
+        for day, name in enumerate(("Rex", "Max", "Bo"))
+    )
+    assert disagreeing([two, one, three])[one.memory_id] == (three.memory_id, two.memory_id)
+    assert newest_of([one, two, three]) == {one.memory_id: three.memory_id, two.memory_id: three.memory_id}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"trust": Trust.LOW},
+        {"author": "ben"},
+        {"source": Source(speaker="Ben")},
+        {"status": Status.SUPERSEDED},
+        {"occurred_at": START},
+    ],
+)
+def test_only_statements_of_one_person_and_trust_at_two_times_disagree(changes: dict[str, object]) -> None:
+    old = memory(REX, at=START, vector=(1.0, 0.0))
+    new = memory(MAX, at=START + timedelta(days=1), vector=(1.0, 0.0))
+    assert newest_of([old, new]) == {old.memory_id: new.memory_id}
+    assert disagreeing([old, replace(new, **changes)]) == {}  # type: ignore[arg-type]
+
+
+def test_the_newer_is_as_relevant_and_the_older_keeps_its_relevance() -> None:
+    assert later_relevances({"old": 0.9, "new": 0.2}, {}, {"old": "new"}) == {"old": 0.9, "new": 0.9}
+    assert later_relevances({"old": 0.1, "new": 0.2}, {}, {"old": "new"}) == {"old": 0.1, "new": 0.2}
+    assert later_relevances({"old": 0.9, "new": 0.2}, {"new": "last"}, {"old": "new"}) == {"old": 0.9, "new": 0.2}
+
+
+def test_a_model_is_told_that_another_statement_disagrees() -> None:
+    hit = Hit(memory=memory(REX, at=START), score=0.5, disagrees_with=("other",))
+    shown = Entry.of(hit, "memory", reader=Actor(user="ada")).content
+    assert shown == f"{REX} (as of {START:%Y-%m-%d}; another statement disagrees)"

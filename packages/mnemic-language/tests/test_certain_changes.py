@@ -104,3 +104,15 @@ def test_a_correction_that_says_nothing_else_is_read(text: str, value: str | Non
 def test_a_word_that_names_a_product_with_a_capital_alone_is_no_product_without() -> None:
     assert named_products(Frame("We talk on Teams.")) == {"chat": frozenset({1})}
     assert named_products(Frame("Our teams talk.")) == {}
+
+
+@pytest.mark.parametrize(
+    "said", ["My birthday is 4 May", "My birthday is 4 mai.", "My flight is 12 August", "It is 4/5"]
+)
+def test_a_date_is_no_age(said: str) -> None:
+    assert "age" not in Frame(said).attributes
+
+
+@pytest.mark.parametrize("said", ["I'm 34", "She is 4", "I'm 35 now", "I'm 34, by the way"])
+def test_a_number_of_a_person_alone_is_an_age(said: str) -> None:
+    assert "age" in Frame(said).attributes

@@ -43,6 +43,9 @@ EXCLUSIVE = [
     ("My wife is vegetarian", "My wife eats meat"),
 ]
 COMPATIBLE = [
+    ("Vivo a Milano", "Vive a Roma mio fratello"),
+    ("Vivo a Milano", "Vive a Roma"),
+    ("I live in Leeds", "Lives in Rome, my brother"),
     ("My dogs are called Rex and Max", "My dog is called Max"),
     ("My dogs are called Rex and Max", "My dogs are called Max and Rex"),
     ("My brother lives in Rome", "My sister lives in Oslo"),

@@ -70,6 +70,14 @@ _OTHERS = pattern(
     r"(?<!\babito\s)(?<!\bvivo\s)(?<!\blavoro\s)(?<!\btrabajo\s)a)\b"
 )
 """Matches a clause about somebody other than the user."""
+_OTHERS_LAST = pattern(
+    r"^\W{0,3}(?:(?:in|à|a|en|em|te) [\w'-]{2,30} )?(?:lives|works|vit|vive|habite|travaille|abita|lavora|trabaja|mora"
+    r"|trabalha|wohnt|lebt|arbeitet|woont|werkt)\b[^.;!?]{0,40}?"
+    r"(?<!\bwith\s)(?<!\bmit\s)(?<!\bbei\s)(?<!\bavec\s)(?<!\bchez\s)(?<!\bcon\s)(?<!\bcom\s)(?<!\bmet\s)(?<!\bbij\s)"
+    r"\b(?:my|our|meine?|unsere?|m(?:on|a)|notre|mi|nuestr[oa]|(?:il |la )?mi[oa]|(?:o |a )?(?:meu|minha)|mijn|onze)"
+    r" (?P<who>[\w-]{2,20})\W*$"
+)
+"""The same with the subject at the end: "Vive à Rome mon frère"."""
 _QUESTIONED = pattern(
     r"^\W{0,3}(?:am i|do i|did i|is my|are my|was i|have i|can i|should i|what|which|where|when|who|why|how)\b"
 )
@@ -280,7 +288,7 @@ def _is_beside_a_report(clause: Clause, span: tuple[int, int]) -> bool:
 
 def _of_somebody_else(text: str, named: str) -> bool:
     """Return True if the clause is about somebody whom neither key nor value names."""
-    found = _OTHERS.search(text)
+    found = _OTHERS.search(text) or _OTHERS_LAST.search(text)
     if found is None:
         return False
     who = next((one for one in found.groupdict().values() if one), "")

@@ -288,7 +288,7 @@ class Searcher:
             lifted = self.ranker.reordered(lists, lifted, lifts.signals, search.question, lifts.table)
         learned = moved(by_hand, lifted)
         read = await self._contenders(search, lifted, moment)
-        about = about_asked(read, search.question)
+        about = await about_asked(read, search.question, moment, search.where.scopes)
         scores = self._scaled(raised(weighed(lifted, read, self.signal_weights.importance), about))
         model, messages = measured_with(self.embedder.space, search.question), lifts.signals
         order = best_first(scores)

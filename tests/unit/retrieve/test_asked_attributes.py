@@ -112,3 +112,15 @@ async def test_another_persons_home_is_not_the_speakers(manager: AsyncMemoryMana
     await manager.capture(Message(role="user", content="My sister lives in Oslo.", sent_at=JUNE, session="s9"))
     assert (await manager.search("Where do I live?")).hits[0].memory.content == "Madrid"
     assert (await manager.search("Where does my sister live?")).hits[0].memory.content == "My sister lives in Oslo."
+
+
+@pytest.mark.parametrize("how", ["capture", "add"])
+@pytest.mark.parametrize("last", [0, 1, 2])
+async def test_the_speakers_new_work_precedes_that_of_others(tmp_path: Path, how: str, last: int) -> None:
+    said = ["I work at Bosch.", "I quit Bosch, I'm at Fiat now."]
+    said.insert(last, "My wife works at Siemens.")
+    async with AsyncMemoryManager(store=str(tmp_path / "mnemic.db")) as manager:
+        for one in said:
+            await getattr(manager, how)(one)
+        first, *_ = (await manager.search("Where do I work?")).hits
+    assert first.memory.content == "I quit Bosch, I'm at Fiat now."

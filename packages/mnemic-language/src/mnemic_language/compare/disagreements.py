@@ -1,6 +1,6 @@
 """Statements that cannot both hold: two values of an attribute that has one at a time, or two exclusive states.
 
-Nothing is closed by this, as there may be a second dog or a second home: a reader is told that the two disagree.
+Nothing is closed by this, as there may be a second dog or a second home: the two are only marked.
 """
 
 from __future__ import annotations
@@ -48,6 +48,8 @@ _MANY = frozenset(
     " otra altro altra outro outra tweede".split()
 )
 """Words for what one has several of."""
+_OF_SELF = ("vivo", "vivimos", "abito", "moro", "moramos", "j'habite", "trabajo", "lavoro", "trabalho")
+_IN_NAMES = frozenset("de da do del della la le von van di of am an der den ten upon the".split())
 _BARE_VERBS = frozenset({"is", "est", "es", "e", "ist"})
 _JOINED = frozenset({"and", "or", "und", "oder", "et", "ou", "y", "o", "e", "ed", "en", "of", "but", "aber", "&"})
 _NATIONALITY = re.compile(r"\w(?:an|ish|ese|ch|ic|ist)\Z")
@@ -114,20 +116,22 @@ def _value(said: str) -> Claim | None:
         if found is None:
             continue
         value = [word for word in words[-len(found["value"].split()) :] if plain(word) not in _NOW]
-        thing = _thing(attribute, found["thing"])
+        thing = _thing(attribute, found["thing"], found["verb"])
         if thing and value and _is_name_or_number(value, bare=found["verb"] in _BARE_VERBS):
             return Claim((attribute, thing), _tokens(value))
     return None
 
 
-def _thing(attribute: str, words: str) -> str:
+def _thing(attribute: str, words: str, verb: str) -> str:
     """Return what the value is of; empty if one may have several, or it is unknown who is meant."""
     tokens = [token.removesuffix("'s") for token in TOKEN.findall(words)]
     people = person_words()
     if not _MANY.isdisjoint(tokens) or not people["others"].isdisjoint(tokens) or not _JOINED.isdisjoint(tokens[1:]):
         return ""
     if attribute != "name" and people["relations"].isdisjoint(tokens):
-        return "self" if not tokens or not people["self"].isdisjoint(tokens) else " ".join(tokens)
+        if not tokens:  # "Vivo a Roma", not "Vive a Roma"
+            return "self" if verb.startswith(_OF_SELF) else ""
+        return "self" if not people["self"].isdisjoint(tokens) else " ".join(tokens)
     return " ".join(word for word in tokens if word != "name")
 
 
@@ -140,6 +144,8 @@ def _is_name_or_number(value: list[str], *, bare: bool) -> bool:
     if value[0][0].isdigit():
         return True
     # "My mother is German", "Mein Hund ist Dackel": after a bare verb a capital is no sign of a name.
+    if not all(word[0].isupper() or word in _IN_NAMES for word in value):
+        return False
     return value[0][0].isupper() and not (bare and _NATIONALITY.search(low[0]))
 
 

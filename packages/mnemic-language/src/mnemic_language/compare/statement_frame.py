@@ -62,6 +62,9 @@ SHORTEST_NAMING, SHORTEST_NAME, LONG_NUMBER = 4, 3, 4
 PRONOUN_WITHIN = 3  # the position up to which a pronoun is the subject; later ones refer to a name
 _OCCASIONS = frozenset({"day", "morning", "week", "weekend"})  # no content elsewhere; here they tell a sort
 _VALUED = frozenset({"diet", "smoking", "alcohol", "relationship", "phone", "seat"})  # their expressions are values
+_VERBS_FIRST = frozenset(
+    "vive vit habite abita lavora travaille trabaja mora trabalha wohnt lebt arbeitet woont".split()
+)
 
 
 @lru_cache(maxsize=65536)
@@ -363,6 +366,11 @@ def _subject(sentence: str) -> str:
             # Whoever "they" are that have moved my appointment, it is about mine.
             return "self" if word in IMPERSONAL and not people["possessive"].isdisjoint(low) else "other:"
         follows = low[place + 1] if place + 1 < len(low) else ""
-        if words[place][0].isupper() and follows in people["verbs"] and word not in word_classes()["empty"]:
+        if words[place][0].isupper() and follows in people["verbs"] and not _is_no_name(word):
             return f"name:{stem(bare)}"
     return "self" if any(word in people["possessive"] for word in low) else ""
+
+
+def _is_no_name(word: str) -> bool:
+    """Return True for a word without content, or a verb that precedes its subject: "Vive à Rome mon frère"."""
+    return word in word_classes()["empty"] or word in _VERBS_FIRST

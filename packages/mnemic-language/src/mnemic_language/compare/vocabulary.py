@@ -91,8 +91,12 @@ def attribute_words() -> Lexicon:
     """Return the expressions that state an attribute or its change, by the name of the attribute."""
     number = "|".join(sorted({r"\d{1,3}", *word_classes()["numbers"]}))
     names = "|".join(re.escape(name) for name in sorted(product_names()))
+    months = "|".join(sorted(word_classes()["months"]))
     words = {
-        name: "|".join(words).replace("NUMBER", f"(?:{number})").replace("PRODUCT", f"(?:{names})")
+        name: "|".join(words)
+        .replace("NUMBER", f"(?:{number})")
+        .replace("PRODUCT", f"(?:{names})")
+        .replace("MONTH", months)
         for name, words in _data("attributes").items()
     }
     marks = {name: list(marks_of_pattern(pattern)) for name, pattern in words.items()}

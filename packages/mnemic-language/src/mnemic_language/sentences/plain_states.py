@@ -49,6 +49,9 @@ _PLAIN = pattern(
     r"|il|à|um|om)? ?(?:\d|lunes|martes|miércoles|jueves|viernes|lundi|mardi|mercredi|jeudi|vendredi|lunedì|martedì"
     r"|mercoledì|giovedì|venerdì|segunda|terça|quarta|quinta|sexta|maandag|dinsdag|woensdag|donderdag|vrijdag|montag"
     r"|dienstag|mittwoch|donnerstag|freitag)[^,.!?]{0,30}"
+    r"|(?:mein|meine|unser|unsere|mon|ma|notre|mi|nuestr[oa]|il (?:mio|nostro)|la (?:mia|nostra)|o (?:meu|nosso)"
+    r"|a (?:minha|nossa)|mijn|onze|ons) [\w-]{3,20} (?:heißt|s'appelle|se llama|si chiama|chama-se|heet)"
+    r" (?-i:[^\W\d_a-z])[\w'’-]{1,20}"
     r")[.!]?$"
 )
 _OF_THE_MOMENT = pattern(

@@ -68,11 +68,15 @@ _FRAGMENT = pattern(
     r"my \w+ with (?:their|his|her|my) [\w -]{3,40})\W*$"
 )
 """The end of a sentence that was left in the air."""
+_TWO_UNNAMED = pattern(
+    rf"{_OPENS}(?:he|she|they|he's|she's|they're)\b[^.!?]{{1,60}}\b(?:to|of|by|from) (?:them|it|those|these)\W*$"
+)
+"""Matches a statement that names neither the person nor the thing: "He's allergic to them"."""
 
 
 def is_of_a_person(text: str) -> bool:
-    """Return True if a statement begins with a person who was named before."""
-    return _PERSON.search(text) is not None
+    """Return True if a statement begins with a person who was named before, and says of what."""
+    return _PERSON.search(text) is not None and _TWO_UNNAMED.search(text) is None
 
 
 def leans(text: str) -> bool:

@@ -88,6 +88,7 @@ PERHAPS = _words(
 REPORTED = _words(
     r"(?:er|sie|meine? \w{2,20}) (?:sagte?|meinte)|(?:il|elle|m(?:on|a) \w{2,20}) (?:a )?dit",
     r"(?:lui|lei|mi[oa] \w{2,20}) (?:dice|ha detto)|(?:ele|ela|meu \w{2,20}|minha \w{2,20}) (?:diz|disse)",
+    r"(?:pare|si dice|dicono) che(?= (?-i:[A-Z]))|(?:dicen|dizem) que(?= (?-i:[A-Z]))",
     r"(?:он|она) (?:говорит|сказала?)",
     joined=(
         r"[他她]说",

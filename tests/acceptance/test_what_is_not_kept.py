@@ -1,0 +1,116 @@
+"""Gossip, dangling pronouns, talk about the talk and opinions of the moment are not kept; a rich message is kept whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from mnemic import MemoryManager
+
+NOT_KEPT = {
+    "gossip": (
+        "Did you hear that Karen from accounts is getting divorced?",
+        "Apparently Steve got fired last week.",
+        "Lena told me that Tim is cheating on his wife.",
+        "I heard the neighbours are selling their house.",
+        "Rumour has it that Jonas is dating Mia.",
+        "The new intern wears the weirdest shoes.",
+        "Die Nachbarin hat wohl schon wieder einen neuen Freund.",
+        "Il paraît que Claire a quitté son mari.",
+        "Dicen que Juan está arruinado.",
+        "Pare che Luca abbia perso il lavoro.",
+    ),
+    "dangling pronouns": (
+        "He moved there last year.",
+        "She loves it.",
+        "He's allergic to them.",
+        "That's where she works.",
+        "I gave it to him.",
+        "She has two of those.",
+        "I put them next to it.",
+        "Er wohnt jetzt dort.",
+        "Elle adore ça.",
+        "Lui ci lavora.",
+    ),
+    "talk about the talk": (
+        "I think I asked you that already.",
+        "You said that before.",
+        "Let me rephrase my question.",
+        "That answer was too long.",
+        "I'm just testing you.",
+        "I didn't understand your last message.",
+        "Sorry for the typos, I'm on my phone.",
+        "Das hast du mir schon gesagt.",
+        "Tu n'as pas répondu à ma question.",
+        "No me entendiste.",
+    ),
+    "opinions of the moment": (
+        "This soup is delicious.",
+        "That movie was awful.",
+        "The weather is gorgeous today.",
+        "I really like this song that's playing.",
+        "This meeting is dragging on.",
+        "The coffee here is great.",
+        "Mir ist gerade so langweilig.",
+        "Je suis crevé ce soir.",
+        "Qué calor hace hoy.",
+        "Che bella giornata oggi.",
+    ),
+}
+TEN_FACTS = (
+    "I'm Nadia. I'm 34. I live in Leeds. I work as a nurse at the children's hospital in Leeds. I'm allergic to "
+    "penicillin. I'm vegetarian. My dog is called Biscuit. I drive a Fiat 500. I play the cello. My birthday is 4 May. "
+    "She loves it."
+)
+
+
+@pytest.fixture
+def manager(tmp_path: Path) -> Iterator[MemoryManager]:
+    with MemoryManager(store=str(tmp_path / "mnemic.db")) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("sort", NOT_KEPT)
+def test_talk_of_the_moment_is_not_kept_and_the_reason_says_where(manager: MemoryManager, sort: str) -> None:
+    for said in NOT_KEPT[sort]:
+        report = manager.capture(said)
+        assert report.receipts == (), said
+        assert report.skipped, said
+        for left in report.skipped:
+            assert left.span is not None
+            assert said[slice(*left.span)].strip(" ,") in said
+    assert not manager.list()
+
+
+def test_ten_facts_of_a_first_message_are_kept_whole(manager: MemoryManager) -> None:
+    report = manager.capture(TEN_FACTS)
+    (left,) = report.skipped
+    assert left.span is not None
+    assert (left.reason, TEN_FACTS[slice(*left.span)]) == ("not_understood", "She loves it.")
+    live = {memory.key or memory.content: memory.content for memory in manager.list()}
+    assert {"name": "Nadia", "age": "34", "home_city": "Leeds", "diet": "vegetarian"}.items() <= live.items()
+    assert {"I'm allergic to penicillin.", "My dog is called Biscuit.", "I drive a Fiat 500."} <= live.keys()
+    (best,) = manager.search("children's hospital", top_k=1).hits
+    assert "at the children's hospital in Leeds" in best.memory.content
+
+
+def test_a_birthday_leaves_the_age(manager: MemoryManager) -> None:
+    manager.capture("I'm 34, I live in Leeds and my birthday is 4 May.")
+    assert {"34", "Leeds", "4 May"} == {memory.content for memory in manager.list() if memory.key}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Mein Hund heißt Bello.",
+        "Notre chien s'appelle Rex.",
+        "Nuestro perro se llama Rex.",
+        "Il nostro cane si chiama Rex.",
+        "O nosso cão chama-se Rex.",
+        "Onze hond heet Rex.",
+    ],
+)
+def test_the_name_of_ones_own_is_kept(manager: MemoryManager, said: str) -> None:
+    assert [receipt.outcome for receipt in manager.capture(said).receipts] == ["created"]

@@ -1,4 +1,4 @@
-"""Gossip, dangling pronouns, talk about the talk and opinions of the moment are not kept; a rich message is kept whole."""
+"""Gossip, dangling pronouns, talk about the talk and opinions of the moment are not kept; ten facts are."""
 
 from __future__ import annotations
 

@@ -113,8 +113,8 @@ def _explained(
     known: Mapping[str, Memory],
     later: tuple[Mapping[str, str], Mapping[str, str]],
 ) -> tuple[list[Entry], Mapping[str, float]]:
-    """Return each statement once, in an order that the relevances explain, and the relevances. `later` are the statements
-    that outdate others, and the newest that disagree with them.
+    """Return each statement once, in an order that the relevances explain, and the relevances. `later` are the
+    statements that outdate others, and the newest that disagree with them.
     """
     fixed = RERANKER in ranked.lists or asks_past(search.question)
     messages = () if fixed or ranked.lifts is None else ranked.lifts.signals

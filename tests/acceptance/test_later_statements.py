@@ -163,10 +163,10 @@ def test_told_whole_again_a_statement_takes_its_rest_in(memory: MemoryManager) -
     assert any("Lisbon" in one.content for one in memory.list(limit=9))
 
 
-def test_what_a_proposer_names_is_closed_as_a_whole(memory: MemoryManager) -> None:
+def test_what_a_proposer_names_is_closed_in_the_part_that_has_changed(memory: MemoryManager) -> None:
     old = memory.add("I live in Lisbon with my dog Rex.")
     memory.add(Candidate(content="I moved to Porto.", replaces=(old.memory_id or "",)))
-    assert {one.content for one in memory.list(limit=9)} == {"I moved to Porto."}
+    assert {one.content for one in memory.list(limit=9)} == {"I moved to Porto.", "My dog Rex."}
 
 
 def test_a_correction_in_a_few_words_is_about_one_part(memory: MemoryManager) -> None:

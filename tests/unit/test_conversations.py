@@ -286,8 +286,8 @@ def test_a_line_in_another_encoding(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "reason", "hint"),
     [
-        (b"", "file:empty", "nothing"),
-        (b" \n\n", "file:empty", "nothing"),
+        (b"", "file:empty", "is empty"),
+        (b" \n\n", "file:empty", "is empty"),
         (b"[]", "file:empty", "no conversation"),
         (b"plain prose\n", "file:json", "line 1"),
         (b'[\n{"role": "user",\n', "file:json", "line 3"),

@@ -5,7 +5,6 @@ Identifiers, counts and times; never a word of question, memory or answer.
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 
@@ -22,8 +21,8 @@ _COUNTED = ("phase", "ms", "ok", "memory_hits", "injected", "candidates", "writt
 
 
 async def recorded(engine: Engine, actor: Actor, report: RunReport, question: str, begun_at: datetime) -> RunReport:
-    """Return the report, whose run is in the audit; where that could not be written, the report's errors say so. The
-    texts of the run are kept where policy allows it.
+    """Return the report, whose run is in the audit and whose texts are kept where policy allows it; the report's errors
+    say which of the two could not be written.
     """
     try:
         await record_run(engine.store, engine.clock, actor, report)
@@ -38,8 +37,10 @@ async def recorded(engine: Engine, actor: Actor, report: RunReport, question: st
             shown=report.audit.injected,
             named=report.audit.cited,
         )
-        with suppress(StoreFailed, KeyFailed):  # the run itself is in the audit
+        try:
             await keep_turn(engine, actor, turn)
+        except (StoreFailed, KeyFailed) as failure:  # the run itself is in the audit
+            return replace(report, errors=(*report.errors, f"turn_log: {failure.reason}"))
     return report
 
 

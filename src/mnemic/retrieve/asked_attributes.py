@@ -65,7 +65,7 @@ def _is_about(memory: Memory, wanted: frozenset[str], question: Question) -> boo
     if PREFERENCE in question.keys and memory.category == PREFERENCE:
         return True
     frame = frame_of(memory)
-    return memory.key in question.keys or (not wanted.isdisjoint(frame.attributes) and not _is_of_others(frame.subject))
+    return memory.key in question.keys or (not wanted.isdisjoint(frame.attributes) and frame.subject == "self")
 
 
 def _is_short(memory: Memory) -> bool:

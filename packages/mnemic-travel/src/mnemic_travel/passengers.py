@@ -17,7 +17,7 @@ _TITLE = re.compile(
     r"(?i)\A(?:mr|mrs|ms|miss|dr|prof|herr|frau|m|mme|mlle|sr|sra|srta|sig|sig\.ra|dott|dhr|mevr|mw)\.?\s|\s\((?:adult|child"
     r"|infant|erwachsene\w*|kind|adulte|enfant|adulto|niñ[oa]|bambin[oa]|criança|volwassene)\)\Z"
 )
-_NAME = re.compile(r"[^\W\d_][\w'’.-]*(?:\s[^\W\d_][\w'’.-]*){1,4}")
+_NAME = re.compile(r"\A[^\W\d_][\w'’.-]*(?:\s[^\W\d_][\w'’.-]*){1,4}\Z")
 
 
 def labelled_passengers(text: str) -> list[str]:
@@ -26,6 +26,6 @@ def labelled_passengers(text: str) -> list[str]:
     for line in _LABEL.finditer(text):
         for part in _BETWEEN.split(line["names"].strip()):
             name = _TITLE.sub("", _TITLE.sub("", part.strip()))
-            if _NAME.fullmatch(name) and name[0].isupper():
+            if _NAME.match(name) and name[0].isupper():
                 found.setdefault(name)
     return list(found)[:MOST]

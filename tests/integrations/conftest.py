@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,9 @@ from mnemic.engine import MemoryEngine
 from mnemic.stores.sqlite import SqliteStore
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.scripted_model import Scripted, ScriptedModelServer
+
+# CrewAI needs an older pydantic than the service and has an environment of its own (docs/adr/0123).
+collect_ignore = [] if find_spec("crewai") else ["test_crewai_tasks.py"]
 
 
 @pytest.fixture

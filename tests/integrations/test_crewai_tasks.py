@@ -8,17 +8,13 @@ import asyncio
 from typing import Any
 
 import pytest
-
-from mnemic.engine import MemoryEngine
-from mnemic_testing.scripted_model import ModelRequest, Scripted, ScriptedModelServer
-from tests.integrations.assistant import ANA, blocks, sent, texts, timetable
-
-pytest.importorskip("tests.integrations.crewai_assistant", reason="NOT RUN: crewai has an environment of its own")
-
 from crewai import LLM, Agent, Crew, Task
 from crewai.tools import tool
 
+from mnemic.engine import MemoryEngine
 from mnemic_agents.crewai import MnemicMemory
+from mnemic_testing.scripted_model import ModelRequest, Scripted, ScriptedModelServer
+from tests.integrations.assistant import ANA, blocks, sent, texts, timetable
 
 
 def model(server: ScriptedModelServer, name: str = "gpt-4.1-mini") -> Any:

@@ -14,7 +14,8 @@ _READ = 2_000
 _ASKS_ORDER = re.compile(
     r"\bin (?:what|which) (?:\w{1,20} )?order\b|\bthe (?:right|correct|exact) order\b|\border (?:of events|in which)\b"
     r"|\bchronolog\w{1,20}|\btimeline\b|\bsequence of events\b|\bfrom (?:the )?(?:first|earliest|oldest) to\b"
-    r"|\bover (?:time|the (?:weeks|months|years))\b|\b(?:which|what|who)\b.{1,80}\b(?:(?:first|earlier|earliest)\b|last\s?[?.!])"
+    r"|\bover (?:time|the (?:weeks|months|years))\b"
+    r"|\b(?:which|what|who)\b.{1,80}\b(?:(?:first|earlier|earliest)\b|last\s?[?.!])"
     r"|\b(?:did|was|were|had)\b.{1,80}\b(?:before or after|earlier or later|before|after) (?:I|my|we|our|the)\b",
     re.IGNORECASE,
 )

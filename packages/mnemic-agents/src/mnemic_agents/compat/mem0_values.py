@@ -254,7 +254,7 @@ def item(memory: Memory, **more: Any) -> dict[str, Any]:
         "created_at": memory.created_at.isoformat(),
         "updated_at": memory.updated_at.isoformat(),
     }
-    if "role" not in payload_of:  # as in mem0: a message that was kept as it is has its role
+    if "mem0" not in payload_of:  # an imported memory is shown as mem0 showed it
         found["attributed_to"] = _ATTRIBUTED.get(memory.source.origin)
     found |= {name: payload_of[name] for name in ("user_id", *_PROMOTED) if payload_of.get(name) is not None}
     return found | more

@@ -5,14 +5,9 @@ import { generateText, jsonSchema, stepCountIs, streamText, tool, wrapLanguageMo
 import { MockLanguageModelV4, simulateReadableStream } from "ai/test";
 import { Mnemic } from "../dist/index.js";
 import { withMemory } from "../dist/ai.js";
+import { call, said, usage } from "../scripted-answers.mjs";
 
 const application = new Mnemic(process.env.MNEMIC_URL, { apiKey: process.env.MNEMIC_APPLICATION_KEY });
-const usage = { inputTokens: { total: 7 }, outputTokens: { total: 5 } };
-const said = (text) => ({ content: [{ type: "text", text }], finishReason: { unified: "stop" }, usage, warnings: [] });
-const call = (toolName, input) => ({
-  content: [{ type: "tool-call", toolCallId: "c1", toolName, input: JSON.stringify(input) }],
-  finishReason: { unified: "tool-calls" }, usage, warnings: [],
-});
 
 function scripted(...answers) {
   return new MockLanguageModelV4({ doGenerate: async () => answers.shift() });

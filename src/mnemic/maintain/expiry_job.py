@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 
 from mnemic.errors import VersionConflict
 from mnemic.maintain.derived_memories import sources_of
+from mnemic.maintain.turn_log import forget_turns
 from mnemic.ports import Clock, RecordStore
 from mnemic.types import Actor, Kind, Memory, Status
 from mnemic.unit_of_work import Mutation, Unit, commit
@@ -86,6 +87,7 @@ class _Job:
     rules: ExpiryRules
     dry_run: bool
     counts: dict[str, int] = field(default_factory=lambda: {"expired": 0, "purged": 0, "restored": 0})
+    gone: set[str] = field(default_factory=set)
 
     async def over(
         self,
@@ -130,6 +132,7 @@ class _Job:
 
     async def purge(self, unit: Unit, memory: Memory) -> None:
         await unit.apply(Mutation.removal(memory, "purged", actor=self.actor, at=self.now))
+        self.gone.add(memory.memory_id)
 
     async def _change(self, unit: Unit, memory: Memory, status: Status, action: str) -> None:
         changed = memory.next_version(self.now, status=status)
@@ -158,6 +161,8 @@ async def expire(
     if until is not None:
         await job.over("expired", [Status.ACTIVE], until, lambda _: True, job.mark)
         await job.over("purged", _CLOSED, until, lambda memory: _purgeable(memory, until, rules), job.purge)
+    if job.gone:
+        await forget_turns(store, actor.tenant, job.gone)
     went_back = before.seen_at is not None and now < before.seen_at
     return ExpiryReport(**job.counts, confirmed_at=until, clock_went_back=went_back, dry_run=dry_run)
 

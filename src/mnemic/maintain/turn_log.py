@@ -2,7 +2,8 @@
 model was shown, and what it said.
 
 A turn is a mark of its user: redacted, sealed with the user's data key where there is one, and gone with the user, with
-any memory that it showed, after `KEPT_FOR`, or once the user has `MOST` newer ones.
+any memory that it showed and that is erased, forgotten or purged, after `KEPT_FOR`, or once the user has `MOST` newer
+ones.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from mnemic.ports import Clock, RecordStore
 from mnemic.types import Actor, Level, Scope
 from mnemic.unit_of_work import Mutation, Unit, commit
 from mnemic.write.limiter import tombstone
+from mnemic_language.sentences.about_memory import asked_of_memory
 
 if TYPE_CHECKING:
     from mnemic.write.tokenisation import Vault
@@ -76,9 +78,10 @@ def keeps_turns(engine: Engine) -> bool:
 
 async def keep_turn(engine: Engine, actor: Actor, turn: TurnTexts) -> None:
     """Keep the texts of a turn of the actor's, in the place of those that are kept of it, if policy allows it. Nothing
-    is kept of somebody who was erased since it began, or for good. Raises StoreFailed, KeyFailed.
+    is kept of a question that asks something of memory ("forget what I told you about ..."), nor of somebody who was
+    erased since it began, or for good. Raises StoreFailed, KeyFailed.
     """
-    if not keeps_turns(engine):
+    if not keeps_turns(engine) or any(asked_of_memory(turn.question)):
         return
     store, tenant = engine.store, actor.tenant
     token = await subject_token(store, tenant, actor.user)
@@ -95,14 +98,19 @@ async def keep_turn(engine: Engine, actor: Actor, turn: TurnTexts) -> None:
     await commit(store, work)
 
 
-async def turns_of(store: RecordStore, vault: Vault | None, actor: Actor) -> dict[str, TurnTexts]:
-    """Return the kept turns of the actor's user, by `run_id`. Raises StoreFailed, KeyFailed."""
+async def turns_of(
+    store: RecordStore, vault: Vault | None, actor: Actor, *, run_ids: Collection[str] | None = None
+) -> dict[str, TurnTexts]:
+    """Return the kept turns of the actor's user, or of these only those of `run_ids`, by `run_id`. Raises StoreFailed,
+    KeyFailed.
+    """
     token = await subject_token(store, actor.tenant, actor.user)
     marks = await store.marks(actor.tenant, turn_prefix(token))
     scope = Scope(tenant=actor.tenant, level=Level.USER, owner=actor.user)
 
     def read() -> list[TurnTexts]:
-        return [_read(name, value, vault, scope) for name, value in marks.items()]
+        wanted = [name for name in marks if run_ids is None or _run_of(name) in run_ids]
+        return [_read(name, marks[name], vault, scope) for name in wanted]
 
     return {turn.run_id: turn for turn in await asyncio.to_thread(read)}
 
@@ -168,15 +176,19 @@ def _read(name: str, value: str, vault: Vault | None, scope: Scope) -> TurnTexts
     texts: dict[str, Any] = kept.get("texts", {})
     if "sealed" in kept and vault is not None:
         texts = json.loads(vault.opened(scope, name, kept["sealed"]))
-    turn = TurnTexts(run_id=name.rpartition("/")[2], at=datetime.fromisoformat(kept["at"]))
+    turn = TurnTexts(run_id=_run_of(name), at=datetime.fromisoformat(kept["at"]))
     return replace(turn, shown=tuple(kept["shown"]), named=tuple(kept["named"]), **texts)
 
 
 def _superfluous(marks: Mapping[str, str], now: datetime, *, beside: str) -> dict[str, str | None]:
     """Return the marks to delete when one more is written: the old ones, and those that are too many."""
-    others: Sequence[str] = sorted((one for one in marks if one != beside), key=lambda one: _at(marks[one]))
+    others = sorted((_at(value), name) for name, value in marks.items() if name != beside)
     too_many = max(0, len(others) + 1 - MOST)
-    return {name: None for at, name in enumerate(others) if at < too_many or _at(marks[name]) < now - KEPT_FOR}
+    return {name: None for place, (at, name) in enumerate(others) if place < too_many or at < now - KEPT_FOR}
+
+
+def _run_of(name: str) -> str:
+    return name.rpartition("/")[2]
 
 
 def _at(value: str) -> datetime:

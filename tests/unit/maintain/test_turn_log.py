@@ -12,12 +12,13 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.maintain import turn_log
+from mnemic.maintain.expiry_job import ExpiryRules
 from mnemic.maintain.turn_log import TurnTexts, keep_turn, turns_of
 from mnemic.policy.grant import Grant
 from mnemic.policy.limits import Limits
 from mnemic.policy.rules import Policy
 from mnemic.stores.sqlite import SqliteStore
-from mnemic.types import Actor
+from mnemic.types import Actor, Kind
 from mnemic_keys import KeyFolder, MasterKeys
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
@@ -106,6 +107,38 @@ async def test_a_turn_goes_with_a_memory_that_it_showed_and_no_other_does(engine
     await keep_turn(engine, ANA, TurnTexts(run_id="other", at=START, question="And now?"))
     await engine.forget(str(seat.memory_id), actor=ANA)
     assert [turn.run_id for turn in await kept(engine)] == ["other"]
+
+
+@pytest.mark.parametrize(
+    "question", ["Forget what I told you about my seat.", "Where do I sit?\nForget what I told you about my seat."]
+)
+async def test_no_question_that_asks_something_of_memory_is_kept_on_any_path(
+    engine: MemoryEngine, question: str
+) -> None:
+    await engine.add("aisle", key="seat", actor=ANA)
+    await asked(engine, question=question)
+    assert (await engine.context(question, actor=ANA)).text
+    await keep_turn(engine, ANA, TurnTexts(run_id="r", at=engine.clock.now(), question=question))
+    assert await kept(engine) == []
+
+
+async def test_a_turn_goes_with_a_memory_that_was_purged(engine: MemoryEngine) -> None:
+    seat = await engine.add("aisle", key="seat", ttl=timedelta(days=1), actor=ANA)
+    turn = TurnTexts(run_id="r", at=START, question="Which?", shown=(str(seat.memory_id),))
+    await keep_turn(engine, ANA, turn)
+    await keep_turn(engine, ANA, replace(turn, run_id="other", shown=()))
+    rules = ExpiryRules(hard_kinds=frozenset({Kind.LONG_TERM}))
+    for _ in range(2):
+        engine.clock.advance(timedelta(days=2))  # type: ignore[attr-defined]
+        report = await engine.expire(actor=ANA, rules=rules)
+    assert report.purged == 1
+    assert [one.run_id for one in await kept(engine)] == ["other"]
+
+
+async def test_the_turns_of_some_runs_are_read_alone(engine: MemoryEngine) -> None:
+    for run_id in ("one", "two"):
+        await keep_turn(engine, ANA, TurnTexts(run_id=run_id, at=START, question="Which seat?"))
+    assert set(await turns_of(engine.store, engine.vault, ANA, run_ids={"two", "none"})) == {"two"}
 
 
 async def test_what_others_were_shown_of_a_shared_memory_goes_with_it(engine: MemoryEngine) -> None:

@@ -79,7 +79,8 @@ async def page(
     there where policy keeps them. A page may be short and yet have a `next`.
     """
     found, after = await runs(service.engine.store, actor, before=cursor, limit=limit)
-    texts = await turns_of(service.engine.store, service.engine.vault, actor)
+    run_ids = {one.run_id for one in found}
+    texts = await turns_of(service.engine.store, service.engine.vault, actor, run_ids=run_ids)
     return {"runs": [_as_json(one, texts.get(one.run_id)) for one in found], "next": after}
 
 
@@ -93,7 +94,7 @@ async def one(
         raise MemoryNotFound("run")
     named = sorted({memory_id for name in UseAudit.__slots__ for memory_id in getattr(found.audit, name)})
     memories = await service.engine.store.get_many(named, scopes=service.engine.reach(actor))
-    texts = await turns_of(service.engine.store, service.engine.vault, actor)
+    texts = await turns_of(service.engine.store, service.engine.vault, actor, run_ids={run_id})
     shown = [memory_dict(memory) for memory in all_shown(memories.values(), actor)]
     return {**_as_json(found, texts.get(run_id)), "memories": shown}
 

@@ -140,7 +140,8 @@ class TurnMemory:
         """Keep question, block and answer of the turn in which the user said this, if its model was shown anything."""
         turns = (turn for (_, ask), turn in reversed(self._turns.items()) if said and ask == said[-1])
         turn = next(turns, None)
-        if turn is not None and turn.run.placed:
+        # Message by message, as well as in `keep_turn`: a quotation in one must not hide what the next one asks.
+        if turn is not None and turn.run.placed and not any(any(asked_of_memory(one)) for one in said):
             await keep_injection(self._engine, self.actor, turn.run, "\n".join(said), answer)
 
     async def _captured(self, message: Message) -> None:

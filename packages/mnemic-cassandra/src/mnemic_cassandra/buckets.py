@@ -7,18 +7,19 @@ has gone. What no row names any more is removed later (`mnemic_cassandra.upkeep`
 
 from __future__ import annotations
 
-import asyncio
 import secrets
 from array import array
 from collections import defaultdict
-from collections.abc import Awaitable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 from mnemic.errors import MnemicError, StoreBusy, StoreFailed, StoreUnavailable
 from mnemic.ports.row_store import Row, Table
 from mnemic.stores.codec import load
 from mnemic.stores.layered.tables import MEMORY, USAGE
+from mnemic_cassandra.connection import some_at_once
 from mnemic_cassandra.encoding import ordered, packed, unpacked
 from mnemic_cassandra.partitions import Partitions, Written, beyond_clocks
 from mnemic_cassandra.routing import DROPPED, LARGE, NAMES, SPLIT, Partition, width_of
@@ -26,8 +27,6 @@ from mnemic_cassandra.schema import VECTOR_STATEMENTS, VECTORS
 
 if TYPE_CHECKING:
     from mnemic_cassandra.view import View
-
-T = TypeVar("T")
 
 _NAMED = b"@"
 """The first byte of a row that names a value; the rows of `packed` begin with a letter."""
@@ -142,7 +141,8 @@ class Buckets:
         )
         for dimension in {value.named.dimension for plan in plans.values() for value in plan.values} - {0}:
             await self.searches(dimension)
-        await _some_at_once(self._put(value) for plan in plans.values() for value in plan.values)
+        puts = (partial(self._put, value) for plan in plans.values() for value in plan.values)
+        await some_at_once(puts, most=_AT_ONCE)
 
     async def _put(self, value: Value) -> None:
         # The value comes before its vector, and goes after it: what has a vector is always listed by its value.
@@ -154,7 +154,7 @@ class Buckets:
 
     async def remove(self, home: Partition, names: Iterable[Named]) -> None:
         """Remove values."""
-        await _some_at_once(self._remove(home, named) for named in names)
+        await some_at_once((partial(self._remove, home, named) for named in names), most=_AT_ONCE)
 
     async def _remove(self, home: Partition, named: Named) -> None:
         bucket, name, dimension = named
@@ -168,12 +168,12 @@ class Buckets:
         asked: defaultdict[int, list[str]] = defaultdict(list)
         for bucket, name, _ in names:
             asked[bucket].append(name)
-        found = await _some_at_once(
-            self._link.ask("values", (*self.partitions.key(home), bucket, some), of_all=of_all)
+        asks = (
+            partial(self._link.ask, "values", (*self.partitions.key(home), bucket, some), of_all=of_all)
             for bucket, wanted in asked.items()
             for some in (wanted[first : first + _TOGETHER] for first in range(0, len(wanted), _TOGETHER))
         )
-        return dict(chain.from_iterable(found))
+        return dict(chain.from_iterable(await some_at_once(asks, most=_AT_ONCE)))
 
     async def listed(self, home: Partition, buckets: int) -> dict[Named, str]:
         """Return the values in the buckets of a scope, with the memories that they are of. Who has lost a race may have
@@ -195,10 +195,12 @@ class Buckets:
             if not await self.searches(dimension):
                 return None
             # A server answers such a question by one replica; what that one lacks is not nominated.
-            found = await _some_at_once(
-                self._link.ask(f"nearest_{dimension}", (*self.partitions.key(home), bucket, wanted, limit), of_one=True)
+            statement, place = f"nearest_{dimension}", self.partitions.key(home)
+            asks = (
+                partial(self._link.ask, statement, (*place, bucket, wanted, limit), of_one=True)
                 for bucket in range(buckets)
             )
+            found = await some_at_once(asks, most=_AT_ONCE)
         except (StoreBusy, StoreFailed, StoreUnavailable):
             return None
         return {row[0] for rows in found for row in rows}
@@ -251,14 +253,3 @@ def _is_sealed(body: str) -> bool:
         return "sealed" in load(body)
     except (MnemicError, TypeError, ValueError):
         return True
-
-
-async def _some_at_once(calls: Iterable[Awaitable[T]]) -> list[T]:
-    """Return what these calls return, a few of them at a time."""
-    turn = asyncio.Semaphore(_AT_ONCE)
-
-    async def one(call: Awaitable[T]) -> T:
-        async with turn:
-            return await call
-
-    return await asyncio.gather(*map(one, calls))

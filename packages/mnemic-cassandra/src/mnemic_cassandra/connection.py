@@ -10,7 +10,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from cassandra import ConsistencyLevel, InvalidRequest, OperationTimedOut
 from cassandra.auth import PlainTextAuthProvider
@@ -32,6 +32,7 @@ from mnemic_cassandra.address import Address
 from mnemic_cassandra.failures import DRIVER_ERRORS, PASSING, typed, unknown
 from mnemic_cassandra.schema import KEYSPACE, LAST_TABLE, STATEMENTS, TABLES, VERSION
 
+T = TypeVar("T")
 Found = list[tuple[Any, ...]]
 
 _TRIES = 6
@@ -362,6 +363,18 @@ def _settle(answer: asyncio.Future[Found], fields: Found | BaseException) -> Non
 def _tell(loop: asyncio.AbstractEventLoop, what: Callable[[], object]) -> None:
     with suppress(RuntimeError):  # the loop is closed: nobody waits any more
         loop.call_soon_threadsafe(what)
+
+
+async def some_at_once(asks: Iterable[Callable[[], Awaitable[T]]], *, most: int) -> list[T]:
+    """Return what these return, in their order, `most` of them at a time."""
+    turn = asyncio.Semaphore(most)
+
+    # A question is only made in its turn: one that waits when the caller is cancelled was never begun.
+    async def one(ask: Callable[[], Awaitable[T]]) -> T:
+        async with turn:
+            return await ask()
+
+    return await asyncio.gather(*map(one, asks))
 
 
 async def pause(least: float, most: float) -> None:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from mnemic.ports.row_store import Row, Table
 from mnemic.stores.async_transactions import Step
 from mnemic.stores.layered.tables import AUDIT, MEMORY, PLACE, TENANT
 from mnemic_cassandra.buckets import completed, named_by
+from mnemic_cassandra.connection import some_at_once
 from mnemic_cassandra.encoding import end_of, ordered, unpacked
 from mnemic_cassandra.partitions import Head
 from mnemic_cassandra.routing import (
@@ -126,7 +126,8 @@ class View:
         for key in keys:
             for home in await self._homes_of(table, key):
                 asked[home].append(key)
-        return await self._gathered(partial(self._get_in, home, table, some) for home, some in asked.items())
+        asks = (partial(self._get_in, home, table, some) for home, some in asked.items())
+        return list(chain.from_iterable(await some_at_once(asks, most=_AT_ONCE)))
 
     async def _homes_of(self, table: Table, key: Row) -> Sequence[Partition]:
         """Return the partitions in which rows of the table may lie whose key begins with `key`."""
@@ -146,17 +147,6 @@ class View:
         """Return all partitions of a tenant but those of its audit."""
         mine = {one for one in self.changes if one.tenant == tenant and one.level != "audit"}
         return sorted({*await self._partitions.of(tenant), of_tenant(tenant), *mine})
-
-    async def _gathered(self, asks: Any) -> list[Row]:
-        """Return what all of these find, a few asked at once."""
-        turn = asyncio.Semaphore(_AT_ONCE)
-
-        async def one(ask: Any) -> list[Row]:
-            async with turn:
-                found: list[Row] = await ask()
-                return found
-
-        return list(chain.from_iterable(await asyncio.gather(*map(one, asks))))
 
     async def head(self, home: Partition) -> Head:
         """Return the state of a partition as this view sees it."""
@@ -185,8 +175,8 @@ class View:
         if table == AUDIT:
             return await self._audit(asked)
         homes = await self._homes_of(table, asked.prefix)
-        found = await self._gathered(partial(self._scan_in, home, table, asked) for home in homes)
-        return asked.first(table, found)
+        found = await some_at_once((partial(self._scan_in, home, table, asked) for home in homes), most=_AT_ONCE)
+        return asked.first(table, list(chain.from_iterable(found)))
 
     async def _scan_in(self, home: Partition, table: Table, asked: _Range) -> list[Row]:
         head, mine = await self.head(home), self.changes.get(home, {})

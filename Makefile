@@ -60,10 +60,10 @@ demo: $(DEMO_READY) ## the whole thing at work, also on LangGraph and Strands; n
 	    $(BIN)/python examples/travel/$${name##*:}.py "$$folder/$${name##*:}.db"; \
 	done
 
-test: $(DEV_READY) neo4j cassandra browser nginx $(CLIENT_READY) ## every test
+test: $(DEV_READY) neo4j cassandra browser nginx $(CLIENT_READY) $(MASTRA_READY) ## every test
 	@$(PYTEST) $(PYTEST_ARGS)
 
-e2e: $(DEV_READY) neo4j browser $(CLIENT_READY) ## the whole as it is used: command line, REST, MCP, both clients, the console in a browser
+e2e: $(DEV_READY) neo4j browser $(CLIENT_READY) $(MASTRA_READY) ## the whole as it is used: command line, REST, MCP, both clients, the console in a browser
 	@$(PYTEST) tests/e2e packages/mnemic-client/tests/test_client.py tests/integrations/test_mcp.py $(PYTEST_ARGS)
 
 check: check-static coverage ## formatting, lint, types, layers, then the tests with branch coverage

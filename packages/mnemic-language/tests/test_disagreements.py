@@ -1,4 +1,4 @@
-"""Which two statements cannot both hold, in seven languages, and which can."""
+"""Pairs of statements that cannot both hold, in seven languages, and pairs that can."""
 
 from __future__ import annotations
 

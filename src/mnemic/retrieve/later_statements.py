@@ -93,13 +93,14 @@ def latest_first(
     memories: Mapping[str, Memory],
     closed: Mapping[str, Memory] = NO_MEMORIES,
     space: VectorSpace | None = None,
+    newer: Mapping[str, str] = NOTHING_NEWER,
 ) -> tuple[list[Entry], Mapping[str, str]]:
-    """Return `entries`, best first, with those that a later one outdates or disagrees with after it, and which outdates
-    which.
+    """Return `entries`, best first, with those that a later one outdates or a `newer` one disagrees with after it, and
+    which outdates which.
     """
     compared = [memories[one] for one, _, reason in entries[:COMPARED] if reason != PINNED and one in memories]
     found = outdated(compared, closed, space)
-    newer = {**newest_of(compared), **found}
+    newer = {**newer, **found}
     if not newer:
         return list(entries), found
     scores = {memory_id: score for memory_id, score, _ in entries}

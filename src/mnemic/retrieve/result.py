@@ -103,7 +103,8 @@ async def _latest(
     if asks_past(search.question):
         return believed_then(entries, known), NOTHING_PASSED, NOTHING_PASSED
     newer = newest_of(known[one] for one, _, reason in entries[:COMPARED] if reason != PINNED and one in known)
-    return *latest_first(entries, known, await _closed(search, known, moment), search.question.space), newer
+    closed = await _closed(search, known, moment)
+    return *latest_first(entries, known, closed, search.question.space, newer), newer
 
 
 def _explained(

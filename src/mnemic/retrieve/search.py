@@ -191,8 +191,8 @@ class Searcher:
     async def _first(self, search: Search, moment: Snapshot) -> tuple[Lists, Walk | None]:
         """Return the early lists, and the graph neighbourhood of the entities that the query names."""
         lists = await search.made(self.early_lists, moment)
-        if "keyword" in lists and (related := asked_by(search.question)):
-            lists = with_instances(lists, await search.made(related, moment))
+        if "keyword" in lists and (meant := asked_by(search.question)):
+            lists = with_instances(lists, await search.made(meant, moment))
         if self.surroundings is None or not (self.weights.graph or self.weights.near):
             return lists, None
         try:

@@ -28,13 +28,13 @@ def pytest_report_header() -> str:
 
 @pytest.fixture(scope="session")
 def cassandra() -> Iterator[str]:
-    """Yield the address of a keyspace."""
+    """Yield the address of a keyspace, with more seconds for an answer than a busy machine takes."""
     if GIVEN:
-        yield GIVEN
+        yield f"{GIVEN}&timeout=10"
         return
     cluster = Cluster()
     try:
         cluster.start()
-        yield cluster.url(copies=1)
+        yield f"{cluster.url(copies=1)}&timeout=10"
     finally:
         cluster.stop()

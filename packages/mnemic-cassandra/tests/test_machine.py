@@ -21,7 +21,7 @@ class CassandraMachine(StoreMachine):
     url: ClassVar[str]
 
     def new_store(self, folder: Path) -> RecordStore:
-        return CassandraStore(f"{self.url}&prefix={hashlib.sha256(str(folder).encode()).hexdigest()[:12]}&timeout=10")
+        return CassandraStore(f"{self.url}&prefix={hashlib.sha256(str(folder).encode()).hexdigest()[:12]}")
 
 
 class SplitCassandraMachine(CassandraMachine):
@@ -29,7 +29,7 @@ class SplitCassandraMachine(CassandraMachine):
 
     def new_store(self, folder: Path) -> RecordStore:
         prefix = hashlib.sha256(str(folder).encode()).hexdigest()[:12]
-        return CassandraStore(f"{self.url}&prefix={prefix}&split_above=1&bucket_size=2&timeout=10")
+        return CassandraStore(f"{self.url}&prefix={prefix}&split_above=1&bucket_size=2")
 
 
 @pytest.fixture(autouse=True, scope="module")

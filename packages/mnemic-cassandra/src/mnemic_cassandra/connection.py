@@ -42,6 +42,9 @@ _RESTS = 5.0
 _SECOND_ASK = 0.25
 """Part of the time for an answer after which a read is asked of a second node too."""
 
+_OPENING_SECONDS = 10.0
+"""Least seconds for an answer while a store is opened: nobody waits for a memory yet, and a starting node is slow."""
+
 _SCHEMA_SECONDS = 60.0
 _OTHERS_SECONDS = 20.0
 """Seconds for which a process waits for another one that makes a table."""
@@ -123,8 +126,9 @@ class Link:
         """Connect, and make what is missing. Raises StoreNewer, StoreUnavailable."""
         if self._session is None:
             try:
-                await asyncio.to_thread(self._connect)
+                profile = await asyncio.to_thread(self._connect)
                 await self._check_version()
+                profile.request_timeout = self._address.timeout
             except DRIVER_ERRORS as error:
                 await self.close()
                 raise typed(error) from error
@@ -138,13 +142,13 @@ class Link:
         if cluster is not None:
             await asyncio.to_thread(cluster.shutdown)
 
-    def _connect(self) -> None:
+    def _connect(self) -> ExecutionProfile:
         address = self._address
         profile = ExecutionProfile(
             load_balancing_policy=self._policy,
             consistency_level=self._majority,
             serial_consistency_level=self._serial,
-            request_timeout=address.timeout,
+            request_timeout=max(address.timeout, _OPENING_SECONDS),
             row_factory=tuple_factory,
             speculative_execution_policy=ConstantSpeculativeExecutionPolicy(address.timeout * _SECOND_ASK, 1),
         )
@@ -157,6 +161,7 @@ class Link:
         kept = session.execute(self._prepared["settings"]).one()
         self.durable = address.copies > 1 or (kept is not None and kept[0] in ("batch", "group"))
         self._session = session
+        return profile
 
     def _to_nodes(self, profile: ExecutionProfile) -> Any:
         address = self._address

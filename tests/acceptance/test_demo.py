@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from mnemic.entrypoints.cli.demonstrations import DATA, QUESTIONS
+from mnemic_cli.demonstrations import DATA, QUESTIONS
 from mnemic_testing.scripted_model import Fault, ModelRequest, ScriptedModelServer
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

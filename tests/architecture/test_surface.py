@@ -30,7 +30,7 @@ def test_public_names_are_found_by_dir() -> None:
 
 @pytest.mark.parametrize(
     "statement",
-    ["import mnemic", "import sys; sys.argv = ['mnemic', '--help']; from mnemic.entrypoints.cli import main; main()"],
+    ["import mnemic", "import sys; sys.argv = ['mnemic', '--help']; from mnemic_cli import main; main()"],
     ids=["import mnemic", "mnemic --help"],
 )
 def test_start_up_loads_nothing_heavy(statement: str) -> None:

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import pytest
 from click.testing import CliRunner, Result
 
-from mnemic.entrypoints.cli import cli
+from mnemic_cli import cli
 from mnemic_testing.embedder import WordEmbedder
 
 

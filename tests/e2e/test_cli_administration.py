@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from mnemic.entrypoints.cli import cli
+from mnemic_cli import cli
 from mnemic_testing.scripted_model import ScriptedModelServer
 
 Run = Callable[..., tuple[int, Any]]

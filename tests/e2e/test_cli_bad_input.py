@@ -17,8 +17,8 @@ import apsw
 import pytest
 from click.testing import CliRunner
 
-from mnemic.entrypoints.cli import COMMANDS, cli
-from mnemic.entrypoints.cli.failures import Exit
+from mnemic_cli import COMMANDS, cli
+from mnemic_cli.failures import Exit
 from tests.e2e.conftest import Call, complaint
 
 NAN = '{"a": NaN}'
@@ -312,7 +312,7 @@ class Waiting:
             signal.pause()
 
 sys.stdin = Waiting
-from mnemic.entrypoints.cli import main
+from mnemic_cli import main
 main()
 """
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from mnemic.entrypoints.cli import cli
+from mnemic_cli import cli
 
 PAIRS = [
     *(("I like {} in the {}", "The user likes {} in the {}", "same"),) * 1,

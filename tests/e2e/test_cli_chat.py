@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from mnemic.config import Settings
-from mnemic.entrypoints.cli import COMMANDS, GROUPS, cli
 from mnemic.testing.scripted_model import ModelRequest, ScriptedModelServer
+from mnemic_cli import COMMANDS, GROUPS, cli
 from tests.e2e.conftest import Call, complaint
 
 NOTHING = {"items": []}
@@ -84,7 +84,7 @@ def test_a_request_about_memory_needs_a_person(mnemic: Call, monkeypatch: pytest
     mnemic("add", "My sister keeps bees in Ystad.")
     assert "not confirmed" in mnemic("chat", stdin="Forget what I told you about my sister.\n").stdout
     for module in ("chatting", "memory_requests"):
-        monkeypatch.setattr(f"mnemic.entrypoints.cli.{module}.at_terminal", lambda: True)
+        monkeypatch.setattr(f"mnemic_cli.{module}.at_terminal", lambda: True)
     told = mnemic("chat", stdin="Forget what I told you about my sister.\ny\n").stdout
     assert "forgotten  1 memory" in told
 
@@ -109,7 +109,7 @@ def test_the_file_that_init_writes_is_read(tmp_path: Path, monkeypatch: pytest.M
 
 def test_init_asks_at_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("mnemic.entrypoints.cli.init_command.at_terminal", lambda: True)
+    monkeypatch.setattr("mnemic_cli.init_command.at_terminal", lambda: True)
     begin(stdin="\nscripted\nhttp://127.0.0.1:9/v1\n\n")
     assert (tmp_path / "mnemic.env").read_text("utf-8").splitlines() == [
         f"MNEMIC_STORE='{tmp_path}/mnemic.db'",

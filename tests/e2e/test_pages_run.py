@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from mnemic import errors
-from mnemic.entrypoints.cli import COMMANDS
-from mnemic.entrypoints.cli.failures import exit_code
 from mnemic.policy.policy_file import guard_data, read_guard
+from mnemic_cli import COMMANDS
+from mnemic_cli.failures import exit_code
 from tests.e2e.cli_page import MARK, PAGE, rendered
 
 ROOT = Path(__file__).parents[2]

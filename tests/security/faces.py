@@ -19,11 +19,11 @@ from mcp import Client
 from mnemic.bootstrap import build_engine
 from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
-from mnemic.entrypoints.cli import cli
 from mnemic.errors import MnemicError
 from mnemic.maintain.export import FORMAT
 from mnemic.types import Actor, Candidate, Memory, Message, Status
 from mnemic_agents.mcp import memory_server
+from mnemic_cli import cli
 from mnemic_server.app import create_app
 from mnemic_server.credentials import ApiKeys
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from mnemic.entrypoints.cli import COMMANDS
+from mnemic_cli import COMMANDS
 from mnemic_postgres import PostgresStore
 from mnemic_testing.record_store import EMBEDDER, memory, remember
 from tests.architecture.sources import ROOT
@@ -114,7 +114,7 @@ async def test_the_logins_of_the_compose_file_are_enough_and_no_superusers() -> 
 
 
 IN_THE_IMAGE = (
-    "agents", "cassandra", "client", "importers", "keys", "language", "models", "neo4j", "postgres", "redact",
+    "agents", "cassandra", "cli", "client", "importers", "keys", "language", "models", "neo4j", "postgres", "redact",
     "redis", "server", "structured", "travel",
 )  # fmt: skip
 """The packages of this repository that the service needs beside the core."""

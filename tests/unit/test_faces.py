@@ -16,7 +16,6 @@ import pytest
 
 from mnemic import requests
 from mnemic.engine import MemoryEngine
-from mnemic.entrypoints.cli import cli
 from mnemic.facade import governance
 from mnemic.facade.manager import AsyncMemoryManager, MemoryManager
 from mnemic.facade.verbs import MemoryVerbs
@@ -28,6 +27,7 @@ from mnemic.runtime.sync_facade import asks, verb
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.types import Actor, ContextBlock, SearchResult
 from mnemic_agents.mcp import memory_server
+from mnemic_cli import cli
 from mnemic_client import governance as remote
 from mnemic_client.conversation import RemoteConversation
 from mnemic_client.engine import RemoteEngine

@@ -12,9 +12,9 @@ from click.testing import CliRunner
 from mnemic import MemoryManager, Settings
 from mnemic.bootstrap import build_engine
 from mnemic.engine import MemoryEngine
-from mnemic.entrypoints.cli import cli
 from mnemic.errors import InvalidConfig, InvalidInput, KeyNotAllowed, MemoryNotFound
 from mnemic.stores.sqlite import SqliteStore
+from mnemic_cli import cli
 from mnemic_testing.embedder import WordEmbedder
 
 

@@ -37,6 +37,7 @@ assert [str(one.message) for one in noticed] == ["{old} has become {new}{of}"]
         ("mnemic.client", "mnemic_client", "mnemic-client", "opening", "connect"),
         ("mnemic.evaluate", "mnemic_eval", "mnemic-eval", "metrics", "percentiles"),
         ("mnemic.integrations", "mnemic_agents", "mnemic-agents", "turns", "TurnMemory"),
+        ("mnemic.entrypoints.cli", "mnemic_cli", "mnemic-cli", "failures", "Exit"),
         ("mnemic.entrypoints.rest", "mnemic_server", "mnemic-server", "credentials", "ApiKeys"),
         ("mnemic.stores.azure_search", "mnemic_azure", "mnemic-azure", "index", "AzureSearchIndex"),
         ("mnemic.stores.neo4j", "mnemic_neo4j", "mnemic-neo4j", "graph", "Neo4jGraph"),

@@ -12,9 +12,9 @@ from click.testing import CliRunner
 
 from mnemic.conversations import Item, read_conversation
 from mnemic.conversations.speakers import speakers_in, with_user
-from mnemic.entrypoints.cli import cli
-from mnemic.entrypoints.cli.failures import Exit
 from mnemic.types import Message
+from mnemic_cli import cli
+from mnemic_cli.failures import Exit
 from tests.service import MNEMIC
 
 CHAT = (
@@ -78,7 +78,7 @@ def test_messages_alone_need_no_user(chat: Path) -> None:
 
 
 def test_whoever_sits_at_a_terminal_is_asked(chat: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mnemic.entrypoints.cli.export_import.at_terminal", lambda: True)
+    monkeypatch.setattr("mnemic_cli.export_import.at_terminal", lambda: True)
     code, _, told = run(chat, answer="Ana\n")
     assert (code, "Which of Ana, Ben King are you" in told) == (0, True)
     assert set(kept(chat)) == {"diet", "home_city"}

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from mnemic.entrypoints.cli import cli
 from mnemic.errors import InvalidInput
+from mnemic_cli import cli
 from mnemic_eval import languages
 from mnemic_testing.embedder import WordEmbedder
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from mnemic.entrypoints.cli import cli
+from mnemic_cli import cli
 from mnemic_eval import command_line, registry
 from mnemic_eval.bench import BenchOptions
 from mnemic_eval.conditions import conditions

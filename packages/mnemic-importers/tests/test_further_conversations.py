@@ -14,12 +14,12 @@ from click.testing import CliRunner
 
 from mnemic.conversations import Item, read_conversation
 from mnemic.engine import MemoryEngine
-from mnemic.entrypoints.cli import cli
-from mnemic.entrypoints.cli.file_import import Intake, Summary
 from mnemic.errors import InvalidInput
 from mnemic.maintain.archive import ArchivedMemory
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.types import Actor, Candidate, Memory, Message, Status
+from mnemic_cli import cli
+from mnemic_cli.file_import import Intake, Summary
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 

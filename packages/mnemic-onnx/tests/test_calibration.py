@@ -11,10 +11,10 @@ from click.testing import CliRunner
 
 from mnemic import MemoryManager
 from mnemic.config import Settings
-from mnemic.entrypoints.cli import cli
 from mnemic.errors import InvalidInput
 from mnemic.types import VectorSpace
 from mnemic.types.cosines import measured, read
+from mnemic_cli import cli
 from mnemic_onnx import ModelFolder
 from mnemic_onnx.calibration import Cosines, pairs_of, scale_of
 from tests.onnx_model import write_model

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from mnemic.entrypoints.cli import cli
 from mnemic.errors import InvalidInput
+from mnemic_cli import cli
 from mnemic_testing.plugin_project import KINDS, write_project
 
 PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input", "install", "--quiet", "--no-deps"]

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mnemic.entrypoints.cli.command_loader import Command
-from mnemic.entrypoints.cli.failures import Exit
-from mnemic.entrypoints.cli.shared_options import Given
-from mnemic.entrypoints.cli.terminal import note
 from mnemic.entrypoints.log_lines import configure
 from mnemic.errors import InvalidConfig
 from mnemic_agents.mcp_hosts import HOSTS, started_by
+from mnemic_cli.command_loader import Command
+from mnemic_cli.failures import Exit
+from mnemic_cli.shared_options import Given
+from mnemic_cli.terminal import note
 
 if TYPE_CHECKING:
     from mnemic.engine import MemoryEngine

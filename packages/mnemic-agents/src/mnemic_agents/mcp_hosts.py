@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from mnemic.entrypoints.cli.shared_options import Given, login_name
+from mnemic_cli.shared_options import Given, login_name
 
 HOSTS = {
     "claude-desktop": "claude_desktop_config.json (Settings, Developer, Edit Config)",

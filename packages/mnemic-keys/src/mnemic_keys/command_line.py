@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mnemic.entrypoints.cli.command_loader import Command
-from mnemic.entrypoints.cli.failures import Exit
-from mnemic.entrypoints.cli.shared_options import Given
-from mnemic.entrypoints.cli.terminal import pairs
 from mnemic.errors import InvalidConfig
+from mnemic_cli.command_loader import Command
+from mnemic_cli.failures import Exit
+from mnemic_cli.shared_options import Given
+from mnemic_cli.terminal import pairs
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mnemic.entrypoints.cli.command_loader import Command
+from mnemic_cli.command_loader import Command
 
 if TYPE_CHECKING:
-    from mnemic.entrypoints.cli.shared_options import Given
+    from mnemic_cli.shared_options import Given
     from mnemic_onnx.calibration import Cosines, Pairs
     from mnemic_onnx.folder import ModelFolder
 

@@ -11,11 +11,11 @@ from string import Template
 
 import click
 
-from mnemic.entrypoints.cli.command_loader import Command
-from mnemic.entrypoints.cli.shared_options import Given
-from mnemic.entrypoints.cli.terminal import say, say_json, table
 from mnemic.errors import InvalidInput
 from mnemic.plugins import offered
+from mnemic_cli.command_loader import Command
+from mnemic_cli.shared_options import Given
+from mnemic_cli.terminal import say, say_json, table
 
 KINDS = {
     "store": ("stores", "build", "MNEMIC_STORE=$name://anything mnemic doctor"),

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mnemic.entrypoints.cli.command_loader import Command
-from mnemic.entrypoints.cli.failures import Exit
-from mnemic.entrypoints.cli.shared_options import Given
-from mnemic.entrypoints.cli.terminal import table
+from mnemic_cli.command_loader import Command
+from mnemic_cli.failures import Exit
+from mnemic_cli.shared_options import Given
+from mnemic_cli.terminal import table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,8 +73,8 @@ def tenants_(given: Given, /, action: str, name: str | None, **options: Any) -> 
 
 
 def _end(given: Given, name: str, receipts: str | None, *, sure: bool) -> int:
-    from mnemic.entrypoints.cli.failures import complain
-    from mnemic.entrypoints.cli.terminal import confirmed, pairs, require_new_file, write_json
+    from mnemic_cli.failures import complain
+    from mnemic_cli.terminal import confirmed, pairs, require_new_file, write_json
     from mnemic_server.credentials import COMMAND_LINE
     from mnemic_server.tenant_end import end
 

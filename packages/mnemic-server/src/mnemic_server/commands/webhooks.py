@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mnemic.entrypoints.cli.command_loader import Command
-from mnemic.entrypoints.cli.failures import Exit
-from mnemic.entrypoints.cli.shared_options import Given
-from mnemic.entrypoints.cli.terminal import note, table
 from mnemic.errors import InvalidConfig
+from mnemic_cli.command_loader import Command
+from mnemic_cli.failures import Exit
+from mnemic_cli.shared_options import Given
+from mnemic_cli.terminal import note, table
 
 if TYPE_CHECKING:
     from mnemic.engine import MemoryEngine

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mnemic.entrypoints.cli.command_loader import Command
-from mnemic.entrypoints.cli.failures import Exit
-from mnemic.entrypoints.cli.shared_options import Given
-from mnemic.entrypoints.cli.terminal import note
+from mnemic_cli.command_loader import Command
+from mnemic_cli.failures import Exit
+from mnemic_cli.shared_options import Given
+from mnemic_cli.terminal import note
 
 if TYPE_CHECKING:
     from asyncio import Event

@@ -1,0 +1,149 @@
+"""chat: a conversation with a language model that has a memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mnemic_cli.command_loader import Command
+from mnemic_cli.failures import complain
+from mnemic_cli.memory_requests import carried_out, outcome
+from mnemic_cli.shared_options import Given, Opened
+from mnemic_cli.terminal import at_terminal, json_text, note, say
+from mnemic_cli.views import capture_text, label, report_dict, written_words
+
+if TYPE_CHECKING:
+    from mnemic.engine import MemoryEngine
+    from mnemic.types import Actor, ContextBlock
+    from mnemic.types.trace import RunReport
+
+REMEMBERED_TURNS = 10
+"""Turns of the conversation that the model sees again; what is older it has from memory alone."""
+LEAVE = ("/quit", "/exit")
+
+
+@dataclass(slots=True)
+class Turn:
+    """One message, what the model was shown with it, what it answered (None without a model), and what was kept."""
+
+    message: str
+    block: ContextBlock
+    answer: str | None
+    report: RunReport
+    failed: str | None = None
+    words: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the turn as JSON data."""
+        shown = [{"memory_id": hit.memory.memory_id, "content": hit.memory.content} for hit in self.block.hits]
+        fields = {"answer": self.answer, "shown": shown, "block": self.block.text, "report": report_dict(self.report)}
+        return fields | ({} if self.failed is None else {"error": self.failed})
+
+
+@dataclass(slots=True)
+class Conversation:
+    """The turns so far, as the model is to see them."""
+
+    said: list[dict[str, str]] = field(default_factory=list)
+
+    async def turn(self, engine: MemoryEngine, actor: Actor, message: str) -> Turn:
+        """Show the model what memory has for `message`, let it answer, then remember from the message."""
+        from mnemic.errors import ModelFailed
+        from mnemic.types import Message
+
+        block = await engine.context(message, actor=actor)
+        answer, failed = None, None
+        try:
+            answer = await self._answer(engine, block, message)
+        except ModelFailed as failure:
+            failed = failure.reason
+        said = Message(role="user", content=message, session=actor.session)
+        report = await engine.capture(said, actor=actor)
+        self.said.append({"role": "user", "content": message})
+        heard = [said]
+        if answer is not None:
+            self.said.append({"role": "assistant", "content": answer})
+            heard.append(Message(role="assistant", content=answer, session=actor.session))
+        await engine.record(heard, actor=actor)
+        return Turn(message, block, answer, report, failed, await written_words(report, engine, actor))
+
+    async def _answer(self, engine: MemoryEngine, block: ContextBlock, message: str) -> str | None:
+        """Return the model's answer; None without a model. Raises ModelFailed, also for an answer of another shape."""
+        from datetime import timedelta
+
+        from mnemic.errors import ModelInvalidSchema
+        from mnemic.policy.proposal_check import parse_json
+        from mnemic.prompts import chat_prompt
+        from mnemic.types import Deadline
+
+        if engine.completer is None:
+            return None
+        deadline = Deadline.after(timedelta(seconds=60), engine.clock.monotonic)
+        prompt = chat_prompt(self.said[-2 * REMEMBERED_TURNS :], block.text, message)
+        completion = await engine.completer.complete(prompt, deadline=deadline)
+        data = parse_json(completion.text)
+        if not isinstance(data, dict) or not isinstance(data.get("answer"), str):
+            raise ModelInvalidSchema("answer")
+        return str(data["answer"])
+
+
+@click.command("chat", cls=Command)
+@click.option("--quiet", is_flag=True, help="Print the answers only.")
+@click.pass_obj
+def chat_(given: Given, quiet: bool) -> None:
+    r"""Talk to a language model that remembers you. An empty line changes nothing; /quit or Ctrl-D leaves.
+
+    \b
+      MNEMIC_MODEL=gpt-4.1-mini mnemic chat
+      echo "What do I eat?" | mnemic chat --json
+
+    Below each answer you see the memories that the model was shown, and those made from your message. Without a model
+    (MNEMIC_MODEL, MNEMIC_MODEL_URL) you see the memories that one would be shown. With --json: one object for each
+    message.
+    """
+    with given.opened() as opened:
+        if opened.engine.completer is None:
+            note("no language model is configured (MNEMIC_MODEL or MNEMIC_MODEL_URL): you see what one would be shown")
+        conversation = Conversation()
+        for message in _messages():
+            turn = opened.runner.run(conversation.turn(opened.engine, opened.actor, message))
+            _show(given, opened, turn, quiet=quiet)
+
+
+def _messages() -> Iterator[str]:
+    """Yield what the person types, or the lines of standard input, until its end."""
+    asking = at_terminal()
+    while True:
+        try:
+            line = input("you> " if asking else "")
+        except (EOFError, KeyboardInterrupt):
+            if asking:
+                note("")
+            return
+        if line.strip() in LEAVE:
+            return
+        if line.strip():
+            yield line.strip()
+
+
+def _show(given: Given, opened: Opened, turn: Turn, *, quiet: bool) -> None:
+    if given.as_json:
+        click.echo(json_text(turn.as_dict(), indent=None))
+        return
+    if turn.failed is not None:
+        complain(turn.failed, "the model gave no answer; your message was remembered all the same")
+    if turn.answer is not None:
+        say(turn.answer)
+    if not quiet:
+        for hit in turn.block.hits:
+            say(f"  shown       {label(hit.memory, 100)}")
+        if not turn.block.hits:
+            say(f"  shown       nothing ({turn.block.reason or 'nothing that helps'})")
+        for line in capture_text(turn.report, said=turn.message, contents=turn.words).splitlines():
+            say(f"  remembered  {line}")
+    for request in turn.report.asked:
+        done = carried_out(opened.call, request)
+        say(outcome(request, done))

@@ -1,0 +1,190 @@
+"""Taking a file in: messages are recorded, and what the user stated in them is captured; memories are added.
+
+Everything carries an idempotency key made of what it says and where it stands, so that an import that was interrupted
+or is repeated changes nothing it has already done.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+from mnemic.conversations import Item
+from mnemic.engine import MemoryEngine
+from mnemic.errors import InvalidInput, MnemicError
+from mnemic.extract.messages import in_parts, message_candidates
+from mnemic.maintain.archive import Archived, ArchivedConsent, ArchivedMemory
+from mnemic.reason_codes import (
+    CONSENT_REQUIRED,
+    KEY_DENIED_EXECUTION,
+    QUOTA_EXCEEDED,
+    RETENTION_DENIED,
+    SCOPE_DENIED_EXECUTION,
+)
+from mnemic.types import Actor, Candidate, Cost, Message, Outcome, WriteReceipt
+from mnemic.types.trace import RunReport
+from mnemic_cli.failures import Exit, exit_code_of_run
+
+BATCH = 32
+_DENIALS = (KEY_DENIED_EXECUTION, SCOPE_DENIED_EXECUTION, CONSENT_REQUIRED, QUOTA_EXCEEDED, RETENTION_DENIED)
+
+Progress = Callable[[int], None]
+Placed = tuple[str, Candidate]
+
+
+@dataclass(slots=True)
+class Summary:
+    """Results of importing a file so far. `refreshed` was there already; `failed` has a place and a reason each."""
+
+    recorded: int = 0
+    refreshed: int = 0
+    captured: Counter[str] = field(default_factory=Counter)
+    blocked: Counter[str] = field(default_factory=Counter)
+    skipped: Counter[str] = field(default_factory=Counter)
+    degraded: Counter[str] = field(default_factory=Counter)
+    cost: Cost = Cost()
+    failed: list[tuple[str, str]] = field(default_factory=list)
+    stopped: str | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the summary as JSON data."""
+        return {
+            "recorded": self.recorded,
+            "refreshed": self.refreshed,
+            "captured": dict(self.captured),
+            "blocked": dict(self.blocked),
+            "skipped": dict(self.skipped),
+            **({"degraded": dict(self.degraded)} if self.degraded else {}),
+            **({"cost": self.cost.as_dict()} if self.cost.calls else {}),
+            "failed": [{"place": place, "reason": reason} for place, reason in self.failed],
+            "stopped": self.stopped,
+        }
+
+    def fail(self, place: str, reason: str) -> None:
+        """Note what could not be taken in. A failing store or model will not do better on the next line."""
+        self.failed.append((place, reason))
+        if exit_code_of_run(reason) is not Exit.REFUSED:
+            self.stopped = self.stopped or reason
+
+    def count(self, place: str, receipt: WriteReceipt) -> None:
+        """Note how one write ended."""
+        if receipt.replayed or receipt.was_duplicate:
+            self.refreshed += 1
+        elif receipt.stored:
+            self.recorded += 1
+        elif receipt.reason and receipt.reason.startswith(_DENIALS):
+            self.blocked[f"{receipt.key or 'memory'}: {receipt.reason}"] += 1
+        else:
+            self.fail(place, receipt.reason or "blocked")
+
+
+@dataclass(slots=True, kw_only=True)
+class Intake:
+    """One import under way.
+
+    `extract` captures what the user states; `strict` stops at the first problem; `again` takes in what an earlier
+    import has already taken in; `own` keeps what an archive says of origin, trust and author.
+    """
+
+    engine: MemoryEngine
+    actor: Actor
+    extract: bool = True
+    strict: bool = False
+    again: bool = False
+    own: bool = False
+    summary: Summary = field(default_factory=Summary)
+    _previous: Message | None = field(default=None, init=False)
+
+    async def take(self, items: Iterator[Item], progress: Progress) -> Summary:
+        """Take all items in, in order, unless the store or a model fails on the way: then `summary.stopped` says why.
+
+        What was done before an error stays done.
+        """
+        seen = 0
+        while self.summary.stopped is None and (batch := list(islice(items, BATCH))):
+            placed = [one for item in batch for one in self._candidates(item)]
+            if self.extract:
+                await self._capture([item for item in batch if isinstance(item.content, Message)])
+            await self._record(placed)
+            for item in batch:
+                if isinstance(item.content, ArchivedMemory | ArchivedConsent):
+                    await self._restore(item.place, item.content)
+            seen += len(batch)
+            progress(seen)
+        return self.summary
+
+    def _candidates(self, item: Item) -> Iterator[Placed]:
+        if item.problem is not None:
+            if self.strict:
+                raise InvalidInput(item.problem.reason.partition(":")[2], hint=_hint(item.place, item.problem))
+            self.summary.fail(item.place, item.problem.reason)
+        elif item.skipped is not None:
+            self.summary.skipped[item.skipped] += 1
+        elif isinstance(item.content, Candidate):
+            yield item.place, item.content
+        elif isinstance(item.content, Message):
+            for part in in_parts(item.content):
+                said = [self._previous, part] if self._previous is not None else [part]
+                yield item.place, message_candidates(said)[-1]
+                self._previous = part
+
+    async def _record(self, placed: Sequence[Placed]) -> None:
+        keys = [None if self.again else f"import:{_digest(candidate)}" for _, candidate in placed]
+        receipts = await self.engine.add_many(
+            [candidate for _, candidate in placed], actor=self.actor, idempotency_keys=keys
+        )
+        for (place, _), receipt in zip(placed, receipts, strict=True):
+            if self.strict and receipt.outcome is Outcome.BLOCKED:
+                raise InvalidInput("import", hint=f"{place}: {receipt.reason}")
+            self.summary.count(place, receipt)
+
+    async def _restore(self, place: str, line: Archived) -> None:
+        try:
+            receipt = await self.engine.restore(line, actor=self.actor, own=self.own)
+        except MnemicError as problem:
+            if self.strict:
+                raise
+            self.summary.fail(place, problem.reason)
+            return
+        if self.strict and receipt.outcome is Outcome.BLOCKED:
+            raise InvalidInput("import", hint=f"{place}: {receipt.reason}")
+        self.summary.count(place, receipt)
+
+    async def _capture(self, items: Sequence[Item]) -> None:
+        said = [(item, item.content) for item in items if isinstance(item.content, Message)]
+        keys = [None if self.again else f"import-capture:{_digest(one, item.conversation)}" for item, one in said]
+        reports = await self.engine.capture_many([one for _, one in said], actor=self.actor, idempotency_keys=keys)
+        for (item, _), report in zip(said, reports, strict=True):
+            if report is not None:
+                self._count(item.place, report)
+
+    def _count(self, place: str, report: RunReport) -> None:
+        self.summary.cost += report.cost
+        self.summary.degraded.update(error for error in report.errors if error.startswith("extract:"))
+        for receipt in report.receipts:
+            if receipt.stored and not receipt.replayed and not receipt.was_duplicate:
+                self.summary.captured[receipt.key or "without_key"] += 1
+        for blocked in report.blocked:
+            self.summary.blocked[f"{blocked.key or 'memory'}: {blocked.reason}"] += 1
+        if report.status != "ok":
+            self.summary.fail(place, report.stop_reason)
+
+
+def _digest(*said: object) -> str:
+    """Return a digest of everything in these values, what `repr` leaves out included."""
+    parts = [
+        "\x1f".join(f"{name}={getattr(one, name)!r}" for name in one.__slots__)
+        if hasattr(one, "__slots__")
+        else str(one)
+        for one in said
+    ]
+    return hashlib.sha256("\x1e".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def _hint(place: str, problem: InvalidInput) -> str:
+    hint = problem.hint or problem.reason
+    return hint if hint.startswith(place) else f"{place}: {hint}"

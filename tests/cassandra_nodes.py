@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -86,9 +88,20 @@ def _flags(option: str, packages: dict[str, str]) -> list[str]:
 
 
 class Network:
-    """A bridge of its own with a network namespace for each node, so that one can be cut off. Needs root and `ip`."""
+    """A bridge of its own with a network namespace for each node, so that one can be cut off. Needs root and `ip`.
+
+    There is one at a time on a machine, for all have the same addresses. What a process that was killed has left is
+    removed first: its bridge would take what is sent to the new nodes.
+    """
 
     def __init__(self) -> None:
+        self._lock = (Path(tempfile.gettempdir()) / "mnemic-network.lock").open("w")
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self._lock.close()
+            raise RuntimeError("another process has a network of nodes on this machine") from None
+        self._remove_left()
         self.prefix = f"mn{os.getpid() % 10000}"
         self._count = 0
         self._run("link", "add", self.prefix, "type", "bridge")
@@ -127,6 +140,15 @@ class Network:
         for number in range(1, self._count + 1):
             subprocess.run(["ip", "netns", "del", self._names(number)[0]], check=False)
         subprocess.run(["ip", "link", "del", self.prefix], check=False)
+        self._lock.close()
+
+    @staticmethod
+    def _remove_left() -> None:
+        """Remove namespaces and bridges of processes that have ended without `close`."""
+        for kind, names in (("netns", r"(?m)^(mn\d+n\d+)\b"), ("link", r"(?m)^\d+: (mn\d+):")):
+            listed = subprocess.run(["ip", kind, "list"], check=True, capture_output=True, text=True).stdout
+            for name in re.findall(names, listed):
+                subprocess.run(["ip", kind, "del", name], check=False)
 
     def _names(self, number: int) -> tuple[str, str, str]:
         return f"{self.prefix}n{number}", f"{self.prefix}o{number}", f"{self.prefix}i{number}"

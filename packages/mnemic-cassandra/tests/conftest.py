@@ -17,7 +17,14 @@ GIVEN = os.environ.get("MNEMIC_CASSANDRA")
 collect_ignore = (
     []
     if GIVEN or at_hand()
-    else ["test_buckets.py", "test_commit.py", "test_erasure.py", "test_machine.py", "test_store.py"]
+    else [
+        "test_buckets.py",
+        "test_commit.py",
+        "test_erasure.py",
+        "test_given_identifiers.py",
+        "test_machine.py",
+        "test_store.py",
+    ]
 )
 
 

@@ -21,6 +21,7 @@ from mnemic.maintain.derived_memories import noted, sources_of
 from mnemic.maintain.export import as_dict, from_dict
 from mnemic.policy.rules import Policy
 from mnemic.ports import Clock, Reads, RecordStore
+from mnemic.ports.optional_capabilities import GivenIdentifiers
 from mnemic.reason_codes import KEY_NEEDS_REVIEW, LOWER_TRUST
 from mnemic.types import (
     Actor,
@@ -211,6 +212,8 @@ class Restorer:
         known = await self._known(tx, versions, present)
         if known is not None:
             return known
+        if present is None and isinstance(tx, GivenIdentifiers):
+            await tx.claim(newest)
         await require_present(tx, drafts[-1])
         receipt = receipt_of(Outcome.CREATED, newest, "restored")
         if against := await self._against(tx, newest, drafts[-1]):

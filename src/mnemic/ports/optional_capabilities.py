@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from mnemic.module_aliases import renamed
+from mnemic.types import Memory
 
 
 @runtime_checkable
@@ -49,6 +50,19 @@ class Examined(Protocol):
 
     async def damaged(self, tenant: str) -> list[Damage]:
         """Return the first of the tenant's damaged rows; reads every row."""
+
+
+@runtime_checkable
+class GivenIdentifiers(Protocol):
+    """Capability of a transaction whose `insert` looks for an identifier in the memory's own scope only.
+
+    That is enough for an identifier that was made for the memory. One that comes from elsewhere is claimed first.
+    """
+
+    async def claim(self, memory: Memory) -> None:
+        """Look for the identifier in the tenant's other scopes, and keep other transactions from claiming it there.
+        Raises VersionConflict if one of them has it or claims it.
+        """
 
 
 def __getattr__(name: str) -> Any:

@@ -7,15 +7,19 @@ import time
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from mnemic.errors import StoreBusy, StoreUnavailable
-from mnemic_cassandra.connection import Link, pause
-from mnemic_cassandra.encoding import packed, unpacked
-from mnemic_cassandra.routing import Partition
+from mnemic.stores.layered.tables import PLACE
+from mnemic_cassandra.connection import Link, pause, some_at_once
+from mnemic_cassandra.encoding import ordered, packed, unpacked
+from mnemic_cassandra.routing import NAMES, Partition, of_tenant
 
 SHARDS = 16
 """Partitions over which the lists of partitions are spread."""
+
+_AT_ONCE = 16
 
 LEASE = 2.0
 """Seconds after which a change over several partitions that is not decided yet is given up by who meets it."""
@@ -78,6 +82,18 @@ class Partitions:
     async def get(self, home: Partition, name: str, keys: Sequence[bytes]) -> list[Any]:
         """Return rows by their keys, each with key, value, version and holder."""
         return await self.link.ask("get", (*self.key(home), name, list(keys)))
+
+    async def claim(self, home: Partition, memory_id: str) -> bool:
+        """Claim an identifier for a memory of a scope; False where another scope of the tenant has or claims it."""
+        stored, level, owner = self.key(home)
+        if not await self.link.change([("claim", (stored, memory_id, level, owner))], settled=None):
+            found = await self.link.ask("claimed", (stored, memory_id), serial=True)
+            if found and found[0] != (level, owner):
+                return False
+        others = [other for other in await self.of(home.tenant) if other not in (home, of_tenant(home.tenant))]
+        key = [ordered((memory_id,))]
+        asks = (partial(self.get, other, NAMES[PLACE], key) for other in others)
+        return not any(await some_at_once(asks, most=_AT_ONCE))
 
     async def scan(
         self, home: Partition, name: str, first: bytes, end: bytes, limit: int, *, reverse: bool

@@ -40,9 +40,13 @@ TABLES = (
     # The scopes that have buckets.
     """CREATE TABLE IF NOT EXISTS {keyspace}.split (
         shard int, tenant text, level text, owner text, PRIMARY KEY (shard, tenant, level, owner))""",
+    # The identifiers that archives give to memories right now, and the scopes that get them.
+    """CREATE TABLE IF NOT EXISTS {keyspace}.claim (
+        tenant text, memory text, level text, owner text, PRIMARY KEY ((tenant, memory)))
+        WITH default_time_to_live = 600 AND gc_grace_seconds = 3600""",
 )
 
-LAST_TABLE = "split"
+LAST_TABLE = "claim"
 """The last of the tables: if it exists, all of them do."""
 
 _IN_BUCKET = "WHERE tenant = ? AND level = ? AND owner = ? AND bucket = ?"
@@ -105,6 +109,8 @@ STATEMENTS = {
     "split": "INSERT INTO split (shard, tenant, level, owner) VALUES (?, ?, ?, ?)",
     "all_split": "SELECT tenant, level, owner FROM split WHERE shard = ?",
     "split_of": "SELECT tenant, level, owner FROM split WHERE shard = ? AND tenant = ?",
+    "claim": "INSERT INTO claim (tenant, memory, level, owner) VALUES (?, ?, ?, ?) IF NOT EXISTS",
+    "claimed": "SELECT level, owner FROM claim WHERE tenant = ? AND memory = ?",
     "raise": "UPDATE about SET value = ? WHERE name = ? IF value = ?",
     "know": "INSERT INTO about (name, value) VALUES (?, ?) IF NOT EXISTS",
     "known": "SELECT value FROM about WHERE name = ?",

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
+from mnemic.errors import VersionConflict
 from mnemic.ports import Capabilities, Keyring
+from mnemic.stores.async_transactions import Step
 from mnemic.stores.audit_format import encode_event
 from mnemic.stores.codec import DAMAGED
 from mnemic.stores.in_memory_reads import StoredMemories
@@ -40,6 +43,12 @@ class CassandraTransaction(LayeredTransaction):
     async def insert(self, memory: Memory) -> None:
         self._lies(memory.memory_id, memory.scope)
         await super().insert(memory)
+
+    async def claim(self, memory: Memory) -> None:
+        """Look for the identifier in every scope of the tenant, which `insert` does not do: a new one is in none."""
+        home = Partition(*place_of(memory.scope))
+        if not await Step(partial(self._view.claim, home, memory.memory_id)):
+            raise VersionConflict(hint="another user's memory has this identifier")
 
     async def replace(self, memory: Memory) -> None:
         self._lies(memory.memory_id, memory.scope)

@@ -280,6 +280,10 @@ class View:
         """Check whether a row that this view has read names a value."""
         return self._names.get((home, (NAMES[table], ordered(key[width_of(table) :])))) is not None
 
+    async def claim(self, home: Partition, memory_id: str) -> bool:
+        """Claim an identifier that comes from elsewhere; False where another scope of the tenant has it."""
+        return await self._partitions.claim(home, memory_id)
+
     async def _change(self, table: Table, changes: Sequence[tuple[Row, Row | None]]) -> None:
         for key, row in changes:
             home = partition_of(table, key)

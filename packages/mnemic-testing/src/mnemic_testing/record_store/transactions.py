@@ -9,13 +9,15 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from typing import cast
 
 import pytest
 
 from mnemic.errors import InvalidInput, NotSupported, StoreBusy, VersionConflict
 from mnemic.ports import RecordStore, Transaction
-from mnemic.types import AuditEvent, Deadline, Kind, Memory, Origin, Source, Status, Trust
+from mnemic.ports.optional_capabilities import GivenIdentifiers
+from mnemic.types import AuditEvent, Deadline, Kind, Level, Memory, Origin, Source, Status, Trust
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.record_store.fixtures import (
     EMBEDDER,
@@ -177,6 +179,23 @@ class WritingContract(Setting):
             with pytest.raises(VersionConflict):
                 await remember(store, again)
         assert await store.newest(everything(), limit=9) == [first]
+
+    async def test_an_identifier_that_is_given_is_used_once_in_its_tenant(self, store: RecordStore) -> None:
+        first = memory("first", scope=scope("bob"))
+        await remember(store, first)
+
+        async def given(transaction: Transaction, to: Memory) -> None:
+            if isinstance(transaction, GivenIdentifiers):
+                await transaction.claim(to)
+            await transaction.insert(to)
+
+        for other in (scope(), scope("acme", level=Level.WORKSPACE), scope("bob")):
+            with pytest.raises(VersionConflict):
+                await store.transact(partial(given, to=replace(first, scope=other)))
+            assert await store.count(everything(scope(), scope("acme", level=Level.WORKSPACE))) == 0
+        elsewhere = replace(first, scope=scope(tenant="rival"))
+        await store.transact(partial(given, to=elsewhere))
+        assert await store.newest(everything(elsewhere.scope), limit=9) == [elsewhere]
 
     async def test_concurrent_twins_become_one_memory(self, store: RecordStore) -> None:
         twins = [memory("tea", fingerprint="f1") for _ in range(20)]

@@ -15,6 +15,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, TypeVar
 
 from mnemic.errors import EmbedderFailed, InvalidConfig, InvalidInput
+from mnemic.providers.shared_runs import WaitingTexts
 from mnemic.providers.wordpiece import MAX_TOKENS, WordPiece, bundled_vocabulary
 from mnemic.types import Deadline, Vector, VectorSpace
 
@@ -46,6 +47,7 @@ class InProcessEmbedder:
 
     It works in two threads: one of them for long texts and large batches, so that neither an import nor a maliciously
     slow text delays a question. `batch` texts are embedded at a time; between two batches a waiting call gets its turn.
+    Short texts that wait together share a run where the model says that they have the same number of tokens.
     The vectors of the last 1,024 texts are cached. May be shared by several event loops, and used after a fork.
 
     Raises EmbedderFailed: `embedder_failed:timeout` past the deadline (never a partial list), `:closed`, and the errors
@@ -61,6 +63,7 @@ class InProcessEmbedder:
     def _start(self) -> None:
         self._process = os.getpid()
         self._model: Vectors | None = None
+        self._waiting = WaitingTexts(self._batch)
         self._loading = threading.Lock()
         self._short, self._long = (
             ThreadPoolExecutor(max_workers=1, thread_name_prefix=f"mnemic-embed-{name}") for name in ("short", "long")
@@ -84,7 +87,10 @@ class InProcessEmbedder:
         for first in range(0, len(new), self._batch):
             chosen = new[first : first + self._batch]
             long = sum(map(len, chosen)) > LONG_CHARS
-            made = await self._in_worker(partial(self._make, chosen), deadline, long=long)
+            if len(chosen) == 1 and not long:
+                made = await self._with_others(chosen[0], deadline)
+            else:
+                made = await self._in_worker(partial(self._make, chosen), deadline, long=long)
             for text, vector in zip(chosen, made, strict=True):
                 vectors[text] = vector
                 self._recent.put(text, vector)
@@ -95,6 +101,7 @@ class InProcessEmbedder:
         self._recent = _RecentVectors()
         for worker in (self._short, self._long):
             worker.shutdown(wait=False, cancel_futures=True)
+        self._waiting.cancel()
 
     def _loaded(self) -> Vectors:
         with self._loading:
@@ -105,17 +112,35 @@ class InProcessEmbedder:
     def _make(self, texts: Sequence[str]) -> list[Vector]:
         return self._loaded()(texts)
 
+    async def _with_others(self, text: str, deadline: Deadline | None) -> list[Vector]:
+        """Return the vector of a short text, made together with those of other calls that wait as well."""
+        self._ready(deadline)
+        future = self._waiting.add(text)
+        # Each call brings a turn of the thread along. The first turn answers all that wait, the others find nothing.
+        self._submitted(self._short, partial(self._waiting.run, self._make, self._loaded))
+        return await self._result(future, deadline)
+
     async def _in_worker(self, work: Callable[[], T], deadline: Deadline | None, *, long: bool = False) -> T:
+        self._ready(deadline)
+        return await self._result(self._submitted(self._long if long else self._short, work), deadline)
+
+    def _ready(self, deadline: Deadline | None) -> None:
         if self._closed:
             raise EmbedderFailed("closed")
         if self._process != os.getpid():  # a forked child has no worker thread: waiting for it would never end
             self._start()
         if deadline is not None and deadline.expired:
             raise EmbedderFailed("timeout")
+
+    @staticmethod
+    def _submitted(worker: ThreadPoolExecutor, work: Callable[[], T]) -> Future[T]:
         try:
-            future: Future[T] = (self._long if long else self._short).submit(work)
+            return worker.submit(work)
         except RuntimeError:  # closed in between, or the interpreter is going down
             raise EmbedderFailed("closed") from None
+
+    @staticmethod
+    async def _result(future: Future[T], deadline: Deadline | None) -> T:
         seconds = None if deadline is None else deadline.remaining()
         try:
             return await asyncio.wait_for(asyncio.wrap_future(future), seconds)
@@ -138,7 +163,7 @@ class MiniLmEmbedder(InProcessEmbedder):
         for name, value, most in (("threads", threads, 256), ("batch", batch, 4_096), ("max_tokens", max_tokens, 512)):
             if type(value) is not int or not 0 < value <= most or (name == "max_tokens" and value < 3):
                 raise InvalidConfig(f"embedder_{name}", hint=f"a whole number up to {most}")
-        super().__init__(SPACE, lambda: _Model(threads, max_tokens).vectors, batch=batch)
+        super().__init__(SPACE, lambda: _Model(threads, max_tokens), batch=batch)
 
 
 class _RecentVectors:
@@ -182,6 +207,12 @@ class _Model:
         network = files("mnemic.providers").joinpath("data/minilm.onnx").read_bytes()
         self._session = onnxruntime.InferenceSession(network, options, providers=["CPUExecutionProvider"])
         self._tokeniser = WordPiece(bundled_vocabulary(), max_tokens=max_tokens)
+
+    def __call__(self, texts: Sequence[str]) -> list[Vector]:
+        return self.vectors(texts)
+
+    def tokens(self, text: str) -> int:
+        return len(self._tokeniser.ids(text))
 
     def vectors(self, texts: Sequence[str]) -> list[Vector]:
         ids = [self._tokeniser.ids(text) for text in texts]

@@ -230,7 +230,7 @@ async def test_close_twice_then_embed_is_refused() -> None:
 async def test_closing_ends_the_calls_that_wait(embedder: MiniLmEmbedder, monkeypatch: pytest.MonkeyPatch) -> None:
     release = threading.Event()
     monkeypatch.setattr(embedder, "_make", lambda texts: release.wait(10) and [b""] * len(texts))
-    running, waiting = (asyncio.ensure_future(embedder.embed([text])) for text in ("running", "waiting"))
+    running, waiting = (asyncio.ensure_future(embedder.embed([text])) for text in ("running", "one that waits"))
     await asyncio.sleep(0)
     await embedder.close()
     release.set()

@@ -15,6 +15,7 @@ from mnemic.retrieve.background_similarity import SAMPLE, above_background, back
 from mnemic.retrieve.question import Question
 from mnemic.types import Scored, Vector, VectorSpace, Where
 from mnemic.types.cosines import read
+from mnemic_language.text.language import language_of
 
 RECENT_DEPTH = 20
 
@@ -23,13 +24,13 @@ RankedList = Callable[[Snapshot, Where, Question], Awaitable[Sequence[Scored]]]
 
 async def by_vector(moment: Snapshot, where: Where, question: Question) -> Sequence[Scored]:
     """Rank by cosine between the query's and the memory's embedding; a model other than the default one is read on its
-    own scale and against the scope's background.
+    own scale. That one and questions in another language than English are read against the scope's background.
     """
     vector, space = question.vector, question.space
     if vector is None:
         return ()
     found = await moment.nearest(where, vector, limit=question.depth, space=space)
-    if space is None or not space.scale:
+    if space is None or not (space.scale or language_of(question.text)):
         return found
     found = _read(space, found)
     others = found if len(found) < question.depth else await _newest(moment, where, vector, space)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from operator import itemgetter
 from types import MappingProxyType
@@ -40,6 +40,8 @@ LEAST_MEMORIES = 30
 """Number of memories below which a word says less (BM25 depends on its rarity) and the best cosine of an unrelated
 memory is lower: scores are adjusted as if there were as many, and by `FEW`.
 """
+MANY_MEMORIES = 100
+"""Number of memories from which their number makes no difference: as many as the list of meaning has."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +68,7 @@ SCALES: Mapping[str, Scale] = MappingProxyType(
     {
         DEFAULT_MODEL: Scale(cosine=16.5, word=2.83, base=-9.4),
         ANOTHER_MODEL: Scale(cosine=16.5, word=2.83, base=-7.0),
-        NO_MODEL: Scale(word=4.63, base=-2.7),
+        NO_MODEL: Scale(word=9.2, base=-5.0),
     }
 )
 """By the model that makes the vectors: cosines of two models cannot be compared."""
@@ -80,6 +82,16 @@ FEW: Mapping[str, Scale] = MappingProxyType(
 """The same among few memories; scores of other models are not judged there."""
 WORDS_ALONE = Scale(word=4.63, base=-3.31)
 """For every other model."""
+
+
+def _between(memories: int, few: Scale | None, many: Scale) -> Scale:
+    """Return the scale of `LEAST_MEMORIES` to `MANY_MEMORIES`: the base falls with the logarithm of their number, so
+    that no single memory makes a difference.
+    """
+    if few is None or memories >= MANY_MEMORIES:
+        return many
+    passed = math.log(memories / LEAST_MEMORIES) / math.log(MANY_MEMORIES / LEAST_MEMORIES)
+    return replace(many, base=few.base + passed * (many.base - few.base))
 
 
 def measured_with(space: VectorSpace, question: Question) -> str:
@@ -108,7 +120,7 @@ class Gauge:
             return None
         # The list of meaning contains every memory of a scope this small, so its length is their number.
         few = len(nearest) < LEAST_MEMORIES
-        scale = FEW.get(model) if few else SCALES.get(model, WORDS_ALONE)
+        scale = FEW.get(model) if few else _between(len(nearest), FEW.get(model), SCALES.get(model, WORDS_ALONE))
         if scale is None:
             return None
         words = max(1, question.words)

@@ -26,6 +26,7 @@ from mnemic.retrieve.importance import contenders, weighed
 from mnemic.retrieve.later_statements import COMPARED
 from mnemic.retrieve.message_relevance import best_first
 from mnemic.retrieve.nicknames import addressed, unknown_names
+from mnemic.retrieve.other_siblings import BEHIND, LOWERED, about_siblings, lowered, set_aside
 from mnemic.retrieve.past_questions import LIFT
 from mnemic.retrieve.prefetch import Embedding, Spoken
 from mnemic.retrieve.question import NOBODY, Question
@@ -289,12 +290,14 @@ class Searcher:
         learned = moved(by_hand, lifted)
         read = await self._contenders(search, lifted, moment)
         about = await about_asked(read, search.question, moment, search.where.scopes)
-        scores = self._scaled(raised(weighed(lifted, read, self.signal_weights.importance), about))
+        apart = about_siblings(search.question.text, read)
+        weighted = lowered(weighed(lifted, read, self.signal_weights.importance), apart, BEHIND)
+        scores = self._scaled(raised(weighted, about))
         model, messages = measured_with(self.embedder.space, search.question), lifts.signals
         order = best_first(scores)
-        known = relevance(lists, search.question, model, scores, messages, order)
+        known = relevance(set_aside(lists, apart), search.question, model, scores, messages, order)
         each = relevances(lists, scores, messages, search.question, model, self._read_of(search), order)
-        known, each = related(known, each, about)
+        known, each = related(known, lowered(each, apart, LOWERED), about)
         ranked = Ranked(
             lists=lists, scores=scores, relevances=each, lifts=lifts, learned=learned, signals=signals, read=read
         )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+from array import array
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -77,3 +79,22 @@ async def test_the_background_of_a_large_scope_is_that_of_its_newest(size: int, 
     found = await by_vector(moment, WHERE, question)  # type: ignore[arg-type]
     assert moment.sampled == sampled
     assert (found[0].score > 0.3) is bool(sampled)
+
+
+class Near:
+    """A scope whose best memory is at 0.7 where all others are at 0.5."""
+
+    async def nearest(self, *_: object, **__: object) -> list[Scored]:
+        return scored(0.7, *[0.5] * 40)
+
+
+@pytest.mark.parametrize(
+    ("asked", "is_read"),
+    [("Where does my sister live?", False), ("¿Dónde vive mi hermana?", True), ("Wo wohnt meine Schwester?", True)],
+)
+async def test_the_default_model_is_read_against_the_background_in_other_languages(asked: str, is_read: bool) -> None:
+    space = VectorSpace(model="default", dimension=2)
+    question = replace(read_question(asked), vector=array("f", [1.0, 0.0]), space=space)
+    found = await by_vector(Near(), WHERE, question)  # type: ignore[arg-type]
+    assert (found[0].score < 0.5) is is_read
+    assert [one.memory_id for one in found] == [str(place) for place in range(41)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -187,3 +188,13 @@ async def test_a_search_in_letters_that_the_model_does_not_know_abstains_by_word
         unknown = await engine.search("Кто играет на скрипке?", actor=ANA)
         latin = await engine.search("Who plays the violin?", actor=ANA)
     assert (known.abstains, unknown.abstains, latin.abstains) == (False, True, False)
+
+
+def test_one_more_memory_makes_no_difference_in_a_small_scope() -> None:
+    found = [relevance(lists(0.45, 3, count), QUESTION, MINILM) for count in range(20, 121)]
+    assert found[-1] == relevance(lists(0.45, 3, 400), QUESTION, MINILM)
+    for one, other in itertools.pairwise(found):
+        assert one is not None
+        assert other is not None
+        assert other <= one + 0.03
+        assert one - other < 0.12

@@ -3,12 +3,13 @@
 PATH is LoCoMo's file or folder: its messages fill a user's scope, as an imported chat does. Beside them the user has
 twelve facts that this module makes up (`FACTS`), each with a request that needs it; preferences and the like are
 captured as such (`CATEGORIES`). The other requests need nothing:
-coding, small talk, knowledge of the world, a tool's result to go on with. Scopes have 5 to 5,000 memories.
+coding, small talk, knowledge of the world, a tool's result to go on with. Scopes have 5 to 5,000 memories; those of
+one half that need more messages than its chats have are filled up with the other half's.
 
 `precision`: of all entries injected, the share that the request needs. `recall`: the share of requests that need a fact
 and have it. `needless`: entries on a request that needs none, on average; `within_three`: the share of these requests
-with three at most. Split: `dev` is filled with the chats of the first half and has every other request, `test` the
-others.
+with three at most, `most_needless`: the most entries that one of them was given. Split: `dev` is filled with the chats
+of the first half and has every other request, `test` the others.
 """
 
 from __future__ import annotations
@@ -79,6 +80,30 @@ NEEDLESS: Sequence[tuple[str, str]] = (
     ("tool result", "Traceback (most recent call last): KeyError: 'total' in invoice.py, line 88"),
     ("tool result", "3 files changed, 41 insertions(+), 7 deletions(-)"),
     ("tool result", "temperature 11 C, wind 14 km/h north-west, humidity 81 %"),
+    ("coding", "Turn this callback into a promise."),
+    ("coding", "What is the time complexity of binary search?"),
+    ("coding", "Add logging to the upload handler and keep the tests green."),
+    ("coding", "error: cannot borrow `items` as mutable because it is also borrowed as immutable"),
+    ("coding", "Rename the variable tmp to buffer in utils.c."),
+    ("coding", "How do I centre a div?"),
+    ("small talk", "Ok, got it, thanks!"),
+    ("small talk", "Hello again, nice to see you."),
+    ("small talk", "That's a good one."),
+    ("small talk", "Sleep well!"),
+    ("small talk", "You are fast today."),
+    ("small talk", "Hm, let me think for a moment."),
+    ("world", "When was the printing press invented?"),
+    ("world", "Why is the sky blue?"),
+    ("world", "Summarise the causes of the First World War."),
+    ("world", "What is the boiling point of ethanol?"),
+    ("world", "List the moons of Jupiter by size."),
+    ("world", "How does a heat pump work?"),
+    ("tool result", "total 16 -rw-r--r-- 1 root root 512 notes.txt"),
+    ("tool result", "Process finished with exit code 137 (out of memory)"),
+    ("tool result", '[{"id": 7, "title": "Quarterly report", "pages": 12}]'),
+    ("tool result", "SELECT 3 rows returned in 0.02 s"),
+    ("tool result", "ERROR 1064 (42000): You have an error in your SQL syntax near 'FROM'"),
+    ("tool result", "Downloading model.bin: 100% 1.2G/1.2G [00:41<00:00, 29.3MB/s]"),
 )
 
 
@@ -112,10 +137,8 @@ def run(
     unread = Unread()
     chats = locomo.conversations(Path(path), unread)[:limit]
     half = (len(chats) + 1) // 2
-    filling = {
-        split: [message for chat in part for message in chat.messages]
-        for split, part in zip(SPLITS, (chats[:half], chats[half:]), strict=True)
-    }
+    told = [[message for chat in part for message in chat.messages] for part in (chats[:half], chats[half:])]
+    filling = {split: [*own, *other] for split, own, other in zip(SPLITS, told, told[::-1], strict=True)}
     made = chosen_embedder(embedder, vectors)
     done = asyncio.run(_measured(filling, sizes, made, progress))
     settings = conditions(seed=seed, set="injection", embedder=made.space.model, unread=dict(unread))
@@ -169,9 +192,25 @@ async def _asked(engine: MemoryEngine, actor: Actor, request: str, wanted: Seque
 
 def _half(done: Sequence[Work], seed: int) -> dict[str, Any]:
     by_size = {str(size): _figures([one for one in done if one.size == size], seed) for size in _sizes(done)}
-    kinds = {one.kind: None for one in done if not one.needed}
-    by_kind = {kind: _mean(one.entries for one in done if one.kind == kind) for kind in kinds}
-    return {**_figures(done, seed), "sizes": by_size, "entries_by_kind": by_kind, "requests": len(done)}
+    needless = [one for one in done if not one.needed]
+    by_kind = {
+        kind: {str(size): _counts([one for one in needless if (one.kind, one.size) == (kind, size)])
+               for size in _sizes(needless)}
+        for kind in dict.fromkeys(one.kind for one in needless)
+    }  # fmt: skip
+    return {
+        **_figures(done, seed),
+        "sizes": by_size,
+        "entries_by_kind": {kind: _mean(one.entries for one in needless if one.kind == kind) for kind in by_kind},
+        "needless_by_kind": by_kind,
+        "most_needless": max((one.entries for one in needless), default=0),
+        "requests": len(done),
+    }
+
+
+def _counts(done: Sequence[Work]) -> dict[str, Any]:
+    """Return the mean and the greatest number of entries."""
+    return {"mean": _mean(one.entries for one in done), "most": max((one.entries for one in done), default=0)}
 
 
 def _sizes(done: Sequence[Work]) -> list[int]:

@@ -85,17 +85,21 @@ def read_questions() -> Iterator[Asking]:
 def read_texts(path: Path) -> dict[str, dict[str, str]]:
     """Return the texts of each language that has questions, by id. Raises InvalidInput."""
     languages = dict.fromkeys(one.language for one in read_questions() if one.language != ENGLISH)
-    found = {language: _texts(path, language) for language in languages}
+    found = {language: texts_in(path, language) for language in languages}
     if not all(found.values()):
         missing = ", ".join(language for language, texts in found.items() if not texts)
         raise InvalidInput("data:languages", hint=f"expected dataset.<language>.jsonl of {missing}")
     return found
 
 
-def _texts(path: Path, language: str) -> dict[str, str]:
+def texts_in(path: Path, language: str) -> dict[str, str]:
+    """Return the texts of one language by id; those in English are in files without a language. Raises
+    InvalidInput.
+    """
     texts: dict[str, str] = {}
+    name = "dataset.jsonl" if language == ENGLISH else f"dataset.{language}.jsonl"
     try:
-        for file in sorted(path.rglob(f"dataset.{language}.jsonl")):
+        for file in sorted(path.rglob(name)):
             for line in file.read_text(encoding="utf-8").splitlines():
                 one: Mapping[str, str] = json.loads(line)
                 texts[one["id"]] = one["text"]

@@ -21,6 +21,7 @@ from mnemic_eval import (
     precision,
     preferences,
     realtalk,
+    reliability,
     structured,
     truth,
 )
@@ -48,5 +49,6 @@ SETS: Mapping[str, Runner] = MappingProxyType(
         "injection": injection.run,
         "preferences": preferences.run,
         "languages": languages.run,
+        "reliability": reliability.run,
     }
 )

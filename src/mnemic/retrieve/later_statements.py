@@ -21,6 +21,7 @@ from mnemic.types import Kind, Memory, Status, VectorSpace
 from mnemic.types.cosines import read
 from mnemic_language.compare import LEAST_COSINE
 from mnemic_language.compare.change import frame_of, judge
+from mnemic_language.compare.change_bounds import ChangeBounds
 from mnemic_language.compare.disagreements import claims, disagree
 from mnemic_language.compare.statement_frame import Frame
 from mnemic_language.compare.vocabulary import plain
@@ -61,11 +62,13 @@ def outdated(
     vectors = np.array([np.frombuffer(one.vector or b"", dtype=np.float32) for one in ordered])
     cosines = vectors @ vectors.T
     found: dict[str, str] = {}
+    among = len(ordered) // FEWER + 1
     for later in range(1, len(ordered)):
         new = frame_of(ordered[later])
         # Most messages change nothing; they are skipped before the quadratic part.
         if new.silent and not ordered[later].supersedes:
             continue
+        bounds = _bounds(new, among)
         for earlier in range(later):
             cosine = float(cosines[earlier, later])
             if space is not None and space.scale:
@@ -75,9 +78,16 @@ def outdated(
                 continue
             if cosine < LEAST_COSINE or not _comparable(ordered[earlier], ordered[later]):
                 continue
-            if _takes_place(frame_of(ordered[earlier]), new, round(cosine, 6), len(ordered) // FEWER + 1):
+            old, cosine = frame_of(ordered[earlier]), round(cosine, 6)
+            if bounds.within(old, cosine) and _takes_place(old, new, cosine, among):
                 found[ordered[earlier].memory_id] = ordered[later].memory_id
     return found
+
+
+@lru_cache(maxsize=1024)
+def _bounds(new: Frame, among: int) -> ChangeBounds:
+    """Return the bounds of what a later statement may change, among so many."""
+    return ChangeBounds(new, among)
 
 
 @lru_cache(maxsize=16384)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import lru_cache
 from math import sqrt
 
 from mnemic.reason_codes import KEY_NEEDS_REVIEW
@@ -95,25 +96,36 @@ def _in_part(memory: Memory, new: Frame, cosine: float, among: int, reach: Chang
     """
     if reach.certainly_none(min(MOST_NEAR, cosine * sqrt(MOST_PARTS))):
         return None
+    parts = _frames_of_parts(memory.content)
     known = frame_of(memory)
     # A part is short enough to resemble a paragraph by chance, so the whole decides whether they share a topic.
-    if strangers(known, new):
+    if not parts or strangers(known, new):
         return None
-    parts = separate(memory.content)
     # The vector of k unrelated parts is about their mean, so its cosine to a text like one of them is smaller by the
     # root of k.
     nearer = min(MOST_NEAR, cosine * sqrt(min(len(parts), MOST_PARTS)))
     frames = [
         frame
-        for frame in map(framed, parts)
-        if reach.within(frame, nearer)
+        for frame in parts
+        if not (frame.stems.isdisjoint(new.stems) and _no_attribute(frame, new))
         and frame.plain not in new.plain
-        and (frame.stems & new.stems or frame.attributes & new.attributes)
+        and reach.within(frame, nearer)
     ]
     if not frames or new.plain in known.plain or apart(known, new):
         return None
     changes = (judge(frame, new, nearer, among=among) for frame in frames)
     return next((change for change in changes if change is not None), None)
+
+
+def _no_attribute(frame: Frame, new: Frame) -> bool:
+    """Return True if the two state no attribute in common; those of a part are not looked for where `new` has none."""
+    return not new.attributes or new.attributes.isdisjoint(frame.attributes)
+
+
+@lru_cache(maxsize=4096)
+def _frames_of_parts(content: str) -> tuple[Frame, ...]:
+    """Return the frames of the parts of a statement; none if it states one thing."""
+    return tuple(map(Frame, separate(content)))
 
 
 def named(draft: Draft, near: Sequence[Near]) -> Changed:

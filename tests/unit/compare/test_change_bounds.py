@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from mnemic_eval.changes import examples
 from mnemic_eval.texts import statements
+from mnemic_language.compare.certain_changes import CERTAIN_CHANGES, rules_for
 from mnemic_language.compare.change import Change, judge
 from mnemic_language.compare.change_bounds import ChangeBounds
 from mnemic_language.compare.features import OUTGROWN_COSINE
@@ -50,6 +51,32 @@ def test_no_change_of_an_example_is_out_of_reach(among: int) -> None:
 )
 def test_no_change_is_out_of_reach(old: str, new: str, cosine: float, among: int) -> None:
     assert lost(Frame(old), Frame(new), cosine, among) is None
+
+
+RULED = (
+    ("The party is on Saturday.", "I meant Friday."),
+    ("My daughter is 5 years old.", "My daughter is 6 years old now."),
+    ("I work for Aldi.", "I don't work for Aldi."),
+    ("I've stopped running.", "I'm running again."),
+    ("I live in Bonn.", "I moved to Kiel."),
+    ("My knee hurts.", "My knee is fine again."),
+    ("My blood group is A.", "Actually, my blood group is AB."),
+    ("I'm pregnant.", "We had our baby."),
+    ("I bank with Barclays.", "I switched to Monzo."),
+)
+"""A pair for each of the rules, in their order."""
+
+
+def test_every_rule_that_holds_is_among_those_for_the_statement() -> None:
+    pairs = [(Frame(one.known), Frame(one.said)) for one in Random(3).sample(EXAMPLES, 400)]
+    pairs += [(Frame(old), Frame(new)) for old, new in RULED]
+    held = [(rule, new) for old, new in pairs for rule in CERTAIN_CHANGES if rule(old, new)]
+    assert {rule for rule, _ in held} == set(CERTAIN_CHANGES)
+    assert [(rule.__name__, new.text) for rule, new in held if rule not in rules_for(new)] == []
+
+
+def test_a_statement_that_no_rule_may_hold_for_is_asked_none() -> None:
+    assert rules_for(Frame("The kitchen of the office has a new coffee machine.")) == ()
 
 
 def test_what_is_certainly_none_changes_nothing_at_a_lower_cosine() -> None:

@@ -16,7 +16,7 @@ from mnemic.stores.sqlite.rows import GET_MANY, Place, Rows, fetch, find_place, 
 from mnemic.types import Memory, Scope, Status, Vector
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from mnemic.stores.sqlite.indexes import ScopeIndexes
 
@@ -49,7 +49,7 @@ def near(
     # Loading an index costs more than reading 128 rows, and a process that only writes would never use it again (ADR
     # 0040).
     if found_at.changes > FEW:
-        return best(_indexed(connection, rows, indexes(), scope, found_at, vector, limit, at_least), limit)
+        return _indexed(connection, rows, indexes(), scope, found_at, vector, limit, at_least)
     scores = _compared(rows, fetch(connection, _VECTORS, {"scope_id": found_at.scope_id}), vector, limit, at_least)
     if not scores:
         return []
@@ -91,7 +91,7 @@ def _indexed(
     vector: Vector,
     limit: int,
     at_least: float,
-) -> Iterator[tuple[Memory, float]]:
+) -> Found:
     from mnemic.types import Where
 
     with indexes.use(connection, found_at) as index:
@@ -104,6 +104,5 @@ def _indexed(
             known |= {memory.memory_id: memory for memory in found}
             if not rows.sealer.opens:  # sealed content stays readable only as long as its key exists
                 index.recall(found)
-    for entry in ranked:
-        if (memory := known.get(entry.memory_id)) is not None:
-            yield memory, entry.score
+    # In the order of the index, which is that of `best`.
+    return [(known[memory_id], score) for memory_id, score in ranked if memory_id in known]

@@ -6,6 +6,8 @@ And what makes certain that they are about two things: the one ends something of
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import lru_cache
 
 from mnemic_language.compare.expressions import AMENDS, IS, TO_ORDINAL
 from mnemic_language.compare.statement_frame import Frame, stem
@@ -341,3 +343,23 @@ def may_change_certainly(new: Frame) -> bool:
 _MAY_CHANGE = (_MOVES, _HAD_BABY, _ARRIVES, _IS_WELL)
 CERTAIN_CHANGES = (amends, aged, denies, resumes, relocated, healed, reassigned, delivered, another_product)
 """Rules by which the later of two statements takes the place of the earlier one, unless they are about two things."""
+
+
+@lru_cache(maxsize=256)
+def rules_for(new: Frame) -> tuple[Callable[[Frame, Frame], bool], ...]:
+    """Return those of the `CERTAIN_CHANGES` that may hold for a later statement, in their order: what each asks of it
+    alone is asked once, not again for each earlier statement.
+    """
+    unsaid = new.cues.isdisjoint({"add", "passing", "past"})
+    may_hold = {
+        amends: amending(new) is not None,
+        aged: "age" in new.attributes,
+        denies: new.negated,
+        resumes: "again" in new.cues,
+        relocated: unsaid and "residence" in new.attributes and bool(new.names),
+        healed: not new.negated and recovers(new),
+        reassigned: unsaid and bool(new.theme),
+        delivered: not new.negated and (new.bears_child or _HAD_BABY.search(new.plain) is not None),
+        another_product: unsaid and not new.cues.isdisjoint({"change", "again"}),
+    }
+    return tuple(rule for rule in CERTAIN_CHANGES if may_hold[rule])

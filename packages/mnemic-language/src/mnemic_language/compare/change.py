@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from array import array
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from math import exp, log, log1p
@@ -17,7 +18,7 @@ from pkgutil import get_data
 from typing import Protocol
 
 from mnemic_language.compare import LEAST_COSINE
-from mnemic_language.compare.certain_changes import CERTAIN_CHANGES, adds_another, is_limited, may_change_certainly
+from mnemic_language.compare.certain_changes import adds_another, is_limited, may_change_certainly, rules_for
 from mnemic_language.compare.expressions import FROM_NOW_ON
 from mnemic_language.compare.features import (
     NAMES,
@@ -85,7 +86,7 @@ def judge(old: Frame, new: Frame, cosine: float, *, among: int = 1, opposed: boo
     # Rules that are certain by themselves: a like turned into a dislike, another number of the same things.
     if flips(old, new) or recounted(old, new):
         return Change("changed", 1.0)
-    if any(rule(old, new) for rule in CERTAIN_CHANGES) and not apart(old, new):
+    if any(rule(old, new) for rule in rules_for(new)) and not apart(old, new):
         return Change(_how(new), 1.0)
     if revalued(old, new, cosine) or outgrown(old, new, cosine):
         return Change(_how(new), 1.0)
@@ -210,6 +211,7 @@ def _weights() -> tuple[float, ...]:
     return tuple(found[name] for name in ("bias", *NAMES))
 
 
-def weight_of(name: str) -> float:
-    """Return the weight of one of the features, or the `bias`."""
-    return _weights()[("bias", *NAMES).index(name)]
+@lru_cache(maxsize=1)
+def named_weights() -> Mapping[str, float]:
+    """Return the weight of each of the features, and the `bias`."""
+    return dict(zip(("bias", *NAMES), _weights(), strict=True))

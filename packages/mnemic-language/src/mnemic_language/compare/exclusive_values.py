@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from mnemic_language.compare.statement_frame import Frame, stem
 
@@ -42,16 +43,18 @@ def another_of_a_sort(old: Frame, new: Frame) -> bool:
 
 def compound_of_a_sort(old: Frame, new: Frame) -> bool:
     """Return True if each names a compound that ends in the same noun, and they are two of them."""
-    mine, theirs = _compounds(old) - _compounds(new), _compounds(new) - _compounds(old)
+    mine, theirs = compounds(old) - compounds(new), compounds(new) - compounds(old)
     return any(_same_head(one, other) for one in mine for other in theirs)
 
 
 def one_more_child(old: Frame, new: Frame) -> bool:
     """Return True if `new` reports the birth of one child more than `old` counts: "two kids", "our third was born"."""
+    if not new.bears_child or _of_others(new):
+        return False
     one = _ONE_CHILD.search(old.plain) is not None
     counts = {"1"} if one else old.numbers
     counted = one or not _CHILDREN.isdisjoint(old.tokens)
-    if len(counts) != 1 or not counted or not new.bears_child or _of_others(new):
+    if len(counts) != 1 or not counted:
         return False
     (count,) = counts
     ranks = {rank for token in new.tokens for word, rank in _RANKS.items() if token.startswith(word)}
@@ -60,11 +63,16 @@ def one_more_child(old: Frame, new: Frame) -> bool:
 
 def _of_others(frame: Frame) -> bool:
     """Return True if the child belongs to somebody other than the speaker: "my sister's third was born"."""
-    children = {stem(word) for word in (*_CHILDREN, *_BORN)}
-    return bool(frame.relations - children) or (frame.subject.startswith("other:") and not frame.own)
+    return bool(frame.relations - _children()) or (frame.subject.startswith("other:") and not frame.own)
 
 
-def _compounds(frame: Frame) -> set[str]:
+@lru_cache(maxsize=1)
+def _children() -> frozenset[str]:
+    return frozenset(stem(word) for word in (*_CHILDREN, *_BORN))
+
+
+def compounds(frame: Frame) -> set[str]:
+    """Return the long words of a statement, which may be compounds."""
     return {token for token in frame.tokens if len(token) >= SHORTEST_COMPOUND}
 
 

@@ -43,7 +43,7 @@ def features(old: Frame, new: Frame, cosine: float) -> list[float]:
     shared = old.stems & new.stems
     figures = [
         *_of_words(old, new, shared, cosine),
-        *_of_cues(old, new, shared),
+        *of_cues(old, new, shared),
         *_of_persons(old, new),
         *_of_values(old, new, shared),
     ]
@@ -70,7 +70,7 @@ def _of_words(old: Frame, new: Frame, shared: frozenset[str], cosine: float) -> 
     ]
 
 
-def _of_cues(old: Frame, new: Frame, shared: frozenset[str]) -> list[float]:
+def of_cues(old: Frame, new: Frame, shared: frozenset[str]) -> list[float]:
     """Measure how the later statement refers to the earlier one: `end` to `short_correct`."""
     cues, strong = new.cues, _strong(new)
     return [

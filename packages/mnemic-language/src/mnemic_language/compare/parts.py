@@ -95,7 +95,7 @@ _GENERIC = frozenset(map(stem, "live work use love like prefer have need want go
 """Stems of verbs that do not say by themselves what the speaker lives in, uses or likes."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Piece:
     text: str
     start: int
@@ -103,7 +103,7 @@ class _Piece:
     how: str
     """Kind of the cut before it: `stop` (or none), `comma`, `and`, `but` or `with`."""
 
-    @property
+    @cached_property
     def whole(self) -> bool:
         """True if the part has its own subject."""
         words = plain(self.text).split(" ", 4)
@@ -135,7 +135,7 @@ class _Read:
     def frame(self) -> Frame:
         return Frame(self.piece.text)
 
-    @property
+    @cached_property
     def alone(self) -> Frame:
         """The frame of the part as a sentence, without the verb of its neighbour, which concerns something else."""
         beside = self.piece.how == "with" or self.beside or _RELATES.match(self.piece.text)
@@ -201,11 +201,13 @@ def rest(text: str, new: Frame, judged: Callable[[Frame], float], *, ended: bool
 @lru_cache(maxsize=4096)
 def separate(text: str) -> tuple[str, ...]:
     """Return the parts of a statement as sentences; empty if it states one thing."""
-    parts = _read(text) if len(text) <= LONGEST else []
+    parts = _read(text) if len(text) <= LONGEST else ()
     return tuple(one.alone.text for one in parts if _says(one)) if len(parts) > 1 else ()
 
 
-def _read(text: str) -> list[_Read]:
+@lru_cache(maxsize=1024)
+def _read(text: str) -> tuple[_Read, ...]:
+    """Return the parts of a statement, with what is known of each: whoever closes a statement has just compared it."""
     found: list[_Read] = []
     head = lead = who = ""
     verb = False
@@ -218,7 +220,7 @@ def _read(text: str) -> list[_Read]:
             beside = before.piece.text.split(" ", 1)[0]
         preposition = _behind_verb(head, lead)[0] if verb else ""
         found.append(_Read(piece, lead, who, verb, preposition, beside))
-    return found
+    return tuple(found)
 
 
 def _pieces(text: str) -> list[_Piece]:
@@ -312,12 +314,17 @@ def _shares(one: _Read, parts: Sequence[_Read], new: Frame) -> bool:
     """Return True if a part and `new` share a word other than the subject and the verb of the whole statement."""
     frame = one.frame
     # The subject and the verb are common to all parts and would touch every one of them.
-    common = set(_GENERIC) | set(map(stem, person_words()["relations"]))
+    common = _unspecific()
     if one.piece.whole and any(not other.piece.whole and other.lead == one.lead for other in parts):
         common |= Frame(one.lead).stems
     if not _says(one):
         common |= frame.names | frame.called_stems
     return bool((frame.stems - common) & new.stems)
+
+
+@lru_cache(maxsize=1)
+def _unspecific() -> frozenset[str]:
+    return frozenset(_GENERIC).union(map(stem, person_words()["relations"]))
 
 
 def _says(one: _Read) -> bool:

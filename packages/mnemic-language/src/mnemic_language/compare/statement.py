@@ -194,13 +194,15 @@ def opposition(one: Statement, other: Statement) -> Opposition | None:
 
 
 def _opposed(one: Statement, other: Statement) -> str | None:
-    mine, theirs = one.counted, other.counted
-    both = mine.keys() & theirs.keys()
-    shared, shorter = sum([min(mine[stem], theirs[stem]) for stem in both]), min(len(one.stems), len(other.stems))
+    shorter, alike = min(len(one.stems), len(other.stems)), _alike(one, other)
     # Denying two things is denying; two denials of one thing are rare.
     negated = (one.negations - other.negations) % 2 == 1 or (one.negations == 0) != (other.negations == 0)
-    # Whatever they are opposed by wants this much in common.
-    if 2 * (_alike(one, other) if negated else shared + 1) < shorter:
+    # Whatever they are opposed by wants this much in common; what they share is no more than what is alike.
+    if 2 * (alike if negated else alike + 1) < shorter:
+        return None
+    mine, theirs = one.counted, other.counted
+    shared = sum([min(mine[stem], theirs[stem]) for stem in mine.keys() & theirs.keys()])
+    if not negated and 2 * (shared + 1) < shorter:
         return None
     ours = [word for word in one.words if word.stem not in theirs]
     others = [word for word in other.words if word.stem not in mine]

@@ -12,6 +12,7 @@ import argparse
 import asyncio
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -435,6 +436,8 @@ def main() -> None:
         return
     if not at_hand():
         sys.exit("NOT RUN: three Cassandra nodes need java (17) and what `make cassandra` fetches.")
+    # Without a handler the nodes and their network would outlive this process, and the next run would not start.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended"))
     rows = list(chosen(given.only))
     failed = (together(rows, given.heap) if rows else 0) + operate(given.only)
     sys.exit(min(failed, 1))

@@ -26,7 +26,8 @@ INSTANCES, ANSWERS = "instances", "answers"
 _READ = 300
 """Characters of a question that are read."""
 _ASKED = re.compile(
-    r"\b(?:which|what|how many|any|all|some|other|list|name|(?:kinds?|types?|sorts?|forms?) of)\s+"
+    r"\b(?:which|what|how many|any|all|some|other|list|name|(?:kinds?|types?|sorts?|forms?) of"
+    r"|(?:do|does|did) \w{1,20} (?:have|own)(?: an?)?)\s+"
     r"((?:[^\W\d_]+(?:['’-][^\W\d_]+)*[ ]?){1,5})",
     re.IGNORECASE,
 )

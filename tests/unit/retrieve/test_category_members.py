@@ -24,6 +24,9 @@ ANA = Actor(user="ana")
         ("How many countries have I visited?", "norway"),
         ("In which cities did we stay?", "lisbon"),
         ("Do I have any allergies?", "peanuts"),
+        ("Do I have children?", "daughter"),
+        ("Does Tom have a pet?", "hamster"),
+        ("How many siblings do I have?", "brother"),
         ("Tell me all hobbies that Tom has", "photography"),
     ],
 )

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from mnemic import MemoryManager
-from mnemic.__main__ import main
 from mnemic.bootstrap import build_keyring
 from mnemic.bootstrap.embedders import build_embedder
 from mnemic.bootstrap.models import build_completer, build_reranker
@@ -99,18 +98,6 @@ def test_an_embedder_or_a_reranker_without_its_client_is_refused() -> None:
         with pytest.raises(InvalidConfig) as missing:
             build()
         assert missing.value.reason == "invalid_config:openai"
-
-
-def test_the_command_without_the_command_line_says_what_to_install(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for name in [name for name in sys.modules if name.partition(".")[0] == "mnemic_cli"]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "mnemic_cli", None)
-    with pytest.raises(SystemExit) as left:
-        main()
-    assert left.value.code == 3
-    assert capsys.readouterr().err == "mnemic: missing_extra:cli - pip install 'mnemic[cli]'\n"
 
 
 def test_a_module_of_our_own_that_is_missing_is_no_missing_extra() -> None:

@@ -20,6 +20,7 @@ from mnemic.types.cosines import read
 from mnemic_language.compare.certain_changes import amending, amends, recovers
 from mnemic_language.compare.change import frame_of, framed, judge
 from mnemic_language.compare.features import takes_back
+from mnemic_language.compare.told_ends import tells_change
 from mnemic_language.sentences.clauses import sentences
 from mnemic_language.sentences.social_remarks import is_company
 
@@ -103,7 +104,7 @@ def _doubtful(message: Message, found: Extraction) -> list[tuple[str, tuple[int,
             new = framed(text)
             if len(text) > LONGEST or is_company(text):
                 continue
-            hints = new.turns or new.bears_child or recovers(new)
+            hints = new.turns or new.bears_child or recovers(new) or tells_change(new)
             if hints and (len(text.split()) >= SHORTEST_WORDS or len(new.stems) >= SHORTEST_STEMS):
                 doubtful.append((text, (start, end)))
     return doubtful[:MOST]

@@ -36,7 +36,7 @@ from mnemic_language.compare.expressions import FROM_NOW_ON
 from mnemic_language.sentences.classify.classifier import LABELS, Floats, Opinion, weights
 from mnemic_language.sentences.classify.world import world
 from mnemic_language.sentences.clauses import Clause, clauses
-from mnemic_language.sentences.exclusion_rules import DENIES_SAYING, mood_of, payload_follows
+from mnemic_language.sentences.exclusion_rules import DENIES_SAYING, mood_of, orders_on_occasion, payload_follows
 from mnemic_language.sentences.pasted_text import data_spans, fiction_from, merged
 from mnemic_language.sentences.social_remarks import is_company
 from mnemic_language.sentences.statements import Piece, Statement, anchored, decided, pieces_of
@@ -291,6 +291,8 @@ class _Findings:
     def keys_of(self, sentence: Sentence, start: int, end: int) -> list[str]:
         """Propose the typed facts of the clauses between two places; their values and keys."""
         texts: list[str] = []
+        if self.policy.allows_keyless and orders_on_occasion(sentence.whole.text):
+            return texts  # the value alone would hold always
         for clause in sentence.clauses:
             inside = clause.end > start and clause.start < end
             if inside and not clause.asks and not DENIES_SAYING.search(clause.text):

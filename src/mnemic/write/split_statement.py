@@ -14,6 +14,7 @@ from mnemic.types.identity import new_id
 from mnemic.write.draft import Decision, Draft, RestsUnembedded
 from mnemic.write.fingerprint import fingerprint_of
 from mnemic_language.compare.change import framed, judge
+from mnemic_language.compare.labelled_lists import labelled, rest_of_list
 from mnemic_language.compare.parts import rest
 from mnemic_language.compare.statement_frame import Frame
 
@@ -44,12 +45,16 @@ def _rest_of(draft: Draft, memory: Memory) -> Memory | None:
     if memory.key is not None or memory.kind is not Kind.LONG_TERM or memory.status is not Status.SUPERSEDED:
         return None
     candidate = draft.candidate
-    if memory.category == "instruction":
+    note = labelled(memory.content)
+    if memory.category == "instruction" and note is None:
         return None
     new = framed(candidate.content, candidate.key, candidate.source.quote)
     ended = not new.cues.isdisjoint({"end", "weak_end"})
     named = memory.memory_id in candidate.replaces
-    text = rest(memory.content, new, lambda part: _probability(part, new), ended=ended, named=named)
+    if note is not None:
+        text = rest_of_list(*note, new)
+    else:
+        text = rest(memory.content, new, lambda part: _probability(part, new), ended=ended, named=named)
     if not text or text == memory.content:
         return None
     same = Candidate(content=text, source=memory.source)

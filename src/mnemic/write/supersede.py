@@ -21,7 +21,7 @@ from mnemic.write.draft import Decision, Draft, starts_at
 from mnemic.write.fingerprint import fingerprint_of
 from mnemic.write.merge import Near, closed
 from mnemic_language.compare.amended import amended
-from mnemic_language.compare.certain_changes import amending
+from mnemic_language.compare.certain_changes import amending, may_change_certainly
 from mnemic_language.compare.change import Change, bears, frame_of, framed, judge, strangers
 from mnemic_language.compare.change_bounds import ChangeBounds
 from mnemic_language.compare.features import apart
@@ -48,7 +48,7 @@ def changed(draft: Draft, near: Sequence[Near], opposed: Mapping[str, str]) -> C
     if draft.scope.level != Level.USER or candidate.kind is not Kind.LONG_TERM or not near:
         return []
     new = framed(candidate.content, candidate.key, candidate.source.quote)
-    if new.silent:  # it bears on what it contradicts, and on nothing else
+    if new.silent and not may_change_certainly(new):  # it bears on what it contradicts, and on nothing else
         compared: Sequence[Near] = [one for one in near if one.memory.memory_id in opposed]
     else:
         compared = near

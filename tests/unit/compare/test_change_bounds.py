@@ -63,6 +63,9 @@ RULED = (
     ("My blood group is A.", "Actually, my blood group is AB."),
     ("I'm pregnant.", "We had our baby."),
     ("I bank with Barclays.", "I switched to Monzo."),
+    ("Our dog Bruno is eleven.", "We had to say goodbye to Bruno."),
+    ("There will be 12 people at the picnic.", "Make that 15 people at the picnic, the twins are coming."),
+    ("I take ramipril 5 mg.", "I take ramipril 10 mg."),
 )
 """A pair for each of the rules, in their order."""
 

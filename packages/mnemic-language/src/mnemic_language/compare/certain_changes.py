@@ -10,7 +10,9 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from mnemic_language.compare.expressions import AMENDS, IS, TO_ORDINAL
+from mnemic_language.compare.medicines import another_dose, may_be_medicine
 from mnemic_language.compare.statement_frame import Frame, stem
+from mnemic_language.compare.told_ends import ends_in_other_words, recounts_by_order, tells_change
 from mnemic_language.compare.vocabulary import MEMBERS, SLOTS, products, word_classes
 
 MOST_AMENDING = 4
@@ -337,11 +339,26 @@ def may_change_certainly(new: Frame) -> bool:
         return True
     if new.theme and not new.cues.isdisjoint({"correct", "weak_correct", "takes_back"}):
         return True
-    return any(words.search(new.plain) for words in _MAY_CHANGE) or amending(new) is not None
+    if any(words.search(new.plain) for words in _MAY_CHANGE) or amending(new) is not None:
+        return True
+    return tells_change(new) or may_be_medicine(new)
 
 
 _MAY_CHANGE = (_MOVES, _HAD_BABY, _ARRIVES, _IS_WELL)
-CERTAIN_CHANGES = (amends, aged, denies, resumes, relocated, healed, reassigned, delivered, another_product)
+CERTAIN_CHANGES = (
+    amends,
+    aged,
+    denies,
+    resumes,
+    relocated,
+    healed,
+    reassigned,
+    delivered,
+    another_product,
+    ends_in_other_words,
+    recounts_by_order,
+    another_dose,
+)
 """Rules by which the later of two statements takes the place of the earlier one, unless they are about two things."""
 
 
@@ -361,5 +378,8 @@ def rules_for(new: Frame) -> tuple[Callable[[Frame, Frame], bool], ...]:
         reassigned: unsaid and bool(new.theme),
         delivered: not new.negated and (new.bears_child or _HAD_BABY.search(new.plain) is not None),
         another_product: unsaid and not new.cues.isdisjoint({"change", "again"}),
+        ends_in_other_words: tells_change(new),
+        recounts_by_order: bool(new.numbers) and AMENDS.match(new.plain) is not None,
+        another_dose: may_be_medicine(new),
     }
     return tuple(rule for rule in CERTAIN_CHANGES if may_hold[rule])

@@ -18,7 +18,13 @@ from pkgutil import get_data
 from typing import Protocol
 
 from mnemic_language.compare import LEAST_COSINE
-from mnemic_language.compare.certain_changes import adds_another, is_limited, may_change_certainly, rules_for
+from mnemic_language.compare.certain_changes import (
+    adds_another,
+    is_limited,
+    may_change_certainly,
+    rules_for,
+)
+from mnemic_language.compare.conditional import depends
 from mnemic_language.compare.expressions import FROM_NOW_ON
 from mnemic_language.compare.features import (
     NAMES,
@@ -80,7 +86,7 @@ def judge(old: Frame, new: Frame, cosine: float, *, among: int = 1, opposed: boo
     # is computed (ADR 0099).
     if new.plain in old.plain or (new.silent and not opposed and not may_change_certainly(new)):
         return None  # a repetition of a part of `old`, or no effect
-    if strangers(old, new) or new.bygone or is_limited(new):
+    if strangers(old, new) or new.bygone or is_limited(new) or depends(old, new):
         return None
     # A contradiction in words counts only if both statements apply to the same occasion.
     # Rules that are certain by themselves: a like turned into a dislike, another number of the same things.

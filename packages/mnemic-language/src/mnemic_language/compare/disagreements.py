@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from mnemic_language.compare.expressions import NOT, TOKEN
+from mnemic_language.compare.relatives import SEVERAL, of_another_relative
 from mnemic_language.compare.statement_frame import Frame
 from mnemic_language.compare.vocabulary import MEMBERS, person_words, plain, states, word_classes
 from mnemic_language.text.pattern import Pattern
@@ -78,6 +79,8 @@ def disagree(old: Frame, new: Frame) -> bool:
     mine, theirs = claims(old), claims(new)
     if not mine or not theirs or any(old.slots(name) != new.slots(name) for name in MEMBERS):
         return False
+    if of_another_relative(old, new):
+        return False
     return any(one.excludes(other) for one in mine for other in theirs)
 
 
@@ -126,6 +129,8 @@ def _thing(attribute: str, words: str, verb: str) -> str:
     """Return what the value is of; empty if one may have several, or it is unknown who is meant."""
     tokens = [token.removesuffix("'s") for token in TOKEN.findall(words)]
     people = person_words()
+    if attribute == "name" and not SEVERAL.isdisjoint(tokens):
+        return ""  # two names are two brothers
     if not _MANY.isdisjoint(tokens) or not people["others"].isdisjoint(tokens) or not _JOINED.isdisjoint(tokens[1:]):
         return ""
     if attribute != "name" and people["relations"].isdisjoint(tokens):

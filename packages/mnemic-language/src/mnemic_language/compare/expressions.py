@@ -14,8 +14,10 @@ SENTENCE = re.compile(
 )
 CLAUSE = re.compile(r"[,;:]\s+|\s[–—-]+\s|\s(?=(?:but|so|aber|mais|pero|ma|mas|maar)\s)")
 ASKS = re.compile(
-    r"(?i)(?:^|,|\s-|\s(?:and|und|et|y|e|en))\s*(?:any|anyone|can|could|do|does|did|is|are|was|would|should|will|how|what|whats|what's"
-    r"|when|where|which|who|why|help|wie|was|wo|wer|wann|welche\w*|kann|konn\w*|gibt|tu|est-ce|quel\w*|comment|ou|que|qué|cuál|cómo"
+    r"(?i)(?:^|,|\s-|\s(?:and|und|et|y|e|en))\s*(?:any|anyone|can|could|do|does|did|is|are|was|would|should|will"
+    r"|how|what|whats|what's"
+    r"|when|where|which|who|why|help|wie|was|wo|wer|wann|welche\w*|kann|konn\w*|gibt|tu|est-ce|quel\w*|comment|ou"
+    r"|que|qué|cuál|cómo"
     r"|dónde|quién|puedes|che|cosa|come|dove|quale|puoi|qual|como|onde|podes|hoe|wat|waar|wie|kun|kan)\b[^,]*\?+$"
 )
 ORDERS = re.compile(
@@ -40,6 +42,18 @@ BORN = re.compile(
     r"|(?:abbiamo|ho) avuto (?:un|una) (?:second[oa]|terz[oa]|quart[oa]) (?:figli[oa]|bambin[oa]|nipote)"
     r"|(?:tivemos|tive) (?:um|uma) (?:segund[oa]|terceir[oa]|quart[oa]) (?:filh[oa]|net[oa]|bebe)"
     r"|een (?:tweede|derde|vierde) (?:kind|zoon|dochter|kleinkind) gekregen"
+    r"|baby \w+ (?:arrived|came|is here|made (?:his|her) entrance)|(?:kam|ist|sind) (?:\w+ ){1,5}(?:zur welt"
+    r"|auf die welt)"
+    r"|(?:a|ont) vu le jour|(?:vino|vinieron|llego) al mundo|(?:venut[oa]|e arrivat[oa]) (?:al mondo|il|la|l')"
+    r"|veio ao mundo|ter wereld"
+    r"|(?:our|unser\w?|notre|nuestr[oa]|il nostro|la nostra|o nosso|a nossa|onze) (?:\w+ )?(?:third|second|fourth"
+    r"|dritte\w?|zweite\w?|vierte\w?"
+    r"|troisieme|deuxieme|quatrieme|tercer[oa]?|segund[oa]|cuart[oa]|terz[oa]|second[oa]|quart[oa]|terceir[oa]"
+    r"|derde|tweede|vierde)"
+    r"(?: (?:child|kid|son|daughter|boy|girl|baby|enfant|fils|fille|hij[oa]|bebe|nin[oa]|figli[oa]|bimb[oa]"
+    r"|filh[oa]|kind|sohn"
+    r"|tochter|zoon|dochter)(?: [a-z]+)?)? (?:arrived|est arrivee?|llego|ha llegado|e arrivat[oa]|chegou|is gekomen"
+    r"|kwam|kam)"
     r"|est ne|est nee|sont nes|naquit|nacio|ha nacido|e nato|e nata|nasceu|geboren is|is [a-z]+ geboren"
     r"|is geboren)\b"
 )
@@ -50,6 +64,12 @@ JEST = re.compile(
     r"|estou a brincar|grapje|geintje)\W*$"
 )
 """At the end of a sentence: takes all of it back."""
+UNREAL_MOOD = re.compile(
+    r"\A\W*(?:(?:se|si) (?:[\w']+ ){0,4}?(?!spesso\b|passe\b|desse\b)\w{2,20}(?:ass|ess|iss)(?:ero|[ei](?:mo)?|em)\b"
+    r"|si (?:[\w']+ ){0,4}?\w{2,20}(?:ara|iera|iese|iesen|ieran|aran)\b"
+    r"|si (?:[\w']+ ){1,5}?\w{2,20}(?:ait|aient)\b|als .{2,80}\bzou(?:den)?\b|if .{2,80}\b(?:would|were to|'d)\b)"
+)
+"""Matches a supposition, in plain letters, by the mood of its verb: "Se le Poste chiudessero la filiale"."""
 STANDING_WISH = re.compile(
     r"\b(?:i'd|we'd|(?:i|we) would) (?:like|prefer) (?=(?:my|our|all|every)\b)"
     r"|\b(?:je voudrais|j'aimerais) (?=(?:mes|mon|ma|tous|toutes)\b)"
@@ -93,10 +113,15 @@ FROM_NOW_ON = re.compile(
 AMENDS = re.compile(
     r"\W{0,20}(?:(?:actually|no|oh|oops|sorry|please|wait|nein|nee|non|no|perdon|scusa|desculpa|pardon|entschuldigung"
     r"|ah|ay|ach),? ){0,2}(?:make (?:that|it)|i meant?|let's say|let's make (?:it|that)"
-    r"|(?:ich|wir) mein(?:t)?en?|sagen wir|mach(?:en wir)? (?:daraus|das|es)|mach daraus"
-    r"|je v(?:oulais|eux) dire|disons(?: plutot)?|mets plutot|plutot|queria decir|quiero decir|quise decir|digamos"
+    r"|(?:ich|wir) mein(?:t)?en?|sagen wir|rechne (?:lieber )?mit|plan\w* (?:lieber )?mit|mach(?:en wir)? (?:daraus"
+    r"|das|es)|mach daraus"
+    r"|je v(?:oulais|eux) dire|disons(?: plutot)?|mett(?:ez|ons)(?: plutot)?|mets(?: plutot)?|compte(?:z"
+    r"|ons)? plutot|plutot"
+    r"|pon(?:me|gamos|ga)?(?: que (?:seremos|seamos|somos|son|sean))?|apunta|queria decir|quiero decir|quise decir"
+    r"|digamos"
     r"|mejor que sean|que sean|mejor|volevo dire|voglio dire|intendevo|facciamo|diciamo|queria dizer|quero dizer"
-    r"|quis dizer|ponha|que sejam|melhor|ik bedoel(?:de)?|maak (?:daar|er|dat)(?: maar)?|doe maar)"
+    r"|quis dizer|ponha|poe|coloca|metti(?:amo)?|fai|que sejam|melhor|ik bedoel(?:de)?|maak (?:daar|er"
+    r"|dat)(?: maar)?|doe maar)"
     r"\b,?\s*(?P<value>.*)"
 )
 """An opening that puts another value in the place of the one before, also of a row: "make that the fifth floor"."""
@@ -139,7 +164,8 @@ TOO_MUCH = re.compile(r"\btoo (?!and\b|but\b|so\b|now\b|because\b)(?=[a-z])")
 """Before a word it says how much ("too busy"), and adds nothing."""
 DUTCH = re.compile(r"\b(?:ik|wij|mijn|onze|het|een|niet|geen|zijn|wordt|hebben)\b")
 PRESENT = re.compile(
-    r"\b(?:am|is|are|i'm|we're|he's|she's|it's|i've|have|has|live|lives|work|works|use|uses|like|love|prefer|always|every|never|usually|drive|take|takes|eat"
+    r"\b(?:am|is|are|i'm|we're|he's|she's|it's|i've|have|has|live|lives|work|works|use|uses|like|love|prefer|always"
+    r"|every|never|usually|drive|take|takes|eat"
     r"|drink|play|speak|need|needs|want|wants|own|rent|do|does|don't|doesn't|can't|won't)\b"
 )
 NOT_ENDED = re.compile(
@@ -159,6 +185,7 @@ NOT_MEANT = re.compile(
     r"|\bstarted\b(?=[^.,;]{0,60}\b(?:years|a while|(?:not )?(?:so |too |that )?long) ago\b)"
     r"|\b(?:when|after|since|because|before) (?:my|his|her|our|their|the) (?:\w+ ){1,2}"
     r"(?:passed away|died|broke up|split up|divorced)\b"
+    r"|\bborn and raised\b"
     r"|\bbefore (?:it|they) expire[sd]?\b|\bstarted off\b"
     r"|\bafter all,? (?=(?:i|we|it|he|she|they|you|that|the|my)\b)"
     r"|\b(?:i|we) actually (?=(?:went|got|had|saw|met|bought|made|took|found|attended|used)\b)"
@@ -172,7 +199,9 @@ NOT_MEANT = re.compile(
 CALLED = re.compile(
     r"(?:^|(?<=[.!?]\s)|(?<=\n))\W{0,3}(?i:hey|hi|hello|thanks|thank you|yeah|yep|yup|wow|woah|whoa|woohoo|congrats"
     r"|cool|oh|haha|hallo|danke|merci|salut|hola|gracias|ciao|grazie|ol[aá]|obrigad[oa]|hoi|bedankt)\b[,!]?\s{1,3}"
-    r"[A-Z][\w'’-]{1,20}(?=[,!.])|(?<=[a-z]{3})(?<!wait)(?<!Wait)(?<!orry)(?<!meant)(?<!not),\s[A-Z][\w'’-]{1,20}(?=!)|(?:(?<=\bthat)|(?<=\bthis)|(?<=\byou)),\s[A-Z][\w'’-]{1,20}(?=[.?])"
+    r"[A-Z][\w'’-]{1,20}(?=[,!.])"
+    r"|(?<=[a-z]{3})(?<!wait)(?<!Wait)(?<!orry)(?<!meant)(?<!not),\s[A-Z][\w'’-]{1,20}(?=!)|(?:(?<=\bthat)"
+    r"|(?<=\bthis)|(?<=\byou)),\s[A-Z][\w'’-]{1,20}(?=[.?])"
 )
 """The name of the one who is spoken to: after a greeting or thanks, or at the end of what is called out."""
 IS = re.compile(
@@ -196,9 +225,12 @@ NOT = re.compile(
 )
 YOU = re.compile(r"\b(?:you|your|you're|yourself|congrats|hope|let's)\b|^(?:keep|don't)\b")
 HEAD = re.compile(
-    r"\A\W*+([^.,;:!?]{2,60}?)\s(?:is|are|was|were|starts?|begins?|ends?|opens?|closes?|ist|sind|war|beginnt|est|sont|commence"
+    r"\A\W*+([^.,;:!?]{2,60}?)\s(?:is|are|was|were|starts?|begins?|ends?|opens?|closes?|ist|sind|war|beginnt|est"
+    r"|sont|commence"
     r"|es|son|empieza|e|sono|sao|inizia|comeca|zijn|begint)\s"
 )
+SIDED = re.compile(r"\A(linker|rechter)(?=[a-z]{3})")
+"""The side in a Dutch compound: "linkerheup"."""
 MEASURES = frozenset(
     "tiene tienen tengo tenemos peso pesa mide tem temos weigh weighs wiege wiegt zahlt pese compte conta"
     " weeg weegt telt employs".split()

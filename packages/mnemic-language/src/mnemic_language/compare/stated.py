@@ -9,6 +9,7 @@ from mnemic_language.compare.expressions import (
     JEST,
     ORDERS,
     STANDING_WISH,
+    UNREAL_MOOD,
 )
 from mnemic_language.compare.vocabulary import cue_words_for, plain
 
@@ -35,7 +36,7 @@ def stated(sentence: str) -> str:
 def real(sentence: str) -> str:
     """Return what a sentence states before it turns to a wish or a hypothesis; empty if it begins with one."""
     said_plainly = STANDING_WISH.sub("i want", plain(GERMAN_PAST.sub("ward", sentence)))
-    if JEST.search(said_plainly):
+    if JEST.search(said_plainly) or UNREAL_MOOD.match(said_plainly):
         return ""
     unreal = cue_words_for(said_plainly).expressions["unreal"]
     if unreal.search(said_plainly) is None:

@@ -33,6 +33,7 @@ from mnemic_language.compare.expressions import (
     PRESENT,
     QUOTED,
     SENTENCE,
+    SIDED,
     SINCE_NOW,
     SPELT,
     TOKEN,
@@ -343,9 +344,8 @@ class Frame:
     @cached_property
     def _slots(self) -> dict[str, frozenset[int]]:
         words = word_classes()
-        return {
-            name: frozenset(words[name][token] for token in self.tokens if token in words[name]) for name in MEMBERS
-        }
+        tokens = {part for token in self.tokens for part in (token, *SIDED.findall(token))}
+        return {name: frozenset(words[name][token] for token in tokens if token in words[name]) for name in MEMBERS}
 
     def slots(self, name: str) -> frozenset[int]:
         """Return the members of a class of words (`sides`, `weekdays` ...) that it names."""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from mnemic_language.sentences.classify.classifier import KEPT, Opinion
 from mnemic_language.sentences.habits import HABIT
 from mnemic_language.sentences.preference_wordings import LASTS, PREFERS, WHEN_ASKED
+from mnemic_language.sentences.standing_orders import is_standing_order
 from mnemic_language.text.pattern import Pattern
 
 _NARRATES = Pattern(
@@ -35,7 +36,7 @@ def category_of(opinions: Sequence[Opinion], texts: Sequence[str]) -> str:
     """Return the category of a statement: a statement about safety is a constraint, a changed fact is a fact; standing
     instructions and preferences are recognised by the words of one of the `texts`.
     """
-    if any(LASTS.match(text) and WHEN_ASKED.search(text) for text in texts):
+    if any(is_standing_order(text) or (LASTS.match(text) and WHEN_ASKED.search(text)) for text in texts):
         return "instruction"
     best = max(opinions, key=lambda one: one.keep, default=None)
     if best is not None and best.kept_as == "safety":

@@ -5,10 +5,21 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from mnemic_language.reason_codes import HYPOTHETICAL, JOKE, NOT_DURABLE, NOT_UNDERSTOOD, QUOTED, SARCASM, TRANSIENT
+from mnemic_language.reason_codes import (
+    HYPOTHETICAL,
+    JOKE,
+    NOT_DURABLE,
+    NOT_UNDERSTOOD,
+    QUOTED,
+    SARCASM,
+    THIRD_PARTY,
+    TRANSIENT,
+)
 from mnemic_language.sentences.clauses import Clause
+from mnemic_language.sentences.judgements import is_gossip
 from mnemic_language.sentences.pasted_text import AMENDS_A_RECORD
 from mnemic_language.sentences.social_remarks import is_company
+from mnemic_language.sentences.standing_orders import is_standing_order
 from mnemic_language.sentences.tables import other_languages, pattern
 from mnemic_language.sentences.tables.english import AIM
 from mnemic_language.sentences.temporary_states import is_in_jest, is_passing_state
@@ -94,7 +105,9 @@ _HYPOTHETICAL = pattern(
 _UNREAL = pattern(
     r"^\W{0,3}(?:se (?:mi |ci |io |noi )?\w{2,20}(?:ass|ess|iss)[ei](?:mo|ro)?\b|si (?:me |nos |yo )?\w{2,20}"
     r"(?:ara|iera|aras|ieras|áramos|iéramos|ase|iese)\b|se (?:me |eu |nós )?\w{2,20}(?:asse|esse|isse)(?:m|mos)?\b"
-    r"|als (?:ik|we|wij) .{2,80}\bzou(?:den)?\b|misschien\b|wellicht\b)"
+    r"|(?:se|si) (?:[^\W\d_]+ ){1,4}?(?!spesso\b|passe\b|desse\b)\w{2,20}(?:ass|ess|iss)(?:ero|[ei](?:mo)?|em)\b"
+    r"|si (?:[^\W\d_]+ ){1,4}?\w{2,20}(?:ara|iera|iese|iesen|ieran|aran)\b"
+    r"|als .{2,80}\bzou(?:den)?\b|misschien\b|wellicht\b)"
 )
 """Matches a supposition by its mood or its verb."""
 _ORDERED_WHEN = pattern(
@@ -190,6 +203,11 @@ class Mood:
         return self.quoted_from is not None and self.quoted_from < clause.end - clause.sentence_start
 
 
+def orders_on_occasion(sentence: str) -> bool:
+    """Return True if a sentence is an order for a kind of occasion, without which it would hold always."""
+    return _ORDERED_WHEN.search(sentence) is not None or is_standing_order(sentence)
+
+
 def mood_of(sentence: str) -> Mood:
     """Return the mood of a sentence, judged by its first 400 characters."""
     text = sentence[:MAX_SENTENCE_CHARS]
@@ -199,7 +217,7 @@ def mood_of(sentence: str) -> Mood:
         reason = SARCASM
     elif is_in_jest(text):
         reason = JOKE
-    elif _ORDERED_WHEN.search(text):
+    elif orders_on_occasion(text):
         lasting = True
     elif (_HYPOTHETICAL.search(text) or _UNREAL.search(text)) and not lasting:
         reason = HYPOTHETICAL
@@ -233,6 +251,7 @@ def is_certain(clause: Clause, reason: str) -> bool:
         reason in (SARCASM, JOKE, HYPOTHETICAL, QUOTED)
         or clause.asks
         or is_called_out(text)
+        or is_gossip(text)
         or is_company(text)
         or bool(_REMEMBER_TO.search(text) or _CHAT.search(text) or other_languages.LEANING.search(text))
     )
@@ -248,16 +267,16 @@ def left_out(clause: Clause, mood: Mood) -> str | None:
     text = clause.text
     if mood.reason in (SARCASM, JOKE):
         return mood.reason
+    if not clause.asks and is_standing_order(clause.sentence):
+        return None
     if _REMEMBER_TO.search(text) or clause.asks or _QUESTION.search(text):
         return TRANSIENT
     if mood.reason is not None:
         return mood.reason
     if mood.quotes(clause) and not _is_own_conclusion(clause):
         return QUOTED
-    if _CHAT.search(text) or is_called_out(text) or is_company(text):
-        return NOT_DURABLE
-    if mood.lasting or _PREFERENCE.search(text):
-        return None
+    if (remark := _remark(text)) is not None or mood.lasting or _PREFERENCE.search(text):
+        return remark
     if _is_of_the_moment(text):
         return TRANSIENT
     if _PERHAPS.search(text) or other_languages.PERHAPS.search(text):
@@ -265,6 +284,13 @@ def left_out(clause: Clause, mood: Mood) -> str | None:
     if _UNNAMED.search(text) or (clause.text == clause.sentence and _ANSWER.search(text)):
         return NOT_UNDERSTOOD
     return NOT_DURABLE if other_languages.LEANING.search(text) else None
+
+
+def _remark(text: str) -> str | None:
+    """Return the reason for leaving out a clause that is gossip or only a social remark."""
+    if is_gossip(text):
+        return THIRD_PARTY
+    return NOT_DURABLE if _CHAT.search(text) or is_called_out(text) or is_company(text) else None
 
 
 def _is_own_conclusion(clause: Clause) -> bool:

@@ -73,11 +73,15 @@ _WANTS = (
 HABIT = Pattern(rf"(?i)\A\W{{0,3}}(?:please note that )?(?:{_LIKES}|{_HAS}|{_ALWAYS}|{_IS}|{_WANTS})")
 """Matches a like, a habit or a general wish of the speaker without the words of a preference ("I prefer")."""
 MEDICATED = Pattern(
-    r"\b(?:i(?:'m| am) (?:still |now |currently |back )?on|i take|ich (?:nehme|bekomme|schlucke)|je prends|(?:yo )?tomo"
+    r"\b(?:i(?:'m| am) (?:still |now |currently |back )?on|i take|(?:i (?:was|have been)|i've been) (?:put|started"
+    r"|kept|prescribed)(?: on)?"
+    r"|(?:put|started|has|have) me on|(?:i was|i've been) taken off|ich (?:nehme|bekomme|schlucke)|je prends"
+    r"|(?:yo )?tomo"
     r"|(?:io )?prendo|(?:eu )?tomo|ik (?:slik|neem|gebruik))"
     r" (?:\w+ )?(?:\d+ ?m?c?g (?:of |de |di |d')?|a (?:low|high) dose of )?"
     r"(?:[^\W\d_]{2,}(?:farin|farina|parin|xaban|pril|olol|statin|azole?|formin|oxetine?|traline?|pram|sartan|dipine?"
-    r"|zepam|zolam|gliptine?|flozin|glutide?|zumab|ximab|tinib|thyroxine?|triptan|semide?|thiazide?|lukast|terol|sonide?"
+    r"|zepam|zolam|gliptine?|flozin|glutide?|zumab|ximab|tinib|thyroxine?|triptan|semide?|thiazide?|lukast|terol"
+    r"|sonide?"
     r"|solone?|isone?|trexate?|gabalin|pentin|triptyline?|tiapine?|peridone?)"
     r"|insulin\w*|blood thinners?|blutverdünner|antidepressants?|antidepressiva|beta.?blockers?|betablocker|the pill"
     r"|statins?|dialysis|anticoagulants?|methadone|lithium|immunosuppressants?)\b",

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mnemic_language.sentences.pasted_headers import headed
+from mnemic_language.sentences.standing_orders import is_standing_order
 from mnemic_language.sentences.tables import pattern
 from mnemic_language.text.pattern import Pattern
 
@@ -37,7 +38,8 @@ _LOWERED = {letter: letter + 32 for letter in range(ord("A"), ord("Z") + 1)}
 _WITHIN = 8000
 """Characters between two tags, at most."""
 _QUOTATION = Pattern(
-    r"(?<!\w)\"[^\"\n]{1,600}\"|“[^”\n]{12,600}”|«[^»\n]{12,600}»|„[^“”\n]{12,600}[“”]|(?<=[:\s(])'[^\n]{12,600}?'(?!\w)"
+    r"(?<!\w)\"[^\"\n]{1,600}\"|“[^”\n]{12,600}”|«[^»\n]{12,600}»|„[^“”\n]{12,600}[“”]"
+    r"|(?<=[:\s(])'[^\n]{12,600}?'(?!\w)"
 )
 _TITLE = 13
 """Characters, with its marks, of what is no more than a word or a title in quotation marks."""
@@ -216,6 +218,8 @@ def _announced(text: str) -> list[Span]:
 
 def _worked_on(text: str, marked: list[Span]) -> list[Span]:
     """Return the text that a request to work on it means: the quoted part, the part after the colon, or the rest."""
+    if is_standing_order(text):
+        return []  # it says what to do with texts to come
     order = _ORDER_ON_TEXT.search(text)
     about = _ABOUT_TEXT.search(text)
     if (order is None and about is None) or (order is not None and AMENDS_A_RECORD.search(text)):

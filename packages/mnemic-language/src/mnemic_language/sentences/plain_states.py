@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from mnemic_language.sentences.tables import pattern
 
-PLAIN_FROM = 0.36
+PLAIN_FROM = 0.3
 """Probability from which such a statement is stored."""
 _COUNT = (
     r"(?:\d+|ein(?:en?|em|s)?|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|une?|deux|trois|quatre|cinq|six|sept|huit"
@@ -37,6 +37,23 @@ _PLAIN = pattern(
     r"|segundas|terças|quartas|quintas|sextas)|op \w+dag)\b[^,.!?]{0,40}"
     r"|(?:je porte|llevo|porto|uso|ich trage|ik draag|zum \w+ trage ich) [^,.!?]{3,30}\b(?:pour|para|per|om te|zum|beim"
     r"|brille|kontaktlinsen)\b[^,.!?]{0,40}"
+    r"|(?:[^\W\d_]+(?: [^\W\d_]+){0,3} )?(?:j'utilise|j'écoute|j'apprends|je (?:joue|bosse|travaille|porte|lis|bois"
+    r"|mange|prends"
+    r"|collectionne|cours|nage|étudie)|(?:yo )?(?:uso|utilizo|juego|toco|leo|escucho|estudio|tomo|colecciono"
+    r"|trabajo|entreno)"
+    r"|(?:eu )?(?:assino|jogo|toco|ouço|leio|estudo|tomo|uso|trabalho|coleciono|treino|pratico)"
+    r"|(?:io )?(?:suono|gioco|leggo|ascolto|studio|uso|bevo|prendo|colleziono|lavoro|pratico)"
+    r"|ich (?:benutze|nutze|spiele|lese|höre|lerne|studiere|sammle|nehme|trainiere)"
+    r"|ik (?:gebruik|speel|lees|luister|leer|studeer|neem|verzamel|train|bank|werk)|ho il conto|tengo la cuenta"
+    r"|tenho conta)"
+    r" [^,.!?]{3,60}"
+    r"|j'ai mal (?:à|au|aux) [^,.!?]{3,30}|je vais (?:au|à la|à l') ?(?:boulot|école|fac|gym|salle"
+    r"|piscine)\b[^,.!?]{0,30}"
+    r"|(?:los|le|il|la|às|na|op) \w+ (?:voy|vado|vou|ga ik) [^,.!?]{3,40}"
+    r"|i(?:'m| am) the (?:\w+ )?(?:treasurer|chair\w*|secretary|captain|president|coach|organi[sz]er|host|editor"
+    r"|landlord|owner"
+    r"|caretaker|director|head|lead|leader) of [^,.!?]{3,60}|i keep (?:all )?my [^,.!?]{3,40} (?:in|on"
+    r"|with) [^,.!?]{2,30}"
     r"|(?:canto|ich singe|je chante|ik zing) (?:en|in|im|num|numa|na|no|dans) [^,.!?]{3,40}"
     r"|(?:je déjeune|je dîne|pranzo|ceno|almoço|janto|ik lunch|ich esse) (?:à|a|ao|alle|all'|um|om) ?[^,.!?]{2,30}"
     r"|(?:j'habite|ik woon|abito|moro|vivo|je vis|ich wohne|ich lebe|wir wohnen|nous habitons) (?:à|in|a|en|em|ad) "

@@ -86,6 +86,13 @@ _IN_JEST = pattern(
     r"brincadeira(?=\W*$))|"
     r"\b(?:grapje|geintje|was een grap|is een grap|ik maak(?:te)? (?:maar )?een grap\w*|gekheid(?=\W*$))"
 )
+_LAUGHED_OFF = pattern(
+    r"^\W{0,3}(?:one more|another|noch (?:so )?ein\w*|encore une?|otr[oa]|una? [^\W\d_]+ más|ancora un\w*|mais uma?"
+    r"|nog (?:zo'?n|één|een)) .{2,60}\b(?:and|und|et|y|e|en)\b .{3,80}?"
+    r"(?:\b(?:a?(?:ha){2,}h?|(?:ja){2,}j?|(?:he){2,}|(?:hi){2,}|k{3,}|lol|lmao|rofl|mdr|ptdr|(?:rs){2,}|xd)\b|😂|🤣|😅"
+    r"|😜|😉)\W*$"
+)
+"""Matches a threat that laughter takes back: "One more Monday like this and I become a monk, haha"."""
 _IN_EARNEST = pattern(
     r"\b(?:not|no|isn't|wasn't|n't|never|kein\w*|nicht|pas|sans|no es|ninguna|non|nessuno|não|nem|sem|geen|niet|"
     r"zonder) "
@@ -105,7 +112,7 @@ def is_passing_state(text: str) -> bool:
 
 def is_in_jest(text: str) -> bool:
     """Return True if a sentence says of itself that it is a joke."""
-    return _IN_JEST.search(_IN_EARNEST.sub(" ", text)) is not None
+    return _IN_JEST.search(_IN_EARNEST.sub(" ", text)) is not None or _LAUGHED_OFF.search(text) is not None
 
 
 def takes_back_in_jest(sentence: str) -> bool:

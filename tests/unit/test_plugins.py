@@ -32,7 +32,6 @@ from mnemic.bootstrap.copies_and_replicas import build_copies
 from mnemic.bootstrap.models import build_reranker
 from mnemic.bootstrap.plugin_backends import with_scan
 from mnemic.config import Settings
-from mnemic.conversations import read_conversation
 from mnemic.errors import InvalidConfig, InvalidInput
 from mnemic.extract.rules import RuleExtractor
 from mnemic.policy.redaction import RedactionRules
@@ -41,6 +40,7 @@ from mnemic.stores.graph import InProcessGraph
 from mnemic.types import Actor, Message, VectorSpace
 from mnemic_cli import cli
 from mnemic_cli.inputs import Word
+from mnemic_importers.conversations import read_conversation
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "plugin"
 Install = Callable[[Mapping[str, Mapping[str, str]]], None]

@@ -19,11 +19,11 @@ from typing import Any
 import pytest
 
 from mnemic.compat.mem0 import Memory
-from mnemic.conversations import read_conversation
 from mnemic.engine import MemoryEngine
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor
 from mnemic_cli.file_import import Intake
+from mnemic_importers.conversations import read_conversation
 from mnemic_testing.embedder import WordEmbedder
 
 GOLDEN = Path(__file__).parent / "golden" / "mem0-2.2.1.json.gz"

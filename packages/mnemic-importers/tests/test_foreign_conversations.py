@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from mnemic.conversations import Item, read_conversation
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput
 from mnemic.maintain.archive import ArchivedMemory
 from mnemic.stores.inprocess import InProcessStore
 from mnemic.types import Actor, Message, Origin
 from mnemic_cli.file_import import Intake
+from mnemic_importers.conversations import Item, read_conversation
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from mnemic.conversations import Item, read_conversation
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput
 from mnemic.maintain.archive import ArchivedMemory
@@ -20,6 +19,7 @@ from mnemic.stores.inprocess import InProcessStore
 from mnemic.types import Actor, Candidate, Memory, Message, Status
 from mnemic_cli import cli
 from mnemic_cli.file_import import Intake, Summary
+from mnemic_importers.conversations import Item, read_conversation
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from mnemic.conversations import read_conversation
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, ScopeDenied, SpaceMismatch, VersionConflict
 from mnemic.maintain.archive import ArchivedMemory, read_line
@@ -34,6 +33,7 @@ from mnemic.types import (
     Where,
     WriteReceipt,
 )
+from mnemic_importers.conversations import read_conversation
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 

@@ -11,12 +11,12 @@ from typing import Any
 
 from mnemic.bootstrap import DEFAULT_MODEL, build_engine
 from mnemic.config import Settings
-from mnemic.conversations import read_conversation
 from mnemic.types import Actor, SearchResult
 from mnemic_cli.file_import import Intake, Summary
 from mnemic_cli.processes import Turn, joined, run_turn
 from mnemic_cli.terminal import one_line, printable
 from mnemic_cli.views import result_dict
+from mnemic_importers.conversations import read_conversation
 
 DATA = Path(__file__).parent / "demo_data"
 SHOWN_HITS = 3

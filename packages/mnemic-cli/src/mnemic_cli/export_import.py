@@ -10,8 +10,6 @@ from typing import IO, TYPE_CHECKING
 
 import click
 
-from mnemic.conversations import AUTO, formats, read_conversation
-from mnemic.conversations.speakers import Speakers, speakers_in, with_user
 from mnemic.errors import InvalidInput, MnemicError
 from mnemic_cli.command_loader import Command
 from mnemic_cli.failures import Exit, complain, exit_code_of_run
@@ -28,15 +26,17 @@ from mnemic_cli.terminal import (
     tally,
 )
 from mnemic_cli.views import counted
+from mnemic_importers.conversations import AUTO, formats, read_conversation
+from mnemic_importers.conversations.speakers import Speakers, speakers_in, with_user
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from mnemic.conversations import Item
     from mnemic.engine import MemoryEngine
     from mnemic.engine.administration_verbs import Form
     from mnemic.types import Actor
     from mnemic_cli.file_import import Summary
+    from mnemic_importers.conversations import Item
 
 SHOWN_FAILURES = 20
 
@@ -284,9 +284,9 @@ def _complain_of(failed: Sequence[tuple[str, str]]) -> None:
 
 def _require_file(file: str, file_format: str) -> None:
     """Raise InvalidInput before anything is opened, so that a typing error leaves no empty memory file behind."""
-    from mnemic.conversations import importers
-    from mnemic.conversations.multi_file_exports import packed
-    from mnemic.conversations.records import open_file
+    from mnemic_importers.conversations import importers
+    from mnemic_importers.conversations.multi_file_exports import packed
+    from mnemic_importers.conversations.records import open_file
 
     importers(file_format)
     if file != "-" and packed(file) is None:

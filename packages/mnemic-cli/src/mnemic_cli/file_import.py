@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-from mnemic.conversations import Item
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, MnemicError
 from mnemic.extract.messages import in_parts, message_candidates
@@ -28,6 +27,7 @@ from mnemic.reason_codes import (
 from mnemic.types import Actor, Candidate, Cost, Message, Outcome, WriteReceipt
 from mnemic.types.trace import RunReport
 from mnemic_cli.failures import Exit, exit_code_of_run
+from mnemic_importers.conversations import Item
 
 BATCH = 32
 _DENIALS = (KEY_DENIED_EXECUTION, SCOPE_DENIED_EXECUTION, CONSENT_REQUIRED, QUOTA_EXCEEDED, RETENTION_DENIED)

@@ -17,9 +17,9 @@ from mnemic_cli.terminal import one_line, pairs, tally
 
 if TYPE_CHECKING:
     from mnemic.config import Settings
-    from mnemic.conversations import Item
     from mnemic.types import Actor
     from mnemic.types.trace import RunReport
+    from mnemic_importers.conversations import Item
 
 READ_MESSAGES = 200
 SAMPLES = 3

@@ -22,7 +22,6 @@ from typing import Any
 
 import numpy as np
 
-from mnemic.conversations.records import open_file, records
 from mnemic.errors import InvalidInput
 from mnemic.ports import Completer, Embedder
 from mnemic_eval.conditions import conditions
@@ -32,6 +31,7 @@ from mnemic_eval.progress import Progress, silent
 from mnemic_eval.replay import chosen_embedder
 from mnemic_eval.samples import counted, drawn, share
 from mnemic_eval.single_extraction import Reader
+from mnemic_importers.conversations.records import open_file, records
 from mnemic_language.text.analyse import terms
 
 SAME_WORDS = 0.5

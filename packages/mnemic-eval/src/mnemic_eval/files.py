@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from mnemic.conversations import read_conversation
 from mnemic.errors import InvalidInput
 from mnemic.types import Message
+from mnemic_importers.conversations import read_conversation
 
 Unread = Counter[str]
 """Numbers of `chats`, `messages` and `questions` of a set that could not be read and were skipped."""

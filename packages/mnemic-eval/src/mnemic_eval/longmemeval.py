@@ -23,7 +23,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from mnemic.conversations.timestamps import moment
 from mnemic.errors import InvalidInput
 from mnemic.ports import Embedder
 from mnemic.types import Actor, Message
@@ -35,6 +34,7 @@ from mnemic_eval.metrics import all_at, any_at, ndcg_at, recall_at
 from mnemic_eval.outcome import SEED, Asked, report, write_lines
 from mnemic_eval.progress import Progress, silent
 from mnemic_eval.replay import Replayed, chosen_embedder, facts, throwaway_engine
+from mnemic_importers.conversations.timestamps import moment
 
 FILES = ("longmemeval_s*.json*", "longmemeval_m*.json*", "longmemeval_oracle*.json*", "*.json*")
 FIGURES = ("session_any@5", "session_all@5", "turn_recall@5", "ndcg@10")

@@ -13,7 +13,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from mnemic.conversations.records import open_file, records
 from mnemic.errors import InvalidInput
 from mnemic.ports import Embedder
 from mnemic.types import Actor, Message
@@ -23,6 +22,7 @@ from mnemic_eval.outcome import SEED, SPLITS, Asked, report, write_lines
 from mnemic_eval.pinned import FIGURES, Wish, followed
 from mnemic_eval.progress import Progress, silent
 from mnemic_eval.replay import Replayed, chosen_embedder, throwaway_engine
+from mnemic_importers.conversations.records import open_file, records
 
 FILES = ("preferences*.json*", "*.jsonl", "*.json")
 OTHERS = 9

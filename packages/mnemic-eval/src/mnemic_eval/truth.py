@@ -21,7 +21,6 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from mnemic.conversations.records import open_file, records
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput
 from mnemic.extract.model import ModelExtractor
@@ -45,6 +44,7 @@ from mnemic_eval.truth_match import (
     matches,
     shown,
 )
+from mnemic_importers.conversations.records import open_file, records
 
 TOP = 3
 SEARCHED = 10

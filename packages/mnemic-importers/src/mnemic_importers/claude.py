@@ -7,13 +7,13 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from mnemic.conversations.fields import text
-from mnemic.conversations.importer_interface import Importer
-from mnemic.conversations.item import Item
-from mnemic.conversations.records import Record
-from mnemic.conversations.timestamps import moment
 from mnemic.errors import InvalidInput
 from mnemic.types import Message, Origin
+from mnemic_importers.conversations.fields import text
+from mnemic_importers.conversations.importer_interface import Importer
+from mnemic_importers.conversations.item import Item
+from mnemic_importers.conversations.records import Record
+from mnemic_importers.conversations.timestamps import moment
 from mnemic_importers.entries import entry, mapping, read
 
 _ROLES: Mapping[str | None, str] = MappingProxyType({"human": "user", "assistant": "assistant"})

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from mnemic.conversations.item import Item, entry
-from mnemic.conversations.records import Record
 from mnemic.errors import InvalidInput
+from mnemic_importers.conversations.item import Item, entry
+from mnemic_importers.conversations.records import Record
 
 __all__ = ["entry", "left_out", "mapping", "read", "wrong"]
 

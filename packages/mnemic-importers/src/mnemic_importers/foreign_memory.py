@@ -7,11 +7,11 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID, uuid5
 
-from mnemic.conversations.fields import first
-from mnemic.conversations.timestamps import moment
 from mnemic.errors import InvalidInput
 from mnemic.maintain.archive import ArchivedMemory
 from mnemic.types import Kind, Level, Memory, Origin, Scope, Source, Status
+from mnemic_importers.conversations.fields import first
+from mnemic_importers.conversations.timestamps import moment
 
 _NAMESPACE = UUID("6a1f4c5e-6f0d-5c0a-9c52-3d8a0f1d7e60")
 

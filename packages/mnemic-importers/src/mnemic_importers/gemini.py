@@ -10,11 +10,11 @@ from functools import partial
 from html.parser import HTMLParser
 from typing import Any
 
-from mnemic.conversations.importer_interface import Importer
-from mnemic.conversations.item import Item
-from mnemic.conversations.records import Record
-from mnemic.conversations.timestamps import moment
 from mnemic.types import Message, Origin
+from mnemic_importers.conversations.importer_interface import Importer
+from mnemic_importers.conversations.item import Item
+from mnemic_importers.conversations.records import Record
+from mnemic_importers.conversations.timestamps import moment
 from mnemic_importers.entries import entry, left_out, mapping, read
 
 _PRODUCTS = frozenset({"Gemini Apps", "Gemini", "Bard"})

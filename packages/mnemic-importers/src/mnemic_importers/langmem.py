@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from mnemic.conversations.importer_interface import Importer
-from mnemic.conversations.item import Item
-from mnemic.conversations.records import Record
 from mnemic.errors import InvalidInput
 from mnemic.maintain.archive import ArchivedMemory
+from mnemic_importers.conversations.importer_interface import Importer
+from mnemic_importers.conversations.item import Item
+from mnemic_importers.conversations.records import Record
 from mnemic_importers.entries import entry, mapping
 from mnemic_importers.foreign_memory import brought, first_moment
 

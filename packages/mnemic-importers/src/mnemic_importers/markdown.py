@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from mnemic.conversations.importer_interface import Importer
-from mnemic.conversations.item import Item
 from mnemic.extract.messages import text_parts
 from mnemic.types import Candidate, Origin, Source
+from mnemic_importers.conversations.importer_interface import Importer
+from mnemic_importers.conversations.item import Item
 from mnemic_importers.entries import left_out
 
 _HEADING = re.compile(r"#{1,6} ")

@@ -7,12 +7,12 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from mnemic.conversations.fields import text
-from mnemic.conversations.importer_interface import Importer
-from mnemic.conversations.item import Item
-from mnemic.conversations.records import Record
 from mnemic.errors import InvalidInput
 from mnemic.types import Message, Origin
+from mnemic_importers.conversations.fields import text
+from mnemic_importers.conversations.importer_interface import Importer
+from mnemic_importers.conversations.item import Item
+from mnemic_importers.conversations.records import Record
 from mnemic_importers.entries import entry, left_out, mapping, read
 
 _ROLES: Mapping[str | None, str] = MappingProxyType(

@@ -10,14 +10,14 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from mnemic.conversations.fields import text
-from mnemic.conversations.importer_interface import Importer
-from mnemic.conversations.item import Item
-from mnemic.conversations.multi_file_exports import Packed
-from mnemic.conversations.records import Record, records
-from mnemic.conversations.timestamps import moment
 from mnemic.errors import InvalidInput
 from mnemic.types import Message, Origin
+from mnemic_importers.conversations.fields import text
+from mnemic_importers.conversations.importer_interface import Importer
+from mnemic_importers.conversations.item import Item
+from mnemic_importers.conversations.multi_file_exports import Packed
+from mnemic_importers.conversations.records import Record, records
+from mnemic_importers.conversations.timestamps import moment
 from mnemic_importers.entries import entry, left_out, mapping
 
 _MARKED = re.compile(r"<([^<>|]{1,2000})(?:\|([^<>]{0,2000}))?>")

@@ -11,12 +11,12 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from mnemic.conversations.fields import first, text
-from mnemic.conversations.importer_interface import Importer
-from mnemic.conversations.item import Item
-from mnemic.conversations.records import Record
-from mnemic.conversations.timestamps import moment
 from mnemic.types import Message, Origin
+from mnemic_importers.conversations.fields import first, text
+from mnemic_importers.conversations.importer_interface import Importer
+from mnemic_importers.conversations.item import Item
+from mnemic_importers.conversations.records import Record
+from mnemic_importers.conversations.timestamps import moment
 from mnemic_importers.entries import entry, left_out, mapping, read, wrong
 
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 
-from mnemic.conversations.importer_interface import Importer
-from mnemic.conversations.item import Item
 from mnemic.errors import InvalidInput
 from mnemic.types import Message, Origin
+from mnemic_importers.conversations.importer_interface import Importer
+from mnemic_importers.conversations.item import Item
 from mnemic_importers.entries import entry, left_out
 
 _HEAD = re.compile(

@@ -11,13 +11,13 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from mnemic.conversations.fields import text
-from mnemic.conversations.importer_interface import Importer
-from mnemic.conversations.item import Item, entry
-from mnemic.conversations.records import Record
-from mnemic.conversations.timestamps import moment
 from mnemic.errors import InvalidInput
 from mnemic.types import Message, Origin
+from mnemic_importers.conversations.fields import text
+from mnemic_importers.conversations.importer_interface import Importer
+from mnemic_importers.conversations.item import Item, entry
+from mnemic_importers.conversations.records import Record
+from mnemic_importers.conversations.timestamps import moment
 
 _SESSION = re.compile(r"session_(\d+)")
 

@@ -10,11 +10,11 @@ from typing import Annotated, Any
 from fastapi import APIRouter
 from pydantic import StringConstraints
 
-from mnemic.conversations import AUTO, Item, formats, read_bytes
-from mnemic.conversations.speakers import speakers_in, with_user
 from mnemic.errors import InvalidInput
 from mnemic.types import Message
 from mnemic_cli.file_import import Intake
+from mnemic_importers.conversations import AUTO, Item, formats, read_bytes
+from mnemic_importers.conversations.speakers import speakers_in, with_user
 from mnemic_server.access import Reading, TheService, Writing
 from mnemic_server.console_response_bodies import FormatsResponse, UploadResponse
 from mnemic_server.parsed_body_route import Parsed

@@ -9,12 +9,12 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from mnemic.conversations.fields import first, text
-from mnemic.conversations.item import Item
-from mnemic.conversations.records import Record
-from mnemic.conversations.timestamps import moment
 from mnemic.errors import InvalidInput
 from mnemic.types import Message, Origin
+from mnemic_importers.conversations.fields import first, text
+from mnemic_importers.conversations.item import Item
+from mnemic_importers.conversations.records import Record
+from mnemic_importers.conversations.timestamps import moment
 
 _ROLES: Mapping[str, str] = MappingProxyType(
     {

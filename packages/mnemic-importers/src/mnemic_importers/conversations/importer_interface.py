@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from mnemic.conversations.item import Item
-from mnemic.conversations.multi_file_exports import Packed
-from mnemic.conversations.records import Record
+from mnemic_importers.conversations.item import Item
+from mnemic_importers.conversations.multi_file_exports import Packed
+from mnemic_importers.conversations.records import Record
 
 RecordReader = Callable[[Iterator[Record], str], Iterator[Item]]
 """Records, and the name for a conversation that has none, into items."""

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from mnemic.conversations import Item, read_conversation
-from mnemic.conversations.speakers import speakers_in, with_user
 from mnemic.types import Message
 from mnemic_cli import cli
 from mnemic_cli.failures import Exit
+from mnemic_importers.conversations import Item, read_conversation
+from mnemic_importers.conversations.speakers import speakers_in, with_user
 from tests.service import MNEMIC
 
 CHAT = (

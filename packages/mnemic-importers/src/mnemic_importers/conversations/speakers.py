@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from mnemic.conversations.item import Item
 from mnemic.types import Message
+from mnemic_importers.conversations.item import Item
 
 _LISTED = 12
 _PEOPLE = frozenset({"user", "participant"})

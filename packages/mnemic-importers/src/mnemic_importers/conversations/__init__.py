@@ -18,13 +18,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from mnemic.conversations import archive_lines, chat, export_lines
-from mnemic.conversations.importer_interface import Importer
-from mnemic.conversations.item import Item
-from mnemic.conversations.multi_file_exports import Packed, packed
-from mnemic.conversations.records import Record, open_file, records, text_lines
 from mnemic.errors import InvalidInput, MissingExtra
 from mnemic.plugins import loaded, names, plugin
+from mnemic_importers.conversations import archive_lines, chat, export_lines
+from mnemic_importers.conversations.importer_interface import Importer
+from mnemic_importers.conversations.item import Item
+from mnemic_importers.conversations.multi_file_exports import Packed, packed
+from mnemic_importers.conversations.records import Record, open_file, records, text_lines
 
 __all__ = ["AUTO", "Importer", "Item", "formats", "read_bytes", "read_conversation"]
 
@@ -57,7 +57,7 @@ def formats() -> list[str]:
 def __getattr__(name: str) -> Any:
     if name != "Format":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    warnings.warn("mnemic.conversations.Format has become formats()", DeprecationWarning, stacklevel=2)
+    warnings.warn("mnemic_importers.conversations.Format has become formats()", DeprecationWarning, stacklevel=2)
     return StrEnum("Format", {known.upper(): known for known in formats()})
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from io import BufferedReader, BytesIO
 from pathlib import Path
 
-from mnemic.conversations.records import MAX_DOCUMENT_BYTES, STANDARD_INPUT
 from mnemic.errors import InvalidInput
+from mnemic_importers.conversations.records import MAX_DOCUMENT_BYTES, STANDARD_INPUT
 
 MOST_FILES = 100_000
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from mnemic.conversations.item import Item
-from mnemic.conversations.records import Record
 from mnemic.errors import InvalidInput
 from mnemic.maintain.archive import FORMAT, read_line
+from mnemic_importers.conversations.item import Item
+from mnemic_importers.conversations.records import Record
 
 
 def recognises(value: Mapping[str, Any]) -> bool:

@@ -419,29 +419,11 @@ def test_speakers_with_strange_names_are_all_users(tmp_path: Path) -> None:
     assert {one.role for one in messages if isinstance(one, Message)} == {"user"}
 
 
-@pytest.mark.parametrize(("file_format", "extra"), [("chatgpt", "import"), ("markdown", "import"), ("beam", "eval")])
-def test_a_format_whose_package_is_missing_names_the_extra(
-    file_format: str, extra: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_format_whose_package_is_missing_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plugins, "_entry_points", lambda **_: [])
-    with pytest.raises(MissingExtra) as missing:
-        read(write(tmp_path, lines([BEAM])), file_format=file_format)
-    assert missing.value.reason == f"missing_extra:{extra}"
-    assert f"mnemic[{extra}]" in str(missing.value)
-
-
-def test_without_importers_chat_lines_and_exports_are_read_and_the_rest_says_what_to_install(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(plugins, "_entry_points", lambda **_: [])
-    assert len(messages(read(write(tmp_path, lines(CHAT))))) == 3
-    assert [item.problem for item in read(write(tmp_path, lines([EXPORTED])))] == [None]
-    with pytest.raises(InvalidInput, match=r"mnemic\[import\]") as unknown:
-        read(write(tmp_path, lines([LONGMEMEVAL])))
-    assert unknown.value.reason == "invalid_input:file:format"
-    with pytest.raises(InvalidInput, match=r"mnemic\[import\]") as folder:
-        read(tmp_path)
-    assert folder.value.reason == "invalid_input:file:directory"
+    with pytest.raises(MissingExtra, match=r"mnemic\[eval\]") as missing:
+        read(write(tmp_path, lines([BEAM])), file_format="beam")
+    assert missing.value.reason == "missing_extra:eval"
 
 
 def test_a_strangers_importer_takes_no_file_that_does_not_name_it(

@@ -161,9 +161,6 @@ def import_(
                    or OpenAI's {"messages": [...]}
       mnemic       an export; what was not active is left out
       archive      what `mnemic export --all` wrote: every version, every state
-
-    \b
-    With mnemic[import]:
       chatgpt      conversations.json of ChatGPT's data export
       claude       conversations.json of Claude's data export
       telegram     result.json of Telegram Desktop

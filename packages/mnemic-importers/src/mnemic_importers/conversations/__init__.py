@@ -1,5 +1,5 @@
-"""Reader of conversation files: chat lines and mnemic's own exports here, every other format by the importer of an
-installed package (`mnemic-importers`, and `mnemic-eval` for benchmarks).
+"""Reader of conversation files: chat lines and mnemic's own exports here, every other format by the importer that a
+package offers (this one, and `mnemic-eval` for benchmarks).
 
 The format is detected from the content, never from the file name, and gzip from its first bytes. Lines are read lazily.
 A defect of the whole file raises InvalidInput (`invalid_input:file:<what>`); a defective message becomes an `Item` with
@@ -115,11 +115,9 @@ def _importer(offered: Any) -> Importer:
 
 
 def _unknown(file_format: str) -> InvalidInput | MissingExtra:
-    """Return the error for a format that nothing installed reads: the package that may have it, where it is missing."""
+    """Return the error for a format that nothing installed reads: the package that has it, where it is missing."""
     if file_format in _BENCHMARKS:
         return MissingExtra("eval", hint="pip install 'mnemic[eval]'")
-    if not loaded("importers", _DETECTING[:1]):
-        return MissingExtra("import", hint="pip install 'mnemic[import]'")
     return InvalidInput("format", hint=f"one of {', '.join(formats())}")
 
 
@@ -166,9 +164,7 @@ def _packed_items(files: Packed, candidates: list[Importer], asked: bool, conver
         return
     texts = list(files.named(".md", ".txt"))
     if not texts:
-        raise InvalidInput(
-            "file:directory", hint=f"the folder or zip contains no export that is known{_hint(candidates)}"
-        )
+        raise InvalidInput("file:directory", hint="the folder or zip contains no export that is known")
     for name in texts:
         fitting = [one for one in candidates if one.ending is not None and name.casefold().endswith(one.ending)]
         chosen = (fitting, True) if fitting and not asked else (candidates, asked)
@@ -177,11 +173,6 @@ def _packed_items(files: Packed, candidates: list[Importer], asked: bool, conver
 
 _MAIN_FILES = ("conversations.json", "myactivity.json", "result.json")
 """Names of the one file of an export, where the format asked for names none."""
-
-
-def _hint(candidates: list[Importer]) -> str:
-    """Return what to install, where only the formats of this package were looked for."""
-    return "" if len(candidates) > len(_OWN) else "; other products' exports need: pip install 'mnemic[import]'"
 
 
 def _not_there(seen: set[str]) -> str:
@@ -204,7 +195,7 @@ def _detected(found: Iterator[Record], candidates: list[Importer]) -> tuple[Impo
     broken = next((record for record in head if record.problem is not None), None)
     if broken is not None and broken.problem is not None:
         raise broken.problem
-    expected = f"expected {_EXPECTED}{_hint(candidates)}"
+    expected = f"expected {_EXPECTED}"
     raise InvalidInput("file:format", hint=f"{head[0].place}: neither a message nor a memory; {expected}")
 
 

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Any
 
 from mnemic.bootstrap import build_store
-from mnemic.stores.inprocess import InProcessStore
+from mnemic.stores.in_process import InProcessStore
 from mnemic.types import Candidate, Kind, Status, Where
 from mnemic_cassandra import CassandraStore
 from mnemic_cassandra.buckets import named_by

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from mnemic.ports import RecordStore
-from mnemic.stores.inprocess import InProcessStore
+from mnemic.stores.in_process import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Scope, Where
 from mnemic_keys import KeyFolder, MasterKeys

@@ -13,7 +13,7 @@ from mnemic.maintain import store_migration as moving
 from mnemic.maintain.store_migration import move
 from mnemic.policy.grant import Grant
 from mnemic.ports import RecordStore
-from mnemic.stores.inprocess import InProcessStore
+from mnemic.stores.in_process import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Candidate, Message
 from mnemic_keys import KeyFolder, MasterKeys

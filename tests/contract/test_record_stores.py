@@ -9,7 +9,7 @@ import pytest
 
 from mnemic.ports import Keyring, RecordStore
 from mnemic.stores import scope_index
-from mnemic.stores.inprocess import InProcessRows, InProcessStore
+from mnemic.stores.in_process import InProcessRows, InProcessStore
 from mnemic.stores.layered import LayeredStore
 from mnemic.stores.sqlite import SqliteStore, nearest_neighbours
 from mnemic_keys import KeyFolder, MasterKeys

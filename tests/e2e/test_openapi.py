@@ -18,8 +18,8 @@ from mnemic.engine import MemoryEngine
 from mnemic.maintain.graph_projection import GraphProjection
 from mnemic.runtime.clock import SystemClock
 from mnemic.stores.graph import InProcessGraph
+from mnemic.stores.in_process import InProcessStore
 from mnemic.stores.in_process_sessions import InProcessSessions
-from mnemic.stores.inprocess import InProcessStore
 from mnemic_keys import KeyFolder, MasterKeys
 from mnemic_server.app import create_app
 from mnemic_server.credentials import ApiKeys, Role

@@ -8,7 +8,7 @@ from typing import Literal
 import pytest
 
 from mnemic.ports import RecordStore
-from mnemic.stores.inprocess import InProcessStore
+from mnemic.stores.in_process import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic_postgres import PostgresStore
 from tests.servers import PostgresServer

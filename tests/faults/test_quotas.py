@@ -12,7 +12,7 @@ import pytest
 from mnemic.engine import MemoryEngine
 from mnemic.policy.limits import Limits, Quota
 from mnemic.ports import RecordStore
-from mnemic.stores.inprocess import InProcessStore
+from mnemic.stores.in_process import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor
 from mnemic_postgres import PostgresStore

@@ -16,7 +16,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import EmbedderFailed, SpaceMismatch, StoreFailed
 from mnemic.maintain.reembed import BATCH
 from mnemic.ports import RecordStore, Snapshot
-from mnemic.stores.inprocess import InProcessStore
+from mnemic.stores.in_process import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Deadline, Level, Memory, Status, Vector, VectorSpace, Where
 from mnemic_keys import KeyFolder, MasterKeys

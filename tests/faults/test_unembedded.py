@@ -12,7 +12,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import EmbedderFailed
 from mnemic.keys import KeyFolder, MasterKeys
 from mnemic.ports import RecordStore
-from mnemic.stores.inprocess import InProcessStore
+from mnemic.stores.in_process import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Candidate, Deadline, Level, Memory, Outcome, Status, Vector, Where
 from mnemic_postgres import PostgresStore

@@ -212,7 +212,7 @@ PLANTS = (
     Plant(
         row="S35",
         defect="a model that does not answer is asked again and again",
-        file="src/mnemic/providers/breaker.py",
+        file="src/mnemic/providers/circuit_breakers.py",
         was="        circuit.missed(opens=opens)\n",
         now="        circuit.answered()\n",
         tests=("tests/unit/providers/test_breaker.py",),

@@ -9,7 +9,7 @@ import pytest
 
 from mnemic.maintain.graph_projection import GraphProjection
 from mnemic.stores.graph import InProcessGraph
-from mnemic.stores.inprocess import InProcessStore
+from mnemic.stores.in_process import InProcessStore
 from mnemic_postgres import PostgresStore
 from mnemic_postgres.graph import PostgresGraph
 from mnemic_redis import RedisHotSet, RedisLink, RedisSessions

@@ -14,7 +14,7 @@ import pytest_asyncio
 
 from mnemic.errors import MnemicError
 from mnemic.ports import RecordStore, Transaction
-from mnemic.stores.inprocess import InProcessStore
+from mnemic.stores.in_process import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import AuditEvent, Memory, Origin, Source, Status, Where
 from mnemic_postgres import PostgresStore

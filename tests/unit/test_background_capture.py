@@ -20,7 +20,7 @@ from mnemic.policy.limits import Limits
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Kind, Message, Origin
 from mnemic_agents.turns import TurnMemory
-from mnemic_language.sentences.small_talk import is_small_talk
+from mnemic_language.sentences.extraction_filter import is_small_talk
 from mnemic_models.openai_completer import OpenAICompleter
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder

@@ -19,7 +19,7 @@ from mnemic.kinds.entity import EntityMemory
 from mnemic.kinds.entity_noticing import EntityNoticing
 from mnemic.runtime.sync_facade import Awaited, awaited
 from mnemic.stores.graph import InProcessGraph
-from mnemic.stores.inprocess import InProcessStore
+from mnemic.stores.in_process import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.stores.sqlite.graph import SqliteGraph
 from mnemic.types import Actor, Candidate, Deadline, Kind, Message, Origin, Outcome, Status

@@ -24,7 +24,7 @@ from mnemic.kinds.episodic import EpisodicMemory
 from mnemic.kinds.persona import PersonaMemory
 from mnemic.kinds.short_term import ShortTermMemory
 from mnemic.runtime.sync_facade import asks, verb
-from mnemic.stores.inprocess import InProcessStore
+from mnemic.stores.in_process import InProcessStore
 from mnemic.types import Actor, ContextBlock, SearchResult
 from mnemic_agents.mcp import memory_server
 from mnemic_cli import cli

@@ -19,7 +19,7 @@ from mnemic.policy.limits import Limits, Quota
 from mnemic.policy.rules import KeyRule, Policy
 from mnemic.retrieve.bias import PreferenceBias
 from mnemic.retrieve.search import Searcher
-from mnemic.stores.inprocess import InProcessStore
+from mnemic.stores.in_process import InProcessStore
 from mnemic.types import (
     Actor,
     Blocked,

@@ -18,7 +18,7 @@ from mnemic.maintain.archive import ArchivedMemory
 from mnemic.policy.expiry_rule import FOREVER
 from mnemic.policy.limits import Limits, Retention
 from mnemic.policy.rules import KeyRule, Policy
-from mnemic.stores.inprocess import InProcessStore
+from mnemic.stores.in_process import InProcessStore
 from mnemic.types import Actor, Candidate, Kind, Memory, Message, Origin, Outcome, Status
 from mnemic.types.identity import new_id
 from mnemic_testing.clock import ManualClock

@@ -10,7 +10,7 @@ import pytest
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, StoreUnavailable
 from mnemic.providers.minilm import MiniLmEmbedder
-from mnemic.stores.inprocess import InProcessStore
+from mnemic.stores.in_process import InProcessStore
 from mnemic.types import Actor, MemoryRequest, Message
 
 ANA = Actor(user="ana", session="s1")

@@ -13,7 +13,7 @@ import pytest
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, MemoryNotFound, MnemicError
 from mnemic.ports import RecordStore
-from mnemic.stores.inprocess import InProcessStore
+from mnemic.stores.in_process import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Kind, Memory, Origin, Outcome
 from mnemic_testing.clock import ManualClock

@@ -12,7 +12,7 @@ from mnemic.engine.tenancy import LASTS, Tenancy
 from mnemic.errors import StoreUnavailable
 from mnemic.maintain.tenants import SERVICE_TENANT
 from mnemic.policy.limits import Limits, Quota
-from mnemic.stores.inprocess import InProcessStore
+from mnemic.stores.in_process import InProcessStore
 from mnemic.types import Actor, Outcome
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder

@@ -23,7 +23,7 @@ from mnemic.ports import Snapshot
 from mnemic.providers.retrying import RetryingCompleter
 from mnemic.retrieve.intent_planning import ModelPlanner
 from mnemic.runtime.clock import SystemClock
-from mnemic.stores.inprocess import InProcessStore
+from mnemic.stores.in_process import InProcessStore
 from mnemic.types import Actor, Message
 from mnemic.types.trace import RunReport
 from mnemic_models.openai_completer import OpenAICompleter

@@ -13,7 +13,7 @@ import pytest
 
 from mnemic.compat.mem0 import AsyncMemory, ValidationError
 from mnemic.engine import MemoryEngine
-from mnemic.stores.inprocess import InProcessStore
+from mnemic.stores.in_process import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 

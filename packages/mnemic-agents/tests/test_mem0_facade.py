@@ -13,7 +13,7 @@ from mnemic.compat import mem0
 from mnemic.compat.mem0 import AsyncMemory, Memory, ValidationError
 from mnemic.engine import MemoryEngine
 from mnemic.errors import NotSupported
-from mnemic.stores.inprocess import InProcessStore
+from mnemic.stores.in_process import InProcessStore
 from mnemic.types import Actor
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder

@@ -16,7 +16,7 @@ from mnemic.errors import InjectionFailed, StoreUnavailable
 from mnemic.inject import InjectionConfig
 from mnemic.policy.grant import Grant
 from mnemic.policy.rules import KeyRule, Policy
-from mnemic.stores.inprocess import InProcessStore
+from mnemic.stores.in_process import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Kind, Origin
 from mnemic_agents.turns import TurnMemory, asked, asks_of_turn, latest_ask

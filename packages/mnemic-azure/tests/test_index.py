@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig, NotSupported, SpaceMismatch, StoreBusy, StoreUnavailable
-from mnemic.stores.inprocess import InProcessStore
+from mnemic.stores.in_process import InProcessStore
 from mnemic.types import Actor, Change, Kind, OutboxEntry, Scored, Status, Where
 from mnemic_azure import AzureSearchIndex
 from mnemic_azure.index import _document, _document_id

@@ -9,7 +9,7 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.inject.engine_injector import injector_for
-from mnemic.stores.inprocess import InProcessStore
+from mnemic.stores.in_process import InProcessStore
 from mnemic.types import Actor, Candidate
 from mnemic_azure import AzureSearchIndex
 from mnemic_testing.clock import ManualClock

@@ -15,7 +15,7 @@ from mnemic.errors import StoreBusy
 from mnemic.maintain.archive import read_line
 from mnemic.ports import Transaction
 from mnemic.stores.codec import cosines
-from mnemic.stores.inprocess import InProcessStore
+from mnemic.stores.in_process import InProcessStore
 from mnemic.types import Actor, AuditEvent, Candidate, Kind, Memory
 from mnemic_cassandra import CassandraStore
 from mnemic_cassandra.buckets import named_by

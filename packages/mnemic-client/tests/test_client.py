@@ -31,8 +31,8 @@ from mnemic.maintain.expiry_job import ExpiryRules
 from mnemic.maintain.graph_projection import GraphProjection
 from mnemic.policy.rules import Policy
 from mnemic.stores.graph import InProcessGraph
+from mnemic.stores.in_process import InProcessStore
 from mnemic.stores.in_process_sessions import InProcessSessions
-from mnemic.stores.inprocess import InProcessStore
 from mnemic.types import Candidate, Kind, Message, Origin, Outcome, Source, Status, Trust
 from mnemic_client import BlockingClient, connect, connect_async
 from mnemic_client.response_values import report_of

@@ -12,7 +12,7 @@ import pytest
 from mnemic.engine import MemoryEngine
 from mnemic.extract.model import ModelExtractor
 from mnemic.providers.minilm import MiniLmEmbedder
-from mnemic.stores.inprocess import InProcessStore
+from mnemic.stores.in_process import InProcessStore
 from mnemic.types import Actor, Message
 from mnemic_eval.oracle import Answers, Oracle, right_items, wrong_items
 from mnemic_eval.truth import run

@@ -13,7 +13,7 @@ import pytest
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput
 from mnemic.maintain.archive import ArchivedMemory
-from mnemic.stores.inprocess import InProcessStore
+from mnemic.stores.in_process import InProcessStore
 from mnemic.types import Actor, Message, Origin
 from mnemic_cli.file_import import Intake
 from mnemic_importers.conversations import Item, read_conversation

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput
 from mnemic.maintain.archive import ArchivedMemory
-from mnemic.stores.inprocess import InProcessStore
+from mnemic.stores.in_process import InProcessStore
 from mnemic.types import Actor, Candidate, Memory, Message, Status
 from mnemic_cli import cli
 from mnemic_cli.file_import import Intake, Summary

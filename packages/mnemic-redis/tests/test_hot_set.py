@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from mnemic.engine import MemoryEngine
 from mnemic.retrieve.hot_set import HotReader
-from mnemic.stores.inprocess import InProcessStore
+from mnemic.stores.in_process import InProcessStore
 from mnemic.types import Actor, Change, Memory, OutboxEntry, Status, Where
 from mnemic_redis import RedisHotSet, RedisLink
 from mnemic_testing.clock import ManualClock

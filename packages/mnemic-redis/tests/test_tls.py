@@ -12,7 +12,7 @@ from mnemic.bootstrap import build_sessions
 from mnemic.engine import MemoryEngine
 from mnemic.errors import StoreFailed
 from mnemic.runtime.clock import SystemClock
-from mnemic.stores.inprocess import InProcessStore
+from mnemic.stores.in_process import InProcessStore
 from mnemic.types import Actor, Level, Message, Scope
 from mnemic_redis import RedisLink, RedisSessions
 from mnemic_testing.embedder import WordEmbedder

@@ -13,7 +13,7 @@ from mnemic.config import Settings
 from mnemic.engine.tenancy import Tenancy
 from mnemic.maintain.schedule import claim
 from mnemic.maintain.tenants import Tenants
-from mnemic.stores.inprocess import InProcessStore
+from mnemic.stores.in_process import InProcessStore
 from mnemic_cli import cli
 from mnemic_server.credentials import ApiKeys
 from mnemic_testing.clock import ManualClock

@@ -41,7 +41,7 @@ def build_completer(settings: Settings, clock: Clock) -> Completer | None:
     if not settings.has_model:
         return None
     from mnemic.policy.proposal_check import parse_json
-    from mnemic.providers.breaker import BreakingCompleter
+    from mnemic.providers.circuit_breakers import BreakingCompleter
     from mnemic.providers.retrying import RetryingCompleter
 
     vendor, scheme = vendor_of(settings), scheme_of(settings.model_url or "")

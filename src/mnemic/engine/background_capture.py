@@ -25,7 +25,7 @@ from mnemic.ports import Clock, RecordStore
 from mnemic.reason_codes import CONSENT_REQUIRED
 from mnemic.types import Actor, Message, WriteReceipt
 from mnemic.types.trace import RunReport, RunStatus
-from mnemic_language.sentences.small_talk import is_small_talk
+from mnemic_language.sentences.extraction_filter import is_small_talk
 
 logger = logging.getLogger("mnemic.engine.background_capture")
 

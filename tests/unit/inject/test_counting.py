@@ -21,7 +21,7 @@ from mnemic.inject.engine_injector import injector_for
 from mnemic.inject.injector import InjectionConfig
 from mnemic.inject.references import memory_item
 from mnemic.inject.tokens import counter_of, estimated_tokens
-from mnemic.stores.inprocess import InProcessStore
+from mnemic.stores.in_process import InProcessStore
 from mnemic.types import Actor, Candidate
 from mnemic_agents.langgraph import memory_graph
 from mnemic_agents.steps import TurnRules

@@ -17,7 +17,7 @@ from mnemic.inject import Entry, InjectionConfig, InjectionContext, InjectionRun
 from mnemic.inject.injection_log import digest_of
 from mnemic.inject.usage import Verdict
 from mnemic.retrieve.relevance import LEAST_MEMORIES
-from mnemic.stores.inprocess import InProcessStore
+from mnemic.stores.in_process import InProcessStore
 from mnemic.types import Actor, Deadline, Kind, Origin
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder

@@ -12,8 +12,8 @@ from mnemic.errors import InvalidInput, NotSupported, StoreUnavailable
 from mnemic.kinds.all_kinds import SevenKinds
 from mnemic.ports import Snapshot
 from mnemic.runtime.sync_facade import awaited
+from mnemic.stores.in_process import InProcessStore
 from mnemic.stores.in_process_sessions import InProcessSessions
-from mnemic.stores.inprocess import InProcessStore
 from mnemic.types import Candidate, Kind, Message, Outcome, Scope
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder

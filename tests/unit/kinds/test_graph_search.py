@@ -22,7 +22,7 @@ from mnemic.retrieve.optional_backend import OptionalBackend
 from mnemic.retrieve.relevance import RELATED
 from mnemic.runtime.sync_facade import Awaited, awaited
 from mnemic.stores.graph import InProcessGraph
-from mnemic.stores.inprocess import InProcessStore
+from mnemic.stores.in_process import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.stores.sqlite.graph import SqliteGraph
 from mnemic.types import Actor, Deadline, Kind, Level, SearchResult, Where

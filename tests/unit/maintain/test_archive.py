@@ -17,7 +17,7 @@ from mnemic.maintain.archive import ArchivedMemory, read_line
 from mnemic.maintain.reembed import reembed
 from mnemic.policy.grant import Grant
 from mnemic.policy.rules import KeyRule, Policy
-from mnemic.stores.inprocess import InProcessStore
+from mnemic.stores.in_process import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import (
     Actor,

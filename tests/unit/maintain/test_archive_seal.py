@@ -12,7 +12,7 @@ import pytest
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput
 from mnemic.maintain.archive import ArchivedMemory, read_line
-from mnemic.stores.inprocess import InProcessStore
+from mnemic.stores.in_process import InProcessStore
 from mnemic.types import Actor, Candidate, Origin, Outcome, Source, Trust
 from mnemic_keys import KeyFolder, MasterKeys
 from mnemic_testing.embedder import WordEmbedder

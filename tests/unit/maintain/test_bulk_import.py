@@ -10,7 +10,7 @@ import pytest
 from mnemic.engine import MemoryEngine
 from mnemic.errors import EmbedderFailed
 from mnemic.maintain.bulk_import import import_progress, take_part
-from mnemic.stores.inprocess import InProcessStore
+from mnemic.stores.in_process import InProcessStore
 from mnemic.types import Actor, Candidate, Deadline, Vector
 from mnemic_client import connect_async
 from mnemic_server.app import create_app

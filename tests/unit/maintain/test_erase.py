@@ -21,8 +21,8 @@ from mnemic.maintain import erase
 from mnemic.maintain.erasure_receipt import ErasureReceipt
 from mnemic.policy.grant import Grant
 from mnemic.runtime.sync_facade import awaited
+from mnemic.stores.in_process import InProcessStore
 from mnemic.stores.in_process_sessions import InProcessSessions
-from mnemic.stores.inprocess import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Candidate, Level, Message, Origin, Outcome, Source
 from mnemic_testing.clock import ManualClock

@@ -20,8 +20,8 @@ from mnemic.maintain.derived_memories import noted
 from mnemic.maintain.erase import erase_key, made_of, verify
 from mnemic.maintain.erasure_receipt import ErasureReceipt
 from mnemic.policy.grant import Grant
+from mnemic.stores.in_process import InProcessStore
 from mnemic.stores.in_process_sessions import InProcessSessions
-from mnemic.stores.inprocess import InProcessStore
 from mnemic.types import Actor, Candidate, Kind, Level, Memory, Message, Scope, Source, Status, Where
 from mnemic.unit_of_work import apply
 from mnemic.write.limiter import tombstone

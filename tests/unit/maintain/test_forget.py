@@ -11,7 +11,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import MemoryNotFound
 from mnemic.maintain.derived_memories import noted
 from mnemic.maintain.forget import forget
-from mnemic.stores.inprocess import InProcessStore
+from mnemic.stores.in_process import InProcessStore
 from mnemic.types import Actor, Kind, Memory, Status
 from mnemic.unit_of_work import apply
 from mnemic_testing.clock import ManualClock

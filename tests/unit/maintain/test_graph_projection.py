@@ -11,7 +11,7 @@ from mnemic.kinds.entity import EntityMemory
 from mnemic.maintain.graph_projection import GraphProjection
 from mnemic.runtime.sync_facade import Awaited, awaited
 from mnemic.stores.graph import InProcessGraph
-from mnemic.stores.inprocess import InProcessStore
+from mnemic.stores.in_process import InProcessStore
 from mnemic.types import Actor, Deadline, Fragment, Outcome, Scope
 from mnemic.write.outbox_consumer import Feed
 from mnemic_testing.clock import ManualClock

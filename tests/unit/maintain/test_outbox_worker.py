@@ -14,7 +14,7 @@ from mnemic.errors import InvalidInput, StoreUnavailable
 from mnemic.maintain.outbox_worker import Drainer, drain
 from mnemic.policy.grant import Grant
 from mnemic.ports import RecordStore
-from mnemic.stores.inprocess import InProcessStore
+from mnemic.stores.in_process import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Change, Memory, OutboxEntry, Status
 from mnemic.write.outbox_compaction import compact

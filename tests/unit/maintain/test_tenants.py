@@ -10,7 +10,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, MemoryNotFound
 from mnemic.maintain.tenants import SERVICE_TENANT, Tenants
 from mnemic.policy.limits import Quota
-from mnemic.stores.inprocess import InProcessStore
+from mnemic.stores.in_process import InProcessStore
 from mnemic.types import Kind
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder

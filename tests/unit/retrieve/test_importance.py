@@ -19,7 +19,7 @@ from mnemic.ports import RecordStore
 from mnemic.retrieve.importance import ORDINARY, RUNNERS_UP, contenders, importance, importance_ranks, weighed
 from mnemic.retrieve.search import Searcher
 from mnemic.retrieve.signals import SignalWeights
-from mnemic.stores.inprocess import InProcessStore
+from mnemic.stores.in_process import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.stores.sqlite.snapshot import SqliteSnapshot
 from mnemic.types import Actor, Kind, Level, Memory, Origin, Rank, Scope, SearchResult, Trust, Where

@@ -4,7 +4,7 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.providers.minilm import MiniLmEmbedder
-from mnemic.stores.inprocess import InProcessStore
+from mnemic.stores.in_process import InProcessStore
 from mnemic.types import Actor
 from mnemic_language.questions.key_questions import asked_keys
 

@@ -25,7 +25,7 @@ from mnemic.retrieve.relevance import (
     measured_with,
     relevance,
 )
-from mnemic.stores.inprocess import InProcessStore
+from mnemic.stores.in_process import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Deadline, Message, Scored, Vector, VectorSpace
 from mnemic_testing.embedder import WordEmbedder

@@ -13,7 +13,7 @@ from mnemic.providers.minilm import MiniLmEmbedder
 from mnemic.retrieve.bias import PREFERENCE_BIAS, RELEVANCE
 from mnemic.retrieve.diversity import Entry
 from mnemic.retrieve.relevance_order import POOLED, explained
-from mnemic.stores.inprocess import InProcessStore
+from mnemic.stores.in_process import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Intent, Message, RecallRequest
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput
-from mnemic.stores.inprocess import InProcessStore
+from mnemic.stores.in_process import InProcessStore
 from mnemic.types import Actor, checked_identifier, checked_name
 from mnemic.types.values import LONGEST_NAME
 from mnemic_server.claimed_identities import MARK, ClaimedUsers, identifier_of

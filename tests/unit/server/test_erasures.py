@@ -15,7 +15,7 @@ from mnemic.maintain.erasure_receipt import ErasureReceipt
 from mnemic.maintain.personal_keys import names_of_key_owners
 from mnemic.maintain.subject_data import audit_of
 from mnemic.maintain.tenants import SERVICE_TENANT
-from mnemic.stores.inprocess import InProcessStore
+from mnemic.stores.in_process import InProcessStore
 from mnemic.types import VectorSpace
 from mnemic_server import erasures
 from mnemic_server.credentials import Principal, Role

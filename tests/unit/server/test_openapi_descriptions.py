@@ -14,7 +14,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from mnemic.engine import MemoryEngine
-from mnemic.stores.inprocess import InProcessStore
+from mnemic.stores.in_process import InProcessStore
 from mnemic.types import Trust, to_json
 from mnemic_server.app import create_app
 from mnemic_server.credentials import Role

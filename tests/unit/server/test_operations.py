@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from mnemic.engine import MemoryEngine
-from mnemic.stores.inprocess import InProcessStore
+from mnemic.stores.in_process import InProcessStore
 from mnemic.types import Actor, AuditEvent, Deadline, Vector
 from mnemic.write.batch import BATCH
 from mnemic_server.app import create_app

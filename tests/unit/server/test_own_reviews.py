@@ -10,7 +10,7 @@ import pytest
 from mnemic.engine import MemoryEngine
 from mnemic.policy.grant import Grant
 from mnemic.policy.rules import KeyRule, Policy
-from mnemic.stores.inprocess import InProcessStore
+from mnemic.stores.in_process import InProcessStore
 from mnemic_server.app import create_app
 from mnemic_server.credentials import ApiKeys
 from mnemic_testing.embedder import WordEmbedder

@@ -13,7 +13,7 @@ from joserfc import jwt
 from joserfc.jwk import ECKey
 
 from mnemic.errors import InvalidConfig
-from mnemic.stores.inprocess import InProcessStore
+from mnemic.stores.in_process import InProcessStore
 from mnemic_server.credentials import ApiKeys
 from mnemic_server.provider_fetch import MAX_BYTES
 from mnemic_server.provider_keys import LASTS, OUTLASTS, RESTS

@@ -10,7 +10,7 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.policy.redaction import RedactionRules
-from mnemic.stores.inprocess import InProcessStore
+from mnemic.stores.in_process import InProcessStore
 from mnemic_keys import KeyFolder, MasterKeys
 from mnemic_server.app import create_app
 from mnemic_server.credentials import ApiKeys

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from mnemic.engine import MemoryEngine
-from mnemic.stores.inprocess import InProcessStore
+from mnemic.stores.in_process import InProcessStore
 from mnemic_server.app import create_app
 from mnemic_server.credentials import ApiKeys, Principal, Role
 from mnemic_server.sessions import AT_ONCE, COOKIE, LASTS

@@ -15,7 +15,7 @@ from mnemic.errors import InvalidConfig, StoreCorrupt, StoreUnavailable
 from mnemic.kinds.episodic import EpisodicMemory
 from mnemic.runtime.sync_facade import awaited
 from mnemic.stores.episode_log import EpisodeLog
-from mnemic.stores.inprocess import InProcessStore
+from mnemic.stores.in_process import InProcessStore
 from mnemic.types import Actor, Change, Kind, Memory, OutboxEntry
 from mnemic.write.outbox_consumer import Feed
 from mnemic_testing.clock import ManualClock

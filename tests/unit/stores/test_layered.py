@@ -12,7 +12,7 @@ from mnemic.errors import StoreCorrupt, StoreUnavailable
 from mnemic.ports import RecordStore
 from mnemic.ports.optional_capabilities import Damage
 from mnemic.ports.row_store import Row, RowChange, Table
-from mnemic.stores.inprocess import InProcessRows
+from mnemic.stores.in_process import InProcessRows
 from mnemic.stores.layered import LayeredStore, memories
 from mnemic.stores.layered.tables import EARLIER, MARK, MEMORY, REQUEST, TENANT, MemoryRow
 from mnemic.types import Memory, Status

@@ -14,7 +14,7 @@ from mnemic.bootstrap import build_engine
 from mnemic.config import Settings
 from mnemic.policy.policy_file import load_policy
 from mnemic.policy.rules import KeyRule, Policy
-from mnemic.stores.inprocess import InProcessStore
+from mnemic.stores.in_process import InProcessStore
 from mnemic.types import Kind, Origin, Outcome, Status, WriteReceipt
 from mnemic.write.judge import ModelJudge
 from mnemic_models.openai_completer import OpenAICompleter

@@ -8,7 +8,7 @@ import pytest
 
 from mnemic.errors import InvalidConfig, InvalidInput
 from mnemic.policy.redaction import MOST_REGIONS, RedactionRules
-from mnemic.stores.inprocess import InProcessStore
+from mnemic.stores.in_process import InProcessStore
 from mnemic.types import Candidate, Found, Outcome, Source
 from mnemic.write.pipeline import MemoryWritePipeline
 from mnemic.write.redact import Redactor, redact_candidate, redact_value

@@ -15,7 +15,7 @@ import pytest_asyncio
 from mnemic.errors import InvalidInput, StoreUnavailable
 from mnemic.ports.graph import GraphStore
 from mnemic.stores.graph import InProcessGraph
-from mnemic.stores.inprocess import InProcessStore
+from mnemic.stores.in_process import InProcessStore
 from mnemic.types import Fragment, Level, Node, Relation, Scope
 from mnemic.types.graph import episode_node
 from mnemic_testing.record_store.family_graph import CANTEEN, CITY, FRIDAYS, ask, contents, family, tell

@@ -344,19 +344,19 @@ COMPILE = $(LOCKER) pip compile --quiet --no-strip-extras --no-emit-package mnem
 # Two environments: Strands' litellm extra, which its own tests import, needs an openai older than our openai extra.
 FRAMEWORKS := langgraph strands langchain openai-agents pydantic-ai adk agent-framework llama-index ag2 mcp
 MODELS := anthropic gemini bedrock azure-openai ollama cohere voyage fastembed
-DEV_EXTRAS := $(addprefix --extra=,openai $(MODELS) $(FRAMEWORKS) postgres redis azure cassandra neo4j onnx multilingual server otel cli client import keys structured travel yaml tokens) $(addprefix --group=,build test test-frameworks dev)
-SERVICE_EXTRAS := $(addprefix --extra=,server postgres redis cassandra neo4j mcp otel cli client import keys structured travel yaml) --group=build
-CONF_EXTRAS := $(addprefix --extra=,langgraph strands postgres redis azure cli keys structured travel yaml) $(addprefix --group=,build test conformance)
+DEV_EXTRAS := $(addprefix --extra=,openai $(MODELS) $(FRAMEWORKS) postgres redis azure cassandra neo4j onnx multilingual server otel client import keys structured travel yaml tokens) $(addprefix --group=,build test test-frameworks dev)
+SERVICE_EXTRAS := $(addprefix --extra=,server postgres redis cassandra neo4j mcp otel client import keys structured travel yaml) --group=build
+CONF_EXTRAS := $(addprefix --extra=,langgraph strands postgres redis azure keys structured travel yaml) $(addprefix --group=,build test conformance)
 
 lock: ## the lock files anew; LOCK_ARGS=--upgrade moves every version, LOCK_ARGS="-P numpy" one
 	@test -x $(LOCKER) || { $(PYTHON) -m venv build/lock && build/lock/bin/pip install --quiet "uv>=0.9,<1"; }
 	$(COMPILE) $(DEV_EXTRAS) --output-file requirements.lock pyproject.toml
-	$(COMPILE) --extra openai --extra cli --extra keys --extra structured --extra travel --extra yaml --group build --constraint requirements.lock --output-file requirements-run.lock pyproject.toml
-	$(COMPILE) --extra openai --extra cli --extra keys --extra structured --extra travel --extra yaml --group build --extra langgraph --extra strands --constraint requirements.lock \
+	$(COMPILE) --extra openai --extra keys --extra structured --extra travel --extra yaml --group build --constraint requirements.lock --output-file requirements-run.lock pyproject.toml
+	$(COMPILE) --extra openai --extra keys --extra structured --extra travel --extra yaml --group build --extra langgraph --extra strands --constraint requirements.lock \
 	    --output-file requirements-demo.lock pyproject.toml
 	$(COMPILE) $(SERVICE_EXTRAS) --constraint requirements.lock --output-file requirements-service.lock pyproject.toml
 	$(COMPILE) $(CONF_EXTRAS) --output-file requirements-conformance.lock pyproject.toml
-	$(COMPILE) --extra ner --extra cli --extra keys --extra structured --group build --group test --constraint requirements.lock --output-file requirements-ner.lock pyproject.toml
+	$(COMPILE) --extra ner --extra keys --extra structured --group build --group test --constraint requirements.lock --output-file requirements-ner.lock pyproject.toml
 
 audit: ## what is known against the packages of the lock files; asks the database of osv.dev
 	@$(PYTHON) -m tests.supply_chain audit requirements*.lock

@@ -10,7 +10,9 @@ from mnemic_language.questions.small_talk import LONGEST, is_small_talk
 @pytest.mark.parametrize(
     "text",
     [
-        "Good morning!", "Thanks, that was helpful.", "Haha, never mind.", "How are you today?", "Hi there!",
+        "Sleep well!", "You are fast today.", "Never mind, I found it.", "Cool, thanks a bunch.", "Wow, impressive.",
+        "Good to hear from you!", "I will be right back.", "Good morning!", "Thanks, that was helpful.",
+        "Haha, never mind.", "How are you today?", "Hi there!",
         "Okay, sounds good.", "See you later!", "What's up?", "Lol, that's funny.", "Nice to meet you.", "Got it.",
         "Good night, take care!", "I appreciate your help.", "You\u2019re the best, thanks!", "¡Hola! Muchas gracias.",
         "Guten Morgen!", "Merci, tout va bien.",
@@ -23,7 +25,8 @@ def test_greetings_thanks_and_nods(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "Good morning! Book me a flight.", "Thanks. Where does my sister live?", "What did I say?", "What was it?",
+        "You are speaking with Ana", "Is my weekend busy?", "Play something fun", "Good morning! Book me a flight.",
+        "Thanks. Where does my sister live?", "What did I say?", "What was it?",
         "Who was it again?", "Did I say thanks?", "How is my day going?", "Can you help me?", "Remind me, please.",
         "What do I love?", "Who do I meet today?", "hello Hana", "ok, 14 items", "", "???", "what time is it",
         "It is about that.", "good " * LONGEST, "Do we have a meeting today? Thanks!",

@@ -43,6 +43,8 @@ AMONG = 20
 """Number of hits searched for a statement that the messages of a long chat have outranked."""
 JUDGED = frozenset({PREFERENCE, IDENTITY, "constraint"})
 """Categories that are shown where the request could depend on them."""
+SPEAKER = "speaker"
+"""Sign of a message by somebody whom the query names."""
 
 
 async def recall(
@@ -110,7 +112,9 @@ def choose(
     rest = _in_order([hit for hit in result.hits if hit.memory.memory_id not in known], biased)
     abstains = result.abstains_below(request.least_relevance)
     # "Thanks!" is similar to many messages and asks for none of them.
-    near = [] if ask.is_small_talk else _near(rest, request) or _first(rest, request, abstains)
+    near = [] if ask.is_small_talk else _near(rest, request, ask)
+    if not near and not asked and not (ask.is_small_talk or ask.of_the_world):
+        near = _first(rest, request, abstains)
     facts = [hit.memory for hit in (*beside, *near) if hit.memory.category != MESSAGE_CATEGORY]
     near = [hit for hit in near if not _is_covered(hit.memory, facts)]
     relevant = [hit for hit in near if hit.reason == PREFERENCE_BIAS or not abstains]
@@ -184,15 +188,18 @@ def _within_share(hits: Sequence[Hit], max_tokens: int, count: TokenCount) -> tu
     return tuple(replace(hit, reason=PINNED) for hit in within_tokens(hits, max_tokens, count=count))
 
 
-def _near(hits: Sequence[Hit], request: RecallRequest) -> list[Hit]:
+def _near(hits: Sequence[Hit], request: RecallRequest, ask: Ask) -> list[Hit]:
     """Return the first hits that are near: messages among the first `top_k` of all, statements wherever they rank. A
-    question for a number or a set is answered by all that it counts, so it gets up to `AMONG`.
+    question for a number or a set is answered by all that it counts, so it gets up to `AMONG`. A question about the
+    world that names none of those who speak is answered by few messages, so each must be as likely as a statement.
     """
     most = request.intent.top_k
     if asks_for_several(shortened(request.asked or request.intent.query)):
         most = max(most, AMONG)
     meant = (hit for place, hit in enumerate(hits) if place < most or hit.memory.category != MESSAGE_CATEGORY)
-    return [hit for hit in meant if _is_near(hit, request)][:most]
+    of_nobody = ask.of_the_world and not any(SPEAKER in hit.ranks for hit in hits)
+    least = request.least_relevance if of_nobody else 0.0
+    return [hit for hit in meant if _is_near(hit, request, least)][:most]
 
 
 def _first(hits: Sequence[Hit], request: RecallRequest, abstains: bool) -> list[Hit]:
@@ -202,13 +209,14 @@ def _first(hits: Sequence[Hit], request: RecallRequest, abstains: bool) -> list[
     return [hit for hit in hits[:1] if _is_alike(hit, request)]
 
 
-def _is_near(hit: Hit, request: RecallRequest) -> bool:
+def _is_near(hit: Hit, request: RecallRequest, least: float) -> bool:
     """Return True if the hit shares a word or a key with the query or is close to it, and is likely enough to be about
-    it. A single message of a conversation carries little, so its bound is lower.
+    it. A single message of a conversation carries little, so its bound is lower, but for `least`.
     """
     if hit.reason == PREFERENCE_BIAS:
         return True
-    return hit.concerns_query(request.least_relevance) and _is_alike(hit, request)
+    likely = hit.concerns_query(request.least_relevance) and (hit.relevance is None or hit.relevance >= least)
+    return likely and _is_alike(hit, request)
 
 
 def _is_alike(hit: Hit, request: RecallRequest) -> bool:

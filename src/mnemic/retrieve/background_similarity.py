@@ -17,6 +17,10 @@ SAMPLE = 100
 """Number of memories that determine the background of a larger scope: the newest, whatever the query."""
 APART = 0.07
 """Cosine of the default model of what does not belong together."""
+APART_UNKNOWN = 0.12
+"""The same in a language that the default model hardly knows: there it is less sure of what belongs together, and an
+answer lost is worse than one too many.
+"""
 DOUBT = 10
 """Number of memories of cosine `APART` added to those of the scope: the mean of a few says little."""
 _LIKELY_APART = 0.75
@@ -29,9 +33,9 @@ def background_of(cosines: Sequence[float]) -> float:
     return (sum(apart) + DOUBT * APART) / (len(apart) + DOUBT)
 
 
-def above_background(found: Sequence[Scored], background: float) -> list[Scored]:
-    """Return `found` with cosines rescaled so that the background is at `APART` and an identical text at 1."""
+def above_background(found: Sequence[Scored], background: float, apart: float = APART) -> list[Scored]:
+    """Return `found` with cosines rescaled so that the background is at `apart` and an identical text at 1."""
     if background >= 1:
         return list(found)
-    steep = (1 - APART) / (1 - background)
+    steep = (1 - apart) / (1 - background)
     return [Scored(one.memory_id, 1 - (1 - one.score) * steep) for one in found]

@@ -11,7 +11,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from mnemic.ports import Snapshot
-from mnemic.retrieve.background_similarity import SAMPLE, above_background, background_of
+from mnemic.retrieve.background_similarity import APART, APART_UNKNOWN, SAMPLE, above_background, background_of
 from mnemic.retrieve.question import Question
 from mnemic.types import Scored, Vector, VectorSpace, Where
 from mnemic.types.cosines import read
@@ -34,7 +34,8 @@ async def by_vector(moment: Snapshot, where: Where, question: Question) -> Seque
         return found
     found = _read(space, found)
     others = found if len(found) < question.depth else await _newest(moment, where, vector, space)
-    return above_background(found, background_of([one.score for one in others]))
+    apart = APART if space.scale else APART_UNKNOWN
+    return above_background(found, background_of([one.score for one in others]), apart)
 
 
 async def _newest(moment: Snapshot, where: Where, vector: Vector, space: VectorSpace) -> list[Scored]:

@@ -38,7 +38,8 @@ _ABOUT_ANSWERS = re.compile(
     re.IGNORECASE,
 )
 _OF_THE_WORLD = re.compile(
-    r"\A\s*+(?:who|when|what|what['’]s|which|why|how (?:many|much|far|tall|old|big|long|high|deep|fast)|define|"
+    r"\A\s*+(?:who|when|what|what['’]s|which|why|how (?:many|much|far|tall|old|big|long|high|deep|fast|do|does|did|is"
+    r"|are|can|could)|define|explain|describe|compare|outline|list|name|summari[sz]e|"
     r"translate|convert|calculate|compute|solve|is|are|was|were|does|did|do)\b",
     re.IGNORECASE,
 )
@@ -51,9 +52,9 @@ _WANTS_CHOICE = re.compile(
     r"\b(?:(?:should|could|would|can|shall|do|might) (?:i|we)\b|(?:suit|for) (?:me|us)\b|any ideas?\b|ideas? for\b"
     r"|recommend\w*|suggest\w*|help (?:me|us)\b|my (?:options|choices)\b|would you (?:choose|pick|take|do)\b"
     r"|which (?:\w+ ){0,3}(?:should|would|could|is best|are worth))|\A\W*+(?:(?:please|can you|could you|and) )*"
-    r"(?:plan|book|order|find|get|rent|hire|pick|choose|select|arrange|organi[sz]e|schedule|reserve|furnish|design|pack"
-    r"|put together|set up|make (?:me|us|a)|give (?:me|us)|look for|draft|compose|write (?:me|us|an?|my|the)"
-    r"|sign (?:me|us)"
+    r"(?:plan|book|order|find|get|rent|hire|pick|choose|select (?:me|us|an?|the|some|one)|arrange|organi[sz]e"
+    r"|schedule|reserve|furnish|design|pack|put together|set up|make (?:me|us|a)|give (?:me|us)|look for|draft|compose"
+    r"|write (?:me|us|an?|my|the)|sign (?:me|us)"
     r"|greet|cook|prepare|buy|send|invite|tell (?!me\b|us\b)\w|check (?:me|us))\b",
     re.IGNORECASE,
 )
@@ -64,18 +65,23 @@ cosine.
 """
 UNKNOWN, LEAST_UNKNOWN = 2, 0.1
 """The same where no topic is known of the request."""
+_VAGUE = frozenset(terms("work use make go mean happen call name difference thing"))
+"""Words that a question about the world shares with anything: a heat pump works, and so does its owner."""
 _SEASON = re.compile(r"\b(?:for|over|during|before|after|until) the holidays\b", re.IGNORECASE)
 """A time of the year, which is no journey."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A request, read once: its words and topics. Small talk has none."""
+    """A request, read once: its words and topics. Small talk has none; a question about the world (`of_the_world`) has
+    no topics, and no words that are said of everything.
+    """
 
     words: frozenset[str]
     topics: frozenset[str]
     is_small_talk: bool = False
     wants_choice: bool = False
+    of_the_world: bool = False
 
     @classmethod
     def of(cls, text: str) -> Ask:
@@ -86,8 +92,8 @@ class Ask:
         words = _words(_SEASON.sub(" ", read))
         wants_choice = _WANTS_CHOICE.search(read) is not None
         of_the_world = not wants_choice and _OF_THE_WORLD.match(read) is not None and not _OF_THE_USER.search(read)
-        topics = frozenset() if of_the_world else topics_of_request(words)
-        return cls(words, topics, wants_choice=wants_choice and topics != _CODE)
+        words, topics = (words - _VAGUE, frozenset()) if of_the_world else (words, topics_of_request(words))
+        return cls(words, topics, wants_choice=wants_choice and topics != _CODE, of_the_world=of_the_world)
 
     def concerned(self, hits: Sequence[Hit]) -> set[str]:
         """Return the ids of those of `hits` (preferences and the like) on which the answer could depend.

@@ -68,7 +68,7 @@ SCALES: Mapping[str, Scale] = MappingProxyType(
     {
         DEFAULT_MODEL: Scale(cosine=16.5, word=2.83, base=-9.4),
         ANOTHER_MODEL: Scale(cosine=16.5, word=2.83, base=-7.0),
-        NO_MODEL: Scale(word=9.2, base=-5.0),
+        NO_MODEL: Scale(word=6.9, base=-3.6),
     }
 )
 """By the model that makes the vectors: cosines of two models cannot be compared."""

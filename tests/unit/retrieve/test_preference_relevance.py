@@ -50,6 +50,9 @@ def hit(content: str, key: str | None = None, cosine: float | None = None, categ
         ("Book a table for dinner.", "I like bright colours.", None, False),
         ("What shall I wear?", "Le Guin is an author I like.", None, False),
         ("Good morning!", "Please keep your answers short.", None, True),
+        ("How does a heat pump work?", "The user works at Northwind", None, False),
+        ("Describe the water cycle.", "The user is allergic to peanuts", None, False),
+        ("SELECT 3 rows returned in 0.02 s", "The user prefers aisle seats", None, False),
     ],
 )
 def test_by_topics_words_and_what_shapes_every_answer(

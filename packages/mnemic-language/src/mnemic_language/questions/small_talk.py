@@ -22,6 +22,7 @@ _SAID = frozenset(
     fantastic excellent perfect brilliant lovely super neat sweet wow ah oh haha hahaha hehe lol rofl aha
     understood noted agreed exactly indeed absolutely definitely certainly got gotcha nevermind mind problem worries
     helpful funny going doing meet later soon glad pleased happy congrats congratulations bravo love
+    sleep dreams joking kidding bless luck impressive interesting clever smart kind phew nailed brb gotcha cute welcome
     hola gracias adiós buenos buenas vale perdón hallo danke tschüss servus moin guten bitte salut bonjour merci bonsoir
     ciao grazie prego buongiorno olá obrigado obrigada tchau hoi dankjewel hej tack takk hei cześć dzięki привет спасибо
     """.split()
@@ -35,6 +36,8 @@ _FILLS = frozenset(
     up who s m re ve ll d t don didn doesn let see hear know think guess feel makes make sense works work sounds sound
     looks look help helped time never not any best most lot lots bit more about dear friend everyone everybody folks
     please say said talk chat catch take care have had having will would can could happen worry long things life rest
+    from by back off out there here bunch ton million found done hear hope hopefully wait hold hang moment second minute
+    go gotta must busy weekend fun joke quite pretty quick quickly fast tomorrow already still yet also
     días tardes noches muchas tag morgen abend nacht schönen vielen tout va bien muito bom dia dank je
     """.split()
 )
@@ -47,6 +50,8 @@ _ASKS = re.compile(
 """Forms that ask for something all the same: "What did I say?", "Who was it?"."""
 _OF_ONESELF = re.compile(r"\b(?:i|we) (?:do|did|say|said|see|work|had|have|think|know|love|meet)\b", re.IGNORECASE)
 """The same of a question."""
+_PRAISES = re.compile(r"\A\W*[Yy]ou(?:['\u2019]re| are| were) (?:[a-z]+ ){0,2}[a-z]+\W*\Z")
+"""A remark to the assistant itself: "You are fast today."."""
 _GREETS = re.compile(
     r"\bhow (?:are|is|have) (?:you|things|life)\b|\bhow(?:['\u2019]s| is) it\b|\bwhat(?:['\u2019]s| is) up\b",
     re.IGNORECASE,
@@ -61,5 +66,7 @@ def is_small_talk(text: str) -> bool:
     words = [word.lower() for word in _WORD.findall(text)]
     if not words or _ASKS.search(text) or ("?" in text and _OF_ONESELF.search(text)):
         return False
+    if _PRAISES.match(text) and "?" not in text and not {"i", "me", "us", "we"} & {*words}:
+        return True
     said = not _SAID.isdisjoint(words) or _GREETS.search(text) is not None
     return said and all(word in _SAID or word in _FILLS for word in words)

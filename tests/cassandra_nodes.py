@@ -249,7 +249,7 @@ class Node:
             [*tool, "-h", "127.0.0.1", "-p", str(self._jmx), *words], capture_output=True, text=True, timeout=600
         )
         if ran.returncode:
-            raise RuntimeError(ran.stdout + ran.stderr)
+            raise RuntimeError(f"nodetool {words[0]} of node {self.number}: {ran.returncode}\n{ran.stdout}{ran.stderr}")
         return ran.stdout
 
     def _answers(self) -> bool:
@@ -260,7 +260,8 @@ class Node:
     def _told(self) -> str:
         log = self.folder / "system.log"
         told = log.read_text(errors="replace") if log.exists() else (self.folder / "out").read_text(errors="replace")
-        return told[-3000:]
+        state = None if self.process is None else self.process.poll()
+        return f"node {self.number} {'does not answer' if state is None else f'ended with {state}'}: {told[-3000:]}"
 
 
 class Cluster:

@@ -98,7 +98,9 @@ class Writers:
         ]
         for each in self._running:
             assert each.stdout is not None
-            assert each.stdout.readline() == "ready\n"
+            if each.stdout.readline() != "ready\n":
+                self.kill()
+                raise RuntimeError(f"a writer did not begin: {each.wait()}")
 
     def go(self) -> None:
         for each in self._running:
@@ -119,6 +121,12 @@ class Writers:
             if all(each.poll() is not None for each in self._running):
                 raise RuntimeError("the writers have ended")
             time.sleep(0.1)
+
+    def kill(self) -> None:
+        """End the processes, for a row that has failed."""
+        for each in self._running:
+            each.kill()
+            each.wait()
 
     def end(self) -> list[list[Any]]:
         for each in self._running:
@@ -181,9 +189,13 @@ def run(cluster: Cluster, name: str, writes: int, during: Callable[[Writers], di
     asyncio.run(_opened(url))
     with TemporaryDirectory() as folder:
         writers = Writers(url, writes, Path(folder))
-        writers.go()
-        beside = during(writers)
-        told = writers.end()
+        try:
+            writers.go()
+            beside = during(writers)
+            told = writers.end()
+        except BaseException:
+            writers.kill()
+            raise
     tell(name, **summary(told, writers.events), **asyncio.run(check(url, told)), **(beside or {}))
 
 
@@ -417,7 +429,7 @@ def operate(only: str) -> int:
                 OPERATIONS[name](tell, int(size or SIZES.get(name, 0)))
             except (RuntimeError, MnemicError, AssertionError, DriverException) as error:
                 failed += 1
-                tell(name, failed=str(error)[-2000:])
+                tell(name, failed=repr(error)[-2000:])
     return failed
 
 
@@ -454,7 +466,7 @@ def together(rows: Sequence[tuple[str, Callable[[Cluster], None]]], heap: int) -
                 row(cluster)
             except (RuntimeError, MnemicError, AssertionError) as error:
                 failed += 1
-                tell(name, failed=str(error)[-2000:])
+                tell(name, failed=repr(error)[-2000:])
     finally:
         cluster.stop()
     return failed

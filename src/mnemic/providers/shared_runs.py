@@ -1,7 +1,7 @@
 """Texts of several callers in one run of a model: what comes while the model is busy is embedded together next.
 
-Only texts of the same number of tokens share a run. Their vectors are then, to the byte, those that each text has in a
-run of its own; padding would change the last bit.
+Only texts of the same number of tokens share a run. Their vectors are then, to the byte, those that each text has when
+it is embedded alone; padding would change the last bit.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _Call = tuple[str, Future[list[Vector]]]
 
 @runtime_checkable
 class CountsTokens(Protocol):
-    """Capability of a loaded model, without which every text has a run of its own."""
+    """Capability of a loaded model, without which texts share no runs."""
 
     def tokens(self, text: str) -> int:
         """Return the number of tokens that the model sees of a text."""

@@ -20,6 +20,8 @@ from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import ElicitRequestParams, ElicitResult
 
+from mnemic.bootstrap import build_engine
+from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
 from mnemic_agents.mcp import memory_server
 from tests.integrations.assistant import ANA, BOB
@@ -126,6 +128,22 @@ async def test_a_filter_on_data_narrows_what_a_model_finds(engine: MemoryEngine)
             found = await call(client, tool, where={"year": {"$lt": 2026}}, **given)
             assert [one["content"] for one in found["memories"]] == ["Ana took the train to Turin."]
             assert (await refused(client, tool, where={"$like": 1}, **given))["error"] == "invalid_input:operator"
+
+
+async def test_statements_that_disagree_name_each_other(tmp_path: Path) -> None:
+    question = "What is my dog called?"
+    async with build_engine(Settings(store=str(tmp_path / "memory.db"))) as engine:
+        for said in ("My dog is called Rex", "My dog is called Max", "My sister lives in Oslo"):
+            await engine.add(said, actor=ANA)
+        async with Client(memory_server(engine, ANA)) as client:
+            newer, older = (await call(client, "search_memory", query=question))["memories"]
+            (alone,) = (await call(client, "search_memory", query="Where does my sister live?"))["memories"]
+            described = {one.name: one.output_schema or {} for one in (await client.list_tools()).tools}
+    assert (newer["content"], older["content"]) == ("My dog is called Max", "My dog is called Rex")
+    assert (newer["disagrees_with"], older["disagrees_with"]) == ([older["memory_id"]], [newer["memory_id"]])
+    assert "disagrees_with" not in alone
+    field = described["search_memory"]["$defs"]["Shown"]["properties"]["disagrees_with"]
+    assert (field["title"], "memory_id" in field["description"]) == ("Disagrees With", True)
 
 
 async def test_only_the_bearer_of_the_token_is_served(address: str) -> None:

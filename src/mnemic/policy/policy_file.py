@@ -160,6 +160,7 @@ class _File(_Strict):
     sensitive_words: list[str] = []
     keep_messages: bool = True
     keep_turns: bool | None = None
+    operators_read_turns: bool = True
     grant: _Grant = _Grant()
     budget: _Budget = _Budget()
     limits: _Limits = _Limits()
@@ -280,8 +281,9 @@ def guard_data(guard: PolicyBundle) -> dict[str, Any]:
     """Return the content of a policy file that reads as `guard`, as JSON data: `read_guard` gives it back."""
     policy, limits = guard.policy, guard.limits
     settings = {name: getattr(policy, name) for name in _File.model_fields if hasattr(policy, name)}
-    if policy.keep_turns is None:  # an earlier release does not know it
-        del settings["keep_turns"]
+    for name in ("keep_turns", "operators_read_turns"):  # an earlier release does not know them
+        if settings[name] == getattr(Policy, name):
+            del settings[name]
     rules = None if policy.keys is None else {key: _rule_data(rule) for key, rule in sorted(policy.keys.items())}
     return {
         **{name: sorted(value) if isinstance(value, frozenset) else value for name, value in settings.items()},

@@ -14,6 +14,7 @@ from mnemic import MemoryManager
 from tests.e2e.browser.chromium import visit
 from tests.e2e.browser.conftest import Enter
 from tests.e2e.browser.stage import Stage
+from tests.e2e.browser.test_pages import serious
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 PHONE = ViewportSize(width=390, height=844)
@@ -26,6 +27,7 @@ async def noah(stage: Stage) -> AsyncIterator[str]:
     def told(store: Path) -> None:
         with MemoryManager("noah", store=store) as memory:
             memory.add("I travel with a cello.")
+            memory.context("What do I travel with?")
 
     await asyncio.to_thread(told, stage.store)
     yield "noah"
@@ -50,6 +52,26 @@ async def test_somebody_is_found_read_with_a_reason_and_erased(enter: Enter, noa
     await expect(line).to_contain_text("olga")
     await page.get_by_role("button", name="Check the chain").click()
     await expect(page.get_by_text("nothing was changed or removed")).to_be_visible()
+
+
+async def test_somebodys_runs_are_opened_with_a_reason_and_the_audit_names_it(enter: Enter, noah: str) -> None:
+    page = await enter("olga")
+    await visit(page, f"users/{noah}")
+    await page.get_by_role("button", name="See the runs").click()
+    await page.get_by_label("Reason").fill("case 4712")
+    await page.get_by_role("button", name="Open", exact=True).click()
+    run = page.locator("details.run").filter(has_text="What do I travel with?")
+    await expect(run).to_contain_text("block for a prompt")
+    await run.locator("summary").click()
+    await expect(run.locator("pre.block")).to_contain_text("I travel with a cello.")
+    await expect(run.locator("dl")).to_contain_text("Tokens")
+    await expect(run.get_by_role("listitem")).to_contain_text("I travel with a cello.")
+    assert await serious(page) == []
+    await page.set_viewport_size(PHONE)
+    assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+    await visit(page, "audit")
+    await expect(page.get_by_role("row").filter(has_text="case 4712")).to_contain_text("olga")
 
 
 async def test_a_key_is_made_shown_once_and_revoked(enter: Enter) -> None:

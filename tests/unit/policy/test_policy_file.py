@@ -221,6 +221,7 @@ on_refuted = "stop"
 sensitive_words = ["trade union"]
 keep_messages = false
 keep_turns = true
+operators_read_turns = false
 
 [keys.diet]
 on_change = "accumulate"

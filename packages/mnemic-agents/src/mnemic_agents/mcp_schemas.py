@@ -121,6 +121,16 @@ class Shown(TypedDict):
         Annotated[float, Field(description="How likely it is to be about the query, 0 to 1. Of a search alone.")]
     ]
     why: NotRequired[Annotated[str, Field(description="Why it was found, in one sentence. Of a search alone.")]]
+    disagrees_with: NotRequired[
+        Annotated[
+            list[str],
+            Field(
+                title="Disagrees With",
+                description="`memory_id` of memories that were found as well and say otherwise, where only one can "
+                "hold; the later said comes first. Of a search alone.",
+            ),
+        ]
+    ]
 
 
 Reason = Annotated[str, Field(description="Why it failed, as a stable code. `partial`: a part of the search failed.")]

@@ -71,7 +71,11 @@ def shown(memory: Memory, reader: Actor) -> dict[str, Any]:
 
 
 def shown_hit(hit: Hit, reader: Actor) -> dict[str, Any]:
-    """Return a memory that was searched for as the tool of a model answers it, with its relevance and the reason."""
+    """Return a memory that was searched for as the tool of a model answers it: with its relevance, the reason, and the
+    other results that it disagrees with.
+    """
     relevance = hit.score if hit.relevance is None else hit.relevance
     why = defused(visible(hit.why))
-    return {**shown(hit.memory, reader), "relevance": round(relevance, 2), **({"why": why} if why else {})}
+    named = {"why": why, "disagrees_with": list(hit.disagrees_with)}
+    given = {name: value for name, value in named.items() if value}
+    return {**shown(hit.memory, reader), "relevance": round(relevance, 2), **given}

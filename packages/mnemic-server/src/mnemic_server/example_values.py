@@ -244,6 +244,7 @@ REQUESTS: dict[str, Any] = {
     "PolicyRequest": {"policy": {"open_keys": True, "default_ttl_days": 365}},
     "QuotasRequest": {"quotas": [{"per": "user", "rows": 5000}]},
     "Reading": {"text": "My sister Emma lives in Madrid."},
+    "RunsOpening": {"user": "ana", "reason": "case 4711"},
     "Receipt": {
         "format": "mnemic-erasure/1",
         "receipt_id": "r_01a2b3",

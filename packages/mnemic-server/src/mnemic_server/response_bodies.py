@@ -374,6 +374,12 @@ class RunPageResponse(ResponseBody):
     next: int | None
 
 
+class OpenedRunsResponse(RunPageResponse):
+    """The latest runs of a user, newest first, and the memories that they name, in their present state."""
+
+    memories: list[MemoryResponse]
+
+
 def answering(shape: type[BaseModel], *statuses: int) -> dict[str, Any]:
     """Return the description of a route whose answers (200 unless `statuses` are named) look like `shape`. `Any`:
     pydantic writes them as they are, which takes a search a third of the time that FastAPI's own encoder does.

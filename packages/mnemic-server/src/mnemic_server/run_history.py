@@ -13,11 +13,12 @@ from typing import Any
 from mnemic.engine.run_record import RAN, record_run
 from mnemic.inject.injection_log import INJECTED, injected_in
 from mnemic.maintain.audited_changes import latest
+from mnemic.maintain.turn_log import TurnTexts
 from mnemic.ports import RecordStore
 from mnemic.types import Actor, AuditEvent
 from mnemic.types.trace import UseAudit
 
-__all__ = ["RAN", "RunRecord", "record_run", "run_of", "runs"]
+__all__ = ["RAN", "RunRecord", "record_run", "run_dict", "run_of", "runs"]
 OF_A_RUN = "run"
 """`by` of an injection that belongs to a run, which has a separate line."""
 
@@ -66,6 +67,28 @@ async def run_of(store: RecordStore, actor: Actor, run_id: str) -> RunRecord | N
 
     found, _ = await latest(store, actor.tenant, wanted, limit=1)
     return found[0] if found else None
+
+
+def run_dict(one: RunRecord, texts: TurnTexts | None) -> dict[str, Any]:
+    """Return a run as JSON data, with its texts where they are kept."""
+    return {
+        "run_id": one.run_id,
+        "at": one.at.isoformat(),
+        "status": one.status,
+        "stop_reason": one.stop_reason,
+        "outcome": one.outcome,
+        **{name: list(getattr(one.audit, name)) for name in UseAudit.__slots__},
+        "steps": list(one.steps),
+        "adapter": one.by,
+        "agent": one.agent,
+        "tokens": one.tokens,
+        "ms": one.ms,
+        "block_sha256": one.digest,
+        "question": texts and texts.question,
+        "answer": texts and texts.answer,
+        "block_text": (texts and texts.block) or None,
+        "named": list(texts.named) if texts else [],
+    }
 
 
 def _read(event: AuditEvent) -> RunRecord | None:

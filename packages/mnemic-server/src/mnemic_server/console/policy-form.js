@@ -26,6 +26,7 @@ function general(draft, changed) {
     el("legend", {}, "General"),
     toggle("Keep the messages of conversations", draft.keep_messages !== false, (on) => ((draft.keep_messages = on), changed())),
     toggle("Keep question, block and answer of each turn", draft.keep_turns === true, (on) => ((draft.keep_turns = on), changed())),
+    toggle("Let operators read turns for a stated reason", draft.operators_read_turns !== false, (on) => ((draft.operators_read_turns = on), changed())),
     toggle("Allow memories without a key", draft.keyless !== false, (on) => ((draft.keyless = on), changed())),
     draft.keys && toggle("Allow keys that have no rule below", Boolean(draft.open_keys), (on) => ((draft.open_keys = on), changed())),
     field("Keep memories for, in days", days, "Leave empty to keep them until they are forgotten."),

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Path, Query
 
 from mnemic.entrypoints.wire import memory_dict
 from mnemic.errors import MemoryNotFound, MnemicError
-from mnemic.maintain.turn_log import TurnTexts, turns_of
+from mnemic.maintain.turn_log import turns_of
 from mnemic.types import Actor
 from mnemic.types.trace import UseAudit, Watch
 from mnemic_server.access import Reading, Service, TheService, Writing
@@ -19,7 +19,7 @@ from mnemic_server.evidence_filter import all_shown, report_shown
 from mnemic_server.parsed_body_route import Parsed
 from mnemic_server.request_bodies import IdempotencyKey, Turn
 from mnemic_server.response_bodies import ReportResponse, RunMemoriesResponse, RunPageResponse, answering
-from mnemic_server.run_history import RunRecord, run_of, runs
+from mnemic_server.run_history import run_dict, run_of, runs
 from mnemic_server.streams import DESCRIBED, EventStream, written
 
 _log = logging.getLogger(__name__)
@@ -81,7 +81,7 @@ async def page(
     found, after = await runs(service.engine.store, actor, before=cursor, limit=limit)
     run_ids = {one.run_id for one in found}
     texts = await turns_of(service.engine.store, service.engine.vault, actor, run_ids=run_ids)
-    return {"runs": [_as_json(one, texts.get(one.run_id)) for one in found], "next": after}
+    return {"runs": [run_dict(one, texts.get(one.run_id)) for one in found], "next": after}
 
 
 @router.get("/{run_id}", **answering(RunMemoriesResponse))
@@ -96,7 +96,7 @@ async def one(
     memories = await service.engine.store.get_many(named, scopes=service.engine.reach(actor))
     texts = await turns_of(service.engine.store, service.engine.vault, actor, run_ids={run_id})
     shown = [memory_dict(memory) for memory in all_shown(memories.values(), actor)]
-    return {**_as_json(found, texts.get(run_id)), "memories": shown}
+    return {**run_dict(found, texts.get(run_id)), "memories": shown}
 
 
 async def _ran(
@@ -122,24 +122,3 @@ def _tell_bug(work: asyncio.Task[dict[str, Any]]) -> None:
     failure = None if work.cancelled() else work.exception()
     if failure is not None and not isinstance(failure, MnemicError):
         _log.error("internal error", extra={"error": type(failure).__name__})
-
-
-def _as_json(one: RunRecord, texts: TurnTexts | None) -> dict[str, Any]:
-    return {
-        "run_id": one.run_id,
-        "at": one.at.isoformat(),
-        "status": one.status,
-        "stop_reason": one.stop_reason,
-        "outcome": one.outcome,
-        **{name: list(getattr(one.audit, name)) for name in UseAudit.__slots__},
-        "steps": list(one.steps),
-        "adapter": one.by,
-        "agent": one.agent,
-        "tokens": one.tokens,
-        "ms": one.ms,
-        "block_sha256": one.digest,
-        "question": texts and texts.question,
-        "answer": texts and texts.answer,
-        "block_text": (texts and texts.block) or None,
-        "named": list(texts.named) if texts else [],
-    }

@@ -1,4 +1,6 @@
-"""For operators who help people: the users with memories here, and the memories of one of them, for a stated reason."""
+"""For operators who help people: the users with memories here, and the memories and runs of one of them, for a stated
+reason.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +11,18 @@ from fastapi import APIRouter, Query
 from pydantic import Field, StringConstraints
 
 from mnemic.entrypoints.wire import memory_dict
+from mnemic.errors import RevealDenied
 from mnemic.maintain.consent import subject_token
+from mnemic.maintain.turn_log import turns_of
 from mnemic.types import Actor, Level, Status
+from mnemic.types.trace import UseAudit
 from mnemic.unit_of_work import Mutation, apply
-from mnemic_server.access import Operating, TheService
+from mnemic_server.access import Operating, Principal, Service, TheService
 from mnemic_server.operations_response_bodies import UsersResponse
 from mnemic_server.parsed_body_route import Parsed
 from mnemic_server.request_bodies import Name, Strict
-from mnemic_server.response_bodies import PageResponse, answering
+from mnemic_server.response_bodies import OpenedRunsResponse, PageResponse, answering
+from mnemic_server.run_history import run_dict, runs
 
 router = APIRouter(prefix="/v1", tags=["operations"], route_class=Parsed)
 
@@ -33,6 +39,15 @@ class Opening(Strict):
     reason: Reason
     limit: Annotated[int, Field(ge=1, le=200)] = 50
     before: Name | None = None
+
+
+class RunsOpening(Strict):
+    """User whose runs are to be read, the reason, and the page that is wanted."""
+
+    user: Name
+    reason: Reason
+    limit: Annotated[int, Field(ge=1, le=200)] = 20
+    before: Annotated[int, Field(ge=1, le=2**53)] | None = None
 
 
 @router.get("/users", **answering(UsersResponse))
@@ -61,14 +76,43 @@ async def open_user(wanted: Opening, principal: Operating, service: TheService) 
     """List the memories of a user of the tenant, newest first. The audit records the reader, the user and the reason
     before anything is shown.
     """
-    engine = service.engine
-    fields = {"subject": await subject_token(engine.store, principal.tenant, wanted.user), "reason": wanted.reason}
-    line = Mutation(
-        tenant=principal.tenant, action="user_opened", actor=principal.actor.user, at=engine.clock.now(), detail=fields
-    )
-    await apply(engine.store, line)
+    await _recorded(service, principal, wanted, "user_opened")
     reader = Actor(tenant=principal.tenant, user=wanted.user, agent=principal.actor.agent)
-    page = await engine.list(actor=reader, limit=wanted.limit, before=wanted.before)
+    page = await service.engine.list(actor=reader, limit=wanted.limit, before=wanted.before)
     own = [memory_dict(one) for one in page if one.scope.level == Level.USER]
     full = len(page) == wanted.limit
     return {"memories": own, "next": page[-1].memory_id if full else None}
+
+
+@router.post("/users/openings/runs", **answering(OpenedRunsResponse))
+async def open_runs(wanted: RunsOpening, principal: Operating, service: TheService) -> dict[str, Any]:
+    """List the runs of a user of the tenant, newest first: question, block and answer where policy keeps them, and the
+    memories that were used. The audit records the reader, the user and the reason before anything is shown. Policy may
+    forbid it (`operators_read_turns`): `reveal_denied:turns`.
+    """
+    if not service.engine.policy.operators_read_turns:
+        await _recorded(service, principal, wanted, "runs_denied")
+        raise RevealDenied("turns", hint="the policy's operators_read_turns is false")
+    await _recorded(service, principal, wanted, "runs_opened")
+    engine, reader = service.engine, Actor(tenant=principal.tenant, user=wanted.user)
+    found, after = await runs(engine.store, reader, before=wanted.before, limit=wanted.limit)
+    texts = await turns_of(engine.store, engine.vault, reader, run_ids={one.run_id for one in found})
+    used = {memory_id for one in found for name in UseAudit.__slots__ for memory_id in getattr(one.audit, name)}
+    memories = await engine.store.get_many(sorted(used), scopes=reader.scopes([Level.USER]))
+    hidden = {one.memory_id for one in memories.values() if one.key in await engine.gateway.hidden_keys(reader)}
+    whole = {run_id: turn for run_id, turn in texts.items() if hidden.isdisjoint(turn.shown)}
+    return {
+        "runs": [run_dict(one, whole.get(one.run_id)) for one in found],
+        "memories": [memory_dict(one) for name, one in memories.items() if name not in hidden],
+        "next": after,
+    }
+
+
+async def _recorded(service: Service, principal: Principal, wanted: Opening | RunsOpening, action: str) -> None:
+    """Write down who reads about whom and why. Raises StoreFailed: then nothing is shown."""
+    engine = service.engine
+    fields = {"subject": await subject_token(engine.store, principal.tenant, wanted.user), "reason": wanted.reason}
+    line = Mutation(
+        tenant=principal.tenant, action=action, actor=principal.actor.user, at=engine.clock.now(), detail=fields
+    )
+    await apply(engine.store, line)

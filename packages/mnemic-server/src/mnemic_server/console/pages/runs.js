@@ -4,9 +4,8 @@ import { call, sender } from "../api.js";
 import { el, several } from "../elements.js";
 import { badge, empty, facts, failure, field, head, paged, panel, table, when } from "../parts.js";
 import { linkTo } from "../page-list.js";
+import { STAGES, adapterName, said } from "../run-parts.js";
 import { counted, dateTime, inWords, number, spaced } from "../words.js";
-
-const STAGES = [["retrieved", "Retrieved"], ["injected", "Injected"], ["cited", "Cited"], ["verified", "Verified"]];
 
 /** @param {any} context */
 export function show(context) {
@@ -79,15 +78,6 @@ async function one({ argument: runId, signal }) {
   );
 }
 
-/** What was asked, shown and answered, where policy keeps it. */
-function said(run) {
-  if (run.question === null) return el("p", { class: "quiet" }, "Question and answer were not kept: the policy (keep_turns) decides.");
-  return panel("Question and answer",
-    el("h3", {}, "Asked"), el("blockquote", {}, run.question),
-    run.block_text && several(el("h3", {}, "Shown to the model"), el("pre", { class: "block", tabindex: "0" }, run.block_text)),
-    el("h3", {}, "Answered"), run.answer === null ? el("p", { class: "quiet" }, "The answer went to the program alone.") : el("blockquote", {}, run.answer));
-}
-
 function injection(run) {
   const known = new Map(run.memories.map((memory) => [memory.memory_id, memory]));
   return several(
@@ -96,14 +86,8 @@ function injection(run) {
     said(run),
     facts([["By", adapterName(run.adapter)], ["Agent", run.agent], ["Memories", number(run.injected.length)], ["Tokens", run.tokens === null ? null : number(run.tokens)], ["Found in", run.ms === null ? null : `${run.ms} ms`], ["Digest of the block", run.block_sha256 && el("code", { class: "id" }, run.block_sha256.slice(0, 16))]]),
     panel("What the model was shown", el("ol", { class: "rows" }, run.injected.map((name) => el("li", {}, known.has(name) ? el("a", { class: "content", href: linkTo("memory", name) }, known.get(name).content) : el("span", { class: "quiet" }, "a memory that is gone")))),
-      el("p", { class: "quiet" }, "The memories are shown as they are now. The question is not kept: the audit holds no content.")),
+      el("p", { class: "quiet" }, "The memories are shown as they are now.")),
   );
-}
-
-const ADAPTERS = { context: "block for a prompt", search_memory: "the model's own search", mcp: "MCP", agent: "an agent", langgraph: "LangGraph", langchain: "LangChain", strands: "Strands Agents", adk: "Google ADK", ag2: "AG2", "openai-agents": "OpenAI Agents", "pydantic-ai": "Pydantic AI", "agent-framework": "Agent Framework", "llama-index": "LlamaIndex" };
-
-function adapterName(name) {
-  return ADAPTERS[name] ?? spaced(name);
 }
 
 function reached(run, stage, name) {

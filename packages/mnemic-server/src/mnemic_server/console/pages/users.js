@@ -1,9 +1,10 @@
-/** Users of the tenant, for operators: find somebody, read what they are remembered by for a reason, export, erase. */
+/** Users of the tenant, for operators: find somebody, read their memories and runs for a reason, export, erase. */
 
 import { call, fetchFile, Problem } from "../api.js";
 import { download, el, several } from "../elements.js";
 import { ask, attempt, button, empty, field, head, paged, panel, provenance, say, when } from "../parts.js";
 import { linkTo } from "../page-list.js";
+import { openedRun } from "../run-parts.js";
 import { counted } from "../words.js";
 
 /** @param {any} context */
@@ -23,7 +24,7 @@ function list(signal) {
     return { items: fresh, next: page.next };
   };
   return several(
-    head("Users", "People with memories in this tenant. Reading somebody's memories needs a reason, which the audit keeps."),
+    head("Users", "People with memories in this tenant. Reading somebody's memories or runs needs a reason, which the audit keeps."),
     panel("Find somebody", form),
     panel("Everybody", paged(load, row, empty("Nobody yet", "Users appear here once something is remembered about them."))),
   );
@@ -40,21 +41,39 @@ function person(user) {
     el("p", { class: "trail" }, el("a", { href: linkTo("users") }, "Users")),
     head(user, "What you do here is recorded in the audit log under your name.",
       button("Read the memories", () => read(user, shown), { kind: "primary" }),
+      button("See the runs", () => readRuns(user, shown)),
       button("Export", () => take(user)),
       button("Erase", () => erase(user, shown), { kind: "danger" })),
     shown,
   );
 }
 
-async function read(user, shown) {
+/** Ask for the reason; null if the dialogue was closed. */
+async function reasonFor(question, act) {
   const reason = el("input", { name: "reason", required: true, minlength: "3", maxlength: "64", pattern: "[A-Za-z0-9][A-Za-z0-9 ._#:\\/\\-]{2,63}", autocomplete: "off" });
-  const given = await ask(`Read what ${user} is remembered by?`, field("Reason", reason, "A case number or a few words. It is kept in the audit log, so leave out anything personal."), { act: "Read" });
-  if (given === null) return;
+  const given = await ask(question, field("Reason", reason, "A case number or a few words. It is kept in the audit log, so leave out anything personal."), { act });
+  return given && given.reason;
+}
+
+async function read(user, shown) {
+  const reason = await reasonFor(`Read what ${user} is remembered by?`, "Read");
+  if (reason === null) return;
   const load = async (before) => {
-    const page = await call("POST", "/v1/users/openings", { body: { user, reason: given.reason, limit: 50, before } });
+    const page = await call("POST", "/v1/users/openings", { body: { user, reason, limit: 50, before } });
     return { items: page.memories, next: page.next };
   };
   shown.replaceChildren(panel(`Memories of ${user}`, paged(load, memory, empty("Nothing is remembered", `No active memory belongs to ${user}.`))));
+}
+
+async function readRuns(user, shown) {
+  const reason = await reasonFor(`See what ${user} asked and was answered?`, "Open");
+  if (reason === null) return;
+  const load = async (before) => {
+    const page = await call("POST", "/v1/users/openings/runs", { body: { user, reason, limit: 20, before } });
+    const known = new Map(page.memories.map((one) => [one.memory_id, one.content]));
+    return { items: page.runs.map((one) => ({ ...one, known })), next: page.next };
+  };
+  shown.replaceChildren(panel(`Runs of ${user}`, paged(load, openedRun, empty("No runs yet", `No agent has used the memory of ${user}.`))));
 }
 
 function memory(one) {

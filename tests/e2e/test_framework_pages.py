@@ -15,7 +15,12 @@ import pytest
 from mnemic_testing.scripted_model import ModelRequest, ScriptedModelServer
 from tests.e2e.test_pages_run import ROOT, blocks
 
-OWN_ENVIRONMENTS = {"autogen": "autogen_ext", "crewai": "crewai", "litellm-proxy": "litellm"}
+OWN_ENVIRONMENTS = {
+    "autogen": "autogen_ext",
+    "claude-agent": "claude_agent_sdk",
+    "crewai": "crewai",
+    "litellm-proxy": "litellm",
+}
 """The packages of frameworks that do not fit beside the others (docs/adr/0123)."""
 
 PAGES = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs" / "frameworks").glob("*.md"))

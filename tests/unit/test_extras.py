@@ -26,6 +26,7 @@ NEEDED = {
     "mnemic_agents.agent_framework": ("agent-framework", "agent_framework"),
     "mnemic_agents.ag2": ("ag2", "ag2"),
     "mnemic_agents.autogen": ("autogen", "autogen_core.model_context"),
+    "mnemic_agents.claude_agent": ("claude-agent", "claude_agent_sdk"),
     "mnemic_agents.crewai": ("crewai", "crewai"),
     "mnemic_agents.litellm_proxy": ("litellm", "litellm.integrations.custom_logger"),
     "mnemic_agents.llama_index": ("llama-index", "llama_index.core.base.llms.types"),

@@ -16,6 +16,7 @@ from langgraph.types import Command
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig, InvalidInput, ModelUnavailable, StoreUnavailable
+from mnemic.maintain.turn_log import turns_of
 from mnemic.types import Actor, Candidate, Message, Origin, Skipped, Source
 from mnemic_agents.langgraph import StoreMemory, memory_graph
 from mnemic_agents.steps import (
@@ -150,6 +151,25 @@ async def test_what_is_injected_is_data_and_is_logged(runner: str, engine: Memor
     logged = [event for event in await engine.audit(actor=Actor(user=ANA)) if event.action == "injected"]
     assert len(logged) == 1
     assert logged[0].detail["sha256"]
+
+
+async def test_question_block_and_answer_of_a_turn_are_kept_where_policy_allows_it(
+    runner: str, engine: MemoryEngine
+) -> None:
+    memory = GatewayMemory(engine.gateway, turns=engine)
+    assistant = Assistant(runner, memory, extractor=Proposals(wish("aisle", "seat")))
+    await assistant.say("I prefer aisle seats.")
+    await assistant.say("Which seat shall I take?", thread="t2")
+    (turn,) = (await turns_of(engine.store, engine.vault, Actor(user=ANA))).values()
+    assert (turn.question, turn.answer) == ("Which seat shall I take?", "Certainly.")
+    assert "seat: aisle" in turn.block
+    logged = [event.detail for event in await engine.audit(actor=Actor(user=ANA)) if event.action == "injected"]
+    assert [(one["run_id"], [name for name, _ in one["memories"]]) for one in logged] == [
+        (turn.run_id, list(turn.shown))
+    ]
+    engine.keeps_turns = False
+    await assistant.say("And which one tomorrow?", thread="t2")
+    assert len(await turns_of(engine.store, engine.vault, Actor(user=ANA))) == 1
 
 
 # -- what is not remembered --------------------------------------------------------------------------------------------

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -10,28 +12,27 @@ from mnemic.errors import KeyFailed, StoreFailed
 from mnemic.inject.injection import InjectionRun
 from mnemic.inject.usage import UsageAudit, Verdict
 from mnemic.maintain.turn_log import TurnTexts, keep_turn
-from mnemic.types import Actor
+from mnemic.types import Actor, Hit
 
 
 async def keep_injection(
     engine: Any, actor: Actor, run: InjectionRun, question: str, answer: str | None = None, at: datetime | None = None
 ) -> None:
-    """Keep the texts of a turn whose model was shown the blocks of `run`, if policy allows it. `named` are the memories
-    under a key whose value the answer contains: a fact about its words, not a citation. A failure is left to the next
-    turn: the injection itself is in the audit.
-    """
+    """Keep the texts of a turn whose model was shown the blocks of `run`; see `keep_texts`."""
     hits = [entry.hit for block in run.placed for entry in block.entries if entry.hit is not None]
-    judge = UsageAudit()
+    block = "\n\n".join(block.text for block in run.placed)
+    turn = TurnTexts(run_id=run.run_id, at=at or engine.clock.now(), question=question, answer=answer, block=block)
+    await keep_texts(engine, actor, turn, hits)
+
+
+async def keep_texts(engine: Any, actor: Actor, turn: TurnTexts, hits: Sequence[Hit]) -> None:
+    """Keep the texts of a turn whose model was shown these hits, if policy allows it. `named` are the memories under a
+    key whose value the answer contains: a fact about its words, not a citation. A failure is left to the next turn: the
+    injection itself is in the audit.
+    """
+    judge, answer = UsageAudit(), turn.answer
     kinds = [(hit, "contains" if hit.memory.key else "") for hit in hits]
     named = [hit for hit, kind in kinds if answer and judge.judge(hit, kind, answer) is Verdict.VERIFIED]
-    turn = TurnTexts(
-        run_id=run.run_id,
-        at=at or engine.clock.now(),
-        question=question,
-        answer=answer,
-        block="\n\n".join(block.text for block in run.placed),
-        shown=tuple(hit.memory.memory_id for hit in hits),
-        named=tuple(hit.memory.memory_id for hit in named),
-    )
+    shown = tuple(hit.memory.memory_id for hit in hits)
     with suppress(StoreFailed, KeyFailed):
-        await keep_turn(engine, actor, turn)
+        await keep_turn(engine, actor, replace(turn, shown=shown, named=tuple(hit.memory.memory_id for hit in named)))

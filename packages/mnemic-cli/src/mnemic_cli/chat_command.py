@@ -51,15 +51,21 @@ class Conversation:
 
     async def turn(self, engine: MemoryEngine, actor: Actor, message: str) -> Turn:
         """Show the model what memory has for `message`, let it answer, then remember from the message."""
+        from mnemic.engine.turn_texts import keep_injection
         from mnemic.errors import ModelFailed
+        from mnemic.inject import injector_for
         from mnemic.types import Message
 
-        block = await engine.context(message, actor=actor)
+        begun = engine.clock.now()
+        injection = await injector_for(engine, actor, by="chat").inject([{"role": "user", "content": message}])
+        block = injection.block()
         answer, failed = None, None
         try:
             answer = await self._answer(engine, block, message)
         except ModelFailed as failure:
             failed = failure.reason
+        if injection.injected:
+            await keep_injection(engine, actor, injection.run, message, answer, begun)
         said = Message(role="user", content=message, session=actor.session)
         report = await engine.capture(said, actor=actor)
         self.said.append({"role": "user", "content": message})

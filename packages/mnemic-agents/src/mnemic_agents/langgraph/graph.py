@@ -71,7 +71,7 @@ def memory_graph(
     long_term: LongTerm
     if isinstance(memory, MemoryEngine):
         count = memory.token_count if tokenizer is None else count
-        long_term = GatewayMemory(memory.gateway, tenant=tenant, collection=collection)
+        long_term = GatewayMemory(memory.gateway, tenant=tenant, collection=collection, turns=memory)
     elif isinstance(memory, BaseStore):
         long_term = StoreMemory(memory, policy=policy, collection=collection)
     else:

@@ -9,6 +9,7 @@ from typing import Any
 from langgraph.store.base import BaseStore
 
 from mnemic.inject.entry import TRUSTED_ORIGINS
+from mnemic.maintain.turn_log import TurnTexts
 from mnemic.policy.rules import Policy
 from mnemic.types import Candidate, Message
 from mnemic.write.redact import Redactor, redact_candidate
@@ -109,6 +110,9 @@ class StoreMemory:
 
     async def injected(self, user_id: str, run_id: str, entries: Sequence[Mapping[str, Any]], digest: str) -> None:
         """Do nothing: a LangGraph store keeps no audit."""
+
+    async def answered(self, user_id: str, turn: TurnTexts) -> None:
+        """Do nothing: the graph's checkpoints contain the conversation."""
 
     async def redacted(self, text: str) -> str:
         """By the detectors that are built in."""

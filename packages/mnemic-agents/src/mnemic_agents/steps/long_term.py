@@ -8,10 +8,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from mnemic.dispatch.gateway import MemoryGateway
+from mnemic.engine import MemoryEngine
 from mnemic.engine.recall import recall
+from mnemic.engine.turn_texts import keep_texts
 from mnemic.extract.messages import in_parts, message_candidates
 from mnemic.inject.entry import is_trusted, said_by
 from mnemic.inject.injection_log import record_injection
+from mnemic.maintain.turn_log import TurnTexts
 from mnemic.policy.proposal_check import MAX_CONTENT_CHARS
 from mnemic.policy.rules import KeyRule, Policy
 from mnemic.types import Actor, Candidate, Hit, Intent, Memory, Message, Outcome, RecallRequest, Where
@@ -71,6 +74,9 @@ class LongTerm(Protocol):
     async def injected(self, user_id: str, run_id: str, entries: Sequence[Mapping[str, Any]], digest: str) -> None:
         """Keep account of what enters the model's input. Raises where that cannot be done."""
 
+    async def answered(self, user_id: str, turn: TurnTexts) -> None:
+        """Keep question, block and answer of a turn whose model was shown memories, where policy allows it."""
+
     async def redacted(self, text: str) -> str:
         """Return the text with personal data and secrets redacted, as a model may see it. Raises if redaction fails."""
 
@@ -79,7 +85,7 @@ class GatewayMemory:
     """The engine's memories, through policy, grant and the write pipeline.
 
     The namespace shown is `[user_id, category]`; a memory without a category is in `collection`. `min_score` is the
-    minimum relevance of each memory that policy does not pin.
+    minimum relevance of each memory that policy does not pin. `turns` is the engine that keeps the texts of turns.
     """
 
     def __init__(
@@ -91,8 +97,10 @@ class GatewayMemory:
         collection: str = DEFAULT_COLLECTION,
         preference_bias: bool = False,
         min_score: float = 0.0,
+        turns: MemoryEngine | None = None,
     ) -> None:
         self._gateway = gateway
+        self._turns = turns
         self._tenant = tenant
         self._agent = agent
         self._collection = collection
@@ -157,15 +165,23 @@ class GatewayMemory:
 
     async def injected(self, user_id: str, run_id: str, entries: Sequence[Mapping[str, Any]], digest: str) -> None:
         """One line in the tenant's audit."""
-        ids = [entry["memory_id"] for entry in entries]
         actor, gateway = self._actor(user_id), self._gateway
-        store = gateway.searcher.store
-        found = await store.get_many(ids, scopes=actor.scopes(gateway.grant.reached_by(actor)))
-        hits = [Hit(memory=found[memory_id], score=0.0) for memory_id in ids if memory_id in found]
-        foreign = len(ids) - len(hits)
-        await record_injection(
-            store, gateway.clock, actor, run_id, hits, digest=digest, foreign=foreign, by="langgraph"
-        )
+        hits = await self._hits(actor, [entry["memory_id"] for entry in entries])
+        foreign = len(entries) - len(hits)
+        store, clock = gateway.searcher.store, gateway.clock
+        await record_injection(store, clock, actor, run_id, hits, digest=digest, foreign=foreign, by="langgraph")
+
+    async def answered(self, user_id: str, turn: TurnTexts) -> None:
+        """Keep them as those of every adapter are kept, if the engine was named."""
+        if self._turns is not None:
+            actor = self._actor(user_id)
+            await keep_texts(self._turns, actor, turn, await self._hits(actor, turn.shown))
+
+    async def _hits(self, actor: Actor, memory_ids: Sequence[str]) -> list[Hit]:
+        gateway = self._gateway
+        scopes = actor.scopes(gateway.grant.reached_by(actor))
+        found = await gateway.searcher.store.get_many(memory_ids, scopes=scopes)
+        return [Hit(memory=found[memory_id], score=0.0) for memory_id in memory_ids if memory_id in found]
 
     async def redacted(self, text: str) -> str:
         """As the write path stores it; also while the store is down."""

@@ -19,6 +19,7 @@ from mnemic.inject.entry import Entry
 from mnemic.inject.injection_log import digest_of
 from mnemic.inject.render import render
 from mnemic.inject.tokens import TokenCount, estimated_tokens
+from mnemic.maintain.turn_log import TurnTexts
 from mnemic.policy.budget import Budget
 from mnemic.ports import Clock
 from mnemic.runtime.clock import SystemClock
@@ -178,7 +179,7 @@ class MemorySteps:
         The model also gets the memories as a block of data (`memory_block`), which never enters the state, so no
         checkpoint contains it. An entry is logged before it enters the block; one that cannot be logged is left out.
         """
-        context, errors = dict(state["prompt_context"]), state["errors"]
+        context, errors, begun = dict(state["prompt_context"]), state["errors"], self._clock.now()
         text, shown = self._block(context["memories"])
         if shown:
             user_id, run_id, digest = state["user_id"], turn_key(state), digest_of(text)
@@ -199,6 +200,11 @@ class MemorySteps:
             failure = "llm_empty"
         if failure:
             return MemoryState(errors=[*errors, f"generate_response: {failure}"], status=FAILED)
+        if text:
+            named = tuple(str(entry["memory_id"]) for entry in shown if entry.get("memory_id"))
+            texts = {"question": state["input"], "answer": said, "block": text}
+            turn = TurnTexts(run_id=turn_key(state), at=begun, shown=named, **texts)
+            await attempt(lambda: self._long_term.answered(state["user_id"], turn))
         messages = [*state["messages"], {"role": "assistant", "content": said}]
         return MemoryState(response=said, messages=messages, errors=errors)
 

@@ -139,7 +139,7 @@ def test_every_command_is_in_one_section_of_the_help() -> None:
 def test_a_turn_is_kept_with_what_the_model_was_shown_and_answered(mnemic: Call, model: ScriptedModelServer) -> None:
     mnemic("add", "The cat is called Miso.")
     mnemic("chat", stdin="What is my cat called?\n")
-    data = json.loads(mnemic("export", "--subject", "ana", "-").stdout)
+    data = json.loads(mnemic("export", "--subject", "ana").stdout)
     (turn,) = data["turns"]
     assert (turn["question"], turn["answer"]) == ("What is my cat called?", "0 before; memory has Miso: True")
     assert "Miso" in turn["block"]

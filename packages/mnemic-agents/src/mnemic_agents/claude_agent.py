@@ -95,15 +95,15 @@ class MnemicMemory:
     def server(self) -> Any:
         """A server in the process with `search_memory` and `add_memory`, for `mcp_servers`."""
 
-        @tool("search_memory", "Search what is known of the user from earlier conversations.", _SEARCH)
         async def search_memory(given: dict[str, Any]) -> dict[str, Any]:
             return _answer(await self.memory.search_memory(**given))
 
-        @tool("add_memory", "Remember one thing about the user for later conversations.", _ADD)
         async def add_memory(given: dict[str, Any]) -> dict[str, Any]:
             return _answer(await self.memory.add_memory(**given))
 
-        return create_sdk_mcp_server("mnemic", tools=[search_memory, add_memory])
+        searching = tool("search_memory", "Search what is known of the user from earlier conversations.", _SEARCH)
+        adding = tool("add_memory", "Remember one thing about the user for later conversations.", _ADD)
+        return create_sdk_mcp_server("mnemic", tools=[searching(search_memory), adding(add_memory)])
 
     def _with_tools(self, options: ClaudeAgentOptions) -> ClaudeAgentOptions:
         given = options.mcp_servers if isinstance(options.mcp_servers, dict) else {}

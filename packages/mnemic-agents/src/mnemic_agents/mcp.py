@@ -227,7 +227,7 @@ class _Desk:
         return {"memories": [shown(one, self.memory.actor) for one in listed]}
 
     async def _captured(self, message: str) -> dict[str, Any]:
-        report = await self.engine.capture(message, actor=self.memory.model)
+        report = await self.engine.capture(shape.checked_message(message), actor=self.memory.model)
         answer = {"status": report.status.value, "memories": [settled(receipt) for receipt in report.receipts]}
         if report.asked:
             answer["asked"] = [request.to_dict() for request in report.asked]

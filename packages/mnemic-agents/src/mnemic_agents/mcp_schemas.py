@@ -1,6 +1,6 @@
 """Arguments and results of the MCP tools, as their JSON Schemas describe them to a model.
 
-The bounds are documented, not enforced here: the engine refuses texts that are too long with a stable reason, and a
+The bounds are documented, not enforced by the schema: texts that are too long are refused with a stable reason, and a
 number of results beyond the maximum is reduced to it.
 """
 
@@ -10,6 +10,8 @@ from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import Field, with_config
 from typing_extensions import TypedDict
+
+from mnemic_agents.tool_answers import check_length
 
 LONGEST_TEXT = 8192
 """Maximum number of characters of a query, and of the content of a memory."""
@@ -81,6 +83,12 @@ MemoryId = Annotated[
 DryRun = Annotated[
     bool, Field(description="True: only report what would happen. False: do it, once the user has agreed.")
 ]
+
+
+def checked_message(message: str) -> str:
+    """Return the message. Raises InvalidInput (`message:too_long`): it would be left unread, which no answer says."""
+    check_length("message", message, LONGEST_MESSAGE)
+    return message
 
 
 class Asked(TypedDict):

@@ -38,6 +38,12 @@ async def shown_for(
     return found
 
 
+def check_length(name: str, text: str, longest: int) -> None:
+    """Raise InvalidInput (`<name>:too_long`): a search shortens what it is asked, which a model would not notice."""
+    if len(text) > longest:
+        raise InvalidInput(f"{name}:too_long", hint=f"more than {longest} characters")
+
+
 def moment_of(text: str | None) -> datetime | None:
     """Return the moment that a text spells. Raises InvalidInput (`asked_at`)."""
     if text is None:

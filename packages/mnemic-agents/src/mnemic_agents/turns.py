@@ -28,7 +28,7 @@ from mnemic.types import (
     lowered,
 )
 from mnemic.types.trace import RunStatus
-from mnemic_agents.tool_answers import moment_of, settled, shown_for, shown_hit
+from mnemic_agents.tool_answers import check_length, moment_of, settled, shown_for, shown_hit
 from mnemic_language.sentences.about_memory import asked_of_memory
 
 logger = logging.getLogger(__name__)
@@ -38,6 +38,8 @@ T = TypeVar("T")
 
 MAX_RESULTS = 20
 """The most memories that a model's own search is given."""
+MAX_QUERY = 8192
+"""Characters of a model's query."""
 
 _OPEN_TURNS = 256
 _WAITING = 100
@@ -231,6 +233,7 @@ class TurnMemory:
         by which words such as `last week` are read (None: now), in ISO 8601 with a zone.
         """
         try:
+            check_length("query", query, MAX_QUERY)
             await self.open()
             most = max(1, min(max_results, MAX_RESULTS))
             options: dict[str, Any] = {"where": where, "min_score": min_score, "asked_at": moment_of(asked_at)}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mnemic import requests
+from mnemic.errors import InvalidInput
 from mnemic_cli.command_loader import Command
 from mnemic_cli.failures import complain
 from mnemic_cli.request_options import asked, options_of
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from mnemic.maintain.lineage import Lineage
     from mnemic.types import Actor, Memory, SearchResult
 
+LONGEST_QUERY = 8192
+
 
 @click.command("search", cls=Command)
 @click.argument("query")
@@ -41,6 +44,8 @@ def search_(given: Given, /, query: str, **options: Any) -> None:
       mnemic search "flights" --key seat --key flight_time --json
       mnemic search "flights" --where '{"airline": "KLM", "stops": {"$lte": 1}}'
     """
+    if len(query) > LONGEST_QUERY:  # a search shortens it, which nobody would notice
+        raise InvalidInput("query:too_long", hint=f"more than {LONGEST_QUERY} characters")
     request = asked(requests.Search, query=query, **options)
 
     async def work(engine: MemoryEngine, actor: Actor) -> tuple[SearchResult, str]:

@@ -17,7 +17,8 @@ from mnemic.maintain.turn_log import turns_of
 from mnemic.types import Actor, Level, Status
 from mnemic.types.trace import UseAudit
 from mnemic.unit_of_work import Mutation, apply
-from mnemic_server.access import Operating, Principal, Service, TheService
+from mnemic_server.access import Operating, Service, TheService
+from mnemic_server.credentials import Principal
 from mnemic_server.operations_response_bodies import UsersResponse
 from mnemic_server.parsed_body_route import Parsed
 from mnemic_server.request_bodies import Name, Strict

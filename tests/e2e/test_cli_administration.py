@@ -152,6 +152,9 @@ def test_the_jobs_and_the_audit(run: Run) -> None:
     assert (code, told["holds"], told["lines"]) == (0, True, 1)
     code, told = run("audit", "list")
     assert [event["action"] for event in told["events"]] == ["created"]
+    run("add", "The wind is strong.")
+    assert [event["sequence"] for event in run("audit", "list", "-n", "1")[1]["events"]] == [2]
+    assert [event["sequence"] for event in run("audit", "list", "-n", "1", "--after", "0")[1]["events"]] == [1]
 
 
 def test_what_was_said_is_drawn_together_where_that_is_asked_for(run: Run, tmp_path: Path) -> None:

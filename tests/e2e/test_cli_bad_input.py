@@ -35,6 +35,21 @@ def assert_kept(mnemic: Call, memory_id: str) -> None:
     assert json.loads(mnemic("list", "--json").stdout)["total"] == 1
 
 
+def test_reading_writes_into_no_empty_file(mnemic: Call, store: Path) -> None:
+    store.touch()
+    assert complaint(mnemic("list")).startswith("store_unavailable:missing")
+    assert store.stat().st_size == 0
+    assert mnemic("add", "The cat is called Miso.").exit_code == Exit.OK
+
+
+def test_a_text_of_no_known_format_is_called_that(mnemic: Call, tmp_path: Path) -> None:
+    note = tmp_path / "note.txt"
+    note.write_text("Buy milk.\n", encoding="utf-8")
+    told = complaint(mnemic("import", str(note)))
+    assert told.startswith("invalid_input:file:json")
+    assert "no text of a format that is known" in told
+
+
 @pytest.mark.parametrize(
     ("words", "code", "reason"),
     [

@@ -62,7 +62,10 @@ async def reversal(store: RecordStore, memory_id: str, *, scopes: Sequence[Scope
     replaced = {one: await store.versions(one, scopes=[known.scope]) for one in known.supersedes}
     earlier = {one: past for one, past in replaced.items() if past and past[-1].status is Status.SUPERSEDED}
     if not earlier:
-        raise InvalidInput("undo:nothing_replaced", hint="it replaced nothing that is still there")
+        raise InvalidInput(
+            "undo:nothing_replaced",
+            hint="it replaced no other memory that is still there; rollback takes back an update",
+        )
     status = _status_after(versions, [past[-1] for past in earlier.values()], policy)
     going_on = await rests(store, known.scope, earlier)
     return Reversal(known=known, policy=policy, status=status, earlier=earlier, rests=going_on)

@@ -247,15 +247,20 @@ def _verify(given: Given, file: str) -> int:
     return Exit.OK if holds else Exit.REFUSED
 
 
+_END = 2**53
+"""A sequence after every line of an audit."""
+
+
 @click.command("audit", cls=Command)
 @click.argument("action", type=click.Choice(["list", "verify"]))
-@click.option("--after", type=click.IntRange(min=0), default=0, help="list: only lines after this one.")
+@click.option("--after", type=click.IntRange(min=0), help="list: the lines after this one; without it the newest.")
 @click.option("--limit", "-n", type=click.IntRange(1, 100_000), default=100, show_default=True, help="Maximum number.")
 @click.pass_obj
-def audit_(given: Given, action: str, after: int, limit: int) -> int:
+def audit_(given: Given, action: str, after: int | None, limit: int) -> int:
     """Show the tenant's audit log, which has no content, or verify every line."""
     if action == "list":
-        events = given.with_engine(lambda engine, actor: engine.audit(actor=actor, after=after, limit=limit))
+        wanted = {"before": _END} if after is None else {"after": after}
+        events = given.with_engine(lambda engine, actor: engine.audit(actor=actor, limit=limit, **wanted))
         rows = [[str(one.sequence), day(one.at), one.action, one.actor, one.memory_id or ""] for one in events]
         shown = [
             {

@@ -165,14 +165,18 @@ async def of_others(engine: MemoryEngine, actor: Actor) -> str:
     if not others:
         return ""
     what = "memory" if others == 1 else "memories"
-    return f"{actor.user} has none here; other users have {others:,} {what}: name one with --user"
+    return f"the user {actor.user} has none here; other users have {others:,} {what}: name one with --user"
 
 
 def require_store(location: str) -> None:
-    """Raise StoreUnavailable where `location` names no file: a typing error is not an empty memory."""
+    """Raise StoreUnavailable where `location` names no file or an empty one: a typing error is not an empty memory, and
+    reading writes into no file.
+    """
     from mnemic.bootstrap import store_file
     from mnemic.errors import StoreUnavailable
 
     path = store_file(location)
     if path is not None and not path.exists():
         raise StoreUnavailable("missing", hint="there is no memory file of that name yet; `mnemic add` makes one")
+    if path is not None and path.is_file() and path.stat().st_size == 0:
+        raise StoreUnavailable("missing", hint="that file is empty and holds no memory; `mnemic add` makes it one")

@@ -194,9 +194,16 @@ def _detected(found: Iterator[Record], candidates: list[Importer]) -> tuple[Impo
                     return known, chain(head, found)
     broken = next((record for record in head if record.problem is not None), None)
     if broken is not None and broken.problem is not None:
-        raise broken.problem
+        raise _unread(broken.problem)
     expected = f"expected {_EXPECTED}"
     raise InvalidInput("file:format", hint=f"{head[0].place}: neither a message nor a memory; {expected}")
+
+
+def _unread(problem: InvalidInput) -> InvalidInput:
+    """Return the problem of the first line; for one that is not JSON, that it is no known text either."""
+    if problem.reason != "invalid_input:file:json":
+        return problem
+    return InvalidInput("file:json", hint=f"{problem.hint}, and the file is no text of a format that is known")
 
 
 _EXPECTED = (

@@ -179,4 +179,4 @@ def require_store(location: str) -> None:
     if path is not None and not path.exists():
         raise StoreUnavailable("missing", hint="there is no memory file of that name yet; `mnemic add` makes one")
     if path is not None and path.is_file() and path.stat().st_size == 0:
-        raise StoreUnavailable("missing", hint="that file is empty and holds no memory; `mnemic add` makes it one")
+        raise StoreUnavailable("missing", hint="that file is empty; `mnemic add` makes a memory file of it")

@@ -18,7 +18,7 @@ from mnemic.types import Memory, Scored
 
 LOWERED = 0.15
 """Part of its relevance, and `BEHIND` of its score, that such a memory keeps."""
-BEHIND = 0.1
+BEHIND = 0.8
 _READ = 300
 """Characters of a question, and of a memory, that are read."""
 _WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Coroutine, Iterable, Iterator, Sequence
 from contextlib import aclosing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -61,6 +61,25 @@ class Batch:
         return Batch(tuple([ended.get(place, receipt) for place, receipt in enumerate(self.receipts)]), left)
 
 
+def tell_siblings(jobs: Collection[Job]) -> None:
+    """Tell each job what else was read of its words: that is no earlier statement that it could replace. A value under
+    a key is safe from all the statements of its message.
+    """
+    found = [(job.draft.candidate, job.draft.fingerprint) for job in jobs if job.draft.candidate.source.span]
+    if not any(candidate.key is not None for candidate, _ in found):
+        return
+    for job in jobs:
+        siblings = {fingerprint for other, fingerprint in found if _read_together(job.draft.candidate, other)}
+        job.draft = replace(job.draft, read_with=frozenset(siblings))
+
+
+def _read_together(candidate: Candidate, other: Candidate) -> bool:
+    mine, theirs = candidate.source.span, other.source.span
+    if mine is None or theirs is None or candidate.source.ref != other.source.ref or candidate.key == other.key:
+        return False
+    return other.key is not None or (mine[0] < theirs[1] and theirs[0] < mine[1])
+
+
 async def look(store: RecordStore, jobs: Collection[Job]) -> None:
     """Mark the jobs that need no vector, so that a duplicate costs no embedding. Settling looks again."""
 
@@ -110,6 +129,7 @@ class Batches:
     async def _prepared(self, given: Sequence[Given]) -> Batch:
         begun = [await self._begun(candidate, key) for candidate, key in given]
         jobs = {place: one for place, one in enumerate(begun) if isinstance(one, Job)}
+        tell_siblings(jobs.values())
         batch = Batch(tuple([None if isinstance(one, Job) else one for one in begun]), jobs)
         try:
             if jobs:

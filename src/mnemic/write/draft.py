@@ -102,6 +102,7 @@ class Draft:
     markers have replaced, `vaulted` the same under their storage names, sealed by `vault`. `verdicts` are a judge's
     labels of the neighbouring memories by memory_id (`mnemic.write.judge`); None: no judge was asked.
     `rest_vectors` are the vectors of what is kept of superseded statements, by text; None: not requested yet.
+    `read_with` are the fingerprints of what was read of the same words, where one of the two is a value under a key.
     """
 
     candidate: Candidate
@@ -121,6 +122,7 @@ class Draft:
     vault: Vault | None = field(default=None, repr=False)
     verdicts: Mapping[str, str] | None = None
     rest_vectors: Mapping[str, Vector] | None = field(default=None, repr=False)
+    read_with: frozenset[str] = field(default=frozenset(), repr=False)
 
     @property
     def scope(self) -> Scope:

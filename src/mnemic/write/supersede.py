@@ -58,7 +58,7 @@ def changed(draft: Draft, near: Sequence[Near], opposed: Mapping[str, str]) -> C
     found: Changed = []
     for one in compared:
         memory = one.memory
-        if not _same_person(memory, draft) or _is_later(memory, draft, moment):
+        if not _same_person(memory, draft) or _of_one_statement(memory, draft) or _is_later(memory, draft, moment):
             continue
         # The judge has read both; its verdict outweighs a probability.
         if memory.memory_id not in opposed and (draft.verdicts or {}).get(memory.memory_id) == "same":
@@ -143,6 +143,7 @@ def named(draft: Draft, near: Sequence[Near]) -> Changed:
         for one in near
         if own(one.memory, draft)
         and one.memory.kind is Kind.LONG_TERM
+        and not _of_one_statement(one.memory, draft)
         and not _is_later(one.memory, draft, moment)
         and _bears(one, new, beside)
     ][:MOST_CLOSED]
@@ -185,6 +186,21 @@ def _same_person(memory: Memory, draft: Draft) -> bool:
         and memory.source.speaker == candidate.source.speaker
         and not (candidate.key is not None and candidate.key == memory.key)
     )
+
+
+def _of_one_statement(memory: Memory, draft: Draft) -> bool:
+    """Return True if one is a value under a key that was read of the words of the other: they say the same, and neither
+    is an earlier statement that the other could replace.
+    """
+    if memory.fingerprint in draft.read_with:
+        return True
+    mine, theirs = draft.candidate.source, memory.source
+    if mine.ref is None or (mine.ref, mine.session) != (theirs.ref, theirs.session):
+        return False
+    keyed = memory.key is not None or draft.candidate.key is not None
+    if not keyed or mine.span is None or theirs.span is None:
+        return False
+    return mine.span[0] < theirs.span[1] and theirs.span[0] < mine.span[1]
 
 
 def superseding(draft: Draft, found: Changed, memory_id: str) -> Decision:

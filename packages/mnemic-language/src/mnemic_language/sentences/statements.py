@@ -109,6 +109,9 @@ _AIMS = Pattern(
     r"|helps? (?:me|us|you)) to\b"
     r"[^.!?;:]{0,80}\band\s*\Z"
 )
+LONGEST_TRAILING = 2
+"""Words after "but" that belong to what is before it."""
+_BUT = Pattern(r"(?i)\w (?:but|pero)\s+\Z")
 _COMMA = Pattern(r",\s+|\s[–—-]{1,2}\s|\s\(|\)\s|:\s+")
 
 
@@ -116,7 +119,8 @@ _COMMA = Pattern(r",\s+|\s[–—-]{1,2}\s|\s\(|\)\s|:\s+")
 class Piece:
     """Part of a sentence: its span, the objection to it (`ruled`: by the rules, `certain`: beyond doubt), whether the
     user asked to remember it (`hinted`: perhaps), whether its message also has social remarks (`social`), the
-    classifier's probabilities, that of world talk (`world`), and whether the message is such talk (`expounds`).
+    classifier's probabilities, that of world talk (`world`), whether the message is such talk (`expounds`), and whether
+    it is a word or two after "but", which says something of what is before it only (`trails`: "tiny but nice").
     """
 
     start: int
@@ -132,6 +136,7 @@ class Piece:
     social: bool = False
     world: float = 0.0
     expounds: bool = False
+    trails: bool = False
 
     @property
     def keep(self) -> float:
@@ -180,10 +185,16 @@ def pieces_of(sentence: Sequence[Clause], text: str, mood: Mood) -> list[Piece]:
                     said_from=opening if opening < end else start,
                     ruled=reason is not None,
                     hinted=request is not None,
+                    trails=start == clause.start and _trails(clause),
                     certain=silent or (reason is not None and is_certain(clause, reason)),
                 )
             )
     return found
+
+
+def _trails(clause: Clause) -> bool:
+    before = clause.sentence[: clause.start - clause.sentence_start]
+    return _BUT.search(before) is not None and not clause.asks and len(clause.text.split()) <= LONGEST_TRAILING
 
 
 def _is_one_of_two_aims(clause: Clause) -> bool:
@@ -311,6 +322,8 @@ def _belongs(before: Piece, piece: Piece) -> bool:
 def _goes_on(kept: Piece, piece: Piece) -> bool:
     """Return True if a part that is not kept on its own ends the preference before it: "but keeping my own notes"."""
     if DOES.search(kept.text) and DOES_TOO.match(piece.text) and not piece.certain:
+        return True
+    if piece.trails:
         return True
     unsure = piece.reason in (NOT_UNDERSTOOD, NOT_DURABLE) and not piece.ruled
     return unsure and bool(PREFERS.match(kept.text) and CONTINUES.match(piece.text))

@@ -11,7 +11,7 @@ from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, StoreUnavailable
 from mnemic.providers.minilm import MiniLmEmbedder
 from mnemic.stores.in_process import InProcessStore
-from mnemic.types import Actor, MemoryRequest, Message
+from mnemic.types import Actor, Level, Memory, MemoryRequest, Message, Status, Where
 
 ANA = Actor(user="ana", session="s1")
 TOLD = ("I rent a studio in Lund.", "My sister keeps bees in Ystad.", "I prefer trains to planes.")
@@ -34,6 +34,11 @@ async def texts(engine: MemoryEngine, request: MemoryRequest | None = None) -> l
     return sorted(one.content for one in live if request is None or one.memory_id in request.memory_ids)
 
 
+async def superseded(engine: MemoryEngine) -> list[Memory]:
+    where = Where(scopes=ANA.scopes([Level.USER]), statuses=frozenset({Status.SUPERSEDED}))
+    return await engine.store.newest(where, limit=50)
+
+
 async def test_what_is_to_be_forgotten_is_named_and_stays_until_it_is_confirmed(engine: MemoryEngine) -> None:
     (request,) = await asked(engine, "Forget what I told you about my sister.")
     assert (request.kind, request.subject) == ("forget", "my sister")
@@ -43,6 +48,27 @@ async def test_what_is_to_be_forgotten_is_named_and_stays_until_it_is_confirmed(
     assert done.forgotten == request.memory_ids
     assert await texts(engine) == sorted((TOLD[0], TOLD[2]))
     assert (await engine.carry_out(request, actor=ANA)).forgotten == ()
+
+
+async def test_what_was_superseded_goes_with_the_subject(engine: MemoryEngine) -> None:
+    for text in ("I live in Leeds.", "My cat is called Miso.", "My cat is not called Miso, she is called Mochi."):
+        await engine.capture(text, actor=ANA)
+    before = [one.memory_id for one in await superseded(engine) if "Miso" in one.content]
+    assert before
+    (request,) = await asked(engine, "Forget what I told you about my cat.")
+    done = await engine.carry_out(request, actor=ANA)
+    assert set(before) < set(done.forgotten)
+    assert await superseded(engine) == []
+    assert await texts(engine) == sorted(("Leeds", *TOLD))
+
+
+async def test_the_earlier_values_of_a_key_go_with_the_present_one(engine: MemoryEngine) -> None:
+    for text in ("I live in Leeds.", "I moved to York."):
+        await engine.capture(text, actor=ANA)
+    assert "Leeds" in {one.content for one in await superseded(engine)}
+    (request,) = await asked(engine, "Forget what I told you about York.")
+    await engine.carry_out(request, actor=ANA)
+    assert "Leeds" not in {one.content for one in await superseded(engine)}
 
 
 async def test_everything_goes_by_an_erasure(engine: MemoryEngine) -> None:

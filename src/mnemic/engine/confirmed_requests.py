@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from mnemic.ports import RecordStore
 
 
+_SHOWN = frozenset({Status.ACTIVE, Status.SUPERSEDED})
+
+
 class Asked(Protocol):
     """The verbs of `MemoryEngine` that carry out requests."""
 
@@ -37,7 +40,7 @@ async def carried_out(engine: Asked, request: MemoryRequest, actor: Actor) -> Ca
         return CarriedOut(erasure=(await engine.erase(actor.user, actor=actor)).as_dict())
     if request.kind == "show":
         found = await engine.store.get_many(request.memory_ids, scopes=engine.reach(actor))
-        live = [one for name in request.memory_ids if (one := found.get(name)) and one.status is Status.ACTIVE]
+        live = [one for name in request.memory_ids if (one := found.get(name)) and one.status in _SHOWN]
         return CarriedOut(memories=tuple(live))
     forgotten = []
     for memory_id in request.memory_ids:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from mnemic.dispatch.gateway import MemoryGateway
 from mnemic.extract import Extraction, is_users_own
 from mnemic.reason_codes import MEMORY_REQUEST
-from mnemic.types import Actor, Deadline, Intent, Kind, Level, Memory, MemoryRequest, Message, Skipped, Where
+from mnemic.types import Actor, Deadline, Intent, Kind, Level, Memory, MemoryRequest, Message, Skipped, Status, Where
 from mnemic_language.compare.statement_frame import Frame
 from mnemic_language.sentences.about_memory import Asked, asked_of_memory
 
@@ -18,6 +18,8 @@ MOST = 1_000
 """The same of a request about everything."""
 ABOUT_FROM = 0.5
 """The relevance from which a memory is about a subject whose words it does not have."""
+
+_NO_LONGER_IN_FORCE = frozenset(Status) - {Status.ACTIVE, Status.PENDING_REVIEW}
 
 
 async def requests_in(
@@ -62,12 +64,15 @@ async def _concerned(
         intent = Intent(query=asked.subject, top_k=min(MOST_NAMED, gateway.budget.max_retrieve_top_k))
         result = await gateway.retrieve(intent, actor=actor, deadline=deadline)
         wanted = Frame(asked.subject).stems
-        return tuple(
-            hit.memory.memory_id
+        found = [
+            hit.memory
             for hit in result.hits
             if hit.memory.content != message.content
             and (wanted & _stems(hit.memory) or (hit.relevance or 0.0) >= ABOUT_FROM)
-        )
+        ]
+        if asked.kind == "forget":
+            found += await _no_longer_in_force(gateway, actor, found, wanted)
+        return tuple(dict.fromkeys(memory.memory_id for memory in found))
     live = await _newest(gateway, actor, MOST)
     if asked.kind == "wrong":
         facts = [one for one in live if one.kind is Kind.LONG_TERM]
@@ -76,9 +81,32 @@ async def _concerned(
     return tuple(one.memory_id for one in live)
 
 
-async def _newest(gateway: MemoryGateway, actor: Actor, limit: int) -> list[Memory]:
+async def _no_longer_in_force(
+    gateway: MemoryGateway, actor: Actor, active: Sequence[Memory], wanted: frozenset[str]
+) -> list[Memory]:
+    """Return what was once known about a subject and no search finds: it has the subject's words, or one of the
+    `active` memories took its place and says the same of a later time.
+    """
+    past = await _newest(gateway, actor, MOST, statuses=_NO_LONGER_IN_FORCE)
+    found = {one.memory_id: one for one in past if wanted & _stems(one)}
+    known = {one.memory_id: one for one in past}
+    following = [*active, *found.values()]
+    while following:
+        later = following.pop()
+        for name in later.supersedes:
+            earlier = known.get(name)
+            if earlier is not None and name not in found and earlier.key == later.key:
+                found[name] = earlier
+                following.append(earlier)
+    return list(found.values())
+
+
+async def _newest(
+    gateway: MemoryGateway, actor: Actor, limit: int, *, statuses: frozenset[Status] = frozenset({Status.ACTIVE})
+) -> list[Memory]:
     hidden = await gateway.hidden_keys(actor)
-    where = Where(scopes=actor.scopes([Level.USER]), live_at=gateway.clock.now(), hidden_keys=hidden)
+    live_at = gateway.clock.now() if Status.ACTIVE in statuses else None
+    where = Where(scopes=actor.scopes([Level.USER]), live_at=live_at, hidden_keys=hidden, statuses=statuses)
     return await gateway.searcher.store.newest(where, limit=limit)
 
 

@@ -23,7 +23,7 @@ def carried_out(call: Call, request: MemoryRequest, *, yes: bool = False) -> dic
     if request.kind != "show" and not yes:
         known = call(lambda engine, actor: engine.carry_out(replace(request, kind="show"), actor=actor))
         for memory in known.memories:
-            note(f"  {label(memory, 100)}")
+            note(f"  {label(memory, 100)}{'' if memory.status == 'active' else f'  ({memory.status})'}")
         if not at_terminal() or not confirmed(_QUESTIONS[request.kind].format(counted(len(request.memory_ids)))):
             return None
     done = call(lambda engine, actor: engine.carry_out(request, actor=actor))

@@ -2,7 +2,8 @@
 
 Similarity alone cannot decide: "Book a table for dinner" is not similar to "vegetarian", and depends on it. A memory
 counts if it shapes every answer (language, style), shares a word or a topic with the request, or is clearly similar. A
-question about the world ("Who directed Alien?") depends on no topic, a greeting only on what shapes every answer.
+question about the world ("Who directed Alien?") depends on no topic, one for a fact of the user ("Where do I live?")
+on its own topics only, a greeting only on what shapes every answer.
 """
 
 from __future__ import annotations
@@ -67,6 +68,18 @@ UNKNOWN, LEAST_UNKNOWN = 2, 0.1
 """The same where no topic is known of the request."""
 _VAGUE = frozenset(terms("work use make go mean happen call name difference thing"))
 """Words that a question about the world shares with anything: a heat pump works, and so does its owner."""
+_OF_A_FACT = re.compile(
+    r"\A\W*+(?:(?:and|so|but|again|sorry|wait)\b,? )?(?:"
+    r"(?:where|when|since when|how long|who) (?:do|did|have|had) (?:i|we) (?:\w+ly |now |again )?"
+    r"(?:live|lived|reside|work|worked|study|studied|grow up|come from|move|moved|met|meet|bank|park|belong)\b"
+    r"|(?:where|when|how (?:old|tall|long)|who) (?:am|was|were|are|is) (?:i|we|my|our)\b"
+    r"|(?:what|who|where|when)(?:['’]s| is| are| was| were) (?:my|our)\b)",
+    re.IGNORECASE,
+)
+"""Matches a question for what is so: its answer is a fact, not a choice."""
+_OF_A_CHOICE = re.compile(
+    r"\b(?:should|could|would|best|good|ideal|recommend\w*|suggest\w*|options?|choices?|next|ideas?)\b", re.IGNORECASE
+)
 _SEASON = re.compile(r"\b(?:for|over|during|before|after|until) the holidays\b", re.IGNORECASE)
 """A time of the year, which is no journey."""
 
@@ -90,6 +103,8 @@ class Ask:
             return cls(frozenset(), frozenset(), is_small_talk=True)
         read = text if len(text) <= 2 * READ else f"{text[:READ]}\n{text[-READ:]}"
         words = _words(_SEASON.sub(" ", read))
+        if _OF_A_FACT.match(read) and not _OF_A_CHOICE.search(read):
+            return cls(words, topics_of_request(words, touching=False))
         wants_choice = _WANTS_CHOICE.search(read) is not None
         of_the_world = not wants_choice and _OF_THE_WORLD.match(read) is not None and not _OF_THE_USER.search(read)
         words, topics = (words - _VAGUE, frozenset()) if of_the_world else (words, topics_of_request(words))

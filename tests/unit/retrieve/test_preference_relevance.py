@@ -94,3 +94,27 @@ def test_a_long_request_touches_nothing_more() -> None:
     words = " ".join(f"word{number}" for number in range(MOST_WORDS))
     assert "look" in Ask.of("Where could I go shopping?").topics
     assert "look" not in Ask.of(f"Where could I go shopping? {words}").topics
+
+
+ALLERGY = "I'm allergic to cashews, so leave those out."
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Where do I live?",
+        "And where do I work now?",
+        "What's my home city?",
+        "How old is my sister?",
+        "When did I move?",
+    ],
+)
+def test_a_question_for_a_fact_does_not_depend_on_an_allergy(question: str) -> None:
+    assert not Ask.of(question).concerns(ALLERGY, category="constraint", cosine=0.1)
+
+
+@pytest.mark.parametrize(
+    "request_", ["What do I eat?", "Where do I eat tonight?", "What should we cook for dinner?", "What is my diet?"]
+)
+def test_a_request_about_food_depends_on_an_allergy(request_: str) -> None:
+    assert Ask.of(request_).concerns(ALLERGY, category="constraint", cosine=0.1)

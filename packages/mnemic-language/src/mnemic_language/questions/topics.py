@@ -202,12 +202,14 @@ def _opened() -> Mapping[str, frozenset[str]]:
     return {word: frozenset(topics) for word, topics in found.items()}
 
 
-def topics_of_request(words: Iterable[str]) -> frozenset[str]:
-    """Return the topics that a request of these stemmed words is about, and those that it opens or touches."""
+def topics_of_request(words: Iterable[str], *, touching: bool = True) -> frozenset[str]:
+    """Return the topics that a request of these stemmed words is about, and those that it opens or (`touching`)
+    touches.
+    """
     words = frozenset(words)
     known, opened = _known(), _opened()
     topics = frozenset().union(*(known.get(word, _NONE) | opened.get(word, _NONE) for word in words))
-    if len(words) > MOST_WORDS:
+    if len(words) > MOST_WORDS or not touching:
         return topics
     return topics.union(*(_TOUCHES.get(topic, ()) for topic in topics))
 

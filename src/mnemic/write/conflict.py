@@ -80,6 +80,8 @@ def contradicted(draft: Draft, near: Sequence[Near]) -> list[tuple[Memory, str]]
     far = min(draft.rules.nominate, draft.rules.conflict)
     found: list[tuple[Memory, str]] = []
     for one in near:
+        if candidate.key is None and not draft.verdicts and _too_far(said, one, far):
+            continue
         # Two people may well have opposite preferences.
         if one.memory.source.speaker != candidate.source.speaker:
             continue
@@ -104,9 +106,16 @@ def _opposed(draft: Draft, said: Statement, one: Near, far: float) -> str | None
     if draft.candidate.key is not None:
         opposed = opposition(said, one.statement)
         return opposed.how if opposed else None
-    if one.cosine <= far and not (said.negations or negates(one.memory.content)):
-        return None  # so far apart only a denial counts, and most memories deny nothing: they need not be taken apart
+    if _too_far(said, one, far):
+        return None
     return opposing(said, one.statement, one.cosine, draft.rules)
+
+
+def _too_far(said: Statement, one: Near, far: float) -> bool:
+    """Return True where only a denial would count and neither denies anything: most memories need not be taken
+    apart.
+    """
+    return one.cosine <= far and not (said.negations or negates(one.memory.content))
 
 
 def opposing(one: Statement, other: Statement, cosine: float, rules: WriteRules) -> str | None:

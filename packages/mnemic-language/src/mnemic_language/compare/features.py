@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from difflib import SequenceMatcher
+from functools import lru_cache
 from typing import Any
 
 from mnemic_language.compare.certain_changes import changes_place_in_row, of_another_object, on_other_days
@@ -330,13 +331,10 @@ def _from_other(old: Frame, new: Frame) -> bool:
     return old.subject.removeprefix("other:") not in new.stems and not old.names & new.stems
 
 
+@lru_cache(maxsize=64)
 def apart(old: Frame, new: Frame) -> bool:
-    """Return True if the two are certainly about different things: about two persons, the left and the right one, the
-    first and the second, or Monday's and Tuesday's.
-    """
+    """Return True if the two are certainly about different things: two persons, two sides, two of a row, two days."""
     if _disjoint(old.slots("sides"), new.slots("sides")) or _two_of_a_sort(old, new) or _on_other_occasions(old, new):
-        return True
-    if on_other_days(old, new):
         return True
     # Ordinals tell things apart ("the first and the second child") unless they are the values themselves ("first
     # class").
@@ -344,7 +342,9 @@ def apart(old: Frame, new: Frame) -> bool:
     in_row = ranked or AMENDS.match(new.plain) or changes_place_in_row(new)
     if _disjoint(old.ordinals, new.ordinals) and not in_row:
         return True
-    if of_another_object(old, new) or of_another_relative(old, new) or acts_of_another(old, new):
+    if on_other_days(old, new) or of_another_object(old, new):
+        return True
+    if of_another_relative(old, new) or acts_of_another(old, new):
         return True
     who, whom = old.subject.partition("other:")[2], new.subject.partition("other:")[2]
     return bool(who and whom and who != whom and who not in new.stems and whom not in old.stems)

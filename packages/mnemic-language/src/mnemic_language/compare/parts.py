@@ -15,7 +15,7 @@ from mnemic_language.compare.exclusive_values import another_of_a_sort
 from mnemic_language.compare.expressions import DUTCH, PRESENT
 from mnemic_language.compare.features import denied
 from mnemic_language.compare.same_sort import may_be_about, touched_by_sort
-from mnemic_language.compare.statement_frame import Frame, stem
+from mnemic_language.compare.statement_frame import Frame, relation_stems, stem
 from mnemic_language.compare.vocabulary import person_words, plain, word_classes
 
 LONGEST = 400
@@ -314,17 +314,12 @@ def _shares(one: _Read, parts: Sequence[_Read], new: Frame) -> bool:
     """Return True if a part and `new` share a word other than the subject and the verb of the whole statement."""
     frame = one.frame
     # The subject and the verb are common to all parts and would touch every one of them.
-    common = _unspecific()
+    common = _GENERIC | relation_stems()
     if one.piece.whole and any(not other.piece.whole and other.lead == one.lead for other in parts):
         common |= Frame(one.lead).stems
     if not _says(one):
         common |= frame.names | frame.called_stems
     return bool((frame.stems - common) & new.stems)
-
-
-@lru_cache(maxsize=1)
-def _unspecific() -> frozenset[str]:
-    return frozenset(_GENERIC).union(map(stem, person_words()["relations"]))
 
 
 def _says(one: _Read) -> bool:

@@ -87,6 +87,12 @@ def stem(word: str) -> str:
     return word[:7]
 
 
+@lru_cache(maxsize=1)
+def relation_stems() -> frozenset[str]:
+    """Return the stems of the words for people by their relation to the speaker."""
+    return frozenset(map(stem, person_words()["relations"]))
+
+
 @dataclass(frozen=True)
 class Frame:
     """Lazily parsed text: each property is computed when it is first read."""

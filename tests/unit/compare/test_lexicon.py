@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from mnemic_eval.texts import statements
 from mnemic_language.compare.change import judge
-from mnemic_language.compare.lexicon import Lexicon, Mark, mark_of_phrase, marks_of_pattern
+from mnemic_language.compare.lexicon import Lexicon, Mark, branches_of_pattern, mark_of_phrase
 from mnemic_language.compare.statement_frame import Frame
-from mnemic_language.compare.vocabulary import _data, attribute_words, cue_words, plain, value_sorts
+from mnemic_language.compare.vocabulary import _data, attribute_words, cue_words, plain, value_sorts, word_classes
 
 PHRASES = sorted({phrase for by in _data("cues").values() for told in by.values() for phrase in told})
 SAID = [
@@ -56,6 +56,20 @@ def test_whatever_tells_an_attribute_has_a_mark_of_it(name: str, data: st.DataOb
     assert name in attribute_words().likely(text)
 
 
+@pytest.mark.parametrize("said", ["i am {} years old", "my {} year old son", "turned {}", "{} kg", "x{}y", "{}"])
+def test_an_attribute_is_found_by_its_alternatives_as_by_the_whole(said: str) -> None:
+    numbers = [*word_classes()["numbers"], "7", "42", "1999", "0"]
+    for text in (said.format(number) for number in numbers):
+        assert attribute_words().found(text) == directly(attribute_words(), text), text
+
+
+def test_attributes_of_ordinary_statements_are_found_by_their_alternatives_as_by_the_whole() -> None:
+    texts = [Frame(said).plain for said in SAID]
+    found = [attribute_words().found(text) for text in texts]
+    assert found == [directly(attribute_words(), text) for text in texts]
+    assert any(found)
+
+
 def test_most_texts_have_few_marks() -> None:
     texts = [Frame(said).plain for said in SAID]
     likely = sum(len(cue_words().likely(text)) for text in texts)
@@ -86,7 +100,7 @@ def test_the_mark_of_a_phrase_is_its_longest_word(phrase: str, mark: Mark) -> No
     ],
 )
 def test_the_marks_of_a_pattern(pattern: str, marks: list[Mark]) -> None:
-    assert list(marks_of_pattern(pattern)) == marks
+    assert [mark for branch in branches_of_pattern(pattern) for mark in branch.marks] == marks
 
 
 def test_a_silent_statement_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

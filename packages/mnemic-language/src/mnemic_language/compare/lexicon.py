@@ -6,7 +6,7 @@ Most texts have few such words, and a list of a hundred alternatives is tried at
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -28,39 +28,64 @@ class Mark(NamedTuple):
     whole: bool = False
 
 
-class Lexicon:
-    """Expressions by name, each with a mark of every alternative: one that has none is looked for in every text."""
+class Branch(NamedTuple):
+    """One alternative of an expression: it matches nowhere that none of its marks is."""
 
-    def __init__(self, expressions: Mapping[str, Pattern], marks: Mapping[str, Iterable[Mark]]) -> None:
+    marks: Sequence[Mark]
+    pattern: Pattern
+
+
+_Place = tuple[str, int]
+"""Name of an expression, and the number of one of its alternatives."""
+
+
+class Lexicon:
+    """Expressions by name, each with its alternatives: one without a mark is looked for in every text."""
+
+    def __init__(self, expressions: Mapping[str, Pattern], branches: Mapping[str, Sequence[Branch]]) -> None:
         self.expressions = expressions
+        self._branches = branches
         self._named = lru_cache(maxsize=16384)(self._marked)
-        self._always: set[str] = set()
-        self._digits: set[str] = set()
-        self._whole: dict[str, set[str]] = {}
-        self._beginning: dict[str, list[tuple[str, str]]] = {}
-        for name, result in marks.items():
-            for letters, whole in result:
-                if letters in (_ANYWHERE, _DIGIT):
-                    (self._digits if letters else self._always).add(name)
-                elif whole:
-                    self._whole.setdefault(letters, set()).add(name)
-                else:
-                    self._beginning.setdefault(letters[:3], []).append((letters, name))
+        self._always: set[_Place] = set()
+        self._digits: set[_Place] = set()
+        self._whole: dict[str, set[_Place]] = {}
+        self._beginning: dict[str, list[tuple[str, _Place]]] = {}
+        for name, listed in branches.items():
+            for number, branch in enumerate(listed):
+                for mark in branch.marks:
+                    self._note(mark, (name, number))
+
+    def _note(self, mark: Mark, place: _Place) -> None:
+        if mark.letters in (_ANYWHERE, _DIGIT):
+            (self._digits if mark.letters else self._always).add(place)
+        elif mark.whole:
+            self._whole.setdefault(mark.letters, set()).add(place)
+        else:
+            self._beginning.setdefault(mark.letters[:3], []).append((mark.letters, place))
 
     def likely(self, text: str) -> set[str]:
         """Return the names of those that may be in `text`, and perhaps of some that are not."""
+        return {name for name, _ in self._places(text)}
+
+    def _places(self, text: str) -> set[_Place]:
         return self._always.union(*map(self._named, set(_RUN.findall(text))))
 
-    def _marked(self, run: str) -> frozenset[str]:
-        """Return the names of those that have a mark in this word."""
+    def _marked(self, run: str) -> frozenset[_Place]:
+        """Return the alternatives that have a mark in this word."""
         found = self._whole.get(run, set()) | (self._digits if run[0].isdigit() else set())
         for key in {run[:3], run[:2], run[:1]} & self._beginning.keys():
-            found |= {name for letters, name in self._beginning[key] if run.startswith(letters)}
+            found |= {place for letters, place in self._beginning[key] if run.startswith(letters)}
         return frozenset(found)
 
     def found(self, text: str) -> frozenset[str]:
-        """Return the names of those that are in `text`."""
-        return frozenset([name for name in self.likely(text) if self.expressions[name].search(text)])
+        """Return the names of those that are in `text`. Only the alternatives that have a mark there are tried: one by
+        one they take a fraction of what the whole expression takes at every place of the text.
+        """
+        found: set[str] = set()
+        for name, number in self._places(text):
+            if name not in found and self._branches[name][number].pattern.search(text):
+                found.add(name)
+        return frozenset(found)
 
 
 def mark_of_phrase(phrase: str) -> Mark:
@@ -69,16 +94,19 @@ def mark_of_phrase(phrase: str) -> Mark:
     return max(marks, key=lambda mark: len(mark.letters), default=Mark(_ANYWHERE))
 
 
-def marks_of_pattern(pattern: str) -> Iterator[Mark]:
-    """Yield a mark for each alternative of a regular expression, as far as it is written in the simple way of the lists
-    here: it begins at the edge of a word, with letters, digits or a group of such.
+def branches_of_pattern(pattern: str) -> list[Branch]:
+    """Return the alternatives of a regular expression, with marks as far as they are written in the simple way of the
+    lists here: they begin at the edge of a word, with letters, digits or a group of such.
     """
-    for branch in _alternatives(pattern):
-        bare = branch.removeprefix(r"(?<!\d )")
-        if bare.startswith(r"\b"):
-            yield from _marks(bare[2:])
-        else:
-            yield Mark(_ANYWHERE)
+    return [Branch(list(_marks_of_branch(branch)), Pattern(branch)) for branch in _alternatives(pattern)]
+
+
+def _marks_of_branch(branch: str) -> Iterator[Mark]:
+    bare = branch.removeprefix(r"(?<!\d )")
+    if bare.startswith(r"\b"):
+        yield from _marks(bare[2:])
+    else:
+        yield Mark(_ANYWHERE)
 
 
 def _marks(part: str) -> Iterator[Mark]:

@@ -249,12 +249,8 @@ class Frame:
             lasting = lasting.replace("this month", " ")
         texts = {"passing": lasting, "add": TOO_MUCH.sub(" ", result), "unreal": ""}
         words = cue_words_for(self.plain)
-        likely = {text: words.likely(text) for text in {result, *texts.values()}}
-        found = {
-            kind
-            for kind, cue in words.expressions.items()
-            if kind in likely[text := texts.get(kind, result)] and cue.search(text)
-        }
+        said = {text: words.found(text) for text in {result, *texts.values()}}
+        found = {kind for kind in words.expressions if kind in said[texts.get(kind, result)]}
         return frozenset(found | {"correct"} if SPELT.search(result) else found)
 
     @property

@@ -10,7 +10,7 @@ from functools import lru_cache
 from pkgutil import get_data
 from typing import Any
 
-from mnemic_language.compare.lexicon import Lexicon, mark_of_phrase, marks_of_pattern
+from mnemic_language.compare.lexicon import Branch, Lexicon, branches_of_pattern, mark_of_phrase
 from mnemic_language.text.pattern import Pattern
 
 SLOTS = ("weekdays", "dayparts", "seasons", "months")
@@ -53,8 +53,11 @@ def _any_of(phrases: Iterable[str]) -> Pattern:
 
 def _lexicon(phrases: Mapping[str, Iterable[str]]) -> Lexicon:
     fields = {name: list(listed) for name, listed in phrases.items()}
-    marks = {name: [mark_of_phrase(phrase) for phrase in listed] for name, listed in fields.items()}
-    return Lexicon({name: _any_of(listed) for name, listed in fields.items()}, marks)
+    branches = {
+        name: [Branch([mark_of_phrase(phrase)], _any_of([phrase])) for phrase in listed]
+        for name, listed in fields.items()
+    }
+    return Lexicon({name: _any_of(listed) for name, listed in fields.items()}, branches)
 
 
 @lru_cache(maxsize=1)
@@ -86,6 +89,18 @@ def feeling_words() -> Mapping[str, Pattern]:
     return {kind: _any_of(p for words in by.values() for p in words) for kind, by in _data("feelings").items()}
 
 
+def _by_first_letter(numbers: Iterable[str]) -> str:
+    """Return an expression for a number in digits or words that looks at the first letter of a word once, not once for
+    each of the words.
+    """
+    rest: dict[str, list[str]] = {}
+    for word in sorted(numbers):
+        if not word.isdigit():  # up to three digits stand for themselves
+            rest.setdefault(word[0], []).append(re.escape(word[1:]))
+    grouped = "|".join(f"{letter}(?:{'|'.join(ends)})" for letter, ends in rest.items())
+    return rf"\d{{1,3}}|{grouped}"
+
+
 @lru_cache(maxsize=1)
 def attribute_words() -> Lexicon:
     """Return the expressions that state an attribute or its change, by the name of the attribute."""
@@ -99,8 +114,12 @@ def attribute_words() -> Lexicon:
         .replace("MONTH", months)
         for name, words in _data("attributes").items()
     }
-    marks = {name: list(marks_of_pattern(pattern)) for name, pattern in words.items()}
-    return Lexicon({name: Pattern(pattern) for name, pattern in words.items()}, marks)
+    by_letter = _by_first_letter(word_classes()["numbers"])
+    branches = {
+        name: [one._replace(pattern=Pattern(one.pattern.text.replace(number, by_letter))) for one in listed]
+        for name, listed in ((name, branches_of_pattern(pattern)) for name, pattern in words.items())
+    }
+    return Lexicon({name: Pattern(pattern) for name, pattern in words.items()}, branches)
 
 
 @lru_cache(maxsize=1)

@@ -6,7 +6,7 @@ import unicodedata
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mnemic_language.text.analyse import analyse, parse_query, terms
@@ -60,6 +60,7 @@ def test_text_that_is_not_blank_has_terms(text: str) -> None:
 
 
 @given(st.text())
+@example("\u00c0A#")
 def test_composition_and_case_do_not_matter(text: str) -> None:
     composed = unicodedata.normalize("NFC", text)
     assert terms(composed) == terms(unicodedata.normalize("NFD", text))

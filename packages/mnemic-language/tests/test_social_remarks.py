@@ -99,3 +99,18 @@ def test_a_cry_about_something_keeps_company(text: str) -> None:
 )
 def test_a_cry_that_tells_something_does_not(text: str) -> None:
     assert not is_company(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [
+        ("Learning Danish is a fantastic idea!", True),
+        ("It's always refreshing to find songs that stay with you for days.", True),
+        ("My suggestion is to swim twice a week.", True),
+        ("Greetings and salutations!", True),
+        ("It's hard to reach me before noon.", False),
+        ("Good morning, I'm vegan.", False),
+    ],
+)
+def test_advice_greetings_and_what_is_true_for_everybody(text: str, is_one: bool) -> None:
+    assert is_company(text) is is_one

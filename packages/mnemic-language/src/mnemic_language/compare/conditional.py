@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mnemic_language.compare.expressions import SHOWN
 from mnemic_language.compare.statement_frame import Frame
 from mnemic_language.text.pattern import Pattern
 
@@ -20,6 +21,8 @@ def depends(old: Frame, new: Frame) -> bool:
     """Return True if `new` is true on a condition or on a feast day, `old` without it, and no word says that this has
     changed: "I take no sugar", "If the coffee is from a machine, I take sugar".
     """
-    if new.cues & {"change", "correct", "end", "takes_back"} or _ON_CONDITION.match(new.plain) is None:
+    if new.cues & {"change", "correct", "end", "takes_back"}:
         return False
-    return _ON_CONDITION.match(old.plain) is None
+    if SHOWN.search(new.plain) is not None:
+        return True  # "I know this isn't a lily": of what is shown
+    return _ON_CONDITION.match(new.plain) is not None and _ON_CONDITION.match(old.plain) is None

@@ -229,6 +229,16 @@ HEAD = re.compile(
     r"|sont|commence"
     r"|es|son|empieza|e|sono|sao|inizia|comeca|zijn|begint)\s"
 )
+ONE_OF = re.compile(
+    r"\b(?:one of|einer? (?:der|meiner)|eines (?:der|meiner)|une? de(?:s| mes| nos)|un[oa] de (?:l[oa]s|mis)"
+    r"|un[oa] dei|un[oa] delle"
+    r"|uma? d[oa]s|een van)\b"
+)
+"""Says that there are several, and counts none: "one of my favourite films"."""
+SHOWN = re.compile(
+    r"\b(?:this|that|these|those) (?:isn't|is not|is no|aren't|are not|wasn't|was not|weren't) (?:an?|the)\b"
+)
+"""Denies that something which is shown is what it seems."""
 SIDED = re.compile(r"\A(linker|rechter)(?=[a-z]{3})")
 """The side in a Dutch compound: "linkerheup"."""
 MEASURES = frozenset(

@@ -28,6 +28,7 @@ from mnemic_language.compare.expressions import (
     NOT_ENDED,
     NOT_MEANT,
     NUMBERED,
+    ONE_OF,
     ORDINALS,
     PAST,
     PRESENT,
@@ -121,7 +122,8 @@ class Frame:
         """Its numbers, also where they are words."""
         classes = word_classes()["numbers"]
         found = {token.replace(",", "") for token in self.tokens if token[0].isdigit()}
-        spelt = {token for token in self.tokens if token in classes and stem(token) not in self.names}  # "Otto"
+        tokens = TOKEN.findall(ONE_OF.sub(" ", self.plain))
+        spelt = {token for token in tokens if token in classes and stem(token) not in self.names}  # "Otto"
         return frozenset(found | {str(classes[token]) for token in spelt})
 
     @cached_property

@@ -96,7 +96,9 @@ _OVERCAME = Pattern(
     r"|\b(?:verdwenen|genezen|overheen|over mijn (?:\w+ )?\w+ heen|weg|voorbij|kwijt|hersteld|mag (?:\w+ ){0,2}weer)\b"
 )
 _POST = Pattern(
-    r"\b(?:start(?:ed|ing)?|beg[au]n|beginning) (?:\w+ ){0,3}?(?:work(?:ing)? )?as (?:an? |the )?\w+"
+    r"\bi(?:'ve|'m| have| just| recently)? (?:\w+ )?(?:start(?:ed|ing)?|beg[au]n|beginning) "
+    r"(?:on |this |last )?(?:\w+ )?"
+    r"(?:work(?:ing)? )?as (?:an? |the )?\w+"
     r"|\bfirst (?:day|week|month|shift) (?:as an?|at|in|with) \w+|\bnow (?:i )?(?:work|working) (?:as|at|for|in) \w+"
     r"|\barbeite (?:ich )?(?:jetzt |nun |inzwischen )?(?:als|bei) \w+|\bals \w+ (?:\w+ ){0,4}(?:angefangen|begonnen)"
     r"|\bangefangen (?:als|bei) \w+|\bfange? (?:ich )?(?:\w+ )?als \w+|\bneue[nr]? (?:job|stelle|arbeit|arbeitgeber)\b"

@@ -37,7 +37,8 @@ _HAS = (
 )
 _ALWAYS = (
     r"i (?:only|always|never|mostly|mainly|rarely|hardly ever|nearly always)"
-    r" (?!\w+ed\b|had\b|was\b|thought\b|knew\b|said\b)\w"
+    r" (?!\w+ed\b|had\b|was\b|thought\b|knew\b|said\b|got\b|went\b|saw\b|did\b|took\b|made\b|found\b|felt\b|came\b"
+    r"|heard\b|told\b|ate\b|won\b|lost\b|met\b|ran\b|gave\b|been\b|even\b|really (?:see|saw|think|thought|had|got)\b)\w"
     r"|i (?:can't|cannot|can not|can hardly) (?:stand|bear|take|abide|tolerate|eat|drink|wear)\b"
     r"|i (?:don't|do not|won't|no longer) (?:ever )?(?:fly|drive|wear|do|eat|drink|use|buy|want|watch"
     r"|read|smoke|work)\b"

@@ -16,7 +16,8 @@ from mnemic_language.sentences.tables import pattern, straight
 from mnemic_language.text.pattern import Pattern
 
 _CALL = re.compile(
-    r"\A\W*+(?:(?i:oof|ugh|ouch|yikes|jeez|dang|damn|omg|yep|yes|yeah|yup|wow|woah|whoa|woohoo|haha|hey|hi|hello|oh|aw+|well|so|and|but|plus|also|thanks|"
+    r"\A\W*+(?:(?i:oof|ugh|ouch|yikes|jeez|dang|damn|omg|yep|yes|yeah|yup|wow|woah|whoa|woohoo|haha|hey|hi|hello|oh"
+    r"|aw+|well|so|and|but|plus|also|thanks|"
     r"thank you|definitely"
     r"|totally|absolutely|exactly|sure|right|cool|nice|great|indeed|agreed|"
     r"man)\b(?!\s(?:that|to|job|luck|one|work|idea|for)\b)[\s,!.–-]++)*+(?:[A-Z][a-z]{1,19}[,!]\s+)?"
@@ -152,6 +153,20 @@ PROVERB = Pattern(
     r"|there's always\b|every (?:day|step|bit)\b|life\b|nobody(?:'s| is) perfect|practice makes)"
 )
 """Begins as advice and proverbs do."""
+_ADVISES = pattern(
+    r"^\W{0,3}(?:so |and |but |well )?my (?:only |best |one |main )?(?:suggestions?|advice|recommendations?|tips?"
+    r"|guess|hunch) (?:is|are"
+    r"|would be|for you)\b"
+    r"|^\W{0,3}(?:greetings|salutations|good (?:morning|evening|day|night))\b[\w ,]{0,24}\W*$"
+)
+"""Opens advice to the listener, or is a greeting."""
+_FOR_EVERYBODY = pattern(
+    r"^\W{0,3}(?:it(?:'s| is)|there(?:'s| is) (?:nothing|something)) (?:(?:always|so|really|never|just|super|very"
+    r"|truly|such) ){0,2}"
+    r"[\w-]+(?: [\w-]+){0,2} (?:to|when|how|about) [^.!?]{3,120}\b(?:you|your|yourself|people|one|we all|everyone)\b"
+)
+"""A judgement that is true for everybody: "It's refreshing to discover books that stay with you"."""
+_GERUND = pattern(rf"^\W{{0,3}}(?!morning|evening|wedding)\w{{3,}}ing [^,;]{{2,60}}\b(?:is|would be) {_PRAISES}")
 _EXCLAIMS = re.compile(r"!+\W*\Z")
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*|\d+")
 SHORTEST = 3
@@ -171,7 +186,7 @@ def is_company(text: str) -> bool:
         return True
     if _SHOWN.search(said) or _is_to_the_listener(said):
         return True
-    if opening and opening[0].strip() and _EXCLAMATION.search(said):
+    if _ADVISES.search(said) or (opening and opening[0].strip() and _EXCLAMATION.search(said)):
         return True
     if _APPLAUDS.search(said) and ((opening and opening[0].strip()) or _EXCLAIMS.search(text)):
         return True
@@ -194,6 +209,8 @@ def _is_to_the_listener(said: str) -> bool:
 
 def _is_general(said: str) -> bool:
     """Return True if a clause without a first person and without a name praises or states a general truth."""
+    if _FOR_EVERYBODY.search(said) or (_EXCLAIMS.search(said) and _GERUND.search(said)):
+        return True
     if NAMED.search(said):
         return False
     return bool(_MAXIM.search(said) or _SAYING.search(said) or (_EXCLAIMS.search(said) and _PRAISE.search(said)))

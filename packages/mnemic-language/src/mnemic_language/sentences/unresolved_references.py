@@ -26,7 +26,8 @@ _ENDS = (
 )
 _OBJECT = pattern(
     rf"{_OPENS}(?:i|we|i've|we've|i'm|we're|a friend(?: of mine)?|my \w+) "
-    r"(?:(?:just|also|only|really|even|always|usually|often|once|recently|finally|still|do|did|had|have|love|like|"
+    r"(?:(?:just|also|only|really|even|always|never|rarely|hardly|usually|often|once|recently|finally|still|do|did"
+    r"|had|have|love|like|"
     r"loved|loving|enjoy|decided to|got to|get to|want to|wanted to) ){0,3}"
     r"(?!ma[dk]e it (?:to|in|through|home|here|there|work|up)\b|did it|have it|had it|got it|get it|"
     r"(?:like|love|hate) it when)"
@@ -64,6 +65,9 @@ _INTRODUCED = pattern(rf"{_OPENS}(?:this|that)(?:'s| is) (?-i:[A-Z])[\w'-]+(?:\W
 """Matches an introduction by name: "This is Pepper"."""
 _FRAGMENT = pattern(
     rf"{_OPENS}(?:as an? [\w -]{{3,40}}|all (?:from|for|in|with) [\w' -]{{3,40}}|"
+    r"my [\w-]+(?: (?:only|too|also|mostly|again))?|(?:i|we) (?:don't|dont|do not) (?:have|know|want|need"
+    r"|see) any(?: (?:nearby|left|here|there))?|"
+    r"(?:still |the )?same (?:answer|thing|here|as) [\w ,']{0,40}|"
     r"especially (?:when|if|with) .{3,160}|besides (?:that|this)[\w' ,-]{0,40}|"
     r"my \w+ with (?:their|his|her|my) [\w -]{3,40})\W*$"
 )

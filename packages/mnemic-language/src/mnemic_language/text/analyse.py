@@ -70,9 +70,10 @@ def analyse(text: str, *, stems: bool = False) -> Analysis:
         found = _word(text)
         return Analysis([*found.sequence], [*found.extras])
     sequence: list[str] = []
+    if not text.isascii():  # composed first: a letter with its accent apart is no end of a word
+        text = unicodedata.normalize("NFKC", text).replace("’", "'")
     extras = [name.lower() for name in _NAMED_BY_SIGNS.findall(text)]
     if not text.isascii():
-        text = unicodedata.normalize("NFKC", text).replace("’", "'")
         extras += _PICTOGRAPH.findall(text)
     for run in _RUN.findall(text):
         if _UNSPACED_START.match(run):

@@ -153,7 +153,9 @@ _NOT_JOBS = re.compile(
     r"little|man|woman|guy|girl|boy|kid|adult|vegetarian|vegan|smoker|drinker|eater|reader|foodie|citizen|native|"
     r"speaker|"
     r"student|twin|brother|sister|widower|survivor|newcomer|subscriber|supporter|sleeper|driver's|huge|big|loser|"
-    r"winner)\b",
+    r"winner|sucker|learner|dreamer|thinker|listener|riser|perfectionist|optimist|pessimist|realist|procrastinator"
+    r"|lurker|"
+    r"hoarder|worrier|overthinker|explorer|wanderer)\b",
     re.IGNORECASE,
 )
 _JOBS = re.compile(

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 
+from mnemic_language.compare.ended_courses import drops_course, ends_course
 from mnemic_language.compare.expressions import AMENDS, IS, TO_ORDINAL
 from mnemic_language.compare.medicines import another_dose, may_be_medicine
 from mnemic_language.compare.statement_frame import Frame, stem
@@ -341,7 +342,7 @@ def may_change_certainly(new: Frame) -> bool:
         return True
     if any(words.search(new.plain) for words in _MAY_CHANGE) or amending(new) is not None:
         return True
-    return tells_change(new) or may_be_medicine(new)
+    return tells_change(new) or drops_course(new) or may_be_medicine(new)
 
 
 _MAY_CHANGE = (_MOVES, _HAD_BABY, _ARRIVES, _IS_WELL)
@@ -356,6 +357,7 @@ CERTAIN_CHANGES = (
     delivered,
     another_product,
     ends_in_other_words,
+    ends_course,
     recounts_by_order,
     another_dose,
 )
@@ -379,6 +381,7 @@ def rules_for(new: Frame) -> tuple[Callable[[Frame, Frame], bool], ...]:
         delivered: not new.negated and (new.bears_child or _HAD_BABY.search(new.plain) is not None),
         another_product: unsaid and not new.cues.isdisjoint({"change", "again"}),
         ends_in_other_words: tells_change(new),
+        ends_course: drops_course(new),
         recounts_by_order: bool(new.numbers) and AMENDS.match(new.plain) is not None,
         another_dose: may_be_medicine(new),
     }

@@ -324,6 +324,19 @@ def test_importing_twice_changes_nothing(mnemic: Call, tmp_path: Path) -> None:
     assert (again["recorded"], again["refreshed"], again["captured"]) == (0, 3, {})
 
 
+def test_a_dry_run_counts_as_captured_what_the_import_captures(mnemic: Call, tmp_path: Path) -> None:
+    said = ("I live in Leeds.", "I'm vegetarian.", "I moved to York two weeks ago, the flat is tiny but nice.")
+    file = tmp_path / "moves.jsonl"
+    lines = [json.dumps({"role": "user", "content": text, "session": "s"}) for text in said]
+    file.write_text("\n".join(lines), encoding="utf-8")
+    dry = data(mnemic, "import", "--dry-run", str(file))["facts"]
+    told = mnemic("import", "--dry-run", str(file)).stdout
+    assert data(mnemic, "import", str(file))["captured"] == dry["captured"]
+    made = sum(dry["captured"].values())
+    assert made > len(dry["kept"])
+    assert f"captured  {made}, {len(dry['kept'])} of them in force at the end" in told
+
+
 def test_import_without_capturing(mnemic: Call, tmp_path: Path) -> None:
     assert data(mnemic, "import", "--no-extract", talk(tmp_path))["captured"] == {}
     assert {memory["kind"] for memory in data(mnemic, "list")["memories"]} == {"episodic"}

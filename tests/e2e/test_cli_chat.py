@@ -68,6 +68,18 @@ def test_without_a_model_one_sees_what_it_would_be_shown(mnemic: Call) -> None:
     assert "Oslo" in mnemic("list").stdout
 
 
+def test_a_question_that_states_nothing_is_reported_as_recorded(mnemic: Call) -> None:
+    result = mnemic("chat", stdin="What do I eat?\n")
+    (recorded,) = (line for line in result.stdout.splitlines() if line.startswith("  recorded"))
+    assert recorded.split(maxsplit=1)[1] == "your message, word for word"
+    (kept,) = json.loads(mnemic("list", "--kind", "episodic", "--json").stdout)["memories"]
+    assert kept["content"] == "What do I eat?"
+    (turn,) = turns(mnemic("chat", "--json", stdin="And what do I drink?\n").stdout)
+    assert turn["recorded"][0] in {
+        one["memory_id"] for one in json.loads(mnemic("list", "--kind", "episodic", "--json").stdout)["memories"]
+    }
+
+
 def test_a_model_that_fails_is_named_and_the_message_is_kept(mnemic: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     with ScriptedModelServer(lambda request: {"other": 1}) as server:
         monkeypatch.setenv("MNEMIC_MODEL_URL", server.base_url)

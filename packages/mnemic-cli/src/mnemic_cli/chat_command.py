@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ from mnemic_cli.views import capture_text, label, report_dict, written_words
 
 if TYPE_CHECKING:
     from mnemic.engine import MemoryEngine
-    from mnemic.types import Actor, ContextBlock
+    from mnemic.types import Actor, ContextBlock, WriteReceipt
     from mnemic.types.trace import RunReport
 
 REMEMBERED_TURNS = 10
@@ -27,19 +27,28 @@ LEAVE = ("/quit", "/exit")
 
 @dataclass(slots=True)
 class Turn:
-    """One message, what the model was shown with it, what it answered (None without a model), and what was kept."""
+    """One message, what the model was shown with it, what it answered (None without a model), what was remembered of
+    it, and the receipts of the messages themselves, which are kept word for word.
+    """
 
     message: str
     block: ContextBlock
     answer: str | None
     report: RunReport
+    recorded: Sequence[WriteReceipt] = ()
     failed: str | None = None
     words: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the turn as JSON data."""
         shown = [{"memory_id": hit.memory.memory_id, "content": hit.memory.content} for hit in self.block.hits]
-        fields = {"answer": self.answer, "shown": shown, "block": self.block.text, "report": report_dict(self.report)}
+        fields: dict[str, Any] = {
+            "answer": self.answer,
+            "shown": shown,
+            "block": self.block.text,
+            "report": report_dict(self.report),
+        }
+        fields["recorded"] = [one.memory_id for one in self.recorded if one.stored]
         return fields | ({} if self.failed is None else {"error": self.failed})
 
 
@@ -73,8 +82,9 @@ class Conversation:
         if answer is not None:
             self.said.append({"role": "assistant", "content": answer})
             heard.append(Message(role="assistant", content=answer, session=actor.session))
-        await engine.record(heard, actor=actor)
-        return Turn(message, block, answer, report, failed, await written_words(report, engine, actor))
+        recorded = await engine.record(heard, actor=actor)
+        words = await written_words(report, engine, actor)
+        return Turn(message, block, answer, report, recorded, failed, words)
 
     async def _answer(self, engine: MemoryEngine, block: ContextBlock, message: str) -> str | None:
         """Return the model's answer; None without a model. Raises ModelFailed, also for an answer of another shape."""
@@ -106,9 +116,9 @@ def chat_(given: Given, quiet: bool) -> None:
       MNEMIC_MODEL=gpt-4.1-mini mnemic chat
       echo "What do I eat?" | mnemic chat --json
 
-    Below each answer you see the memories that the model was shown, and those made from your message. Without a model
-    (MNEMIC_MODEL, MNEMIC_MODEL_URL) you see the memories that one would be shown. With --json: one object for each
-    message.
+    Below each answer you see the memories that the model was shown, and those made from your message; the
+    messages themselves are recorded, questions too. Without a model (MNEMIC_MODEL, MNEMIC_MODEL_URL) you see
+    the memories that one would be shown. With --json: one object for each message.
     """
     with given.opened() as opened:
         if opened.engine.completer is None:
@@ -117,6 +127,14 @@ def chat_(given: Given, quiet: bool) -> None:
         for message in _messages():
             turn = opened.runner.run(conversation.turn(opened.engine, opened.actor, message))
             _show(given, opened, turn, quiet=quiet)
+
+
+def _recorded(turn: Turn) -> str:
+    """Describe what was kept of the messages themselves."""
+    refused = next((one.reason for one in turn.recorded if not one.stored), None)
+    if refused is not None or not turn.recorded:
+        return f"nothing ({refused or 'no text'})"
+    return "your message, word for word" if turn.answer is None else "your message and the answer, word for word"
 
 
 def _messages() -> Iterator[str]:
@@ -150,6 +168,7 @@ def _show(given: Given, opened: Opened, turn: Turn, *, quiet: bool) -> None:
             say(f"  shown       nothing ({turn.block.reason or 'nothing that helps'})")
         for line in capture_text(turn.report, said=turn.message, contents=turn.words).splitlines():
             say(f"  remembered  {line}")
+        say(f"  recorded    {_recorded(turn)}")
     for request in turn.report.asked:
         done = carried_out(opened.call, request)
         say(outcome(request, done))

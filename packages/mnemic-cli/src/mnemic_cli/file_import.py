@@ -165,13 +165,18 @@ class Intake:
     def _count(self, place: str, report: RunReport) -> None:
         self.summary.cost += report.cost
         self.summary.degraded.update(error for error in report.errors if error.startswith("extract:"))
-        for receipt in report.receipts:
-            if receipt.stored and not receipt.replayed and not receipt.was_duplicate:
-                self.summary.captured[receipt.key or "without_key"] += 1
+        self.summary.captured.update(captured_in(report))
         for blocked in report.blocked:
             self.summary.blocked[f"{blocked.key or 'memory'}: {blocked.reason}"] += 1
         if report.status != "ok":
             self.summary.fail(place, report.stop_reason)
+
+
+def captured_in(report: RunReport) -> Iterator[str]:
+    """Yield the key of each memory that a capture made, or `without_key`: how an import and its dry run count."""
+    for receipt in report.receipts:
+        if receipt.stored and not receipt.replayed and not receipt.was_duplicate:
+            yield receipt.key or "without_key"
 
 
 def _digest(*said: object) -> str:

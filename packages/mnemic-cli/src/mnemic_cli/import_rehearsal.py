@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from mnemic.maintain.archive import ArchivedMemory
 from mnemic.types import Candidate, Memory, Message
+from mnemic_cli.file_import import captured_in
 from mnemic_cli.terminal import one_line, pairs, tally
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ class Rehearsal:
     failed: list[tuple[str, str]] = field(default_factory=list)
     samples: list[dict[str, Any]] = field(default_factory=list)
     facts: list[dict[str, Any]] = field(default_factory=list)
+    captured: Counter[str] = field(default_factory=Counter)
     passed_over: Counter[str] = field(default_factory=Counter)
     blocked: Counter[str] = field(default_factory=Counter)
     read: int = 0
@@ -78,6 +80,7 @@ class Rehearsal:
         """Count the results of reading one message."""
         if report.status != "ok":
             self.passed_over[report.stop_reason] += 1
+        self.captured.update(captured_in(report))
         self.passed_over.update(one.reason for one in report.skipped)
         self.blocked.update(f"{one.key or 'memory'}: {one.reason}" for one in report.blocked)
 
@@ -90,6 +93,7 @@ class Rehearsal:
             "samples": self.samples,
             "facts": {
                 "read_messages": self.read,
+                "captured": dict(self.captured),
                 "kept": self.facts,
                 "left_out": dict(self.passed_over),
                 "blocked": dict(self.blocked),
@@ -106,7 +110,7 @@ class Rehearsal:
         rows = {
             "messages": tally(self.roles),
             "memories": self.memories or None,
-            "facts": self._facts_text() if self.read else None,
+            "captured": self._captured_text() if self.read else None,
             "blocked": tally(self.blocked),
             "left out": tally(self.passed_over),
             "skipped": tally(self.skipped),
@@ -115,8 +119,11 @@ class Rehearsal:
         blocks = [pairs(rows), *self._lists(), "nothing was imported"]
         return "\n\n".join(blocks)
 
-    def _facts_text(self) -> str:
-        return f"{len(self.facts)} (read by rules from {self._read_text()})"
+    def _captured_text(self) -> str:
+        """Return the count that the import reports as captured, and how many of them nothing later replaces."""
+        made, kept = self.captured.total(), len(self.facts)
+        in_force = "" if made == kept else f", {kept} of them in force at the end"
+        return f"{made}{in_force} (read by rules from {self._read_text()})"
 
     def _read_text(self) -> str:
         return "the user's messages" if self.read == self.roles["user"] else f"the user's first {self.read} messages"

@@ -9,8 +9,8 @@ from mnemic_language.compare.vocabulary import word_classes
 from mnemic_language.text.pattern import Pattern
 
 _DROPPED = Pattern(
-    r"\b(?:stopped|quit|gave up|given up|giving up|dropped(?: out of)?|cancel+ed|ended|packed in|done with|left|ditched)"
-    r" (?:(?:with|my|the|our|those|these|taking|going to|doing|all) ){0,3}(?P<en>(?:[\w'-]+ ){1,3}?)"
+    r"\b(?:stopped|quit|gave up|given up|giving up|dropped(?: out of)?|cancel+ed|ended|packed in|done with|left"
+    r"|ditched) (?:(?:with|my|the|our|those|these|taking|going to|doing|all) ){0,3}(?P<en>(?:[\w'-]+ ){1,3}?)"
     r"(?:lessons?|courses?|class(?:es)?|tuition|training)\b"
     r"|\b(?P<de>[\w'-]{3,24}?)(?:kurse?|unterricht|stunden)\b (?:[\w'-]+ ){0,3}(?:abgebrochen|aufgehort|aufgegeben"
     r"|hingeschmissen|beendet|gekundigt)\b"

@@ -1,5 +1,5 @@
 """Behaviour that mem0's own core tests check by its internals (tests/test_memory.py, tests/memory/test_main.py and
-tests/memory/test_session_scope.py of mem0 2.2), checked here from outside, in both facades.
+tests/memory/test_session_scope.py of mem0 2.0.18), checked here from outside, in both facades.
 """
 
 from __future__ import annotations

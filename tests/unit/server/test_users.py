@@ -59,7 +59,7 @@ async def test_nobody_else_finds_or_reads_anybody(running: Running, role: str) -
     for answer in (
         await running.client.get("/v1/users", headers=headers),
         await running.client.post("/v1/users/openings", json=OPENING, headers=headers),
-        await running.client.post("/v1/users/openings/runs", json=OPENING, headers=headers),
+        await running.client.post("/v1/users/run-openings", json=OPENING, headers=headers),
     ):
         assert (answer.status_code, answer.json()["reason"]) == (403, "role_required:operator")
 
@@ -70,7 +70,7 @@ async def test_without_a_reason_nothing_is_read(running: Running, reason: str) -
     operator = await running.caller("operator", user="olga")
     refused = await running.client.post("/v1/users/openings", json=OPENING | {"reason": reason}, headers=operator)
     assert refused.status_code == 422
-    runs = await running.client.post("/v1/users/openings/runs", json=OPENING | {"reason": reason}, headers=operator)
+    runs = await running.client.post("/v1/users/run-openings", json=OPENING | {"reason": reason}, headers=operator)
     assert runs.status_code == 422
     lines = (await running.client.get("/v1/audit?limit=200", headers=operator)).json()["events"]
     assert [line for line in lines if line["action"] in ("user_opened", "runs_opened")] == []
@@ -94,7 +94,7 @@ async def asked(running: Running, question: str = "Which seat do I prefer?", **p
 async def test_an_operator_reads_somebodys_runs_for_a_reason_that_the_audit_keeps(running: Running) -> None:
     await asked(running)
     operator = await running.caller("operator", user="olga")
-    page = await running.client.post("/v1/users/openings/runs", json=OPENING, headers=operator)
+    page = await running.client.post("/v1/users/run-openings", json=OPENING, headers=operator)
     injected, run = page.json()["runs"]
     assert (run["adapter"], run["question"]) == ("run", "Which seat do I prefer?")
     assert "aisle" in run["answer"]
@@ -104,9 +104,9 @@ async def test_an_operator_reads_somebodys_runs_for_a_reason_that_the_audit_keep
     opened = [(line["actor"], line["detail"]["reason"]) for line in lines if line["action"] == "runs_opened"]
     assert opened == [("olga", "case 4711")]
 
-    first = await running.client.post("/v1/users/openings/runs", json=OPENING | {"limit": 1}, headers=operator)
+    first = await running.client.post("/v1/users/run-openings", json=OPENING | {"limit": 1}, headers=operator)
     rest = OPENING | {"limit": 1, "before": first.json()["next"]}
-    second = await running.client.post("/v1/users/openings/runs", json=rest, headers=operator)
+    second = await running.client.post("/v1/users/run-openings", json=rest, headers=operator)
     assert [one["run_id"] for one in (*first.json()["runs"], *second.json()["runs"])] == [
         injected["run_id"],
         run["run_id"],
@@ -116,7 +116,7 @@ async def test_an_operator_reads_somebodys_runs_for_a_reason_that_the_audit_keep
 async def test_policy_may_forbid_operators_to_read_turns_and_the_attempt_is_in_the_audit(running: Running) -> None:
     await asked(running, operators_read_turns=False)
     operator = await running.caller("operator", user="olga")
-    refused = await running.client.post("/v1/users/openings/runs", json=OPENING, headers=operator)
+    refused = await running.client.post("/v1/users/run-openings", json=OPENING, headers=operator)
     assert (refused.status_code, refused.json()["reason"]) == (403, "reveal_denied:turns")
     lines = (await running.client.get("/v1/audit?limit=200", headers=operator)).json()["events"]
     assert [line["actor"] for line in lines if line["action"] == "runs_denied"] == ["olga"]
@@ -129,7 +129,7 @@ async def test_the_texts_of_a_turn_that_showed_what_a_consent_hides_are_not_open
     withdrawn = await running.client.delete("/v1/consents/seat", headers=subject)
     assert withdrawn.status_code < 300, withdrawn.text
     operator = await running.caller("operator", user="olga")
-    page = (await running.client.post("/v1/users/openings/runs", json=OPENING, headers=operator)).json()
+    page = (await running.client.post("/v1/users/run-openings", json=OPENING, headers=operator)).json()
     assert page["memories"] == []
     assert [(run["question"], run["block_text"], run["answer"]) for run in page["runs"]] == [(None, None, None)] * 2
 
@@ -137,5 +137,5 @@ async def test_the_texts_of_a_turn_that_showed_what_a_consent_hides_are_not_open
 async def test_a_run_of_another_tenant_is_not_opened(running: Running) -> None:
     await asked(running)
     operator = await running.caller("operator", user="olga", tenant="other")
-    page = (await running.client.post("/v1/users/openings/runs", json=OPENING, headers=operator)).json()
+    page = (await running.client.post("/v1/users/run-openings", json=OPENING, headers=operator)).json()
     assert (page["runs"], page["memories"]) == ([], [])

@@ -99,7 +99,7 @@ SUMMARIES = {
     "GET /v1/tenants/{tenant}": "Get a tenant",
     "GET /v1/users": "List users with memories",
     "POST /v1/users/openings": "Read a user's memories for a stated reason",
-    "POST /v1/users/openings/runs": "Read a user's runs for a stated reason",
+    "POST /v1/users/run-openings": "Read a user's runs for a stated reason",
     "GET /v1/keys": "List API keys",
     "POST /v1/keys": "Create an API key",
     "GET /v1/keys/own": "List API keys that act as the caller",

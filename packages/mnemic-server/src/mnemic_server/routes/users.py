@@ -85,7 +85,7 @@ async def open_user(wanted: Opening, principal: Operating, service: TheService) 
     return {"memories": own, "next": page[-1].memory_id if full else None}
 
 
-@router.post("/users/openings/runs", **answering(OpenedRunsResponse))
+@router.post("/users/run-openings", **answering(OpenedRunsResponse))
 async def open_runs(wanted: RunsOpening, principal: Operating, service: TheService) -> dict[str, Any]:
     """List the runs of a user of the tenant, newest first: question, block and answer where policy keeps them, and the
     memories that were used. The audit records the reader, the user and the reason before anything is shown. Policy may

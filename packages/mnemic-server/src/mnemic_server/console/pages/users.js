@@ -69,7 +69,7 @@ async function readRuns(user, shown) {
   const reason = await reasonFor(`See what ${user} asked and was answered?`, "Open");
   if (reason === null) return;
   const load = async (before) => {
-    const page = await call("POST", "/v1/users/openings/runs", { body: { user, reason, limit: 20, before } });
+    const page = await call("POST", "/v1/users/run-openings", { body: { user, reason, limit: 20, before } });
     const known = new Map(page.memories.map((one) => [one.memory_id, one.content]));
     return { items: page.runs.map((one) => ({ ...one, known })), next: page.next };
   };

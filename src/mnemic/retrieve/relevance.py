@@ -84,11 +84,16 @@ WORDS_ALONE = Scale(word=4.63, base=-3.31)
 """For every other model."""
 
 
-def _between(memories: int, few: Scale | None, many: Scale) -> Scale:
-    """Return the scale of `LEAST_MEMORIES` to `MANY_MEMORIES`: the base falls with the logarithm of their number, so
-    that no single memory makes a difference.
+def _scale_of(model: str, memories: int) -> Scale | None:
+    """Return the scale of a model among so many memories; None where it has none for few.
+
+    From `LEAST_MEMORIES` to `MANY_MEMORIES` the base of the default model falls with the logarithm of their number, so
+    that no single memory makes a difference. Read against a background, cosines do not depend on their number.
     """
-    if few is None or memories >= MANY_MEMORIES:
+    if memories < LEAST_MEMORIES:
+        return FEW.get(model)
+    few, many = FEW.get(model), SCALES.get(model, WORDS_ALONE)
+    if few is None or model == ANOTHER_MODEL or memories >= MANY_MEMORIES:
         return many
     passed = math.log(memories / LEAST_MEMORIES) / math.log(MANY_MEMORIES / LEAST_MEMORIES)
     return replace(many, base=few.base + passed * (many.base - few.base))
@@ -120,7 +125,7 @@ class Gauge:
             return None
         # The list of meaning contains every memory of a scope this small, so its length is their number.
         few = len(nearest) < LEAST_MEMORIES
-        scale = FEW.get(model) if few else _between(len(nearest), FEW.get(model), SCALES.get(model, WORDS_ALONE))
+        scale = _scale_of(model, len(nearest))
         if scale is None:
             return None
         words = max(1, question.words)

@@ -105,10 +105,14 @@ def figures(rated: Sequence[Rated]) -> dict[str, Any]:
         if len(within):
             mean, right = within.mean(axis=0)
             off += abs(mean - right) * len(within)
-            bins[f"{low:g}-{high:g}"] = {"mean": round(mean, 3), "right": round(right, 3), "hits": len(within)}
+            bins[f"{low:g}-{high:g}"] = {
+                "mean": round(float(mean), 3),
+                "right": round(float(right), 3),
+                "hits": len(within),
+            }
     with_answer, without = ([one for one in rated if one.answerable is kind] for kind in (True, False))
     return {
-        "ece": round(off / len(table), 4) if len(table) else None,
+        "ece": round(float(off) / len(table), 4) if len(table) else None,
         "auc": _auc(table),
         "mean": round(float(table[:, 0].mean()), 4) if len(table) else None,
         "right": round(float(table[:, 1].mean()), 4) if len(table) else None,

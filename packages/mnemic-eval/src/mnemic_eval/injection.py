@@ -137,8 +137,8 @@ def run(
     unread = Unread()
     chats = locomo.conversations(Path(path), unread)[:limit]
     half = (len(chats) + 1) // 2
-    told = [[message for chat in part for message in chat.messages] for part in (chats[:half], chats[half:])]
-    filling = {split: [*own, *other] for split, own, other in zip(SPLITS, told, told[::-1], strict=True)}
+    halves = [[message for chat in part for message in chat.messages] for part in (chats[:half], chats[half:])]
+    filling = {split: [*own, *other] for split, own, other in zip(SPLITS, halves, halves[::-1], strict=True)}
     made = chosen_embedder(embedder, vectors)
     done = asyncio.run(_measured(filling, sizes, made, progress))
     settings = conditions(seed=seed, set="injection", embedder=made.space.model, unread=dict(unread))

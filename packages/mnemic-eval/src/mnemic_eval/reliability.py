@@ -3,8 +3,8 @@
 PATH is LoCoMo's file or folder, or the folder of texts that `languages` reads. Of LoCoMo, scopes of 5 to 5,000 messages
 are filled with consecutive messages and asked for evidence that is in them, and as often for evidence that is not (of
 the same chat where its other messages are left out, and of other chats). Of languages, half of the forty texts that
-have a question are told with the texts that have none, and all forty are asked for, in the language of the texts and in
-English; English texts are asked for in the other languages.
+have a question are stored with the texts that have none, and all forty are asked for, in the language of the texts and
+in English; English texts are asked for in the other languages.
 
 The first `DEPTH` hits of every search count. For each group: `mean` relevance and `right`, the share that is evidence,
 over all and in each of `BINS`; `ece`, the expected calibration error (the mean distance between both, weighted by the
@@ -59,7 +59,7 @@ class Rated:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class FilledScope:
     """A scope: its messages, and its questions, each with the messages that answer it (none: nothing does)."""
 
     messages: Sequence[Message] = field(repr=False)
@@ -149,10 +149,10 @@ async def _sizes(
         for size in sizes:
             for split, own, other in zip(SPLITS, halves, halves[::-1], strict=True):
                 group = rated.setdefault(f"{split} {size}", [])
-                for place, told in enumerate(_scopes(own, other, size, most, random)):
+                for place, filled in enumerate(_scopes(own, other, size, most, random)):
                     conversation = Replayed(engine, Actor(user=f"{split}-{size}-{place}"))
-                    await conversation.tell(told.messages, silent, "")
-                    group += [await _asked(conversation, *question) for question in told.questions]
+                    await conversation.tell(filled.messages, silent, "")
+                    group += [await _asked(conversation, *question) for question in filled.questions]
                     progress(f"{split}, {size} memories", len(group), 2 * most)
     return rated
 
@@ -166,7 +166,7 @@ def _renamed(chat: Chat) -> Chat:
     return replace(chat, messages=messages, questions=questions)
 
 
-def _scopes(own: Sequence[Chat], other: Sequence[Chat], size: int, most: int, random: Random) -> Iterator[Told]:
+def _scopes(own: Sequence[Chat], other: Sequence[Chat], size: int, most: int, random: Random) -> Iterator[FilledScope]:
     """Yield scopes of `size` messages until they have `most` questions of each kind between them. A scope larger than
     a chat has several chats, the largest those of the other half, too, about which nothing is asked.
     """
@@ -187,7 +187,9 @@ def _scopes(own: Sequence[Chat], other: Sequence[Chat], size: int, most: int, ra
             continue
         wanted -= len(asked)
         nothing = random.sample(unknown, min(len(asked), len(unknown)))
-        yield Told(part, [(one.text, one.evidence) for one in asked] + [(one.text, frozenset()) for one in nothing])
+        yield FilledScope(
+            part, [(one.text, one.evidence) for one in asked] + [(one.text, frozenset()) for one in nothing]
+        )
 
 
 def _of_others(chats: Sequence[Chat], ids: set[str | None]) -> list[Any]:
@@ -214,15 +216,15 @@ async def _languages(
     rated: dict[str, list[Rated]] = {}
     async with throwaway_engine(embedder) as engine:
         for place, (language, memories) in enumerate(texts.items()):
-            told = {name: text for name, text in memories.items() if wanted.get(name, 0) % 2 == 0}
-            actor, names = await _stored(engine, language, told)
+            stored = {name: text for name, text in memories.items() if wanted.get(name, 0) % 2 == 0}
+            actor, names = await _stored(engine, language, stored)
             asked_in = (
                 {languages.ENGLISH, language} if language != languages.ENGLISH else {q.language for q in questions}
             )
             for one in [one for one in questions if one.language in asked_in]:
                 group = rated.setdefault(f"{language}, asked in {one.language}", [])
                 if len(group) < 2 * most:
-                    group.append(await _asked_of(engine, actor, names, one.text, one.wanted, one.wanted in told))
+                    group.append(await _asked_of(engine, actor, names, one.text, one.wanted, one.wanted in stored))
             progress("languages", place + 1, len(texts))
     return rated
 

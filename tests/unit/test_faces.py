@@ -17,6 +17,7 @@ import pytest
 from mnemic import requests
 from mnemic.engine import MemoryEngine
 from mnemic.facade import governance
+from mnemic.facade.maintenance_verbs import KindsAndUpkeep
 from mnemic.facade.manager import AsyncMemoryManager, MemoryManager
 from mnemic.facade.verbs import MemoryVerbs
 from mnemic.kinds.entity import EntityMemory
@@ -173,16 +174,19 @@ def test_a_verb_is_the_engines(name: str) -> None:
     assert parameters(getattr(MemoryEngine, name)) - ENGINE_ALONE.keys() == parameters(VERBS[name]) - {"rules"}
 
 
-READS = {name: one for name, one in vars(MemoryVerbs).items() if isinstance(one, asks)}
+DERIVED = {
+    name: one for face in (KindsAndUpkeep, MemoryVerbs) for name, one in vars(face).items() if isinstance(one, asks)
+}
 
 
-def test_what_reads_is_derived_from_its_request() -> None:
-    assert READS.keys() == {"search", "context", "get", "list", "count", "history"}
+def test_which_verbs_are_derived_from_their_requests() -> None:
+    reads = {"search", "context", "get", "list", "count", "history"}
+    assert DERIVED.keys() == reads | {"capture", "forget_matching"}
 
 
-@pytest.mark.parametrize("name", sorted(READS))
+@pytest.mark.parametrize("name", sorted(DERIVED))
 def test_the_engine_takes_the_fields_of_the_request_with_their_defaults(name: str) -> None:
-    asked = dict(inspect.signature(READS[name].function).parameters)
+    asked = dict(inspect.signature(DERIVED[name].function).parameters)
     del asked["self"]
     taken = inspect.signature(getattr(MemoryEngine, name)).parameters
     assert {one: taken[one].default for one in asked} == {one: asked[one].default for one in asked}

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from mnemic import requests
 from mnemic.engine import MemoryEngine
 from mnemic.kinds.all_kinds import SevenKinds
-from mnemic.runtime.sync_facade import DualModeApi, M, verb
-from mnemic.types import Actor, Kind, WriteReceipt
+from mnemic.runtime.sync_facade import DualModeApi, M, asks, verb
+from mnemic.types import Actor, WriteReceipt
 
 if TYPE_CHECKING:
     from mnemic.kinds.entity import EntityMemory
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from mnemic.maintain.expiry_job import ExpiryReport, ExpiryRules
     from mnemic.maintain.health import Health
     from mnemic.maintain.reports import MaintenanceReport
-    from mnemic.types import Forgotten
     from mnemic_structured.structured_memory import StructuredMemory
 
 
@@ -109,23 +109,8 @@ class KindsAndUpkeep(DualModeApi[M]):
         """Delete a memory with all its versions. Raises MemoryNotFound."""
         await self.engine.forget(memory_id, actor=self.actor)
 
-    @verb
-    async def forget_matching(
-        self,
-        *,
-        kinds: Sequence[Kind | str] | None = None,
-        categories: Sequence[str] | None = None,
-        keys: Sequence[str] | None = None,
-        where: Mapping[str, Any] | None = None,
-        limit: int = 1000,
-        dry_run: bool = False,
-    ) -> Forgotten:
-        """Delete the active memories that meet a filter, the newest `limit` of them; `dry_run` only says which. Raises
-        InvalidInput (`filter:empty`) without a filter: `privacy.erase` deletes everything.
-        """
-        return await self.engine.forget_matching(
-            actor=self.actor, kinds=kinds, categories=categories, keys=keys, where=where, limit=limit, dry_run=dry_run
-        )
+    forget_matching = asks(lambda: requests.ForgetMatching)
+    """Delete the active memories that meet a filter; see `MemoryEngine.forget_matching`."""
 
     @verb
     async def maintain(self, *, whole: bool = False, dry_run: bool = False) -> MaintenanceReport:

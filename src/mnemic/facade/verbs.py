@@ -51,10 +51,8 @@ class MemoryVerbs(KindsAndUpkeep[M]):
         """Keep the messages of a conversation as episodic memories; one receipt for each that has text."""
         return await self.engine.record(messages, actor=self.actor)
 
-    @verb
-    async def capture(self, message: str | Message, *, idempotency_key: str | None = None) -> RunReport:
-        """Remember the durable facts in the user's message; the report lists what was written, blocked and skipped."""
-        return await self.engine.capture(message, actor=self.actor, idempotency_key=idempotency_key)
+    capture = asks(lambda: requests.Capture)
+    """Remember the durable facts in the user's message; see `MemoryEngine.capture`."""
 
     @verb
     async def capture_many(

@@ -100,12 +100,14 @@ class Count(Request[int]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForgetMatching(_Holding[Forgotten]):
-    """Delete the memories that meet a filter, `limit` of them at most, the newest first. None: no bound."""
+    """Delete the active memories that meet a filter, the newest `limit` of them; `dry_run` only says which. Raises
+    InvalidInput (`filter:empty`) without a filter: `privacy.erase` deletes everything.
+    """
 
     verb: ClassVar[str | None] = "forget_matching"
-    kinds: tuple[Kind, ...] | None = None
-    categories: tuple[str, ...] | None = None
-    keys: tuple[str, ...] | None = field(default=None, repr=False)
+    kinds: Sequence[Kind | str] | None = None
+    categories: Sequence[str] | None = None
+    keys: Sequence[str] | None = field(default=None, repr=False)
     where: Mapping[str, Any] | None = field(default=None, repr=False)
     limit: int = 1000
     dry_run: bool = False

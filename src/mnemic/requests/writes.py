@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from mnemic.requests import Request, _Holding
 from mnemic.types import Candidate, JsonValue, Memory, Message, Origin, WriteReceipt
+from mnemic.types.trace import RunReport
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,11 +33,11 @@ class Run(_Holding[Any]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Capture(Request[Any]):
-    """Remember what is worth it in something that the user said."""
+class Capture(Request[RunReport]):
+    """Remember the durable facts in the user's message; the report lists what was written, blocked and skipped."""
 
     verb: ClassVar[str | None] = "capture"
-    message: str | Message = field(repr=False)
+    message: str | Message = field(repr=False, kw_only=False)
     idempotency_key: str | None = field(default=None, repr=False)
 
 

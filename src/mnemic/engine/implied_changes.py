@@ -22,6 +22,7 @@ from mnemic_language.compare.change import frame_of, framed, judge
 from mnemic_language.compare.features import takes_back
 from mnemic_language.compare.told_ends import tells_change
 from mnemic_language.sentences.clauses import sentences
+from mnemic_language.sentences.disputes import without_dispute
 from mnemic_language.sentences.social_remarks import is_company
 
 DOUBTFUL = frozenset({NOT_UNDERSTOOD, NOT_DURABLE, OPINION, TRANSIENT, THIRD_PARTY})
@@ -142,8 +143,9 @@ async def _changes(gateway: MemoryGateway, actor: Actor, text: str, vector: byte
 
 
 def _candidate(gateway: MemoryGateway, message: Message, text: str, span: tuple[int, int]) -> Candidate | None:
+    stated = without_dispute(text)
     made = Candidate(
-        content=text[0].upper() + text[1:],
+        content=stated[0].upper() + stated[1:],
         category="fact",
         confidence=0.7,
         source=source_of(message, quote=text, span=span),

@@ -36,6 +36,7 @@ from mnemic_language.compare.expressions import FROM_NOW_ON
 from mnemic_language.sentences.classify.classifier import LABELS, Floats, Opinion, weights
 from mnemic_language.sentences.classify.world import world
 from mnemic_language.sentences.clauses import Clause, clauses
+from mnemic_language.sentences.disputes import without_dispute
 from mnemic_language.sentences.exclusion_rules import DENIES_SAYING, mood_of, orders_on_occasion, payload_follows
 from mnemic_language.sentences.pasted_text import data_spans, fiction_from, merged
 from mnemic_language.sentences.social_remarks import is_company
@@ -369,7 +370,7 @@ def _is_speech(quotation: str) -> bool:
 
 def _sentence(text: str) -> str:
     """Return the words as a sentence: without opening words, capitalised, with a full stop."""
-    content = _OPENING.sub("", text.replace(_MARKER, "").strip()).strip(" ,;:-–—")
+    content = without_dispute(_OPENING.sub("", text.replace(_MARKER, "").strip())).strip(" ,;:-–—")
     content = _LEFT_OPEN.sub("", content)
     if not content:
         return ""

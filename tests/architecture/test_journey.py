@@ -14,8 +14,8 @@ from tests.architecture.sources import ROOT
 LIMITS = {
     "way_files": 24,
     "way_functions": 98,
-    "files": 51,
-    "functions": 217,
+    "files": 52,
+    "functions": 226,
     "loaded_modules": 95,
     "loaded_lines": 12_000,
 }

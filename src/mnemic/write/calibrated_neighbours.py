@@ -10,8 +10,12 @@ from mnemic.types.cosines import measured, read
 from mnemic.write.draft import Draft
 
 
-async def nearest_scaled(tx: Reads, draft: Draft, vector: Vector, space: VectorSpace) -> Sequence[tuple[Memory, float]]:
-    """Return the neighbours of `vector` by the thresholds of the draft's rules, each with its cosine on their scale."""
+async def nearest_scaled(
+    tx: Reads, draft: Draft, vector: Vector, space: VectorSpace, limit: int
+) -> Sequence[tuple[Memory, float]]:
+    """Return up to `limit` neighbours of `vector` by the thresholds of the draft's rules, each with its cosine on their
+    scale.
+    """
     at_least = measured(space, draft.rules.compared_from)
-    found = await tx.nearest(draft.scope, vector, limit=draft.rules.neighbours, at_least=at_least)
+    found = await tx.nearest(draft.scope, vector, limit=limit, at_least=at_least)
     return [(memory, read(space, cosine)) for memory, cosine in found]

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from mnemic.types import Memory, Outcome, Status
+from mnemic.types import Memory, Outcome, Status, Vector
 from mnemic.unit_of_work import Unit
 from mnemic.write.commit import Request, Settled, commit, replayed
 from mnemic.write.draft import Decision, Draft, StepTimer
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 Found = Sequence[tuple[Memory, float]]
 """Memories, each with its cosine."""
+MOST_WIDENED = 8
+"""How many times as many neighbours are asked for where those of other kinds are in the way."""
 
 
 async def is_known(moment: Snapshot, draft: Draft) -> bool:
@@ -85,14 +87,24 @@ async def nearest(tx: Reads, draft: Draft) -> Found:
     # Without a vector there are no neighbours; `missing_vectors` compares it once the embedder answers.
     if draft.vector is None:
         return []
+    limit = wanted = draft.rules.neighbours
+    while True:
+        found = await _nearest_of_all(tx, draft, draft.vector, limit)
+        same = [pair for pair in found if pair[0].kind is draft.candidate.kind and live(pair[0], draft)]
+        # Recorded messages lie as near as what was captured from them: they must not take the places of memories.
+        if len(same) >= wanted or len(found) < limit or limit >= wanted * MOST_WIDENED:
+            return same[:wanted]
+        limit *= 2
+
+
+async def _nearest_of_all(tx: Reads, draft: Draft, vector: Vector, limit: int) -> Found:
+    """Return the nearest memories of every kind, each with its cosine."""
     rules = draft.rules
     if draft.space is not None and draft.space.scale:
         from mnemic.write.calibrated_neighbours import nearest_scaled
 
-        found = await nearest_scaled(tx, draft, draft.vector, draft.space)
-    else:
-        found = await tx.nearest(draft.scope, draft.vector, limit=rules.neighbours, at_least=rules.compared_from)
-    return [pair for pair in found if pair[0].kind is draft.candidate.kind and live(pair[0], draft)]
+        return await nearest_scaled(tx, draft, vector, draft.space, limit)
+    return await tx.nearest(draft.scope, vector, limit=limit, at_least=rules.compared_from)
 
 
 def live(memory: Memory, draft: Draft) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mnemic_language.compare.change import judge, opposes
+from mnemic_language.compare.change import judge
 from mnemic_language.compare.change_bounds import ChangeBounds
 from mnemic_language.compare.statement_frame import Frame
 
@@ -69,9 +69,3 @@ def test_an_end_in_other_words_closes(earlier: str, later: str) -> None:
 @pytest.mark.parametrize(("earlier", "later"), KEPT)
 def test_what_is_about_something_else_closes_nothing(earlier: str, later: str) -> None:
     assert judge(Frame(earlier), Frame(later), 0.7) is None
-
-
-def test_two_remarks_about_nobody_contradict_nobody() -> None:
-    old = Frame("Twenty degrees with clear skies are nice.")
-    assert not opposes(old, Frame("Five degrees with clear skies aren't bad, but with rain they are."))
-    assert opposes(Frame("I like clear skies."), Frame("I don't like clear skies."))

@@ -98,9 +98,7 @@ def judge(old: Frame, new: Frame, cosine: float, *, among: int = 1, opposed: boo
         return Change(_how(new), 1.0)
     if adds_another(old, new):
         return None
-    opposed = (opposed and not at_other_times(old, new) and opposes(old, new)) or (
-        cosine >= UNTURNED_COSINE and _corrects(old, new)
-    )
+    opposed = (opposed and not at_other_times(old, new)) or (cosine >= UNTURNED_COSINE and _corrects(old, new))
     # The model decides everything else; `mnemic_eval.changes` trains it on these features.
     probability = likelihood(old, new, cosine, opposed=opposed)
     if opposed and probability and old.stems == new.stems:
@@ -121,13 +119,6 @@ def strangers(old: Frame, new: Frame) -> bool:
     """
     fewest = min(len(old.stems), len(new.stems))
     return fewest >= LONG and len(old.stems & new.stems) < SHARED * fewest
-
-
-def opposes(old: Frame, new: Frame) -> bool:
-    """Return True if words that contradict each other may contradict what the same person says: of two remarks on the
-    weather neither is about anybody.
-    """
-    return bool(new.cues & STRONG or old.theme & new.theme) or old.own or new.own or old.stems == new.stems
 
 
 def _corrects(old: Frame, new: Frame) -> bool:

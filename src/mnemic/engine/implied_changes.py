@@ -20,7 +20,7 @@ from mnemic.types.cosines import read
 from mnemic_language.compare.certain_changes import amending, amends, recovers
 from mnemic_language.compare.change import frame_of, framed, judge
 from mnemic_language.compare.features import takes_back
-from mnemic_language.compare.told_ends import tells_change
+from mnemic_language.compare.implicit_endings import tells_change
 from mnemic_language.sentences.clauses import sentences
 from mnemic_language.sentences.disputes import without_dispute
 from mnemic_language.sentences.social_remarks import is_company

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Found = Sequence[tuple[Memory, float]]
 """Memories, each with its cosine."""
 MOST_WIDENED = 8
-"""How many times as many neighbours are asked for where those of other kinds are in the way."""
+"""Factor by which more neighbours are asked for where those of other kinds are in the way."""
 
 
 async def is_known(moment: Snapshot, draft: Draft) -> bool:

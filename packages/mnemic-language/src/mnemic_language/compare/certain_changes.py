@@ -11,9 +11,9 @@ from functools import lru_cache
 
 from mnemic_language.compare.ended_courses import drops_course, ends_course
 from mnemic_language.compare.expressions import AMENDS, IS, TO_ORDINAL
+from mnemic_language.compare.implicit_endings import ends_in_other_words, recounts_by_order, tells_change
 from mnemic_language.compare.medicines import another_dose, may_be_medicine
 from mnemic_language.compare.statement_frame import Frame, stem
-from mnemic_language.compare.told_ends import ends_in_other_words, recounts_by_order, tells_change
 from mnemic_language.compare.vocabulary import MEMBERS, SLOTS, products, word_classes
 
 MOST_AMENDING = 4

@@ -1,4 +1,4 @@
-"""People of one relation told apart: "my brother Tom" and "my brother Ben", "my older" and "my younger sister"."""
+"""Distinguish people of one relation: "my brother Tom" and "my brother Ben", "my older" and "my younger sister"."""
 
 from __future__ import annotations
 

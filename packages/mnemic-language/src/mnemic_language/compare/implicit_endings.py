@@ -1,4 +1,4 @@
-"""Changes told in other words than those of an end: a car that went to a student, a rabbit that fell asleep, an
+"""Changes in other words than those of an end: a car that went to a student, a rabbit that fell asleep, an
 allergy that disappeared, a first day as a receptionist, "make that 23 people at the party".
 
 Each rule asks for the kind of thing that the earlier statement is about, as the words alone say nothing certain.

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from mnemic.types import Memory, Outcome, Status, Vector
+from mnemic.types import Memory, Outcome, Status
 from mnemic.unit_of_work import Unit
 from mnemic.write.commit import Request, Settled, commit, replayed
 from mnemic.write.draft import Decision, Draft, StepTimer
@@ -89,22 +89,17 @@ async def nearest(tx: Reads, draft: Draft) -> Found:
         return []
     limit = wanted = draft.rules.neighbours
     while True:
-        found = await _nearest_of_all(tx, draft, draft.vector, limit)
+        if draft.space is not None and draft.space.scale:
+            from mnemic.write.calibrated_neighbours import nearest_scaled
+
+            found = await nearest_scaled(tx, draft, draft.vector, draft.space, limit)
+        else:
+            found = await tx.nearest(draft.scope, draft.vector, limit=limit, at_least=draft.rules.compared_from)
         same = [pair for pair in found if pair[0].kind is draft.candidate.kind and live(pair[0], draft)]
         # Recorded messages lie as near as what was captured from them: they must not take the places of memories.
         if len(same) >= wanted or len(found) < limit or limit >= wanted * MOST_WIDENED:
             return same[:wanted]
         limit *= 2
-
-
-async def _nearest_of_all(tx: Reads, draft: Draft, vector: Vector, limit: int) -> Found:
-    """Return the nearest memories of every kind, each with its cosine."""
-    rules = draft.rules
-    if draft.space is not None and draft.space.scale:
-        from mnemic.write.calibrated_neighbours import nearest_scaled
-
-        return await nearest_scaled(tx, draft, vector, draft.space, limit)
-    return await tx.nearest(draft.scope, vector, limit=limit, at_least=rules.compared_from)
 
 
 def live(memory: Memory, draft: Draft) -> bool:

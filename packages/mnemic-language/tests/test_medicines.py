@@ -40,4 +40,5 @@ def test_a_change_of_one_item_leaves_the_others() -> None:
     assert rest_of_list(*note, Frame("Mrs. Ito: Fridays now.")) == "Mrs. Ito: invoice only, ring twice."
     assert rest_of_list(*note, Frame("Mrs. Ito has retired.")) == ""
     assert labelled("My car: a red one.") is None
+    assert labelled("Deal Alder: stage is proposal, 9k a year, closing in May") is None
     assert labelled("She said: come at ten, or stay at home. I stayed.") is None

@@ -12,6 +12,8 @@ from mnemic_language.text.pattern import Pattern
 _LABELLED = Pattern(r"\A(?P<label>(?:(?:Dr|Mr|Mrs|Ms|Prof|St)\. )?[^,:.!?;\n]{2,40}): (?P<items>[^.!?;\n:]+)[.!]?\Z")
 LONGEST_ITEM = 6
 """Words of an item."""
+_STATES = Pattern(r"(?i)\b(?:is|are|was|were|ist|sind|war|est|sont|es|son|è|sono|é|são|zijn)\b")
+"""A verb, with which an item is a statement of its own: "Deal: stage is proposal, 18k"."""
 
 
 def labelled(text: str) -> tuple[str, list[str]] | None:
@@ -19,6 +21,8 @@ def labelled(text: str) -> tuple[str, list[str]] | None:
     found = _LABELLED.match(text.strip())
     items = [item.strip() for item in found["items"].split(",")] if found is not None else []
     if found is None or len(items) < 2 or not all(0 < len(item.split()) <= LONGEST_ITEM for item in items):
+        return None
+    if any(map(_STATES.search, items)):
         return None
     return found["label"], items
 

@@ -26,7 +26,8 @@ _PARTED = Pattern(
     r"|\b(?:was|got|been) (?:stolen|total+ed|written off|scrapped|repossessed)\b|\bparted (?:ways )?with\b"
     r"|\btraded (?:\w+ ){0,3}in\b|\bhanded over the keys\b|\bsigned (?:it|her|\w+ \w+) over\b"
     r"|\b(?:abgeholt|losgeworden|weggegeben|verschenkt|verschrottet|geklaut|gestohlen|totalschaden|in zahlung gegeben"
-    r"|neue[nr]? besitzer\w*|(?:hat|haben) (?:\w+ ){0,5}(?:gekauft|mitgenommen|ubernommen)|gehort (?:jetzt|nun))\b"
+    r"|neue[nr]? besitzer\w*|(?<!wir )(?:hat|haben) (?:\w+ ){0,5}(?:gekauft"
+    r"|mitgenommen|ubernommen)|gehort (?:jetzt|nun))\b"
     r"|\b(?:trouve preneur|nouve(?:au|lle) proprietaire|cedee?|parti\w* (?:chez|avec)|debarrasse\w*|volee?|a la casse"
     r"|l'a (?:achetee?|prise?|emmenee?)|l'ont (?:achetee?|prise?)|rachetee?)\b"
     r"|\b(?:se (?:l[oa]s? )?(?:llev[oa]\w*|quedo|compro|han? llevado)|me deshice|nuev[oa] duen[oa]|desguace|traspas\w+"
@@ -36,7 +37,7 @@ _PARTED = Pattern(
     r"|\b(?:foi embora|foi-se|desfiz-me|me desfiz|nov[oa] don[oa]|comprou|compraram|levou|levaram|doei|roubaram|sucata"
     r"|passei (?:\w+ ){1,4}(?:adiante|para a frente|pra frente))\b"
     r"|\b(?:opgehaald|weggegeven|ingeruild|gestolen|naar de sloop|nieuwe (?:eigenaar|eigenares|baasje)|van de hand"
-    r"|(?:heeft|hebben) (?:\w+ ){0,5}(?:gekocht|meegenomen|overgenomen))\b"
+    r"|(?<!we )(?<!wij )(?:heeft|hebben) (?:\w+ ){0,5}(?:gekocht|meegenomen|overgenomen))\b"
 )
 """A thing has gone to somebody else."""
 _OWNS = Pattern(

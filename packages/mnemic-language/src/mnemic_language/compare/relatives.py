@@ -38,7 +38,8 @@ _BOUGHT = (
     r"|gekocht|opgezegd|gestopt|geadopteerd|verhuisd|getrouwd)"
 )
 _ACTS = Pattern(
-    r"\A\W*(?:my|mein\w*|mon|ma|mi|il mio|la mia|o meu|a minha|meu|minha|mijn) (?P<who>[a-z-]{3,20})(?: from \w+"
+    r"\A\W*(?:my|mein\w*|mon|ma|mi(?! (?:sono|son|sto|ero)\b)|il mio|la mia|o meu|a minha|meu|minha"
+    r"|mijn) (?P<who>[a-z-]{3,20})(?: from \w+"
     r"| [a-z]+)?"
     rf" (?:(?:has|have|just|finally|recently|hat|a|ha|heeft|tem|s'est|si e|se ha|is|ist|est"
     rf"|e) )?(?:[\w'-]+ ){{0,5}}?{_BOUGHT}\b"

@@ -7,7 +7,7 @@ from mnemic_language.compare.statement_frame import Frame
 from mnemic_language.text.pattern import Pattern
 
 _ON_CONDITION = Pattern(
-    r"\W*(?:if|unless|whenever|only (?:if|when)|wenn|falls|si|cada vez que|siempre que|se|ogni volta che|sempre que|als"
+    r"\A\W*(?:if|unless|whenever|only (?:if|when)|wenn|falls|si|cada vez que|siempre que|se|ogni volta che|sempre que|als"
     r"|(?:at|on|over|for|zu|an|uber|a|pour|en|por|per|no|na|met|tijdens|op) (?:the )?(?:christmas|easter|birthdays"
     r"|weddings"
     r"|parties|weihnachten|ostern|festen|noel|paques|mariages|fetes|navidad|navidades|nochebuena|bodas|fiestas|natale"

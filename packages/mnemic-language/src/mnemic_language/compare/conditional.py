@@ -7,8 +7,8 @@ from mnemic_language.compare.statement_frame import Frame
 from mnemic_language.text.pattern import Pattern
 
 _ON_CONDITION = Pattern(
-    r"\A\W*(?:if|unless|whenever|only (?:if|when)|wenn|falls|si|cada vez que|siempre que|se|ogni volta che|sempre que|als"
-    r"|(?:at|on|over|for|zu|an|uber|a|pour|en|por|per|no|na|met|tijdens|op) (?:the )?(?:christmas|easter|birthdays"
+    r"\A\W*(?:if|unless|whenever|only (?:if|when)|wenn|falls|si|cada vez que|siempre que|se|ogni volta che|sempre que"
+    r"|als|(?:at|on|over|for|zu|an|uber|a|pour|en|por|per|no|na|met|tijdens|op) (?:the )?(?:christmas|easter|birthdays"
     r"|weddings"
     r"|parties|weihnachten|ostern|festen|noel|paques|mariages|fetes|navidad|navidades|nochebuena|bodas|fiestas|natale"
     r"|pasqua|feste|natal|pascoa|festas|casamentos|kerst|pasen|feestjes))\b(?=.{3,80}(?:,| ich | eet | drink "

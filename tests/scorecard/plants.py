@@ -215,7 +215,7 @@ PLANTS = (
         file="src/mnemic/providers/circuit_breakers.py",
         was="        circuit.missed(opens=opens)\n",
         now="        circuit.answered()\n",
-        tests=("tests/unit/providers/test_breaker.py",),
+        tests=("tests/unit/providers/test_circuit_breakers.py",),
     ),
     Plant(
         row="S36",

@@ -11,7 +11,7 @@ ROW = Row(
     tests=(
         "tests/faults/test_hanging_models.py",
         "tests/faults/test_unembedded.py",
-        "tests/unit/providers/test_breaker.py",
+        "tests/unit/providers/test_circuit_breakers.py",
     ),
     bites="with one pool for all requests captures take every place; without the circuit breaker a model that hangs is "
     "asked for each of them",

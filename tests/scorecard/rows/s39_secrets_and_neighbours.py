@@ -11,7 +11,7 @@ ROW = Row(
     tests=(
         "tests/unit/test_config_parsing.py",
         "tests/unit/server/test_sessions.py",
-        "tests/unit/providers/test_breaker.py",
+        "tests/unit/providers/test_circuit_breakers.py",
     ),
     bites="the table names the addresses that get OpenAI's key: where an address's origin is not looked at, two of "
     "its rows fail; where a file is named, the same settings are read from it",

@@ -42,6 +42,22 @@ def test_reading_writes_into_no_empty_file(mnemic: Call, store: Path) -> None:
     assert mnemic("add", "The cat is called Miso.").exit_code == Exit.OK
 
 
+def test_a_message_with_a_strange_role_names_the_roles(mnemic: Call, tmp_path: Path) -> None:
+    chat = tmp_path / "chat.jsonl"
+    chat.write_text(
+        '{"role": "user", "content": "I live in Oslo."}\n{"role": "pope", "content": "x"}\n', encoding="utf-8"
+    )
+    for more in ([], ["--dry-run"]):
+        told = mnemic("import", str(chat), *more).stderr
+        assert "invalid_input:message:role - line 2: one of user, assistant, tool, system\n" in told
+
+
+def test_a_question_that_nobody_can_answer_ends_its_line(mnemic: Call) -> None:
+    assert mnemic("add", "The cat is called Miso.").exit_code == Exit.OK
+    told = mnemic("erase", "ana", "--force").stderr.splitlines()
+    assert told[-1].startswith("mnemic: usage: cannot ask for confirmation without a terminal; add --yes")
+
+
 def test_a_text_of_no_known_format_is_called_that(mnemic: Call, tmp_path: Path) -> None:
     note = tmp_path / "note.txt"
     note.write_text("Buy milk.\n", encoding="utf-8")

@@ -319,6 +319,16 @@ def test_a_command_of_a_package_that_is_not_installed_names_it(monkeypatch: pyte
     assert "pip install mnemic-eval" in done.output
 
 
+def test_a_command_that_needs_more_than_its_package_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plugins, "_entry_points", lambda **_: [])
+
+    done = CliRunner().invoke(cli, ["mcp"])
+
+    assert done.exit_code == 3
+    assert "missing_extra:agents" in done.output
+    assert "pip install 'mnemic[mcp]'" in done.output
+
+
 class Former:
     """A store of another package that has `scan` under its former name."""
 

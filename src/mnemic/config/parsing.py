@@ -143,7 +143,7 @@ def one_of_or_plugin(group: str, *allowed: str, extras: Mapping[str, str] = Mapp
         if given not in allowed and not (isinstance(given, str) and _is_offered(group, given)):
             if given in extras:
                 raise ValueError(f"pip install 'mnemic[{extras[str(given)]}]'")
-            raise ValueError(" or ".join([*allowed, f"a plug-in of mnemic.{group}"]))
+            raise ValueError(f"{', '.join([*allowed, *sorted(extras)])} or a plug-in of mnemic.{group}")
         return str(given)
 
     return read

@@ -44,10 +44,11 @@ Only this module of the guard imports pydantic, so that nothing else pays for it
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -59,6 +60,7 @@ from mnemic.policy.limits import Limits, OnFull, Per, Quota, Retention
 from mnemic.policy.policy_bundle import PolicyBundle
 from mnemic.policy.redaction import RedactionRules
 from mnemic.policy.rules import EntityReading, Expiry, KeyRule, OnChange, OnModelFailure, OnRefuted, OnViolation, Policy
+from mnemic.policy.similar_names import did_you_mean
 from mnemic.types import Kind, Level
 
 MAX_FILE_BYTES = 1024 * 1024
@@ -183,7 +185,10 @@ def read_guard(data: object) -> PolicyBundle:
         file = _File.model_validate(data)
     except ValidationError as error:
         first = error.errors()[0]
-        raise InvalidConfig("policy:" + ".".join(str(part) for part in first["loc"]), hint=first["msg"]) from None
+        place, hint = first["loc"], first["msg"]
+        if first["type"] == "extra_forbidden":
+            hint = f"unknown field; {did_you_mean(str(place[-1]), _fields_at(place[:-1]))}"
+        raise InvalidConfig("policy:" + ".".join(str(part) for part in place), hint=hint) from None
     policy = _policy(file)
     return PolicyBundle(
         policy=policy,
@@ -193,6 +198,22 @@ def read_guard(data: object) -> PolicyBundle:
         redaction=file.redaction.rules(),
         entities=file.entities.read,
     )
+
+
+def _fields_at(place: Sequence[int | str]) -> Iterable[str]:
+    """Return the names of the fields that a file may have at a place."""
+    model: type[BaseModel] = _File
+    for part in place:
+        field = model.model_fields.get(str(part))  # None: a key of a mapping, or a number in a list
+        model = model if field is None else next(_models(field.annotation), model)
+    return model.model_fields
+
+
+def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for part in get_args(annotation):
+        yield from _models(part)
 
 
 def load_policy(path: str | Path) -> Policy:

@@ -25,11 +25,11 @@ _SIGNS: Mapping[str, str] = MappingProxyType(
         "instances": "names an instance of what is asked for",
         "answers": "says what is asked for in other words",
         "near": "is near to what the question names",
-        "speaker": "said by whom the question is about",
+        "speaker": "from the person asked about",
         "told": "told at the time the question means",
         "when": "names a time",
-        "previous": "follows a message that fits",
-        "following": "is followed by a message that fits",
+        "previous": "right after a matching message",
+        "following": "right before a matching message",
         "learned": "moved up by what is around it",
     }
 )

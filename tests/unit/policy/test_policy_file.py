@@ -107,6 +107,28 @@ def test_each_mistake_has_its_reason(tmp_path: Path, name: str, text: str, reaso
     assert wrong.value.hint
 
 
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ('on_violatoin = "stop"', "on_violation"),
+        ("[keys.language]\npreferense = true", "preference"),
+        ('[[limits.quotas]]\nper = "user"\nrow = 3', "rows"),
+        ("[limits.retention.episodic]\nlongest_day = 3", "longest_days"),
+    ],
+)
+def test_a_field_that_is_misspelt_names_the_one_that_is_meant(tmp_path: Path, text: str, meant: str) -> None:
+    with pytest.raises(InvalidConfig) as wrong:
+        load_guard(write(tmp_path, text, "p.toml"))
+    assert (wrong.value.hint or "").startswith("unknown field; did you mean ")
+    assert meant in (wrong.value.hint or "")
+
+
+def test_a_field_like_no_other_names_those_that_there_are(tmp_path: Path) -> None:
+    with pytest.raises(InvalidConfig) as wrong:
+        load_guard(write(tmp_path, "[entities]\nxyzzy = 1", "p.toml"))
+    assert wrong.value.hint == "unknown field; known: read"
+
+
 def test_a_file_that_cannot_be_read_is_named_so(tmp_path: Path) -> None:
     broken = tmp_path / "latin.toml"
     broken.write_bytes(b"a = '\xff'")

@@ -80,5 +80,5 @@ async def test_a_search_by_a_nickname_finds_what_that_person_said(tmp_path: Path
         found = await engine.search("What does Mel paint?", actor=ANA, top_k=2)
         other = await engine.search("What does Jo paint?", actor=ANA, top_k=2)
     assert [hit.memory.source.speaker for hit in found.hits][:1] == ["Melanie"]
-    assert "said by whom the question is about" in found.hits[0].why
+    assert "from the person asked about" in found.hits[0].why
     assert all("speaker" not in hit.ranks for hit in other.hits)

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from types import MappingProxyType
 from typing import Any
 
 import click
@@ -25,8 +26,10 @@ _ENVIRONMENT = {
 }
 
 
-_EXTRAS = frozenset({"keys", "onnx", "server"})
-"""Packages of commands that an extra of the same name brings."""
+_EXTRAS = MappingProxyType(
+    {"mnemic-agents": "mcp", "mnemic-keys": "keys", "mnemic-onnx": "onnx", "mnemic-server": "server"}
+)
+"""Extras that bring a package of commands with all that they need."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,9 +130,9 @@ class LazyGroup(click.Group):
         if listed is None or listed.package is not None:
             offered: click.Command | None = plugin("commands", cmd_name)
             if offered is None and listed is not None and listed.package is not None:
-                extra = listed.package.removeprefix("mnemic-")
-                hint = f"pip install 'mnemic[{extra}]'" if extra in _EXTRAS else f"pip install {listed.package}"
-                raise MissingExtra(extra, hint=hint)
+                extra = _EXTRAS.get(listed.package)
+                hint = f"pip install {listed.package}" if extra is None else f"pip install 'mnemic[{extra}]'"
+                raise MissingExtra(listed.package.removeprefix("mnemic-"), hint=hint)
             return offered
         module = import_module(f"{self._package}.{listed.module}")
         command: click.Command = getattr(module, f"{cmd_name}_")

@@ -30,7 +30,7 @@ from mnemic_importers.conversations import AUTO, formats, read_conversation
 from mnemic_importers.conversations.speakers import Speakers, speakers_in, with_user
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from mnemic.engine import MemoryEngine
     from mnemic.engine.administration_verbs import Form
@@ -228,7 +228,7 @@ def _taken_in(given: Given, items: Callable[[], Iterator[Item]], total: int | No
         raise
     progress.end()
     given.show(summary.as_dict(), lambda: summary_text(summary))
-    _complain_of([one for one in summary.failed if one[1] != summary.stopped])
+    _complain_of([one for one in summary.failed if one[1] != summary.stopped], summary.hints)
     if summary.stopped is not None:
         complain(summary.stopped, "the import stopped; the same command goes on from there")
         return exit_code_of_run(summary.stopped)
@@ -267,14 +267,15 @@ def _rehearsed(given: Given, items: Iterator[Item], *, extract: bool) -> int:
     settings = given.settings()
     done = asyncio.run(rehearse(items, settings, given.actor(settings), extract=extract))
     given.show(done.as_dict(), done.as_text)
-    _complain_of(done.failed)
+    _complain_of(done.failed, done.hints)
     return Exit.INPUT if done.failed else Exit.OK
 
 
-def _complain_of(failed: Sequence[tuple[str, str]]) -> None:
-    """Tell what could not be used: the first of it by its place."""
+def _complain_of(failed: Sequence[tuple[str, str]], hints: Mapping[str, str]) -> None:
+    """Tell what could not be used: the first of it by its place, and what is expected there."""
     for place, reason in failed[:SHOWN_FAILURES]:
-        complain(reason, place)
+        hint = hints.get(place) or ""
+        complain(reason, hint if hint.startswith(place) else f"{place}: {hint}" if hint else place)
     if len(failed) > SHOWN_FAILURES:
         complain(f"and {len(failed) - SHOWN_FAILURES} more", "--json lists them all")
 

@@ -38,7 +38,9 @@ Placed = tuple[str, Candidate]
 
 @dataclass(slots=True)
 class Summary:
-    """Results of importing a file so far. `refreshed` was there already; `failed` has a place and a reason each."""
+    """Results of importing a file so far. `refreshed` was there already; `failed` has a place and a reason each,
+    `hints` what is expected at a place.
+    """
 
     recorded: int = 0
     refreshed: int = 0
@@ -48,6 +50,7 @@ class Summary:
     degraded: Counter[str] = field(default_factory=Counter)
     cost: Cost = Cost()
     failed: list[tuple[str, str]] = field(default_factory=list)
+    hints: dict[str, str] = field(default_factory=dict)
     stopped: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
@@ -122,6 +125,7 @@ class Intake:
             if self.strict:
                 raise InvalidInput(item.problem.reason.partition(":")[2], hint=_hint(item.place, item.problem))
             self.summary.fail(item.place, item.problem.reason)
+            self.summary.hints[item.place] = item.problem.hint or ""
         elif item.skipped is not None:
             self.summary.skipped[item.skipped] += 1
         elif isinstance(item.content, Candidate):

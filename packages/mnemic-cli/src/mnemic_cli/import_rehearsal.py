@@ -38,6 +38,7 @@ class Rehearsal:
     memories: int = 0
     skipped: Counter[str] = field(default_factory=Counter)
     failed: list[tuple[str, str]] = field(default_factory=list)
+    hints: dict[str, str] = field(default_factory=dict)
     samples: list[dict[str, Any]] = field(default_factory=list)
     facts: list[dict[str, Any]] = field(default_factory=list)
     captured: Counter[str] = field(default_factory=Counter)
@@ -57,6 +58,7 @@ class Rehearsal:
         said = item.content
         if item.problem is not None:
             self.failed.append((item.place, item.problem.reason))
+            self.hints[item.place] = item.problem.hint or ""
         elif item.skipped is not None:
             self.skipped[item.skipped] += 1
         elif isinstance(said, Message):

@@ -100,6 +100,7 @@ def confirmed(question: str) -> bool:
     except click.Abort:
         if at_terminal():
             raise
+        click.echo(err=True)  # the question has not ended its line
         raise click.UsageError(
             "cannot ask for confirmation without a terminal; add --yes", ctx=click.get_current_context()
         ) from None

@@ -261,6 +261,38 @@ async def test_a_body_is_refused_before_it_is_parsed(running: Running, body: byt
     assert (answer.status_code, answer.json()["reason"]) == (status, reason)
 
 
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("/v1/memories?user=ana", "'user'"),
+        ("/v1/memories?limits=3", "did you mean limit?"),
+        ("/v1/whoami?user=ana", "there are none"),
+    ],
+)
+async def test_a_query_parameter_that_a_route_lacks_is_named(running: Running, path: str, said: str) -> None:
+    answer = await running.client.get(path, headers=await running.caller("reader"))
+    assert (answer.status_code, answer.json()["reason"]) == (422, "invalid_input:query:unknown")
+    assert said in answer.json()["detail"]
+
+
+async def test_probes_may_carry_parameters_of_their_own(running: Running) -> None:
+    assert (await running.client.get("/healthz?at=3")).status_code == 200
+
+
+async def test_who_is_unknown_is_told_how_to_be_known_first(running: Running) -> None:
+    answer = await running.client.get("/v1/memories?user=ana")
+    assert (answer.status_code, answer.json()["reason"]) == (401, "unauthenticated")
+    assert "Authorization: Bearer" in answer.json()["detail"]
+
+
+@pytest.mark.parametrize("headers", [{}, {"Content-Type": "text/plain"}])
+async def test_a_body_without_its_type_is_told_which_is_expected(running: Running, headers: dict[str, str]) -> None:
+    headers = {**await running.caller("writer"), **headers}
+    answer = await running.client.post("/v1/memories", content=b'{"content": "x"}', headers=headers)
+    assert (answer.status_code, answer.json()["reason"]) == (422, "invalid_input:body")
+    assert "Content-Type: application/json" in answer.json()["detail"]
+
+
 async def test_health_and_metrics_name_nobody(running: Running) -> None:
     await added(running, await running.caller("writer"))
     assert (await running.client.get("/healthz")).json() == {"status": "ok"}

@@ -8,7 +8,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 from typing import Any
 
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
 from starlette.middleware.cors import CORSMiddleware
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -20,6 +20,7 @@ from mnemic_server import problems
 from mnemic_server.access import Rate, Service, admit
 from mnemic_server.credentials import ApiKeys, Principal
 from mnemic_server.erasures import Erasures
+from mnemic_server.known_parameters import require_known_parameters
 from mnemic_server.login_throttle import Watch
 from mnemic_server.loop_lag import watched_loop
 from mnemic_server.observability import Observed, Observer
@@ -80,6 +81,7 @@ _PARTS = (
     memories, versions, runs, imports, uploads, changes, episodes, entities, structured, personas, conversations,
     subjects, reviews, operations, policies, tenants, users, keys, webhooks, health, sign_on, console, reference,
 )  # fmt: skip
+_LENIENT = (health, sign_on, console, reference)
 _PROBLEMS = (400, 401, 403, 404, 409, 412, 413, 414, 422, 429, 500, 501, 502, 503, 507)
 
 
@@ -217,7 +219,9 @@ def routes(lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]] | No
         responses=_problems(),
     )
     for part in _PARTS:
-        app.include_router(part.router)
+        # Probes and a provider's answer may carry parameters of their own.
+        strict = [] if part in _LENIENT else [Depends(require_known_parameters)]
+        app.include_router(part.router, dependencies=strict)
     problems.install(app)
     return app
 

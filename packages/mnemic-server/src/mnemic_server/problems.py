@@ -40,6 +40,10 @@ _STATUS: tuple[tuple[type[MnemicError], HTTPStatus], ...] = (
     (errors.RunStopped, HTTPStatus.UNPROCESSABLE_ENTITY),
 )
 _RETRY_AFTER_SECONDS = 1
+_NO_CREDENTIAL = (
+    "no valid credential: send `Authorization: Bearer` with an API key or a token that is neither expired nor revoked"
+)
+_NO_JSON = "expected JSON, sent with `Content-Type: application/json`"
 
 
 class Problem(BaseModel):
@@ -55,16 +59,20 @@ class Problem(BaseModel):
 class Refused(Exception):
     """Refusal by the service itself, before the engine is asked."""
 
-    def __init__(self, status: HTTPStatus, reason: str, *, headers: dict[str, str] | None = None) -> None:
+    def __init__(
+        self, status: HTTPStatus, reason: str, *, detail: str | None = None, headers: dict[str, str] | None = None
+    ) -> None:
         super().__init__(reason)
         self.status = status
         self.reason = reason
+        self.detail = detail
         self.headers = headers or {}
 
 
 def unauthenticated() -> Refused:
     """Return the one answer to every flaw of a credential."""
-    return Refused(HTTPStatus.UNAUTHORIZED, UNAUTHENTICATED, headers={"WWW-Authenticate": "Bearer"})
+    headers = {"WWW-Authenticate": "Bearer"}
+    return Refused(HTTPStatus.UNAUTHORIZED, UNAUTHENTICATED, detail=_NO_CREDENTIAL, headers=headers)
 
 
 def problem(
@@ -90,16 +98,23 @@ async def _engine_failure(_: Request, failure: Exception) -> JSONResponse:
 
 async def _refused(_: Request, failure: Exception) -> JSONResponse:
     assert isinstance(failure, Refused)
-    return problem(failure.status, failure.reason, headers=failure.headers)
+    return problem(failure.status, failure.reason, failure.detail, failure.headers)
 
 
-async def _invalid(_: Request, failure: Exception) -> JSONResponse:
+async def _invalid(request: Request, failure: Exception) -> JSONResponse:
     assert isinstance(failure, RequestValidationError)
     first = failure.errors()[0]
     place = ".".join(str(part) for part in first["loc"][1:]) or str(first["loc"][0])
     status = HTTPStatus.BAD_REQUEST if first["type"] == "json_invalid" else HTTPStatus.UNPROCESSABLE_ENTITY
     reason = "json" if first["type"] == "json_invalid" else place
-    return problem(status, errors.InvalidInput(reason).reason, str(first["msg"]))
+    # Without its type, a body is bytes to every model, whatever it says.
+    unread = tuple(first["loc"]) == ("body",) and not _is_json(request)
+    return problem(status, errors.InvalidInput(reason).reason, _NO_JSON if unread else str(first["msg"]))
+
+
+def _is_json(request: Request) -> bool:
+    media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    return media == "application/json" or media.endswith("+json")
 
 
 async def _http(_: Request, failure: Exception) -> JSONResponse:

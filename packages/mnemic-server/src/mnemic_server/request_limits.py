@@ -122,7 +122,7 @@ class Boundary:
             except Refused as flaw:
                 # What was not read would be taken for the next request.
                 headers = flaw.headers if _BODY_READ in scope.get("state", {}) else {**flaw.headers, **_CLOSE}
-                await problem(flaw.status, flaw.reason, headers=headers)(scope, receive, send)
+                await problem(flaw.status, flaw.reason, flaw.detail, headers)(scope, receive, send)
                 return
             await self._answer(scope, bytes(body), receive, send)
 

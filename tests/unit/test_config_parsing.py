@@ -216,3 +216,10 @@ def test_a_tilde_is_the_home_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     settings = Settings.load(store="~/memory.db", policy="~/policy.toml")
     assert (settings.store, settings.policy) == (str(tmp_path / "memory.db"), tmp_path / "policy.toml")
     assert Settings.load(store="~memory.db").store == "~memory.db"
+
+
+def test_an_embedder_that_nobody_offers_is_told_all_that_there_are() -> None:
+    with pytest.raises(InvalidConfig) as wrong:
+        Settings(embedder="minilmm")
+    assert wrong.value.reason == "invalid_config:embedder"
+    assert {"minilm", "http", "multilingual", "onnx"} <= set((wrong.value.hint or "").replace(",", "").split())

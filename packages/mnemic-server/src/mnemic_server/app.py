@@ -219,7 +219,7 @@ def routes(lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]] | No
         responses=_problems(),
     )
     for part in _PARTS:
-        # Probes and a provider's answer may carry parameters of their own.
+        # Probes and a provider's answer may carry further parameters.
         strict = [] if part in _LENIENT else [Depends(require_known_parameters)]
         app.include_router(part.router, dependencies=strict)
     problems.install(app)

@@ -13,7 +13,7 @@ _LABELLED = Pattern(r"\A(?P<label>(?:(?:Dr|Mr|Mrs|Ms|Prof|St)\. )?[^,:.!?;\n]{2,
 LONGEST_ITEM = 6
 """Words of an item."""
 _STATES = Pattern(r"(?i)\b(?:is|are|was|were|ist|sind|war|est|sont|es|son|è|sono|é|são|zijn)\b")
-"""A verb, with which an item is a statement of its own: "Deal: stage is proposal, 18k"."""
+"""A verb, with which an item is a whole statement: "Deal: stage is proposal, 18k"."""
 
 
 def labelled(text: str) -> tuple[str, list[str]] | None:

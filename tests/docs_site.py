@@ -112,7 +112,8 @@ def public_names(module: str) -> list[str]:
     listed = getattr(found, "__all__", None)
     if listed is None:
         defined = (name for name, value in vars(found).items() if getattr(value, "__module__", None) == module)
-        listed = [name for name in defined if not name.startswith("_")]
+        # pydantic adds the specialisations of generic classes to the module that uses them: "Context[Any, Any]".
+        listed = [name for name in defined if name.isidentifier() and not name.startswith("_")]
     return sorted(listed, key=str.lower)
 
 

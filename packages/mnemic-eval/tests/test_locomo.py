@@ -114,6 +114,7 @@ def test_the_registry_names_the_sets() -> None:
         "injection",
         "preferences",
         "languages",
+        "reliability",
     }
 
 

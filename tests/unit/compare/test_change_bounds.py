@@ -64,6 +64,7 @@ RULED = (
     ("I'm pregnant.", "We had our baby."),
     ("I bank with Barclays.", "I switched to Monzo."),
     ("Our dog Bruno is eleven.", "We had to say goodbye to Bruno."),
+    ("I take Portuguese lessons.", "I stopped the Portuguese lessons."),
     ("There will be 12 people at the picnic.", "Make that 15 people at the picnic, the twins are coming."),
     ("I take ramipril 5 mg.", "I take ramipril 10 mg."),
 )

@@ -15,6 +15,8 @@ from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
 
+from tests.cpu_shares import Shares
+
 JARS = Path(__file__).parent.parent / "build" / "cassandra" / "jars"
 """Folder into which `make cassandra` fetches the jars."""
 
@@ -176,7 +178,10 @@ class Node:
         self._jmx = _free_port()
         self._native = cluster.native
         self._heap = cluster.heap
+        self._tier = cluster.tier
+        self._shares = cluster.shares
         self.process: subprocess.Popen[bytes] | None = None
+        self._spent = 0.0
         conf = self.folder / "conf"
         conf.mkdir(parents=True)
         settings = _SETTINGS.format(
@@ -209,7 +214,8 @@ class Node:
         command = [
             *self._inside, "java", *_flags("--add-exports", _EXPORTED), *_flags("--add-opens", _OPENED),
             f"-Xms{self._heap}m", f"-Xmx{self._heap}m", "-XX:+UseSerialGC", "-XX:MaxDirectMemorySize=384m",
-            "-XX:TieredStopAtLevel=4", "-XX:ActiveProcessorCount=16", "-Dcassandra.available_processors=2",
+            f"-XX:TieredStopAtLevel={self._tier}", "-XX:MetaspaceSize=192m", "-XX:ActiveProcessorCount=16",
+            "-Dcassandra.available_processors=2",
             "-Dio.netty.availableProcessors=2", f"-Dcassandra.config=file://{conf}/cassandra.yaml",
             f"-Dcassandra.storagedir={self.folder}", f"-Dlogback.configurationFile={conf}/logback.xml",
             f"-Dcassandra.jmx.local.port={self._jmx}", f"-Djava.io.tmpdir={self.folder}",
@@ -219,6 +225,8 @@ class Node:
         ]  # fmt: skip
         with (self.folder / "out").open("ab") as out:
             self.process = subprocess.Popen(command, stdout=out, stderr=out, cwd=self.folder)
+        if self._shares is not None:
+            self._shares.put(f"node{self.number}", self.process.pid)
 
     def wait(self) -> None:
         """Return once it answers."""
@@ -230,9 +238,16 @@ class Node:
 
     def kill(self) -> None:
         """End it as a crash would."""
-        if self.process is not None:
+        if self.process is not None and self.process.poll() is None:
+            self._spent += cpu_seconds(self.process)
             self.process.kill()
             self.process.wait()
+
+    @property
+    def spent(self) -> float:
+        """Seconds of processor that it has used, also before it was killed."""
+        running = self.process is not None and self.process.poll() is None
+        return self._spent + (cpu_seconds(self.process) if self.process is not None and running else 0.0)
 
     def nodetool(self, *words: str) -> str:
         """Return what the operator's command says."""
@@ -265,8 +280,11 @@ class Node:
 
 
 class Cluster:
-    """Nodes on 127.0.0.1, 127.0.0.2 and so on, or in the namespaces of `network`. `datacenters` names those of the
-    nodes, `clocks` gives the seconds by which the clocks of nodes are wrong.
+    """Nodes on 127.0.0.1, 127.0.0.2 and so on, or in the namespaces of `network`, each with its share of the processors
+    where `shares` are given. `datacenters` names those of the nodes, `clocks` gives the seconds by which the clocks of
+    nodes are wrong. `tier`: 1 for Java's quick compiler alone, 4 for both. The thorough one takes 20 seconds of
+    processor in the first minutes of each node, and again when a node is gone and code must be compiled anew; on a
+    machine that all nodes share they take it from each other.
     """
 
     def __init__(
@@ -274,16 +292,21 @@ class Cluster:
         count: int = 1,
         *,
         heap: int = 640,
+        tier: int = 1,
         network: Network | None = None,
+        shares: Shares | None = None,
         datacenters: Sequence[str] = (),
         clocks: Mapping[int, int] = MappingProxyType({}),
     ) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="mnemic-cassandra-"))
         self.heap = heap
+        self.tier = tier
         self.network = network
+        self.shares = shares
         self.native, self.storage = _free_port(), _free_port()
         self._datacenters = datacenters
         self.nodes = [Node(self, number, clock=clocks.get(number, 0)) for number in range(1, count + 1)]
+        self._ever = list(self.nodes)
 
     def address_of(self, number: int) -> str:
         """Return the address of a node."""
@@ -307,7 +330,12 @@ class Cluster:
     def add(self) -> Node:
         """Return one more node, not started yet."""
         self.nodes.append(Node(self, len(self.nodes) + 1, ring_delay=_ADDED_RING_DELAY))
+        self._ever.append(self.nodes[-1])
         return self.nodes[-1]
+
+    def spent(self) -> float:
+        """Return the seconds of processor of all nodes so far, also of those that were taken away."""
+        return sum(node.spent for node in self._ever)
 
     def stop(self) -> None:
         """End every node and remove its files."""
@@ -315,6 +343,8 @@ class Cluster:
             node.kill()
         if self.network is not None:
             self.network.close()
+        if self.shares is not None:
+            self.shares.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
 

@@ -37,6 +37,7 @@ from mnemic_testing.clock import ManualClock
 from tests import cluster_operations as operations
 from tests.cassandra_nodes import Cluster, Network, Node, at_hand, cpu_seconds
 from tests.cluster_buckets import buckets, tidy
+from tests.cpu_shares import Shares
 from tests.servers import PostgresServer
 
 SPACE = VectorSpace(model="all-MiniLM-L6-v2-int8", dimension=384)
@@ -82,21 +83,27 @@ async def write(location: str, number: int, calls: int, log: Path) -> None:
 
             print("ready", flush=True)
             await asyncio.to_thread(sys.stdin.readline)
+            before = time.process_time()
             await asyncio.gather(*(task() for _ in range(TASKS)))
+            print(time.process_time() - before, flush=True)
 
 
 class Writers:
     """Processes that write, and what they were told."""
 
-    def __init__(self, location: str, writes: int, folder: Path) -> None:
+    def __init__(self, location: str, writes: int, folder: Path, shares: Shares | None) -> None:
         self.logs = [folder / f"log{number}" for number in range(PROCESSES)]
         self.events: list[tuple[str, float]] = []
+        self.spent = 0.0
+        """Seconds of processor of the processes, once they have ended."""
         command = [sys.executable, "-m", "tests.cluster", "--write", location, "--calls", str(writes // PROCESSES)]
         self._running = [
             subprocess.Popen([*command, "--number", str(n), "--log", str(log)], stdin=-1, stdout=-1, text=True)
             for n, log in enumerate(self.logs)
         ]
         for each in self._running:
+            if shares is not None:
+                shares.put("writers", each.pid)
             assert each.stdout is not None
             if each.stdout.readline() != "ready\n":
                 self.kill()
@@ -132,6 +139,8 @@ class Writers:
         for each in self._running:
             if each.wait() != 0:
                 raise RuntimeError("a writer has failed")
+            assert each.stdout is not None
+            self.spent += float(each.stdout.read())
         return [json.loads(line) for log in self.logs for line in log.read_text().splitlines()]
 
 
@@ -188,7 +197,8 @@ def run(cluster: Cluster, name: str, writes: int, during: Callable[[Writers], di
     url = cluster.url(name, copies=3)
     asyncio.run(_opened(url))
     with TemporaryDirectory() as folder:
-        writers = Writers(url, writes, Path(folder))
+        writers = Writers(url, writes, Path(folder), cluster.shares)
+        before = cluster.spent()
         try:
             writers.go()
             beside = during(writers)
@@ -196,7 +206,14 @@ def run(cluster: Cluster, name: str, writes: int, during: Callable[[Writers], di
         except BaseException:
             writers.kill()
             raise
-    tell(name, **summary(told, writers.events), **asyncio.run(check(url, told)), **(beside or {}))
+    cost = {
+        "server_ms": round(1000 * (cluster.spent() - before) / len(told), 1),
+        "client_ms": round(1000 * writers.spent / len(told), 1),
+    }
+    found = asyncio.run(check(url, told))
+    tell(name, **summary(told, writers.events), **cost, **found, **(beside or {}))
+    if found["lost"] or found["duplicated"] or found["broken"]:
+        raise RuntimeError(f"{name}: something acknowledged is lost, there twice, or its chain is broken")
 
 
 async def _opened(location: str) -> None:
@@ -220,6 +237,7 @@ def contract(cluster: Cluster) -> None:
     tell("contract", passed=ran.returncode == 0, said=ran.stdout.strip().splitlines()[-1])
     if ran.returncode:
         print(ran.stdout[-6000:])
+        raise RuntimeError("the contract is not kept")
 
 
 def kill(cluster: Cluster, size: int) -> None:
@@ -335,6 +353,8 @@ async def _exact(location: str, memories: int) -> None:
                     )
                 )
     tell("exact", memories=counts, users=users, fill_s=round(filled, 1), searches=len(asked), same=same)
+    if (counts, same) != (memories, len(asked)):
+        raise RuntimeError("the two stores differ")
 
 
 def _of_500(number: int) -> Actor:
@@ -437,6 +457,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default=",".join(ROWS))
     parser.add_argument("--heap", type=int, default=700)
+    parser.add_argument("--tier", type=int, default=1, help="Java's compilers: 1 is the quick one alone, 4 both")
     for name in ("--write", "--tidy", "--number", "--calls", "--log"):
         parser.add_argument(name, help=argparse.SUPPRESS)
     given = parser.parse_args()
@@ -451,13 +472,19 @@ def main() -> None:
     # Without a handler the nodes and their network would outlive this process, and the next run would not start.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended"))
     rows = list(chosen(given.only))
-    failed = (together(rows, given.heap) if rows else 0) + operate(given.only)
+    failed = (together(rows, given.heap, given.tier) if rows else 0) + operate(given.only)
     sys.exit(min(failed, 1))
 
 
-def together(rows: Sequence[tuple[str, Callable[[Cluster], None]]], heap: int) -> int:
+def together(rows: Sequence[tuple[str, Callable[[Cluster], None]]], heap: int, tier: int) -> int:
     """Run rows on the same three nodes; returns how many have failed."""
-    cluster = Cluster(3, heap=heap, network=Network() if Network.at_hand() else None)
+    cluster = Cluster(
+        3,
+        heap=heap,
+        tier=tier,
+        network=Network() if Network.at_hand() else None,
+        shares=Shares() if Shares.at_hand() else None,
+    )
     failed = 0
     try:
         cluster.start()

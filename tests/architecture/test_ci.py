@@ -27,6 +27,7 @@ def test_every_command_is_a_target_of_the_makefile() -> None:
     assert {one[1] for one in called if one} == {
         "check-static",
         "coverage",
+        "cluster",
         "scorecard",
         "bench-smoke",
         "audit",

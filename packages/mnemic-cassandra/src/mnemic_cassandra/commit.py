@@ -51,7 +51,7 @@ class Commits:
             # A read of one partition whose last answer confirmed the version needs no second look: all of it was one
             # moment.
             sure = len(others) == 1 and all(view.heads[home].sure for home in others)
-            return sure or await self.holds(view, others)
+            return self._kept(view, others) if sure or await self.holds(view, others) else False
         # Directory entries come before the commit: an entry for a partition that stays empty does no harm, a partition
         # without an entry could not be erased.
         plans = {home: await self._buckets.plan(view, home) for home in written}
@@ -65,10 +65,16 @@ class Commits:
         else:
             made = await self._decided(view, rows, others)
         if made:
+            self._kept(view, others)
             marked = {home.tenant for home in written if any(table == MARK for table, _ in view.changes[home])}
             for tenant in marked:
                 await self._pass_over(tenant, written)
         return made
+
+    def _kept(self, view: View, homes: Collection[Partition]) -> bool:
+        """Keep what was answered about partitions whose versions are confirmed; True."""
+        self._partitions.answers.keep({asked: answer for asked, answer in view.answers.items() if asked[0] in homes})
+        return True
 
     async def holds(self, view: View, homes: Collection[Partition]) -> bool:
         """Check whether what was read of these partitions is so still."""

@@ -7,7 +7,7 @@ import random
 import ssl
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
@@ -20,7 +20,6 @@ from cassandra.policies import (
     ConstantSpeculativeExecutionPolicy,
     DCAwareRoundRobinPolicy,
     FallthroughRetryPolicy,
-    LoadBalancingPolicy,
     RoundRobinPolicy,
     TokenAwarePolicy,
 )
@@ -30,15 +29,13 @@ from cassandra.query import BatchStatement, BatchType, tuple_factory
 from mnemic.errors import CommitUnknown, StoreBusy, StoreNewer, StoreUnavailable
 from mnemic_cassandra.address import Address
 from mnemic_cassandra.failures import DRIVER_ERRORS, PASSING, typed, unknown
+from mnemic_cassandra.node_order import Resting
 from mnemic_cassandra.schema import KEYSPACE, LAST_TABLE, STATEMENTS, TABLES, VERSION
 
 T = TypeVar("T")
 Found = list[tuple[Any, ...]]
 
 _TRIES = 6
-_RESTS = 5.0
-"""Seconds for which a node that did not answer is asked last."""
-
 _SECOND_ASK = 0.25
 """Part of the time for an answer after which a read is asked of a second node too."""
 
@@ -48,61 +45,6 @@ _OPENING_SECONDS = 10.0
 _SCHEMA_SECONDS = 60.0
 _OTHERS_SECONDS = 20.0
 """Seconds for which a process waits for another one that makes a table."""
-
-
-class Resting(LoadBalancingPolicy):  # type: ignore[misc]  # the driver has no types
-    """Asks the nodes that did not answer a moment ago last: the driver notices a silent one only by its heartbeat."""
-
-    def __init__(self, child: LoadBalancingPolicy) -> None:
-        super().__init__()
-        self._child = child
-        self._until: dict[Any, float] = {}
-
-    def rest(self, host: Any) -> None:
-        """Note that the node has not answered."""
-        self._until[host] = time.monotonic() + _RESTS
-
-    def make_query_plan(self, working_keyspace: Any = None, query: Any = None) -> Iterator[Any]:
-        """Yield the nodes in the order in which they are asked."""
-        now, later = time.monotonic(), []
-        for host in self._child.make_query_plan(working_keyspace, query):
-            if self._until.get(host, 0.0) > now:
-                later.append(host)
-            else:
-                yield host
-        yield from later
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._child, name)
-
-    def populate(self, cluster: Any, hosts: Any) -> None:
-        """Tell the policy below of the cluster."""
-        self._child.populate(cluster, hosts)
-
-    def distance(self, host: Any) -> Any:
-        """Return how far the node is."""
-        return self._child.distance(host)
-
-    def check_supported(self) -> None:
-        """Check that the driver can do what the policy below needs."""
-        self._child.check_supported()
-
-    def on_up(self, host: Any) -> None:
-        """Take a node that came back."""
-        self._until.pop(host, None)
-        self._child.on_up(host)
-
-    def on_down(self, host: Any) -> None:
-        """Drop a node that is gone."""
-        self._child.on_down(host)
-
-    def on_add(self, host: Any) -> None:
-        """Take a node that was added."""
-        self._child.on_add(host)
-
-    def on_remove(self, host: Any) -> None:
-        """Drop a node that was removed."""
-        self._child.on_remove(host)
 
 
 class Link:

@@ -71,11 +71,10 @@ class _Waiting(NamedTuple):
 
     @property
     def before_gap(self) -> _Waiting:
-        """The same with the lines before the first that is missing; some may have been collected already."""
-        known = [line for line in self.lines if line.number <= self.collected]
-        numbered = enumerate(self.lines[len(known) :], self.collected + 1)
+        """The same with the lines before the first that is missing."""
+        numbered = enumerate(self.lines, self.collected + 1)
         present = takewhile(lambda one: one[0] == one[1].number, numbered)
-        return self._replace(lines=[*known, *(line for _, line in present)])
+        return self._replace(lines=[line for _, line in present])
 
 
 _Place = tuple[int, str]
@@ -178,7 +177,9 @@ async def _waiting(rows: RowReads, home: Partition) -> _Waiting:
     if not found:
         return _Waiting(home, 0, "", [], split)
     lines: list[_Line] = []
-    for row in await rows.scan(JOURNAL, home, limit=_LINES):
+    # From the first that may be there: the removed ones before it stay as tombstones for days, and a server that meets
+    # too many of them refuses the read.
+    for row in await rows.scan(JOURNAL, home, after=found[0][5], limit=_LINES):
         number, at, what, change, digest = row[3:]
         # Writers have different clocks. The number is the order within a journal, so a time before its predecessor's is
         # raised.

@@ -12,6 +12,7 @@ from typing import Any
 
 from mnemic.errors import StoreBusy, StoreUnavailable
 from mnemic.stores.layered.tables import PLACE
+from mnemic_cassandra.answers import Answers
 from mnemic_cassandra.connection import Link, pause, some_at_once
 from mnemic_cassandra.encoding import ordered, packed, unpacked
 from mnemic_cassandra.routing import NAMES, Partition, of_tenant
@@ -49,6 +50,7 @@ class Partitions:
 
     def __init__(self, link: Link, prefix: str) -> None:
         self.link = link
+        self.answers = Answers()
         self._prefix = prefix
 
     def key(self, home: Partition) -> tuple[str, str, str]:

@@ -10,33 +10,35 @@ VERSION = 2
 KEYSPACE = """CREATE KEYSPACE IF NOT EXISTS {keyspace}
     WITH replication = {{'class': 'NetworkTopologyStrategy', 'replication_factor': {copies}}}"""
 
+_SOON = "speculative_retry = 'MIN(99p,50ms)'"
+"""A third copy is asked after 50 ms: after slow minutes the default, 99 % of past times, would be seconds."""
+
 TABLES = (
     # Everything that a transaction changes. `version` counts its commits, `writers` names the last of them, `pending`
     # the change over several partitions that locks it.
-    """CREATE TABLE IF NOT EXISTS {keyspace}.rows (
+    f"""CREATE TABLE IF NOT EXISTS {{keyspace}}.rows (
         tenant text, level text, owner text, name text, key blob, value blob,
         version bigint static, writers text static, pending text static,
-        PRIMARY KEY ((tenant, level, owner), name, key))
-        WITH speculative_retry = 'MIN(99p,50ms)'""",
+        PRIMARY KEY ((tenant, level, owner), name, key)) WITH {_SOON}""",
     # The partitions of each tenant.
-    """CREATE TABLE IF NOT EXISTS {keyspace}.directory (
-        shard int, tenant text, level text, owner text, PRIMARY KEY (shard, tenant, level, owner))""",
+    f"""CREATE TABLE IF NOT EXISTS {{keyspace}}.directory (
+        shard int, tenant text, level text, owner text, PRIMARY KEY (shard, tenant, level, owner)) WITH {_SOON}""",
     # The partitions whose journals have lines to be collected. A row is written once and deleted once.
-    """CREATE TABLE IF NOT EXISTS {keyspace}.uncollected (
+    f"""CREATE TABLE IF NOT EXISTS {{keyspace}}.uncollected (
         shard int, tenant text, level text, owner text, id text, PRIMARY KEY (shard, tenant, level, owner, id))
-        WITH gc_grace_seconds = 3600""",
+        WITH gc_grace_seconds = 3600 AND {_SOON}""",
     # The partitions that are being written to by somebody who has read what the tenant keeps beside its scopes.
-    """CREATE TABLE IF NOT EXISTS {keyspace}.writing (
+    f"""CREATE TABLE IF NOT EXISTS {{keyspace}}.writing (
         tenant text, level text, owner text, id text, PRIMARY KEY (tenant, level, owner, id))
-        WITH default_time_to_live = 120 AND gc_grace_seconds = 3600""",
+        WITH default_time_to_live = 120 AND gc_grace_seconds = 3600 AND {_SOON}""",
     # Changes over several partitions: whether one is committed, and what it writes.
-    """CREATE TABLE IF NOT EXISTS {keyspace}.change (
-        id text, part text, redo blob, state text static, PRIMARY KEY (id, part))""",
+    f"""CREATE TABLE IF NOT EXISTS {{keyspace}}.change (
+        id text, part text, redo blob, state text static, PRIMARY KEY (id, part)) WITH {_SOON}""",
     "CREATE TABLE IF NOT EXISTS {keyspace}.about (name text PRIMARY KEY, value text)",
     # Large columns of rows of large scopes. A value is written once, under a unique name, before a row names it.
-    """CREATE TABLE IF NOT EXISTS {keyspace}.bucket (
+    f"""CREATE TABLE IF NOT EXISTS {{keyspace}}.bucket (
         tenant text, level text, owner text, bucket int, name text, memory text, dimension int, value blob,
-        PRIMARY KEY ((tenant, level, owner, bucket), name))""",
+        PRIMARY KEY ((tenant, level, owner, bucket), name)) WITH {_SOON}""",
     # The scopes that have buckets.
     """CREATE TABLE IF NOT EXISTS {keyspace}.split (
         shard int, tenant text, level text, owner text, PRIMARY KEY (shard, tenant, level, owner))""",

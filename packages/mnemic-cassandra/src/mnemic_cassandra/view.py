@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mnemic.ports.row_store import Row, Table
 from mnemic.stores.async_transactions import Step
 from mnemic.stores.layered.tables import AUDIT, MEMORY, PLACE, TENANT
+from mnemic_cassandra.answers import REPEATED
 from mnemic_cassandra.buckets import completed, named_by
 from mnemic_cassandra.connection import some_at_once
 from mnemic_cassandra.encoding import end_of, ordered, unpacked
@@ -32,6 +33,7 @@ from mnemic_cassandra.routing import (
 )
 
 if TYPE_CHECKING:
+    from mnemic_cassandra.answers import Answer, Question
     from mnemic_cassandra.buckets import Buckets, Named, Place
 
 _MOST = 2**31 - 1
@@ -95,6 +97,8 @@ class View:
         self.changes: defaultdict[Partition, dict[tuple[Table, Row], Row | None]] = defaultdict(dict)
         self.homes: dict[Row, Partition] = {}
         """The partitions of memories, by tenant and identifier, as far as they are known."""
+        self.answers: dict[Question, Answer] = {}
+        """Answers about tables that are asked again; they are kept once the versions are confirmed."""
         self.unanswered: Unanswered | None = None
         """The commit of this view, where no answer came."""
 
@@ -167,7 +171,8 @@ class View:
             elif head.version is None:
                 found = []
             else:
-                found = self._checked(head, await self._partitions.get(home, NAMES[table], asked))
+                get = partial(self._partitions.get, home, NAMES[table], asked)
+                found = await self._asked(home, table, tuple(asked), get)
             rows += await self._read(home, table, found)
         return rows
 
@@ -189,8 +194,9 @@ class View:
             found = []
         else:
             limit = _MOST if asked.limit is None else asked.limit + len(changed)
-            answer = await self._partitions.scan(home, NAMES[table], first, end, limit, reverse=asked.reverse)
-            found = self._checked(head, answer)
+            span = (first, end, limit, asked.reverse)
+            scan = partial(self._partitions.scan, home, NAMES[table], *span[:3], reverse=asked.reverse)
+            found = await self._asked(home, table, span, scan)
         rows = {table.key_of(row): row for row in await self._read(home, table, found)}
         return asked.first(table, [row for row in (rows | changed).values() if row is not None])
 
@@ -207,6 +213,22 @@ class View:
             if asked.limit is not None and len(found) >= asked.limit:
                 break
         return asked.first(AUDIT, found)
+
+    async def _asked(
+        self, home: Partition, table: Table, what: tuple[Any, ...], ask: Callable[[], Awaitable[list[Any]]]
+    ) -> Answer:
+        """Return the keys and rows that `ask` finds in a table, or found before at the same version."""
+        head = self.heads[home]
+        if table not in REPEATED or head.version is None:
+            return self._checked(head, await ask())
+        question = (home, head.version, (NAMES[table], *what))
+        known = self.answers.get(question)
+        if known is None:
+            known = self._partitions.answers.find(question)
+        if known is None:
+            known = self._checked(head, await ask())
+        self.answers[question] = known
+        return known
 
     def _checked(self, head: Head, answer: Sequence[tuple[bytes, bytes, int, str | None]]) -> list[tuple[bytes, bytes]]:
         """Return the keys and rows of an answer. Raises Moved where it is not of the version that was seen."""

@@ -54,7 +54,7 @@ async def enqueue(rows: RowChange, entry: OutboxEntry) -> None:
 async def pending(rows: RowReads, projection: str | None, limit: int) -> list[OutboxEntry]:
     """Implement the port's `pending`."""
     found: list[OutboxRow] = []
-    last = 0
+    last = await _removed(rows)
     while len(found) < limit and (page := await _entries(rows, last, _PAGE)):
         found += [row for row in page if projection not in load(row.taken)]
         last = page[-1].sequence
@@ -80,6 +80,7 @@ async def acknowledge(rows: RowChange, sequences: Sequence[int], projection: str
         taken = [(row, {projection, *load(row.taken)}) for row in there]
         await rows.remove(OUTBOX, [row[:1] for row, names in taken if names >= registered])
         await rows.put(OUTBOX, [_with(row, names) for row, names in taken if not names >= registered])
+    await _note_removed(rows)
 
 
 async def register(rows: RowChange, projection: str) -> None:
@@ -91,17 +92,18 @@ async def unregister(rows: RowChange, projection: str) -> None:
     """Implement the port's `unregister`."""
     await rows.remove(PROJECTION, [(projection,)])
     registered = await _registered(rows)
-    for row in await _entries(rows):
+    for row in await _entries(rows, await _removed(rows)):
         names = set(load(row.taken))
         if registered and projection not in names and names >= registered:
             await rows.remove(OUTBOX, [row[:1]])
         elif projection in names:
             await rows.put(OUTBOX, [_with(row, names - {projection})])
+    await _note_removed(rows)
 
 
 async def projections(rows: RowReads) -> dict[str, int]:
     """Implement the port's `projections`."""
-    taken = [load(row.taken) for row in await _entries(rows)]
+    taken = [load(row.taken) for row in await _entries(rows, await _removed(rows))]
     return {name: sum(name not in names for names in taken) for (name,) in await rows.scan(PROJECTION, ())}
 
 
@@ -109,7 +111,24 @@ async def _registered(rows: RowReads) -> set[str]:
     return {name for (name,) in await rows.scan(PROJECTION, ())}
 
 
-async def _entries(rows: RowReads, after: int = 0, limit: int | None = None) -> list[OutboxRow]:
+async def _removed(rows: RowReads) -> int:
+    """Return the sequence number up to which no entry is left. A read begins there: a database may keep what was
+    removed as tombstones for days, and refuse a read that meets too many of them.
+    """
+    known = await rows.get(COUNTER, [("removed",)])
+    return int(known[0][1]) if known else 0
+
+
+async def _note_removed(rows: RowChange) -> None:
+    """Note up to which sequence number no entry is left."""
+    before, last = await _removed(rows), await rows.get(COUNTER, [("outbox",)])
+    left = await _entries(rows, before, 1)
+    removed = left[0].sequence - 1 if left else last[0][1] if last else 0
+    if removed > before:
+        await rows.put(COUNTER, [("removed", removed)])
+
+
+async def _entries(rows: RowReads, after: int, limit: int | None = None) -> list[OutboxRow]:
     return [OutboxRow(*row) for row in await rows.scan(OUTBOX, (), after=after, limit=limit)]
 
 

@@ -1,0 +1,56 @@
+"""Shares of the processors for the nodes of a cluster that run on one machine, by control groups of Linux."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+_ROOT = Path("/sys/fs/cgroup")
+_TIMES = 8
+"""The share of a group over that of other work on the machine."""
+
+
+class Shares:
+    """Equal shares for groups of processes: nodes that have a machine each cannot take each other's processors, as the
+    compiler of a starting one does where they share them. `close` removes the groups. Needs root.
+    """
+
+    def __init__(self) -> None:
+        self._made: list[Path] = []
+
+    @staticmethod
+    def at_hand() -> bool:
+        """Check whether this machine lets us make such groups."""
+        return os.geteuid() == 0 and _controller() is not None
+
+    def put(self, name: str, process: int) -> None:
+        """Put a process into the group of this name, which is made where it is missing."""
+        controller = _controller()
+        assert controller is not None
+        group = controller / f"mnemic-{os.getpid()}-{name}"
+        if group not in self._made:
+            group.mkdir()
+            self._made.append(group)
+            weight = group / "cpu.weight"
+            # The default of version 1 is 1024, that of version 2 is 100.
+            if weight.exists():
+                weight.write_text(str(100 * _TIMES))
+            else:
+                (group / "cpu.shares").write_text(str(1024 * _TIMES))
+        (group / "cgroup.procs").write_text(str(process))
+
+    def close(self) -> None:
+        """Remove the groups, whose processes have ended."""
+        for group in self._made:
+            with suppress(OSError):  # a process that is still ending keeps its group, which does no harm
+                group.rmdir()
+        self._made.clear()
+
+
+def _controller() -> Path | None:
+    """Return where groups with shares of the processors are made; None where they cannot be."""
+    if (_ROOT / "cpu" / "cpu.shares").exists() or (_ROOT / "cpu" / "cgroup.procs").exists():
+        return _ROOT / "cpu"
+    enabled = _ROOT / "cgroup.subtree_control"
+    return _ROOT if enabled.exists() and "cpu" in enabled.read_text().split() else None

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from mnemic.ports.row_store import Row, Table
-from mnemic.stores.async_transactions import Step
+from mnemic.ports.row_store import Row, RowReads, Table
+from mnemic.stores.async_transactions import Step, drive
 from mnemic.stores.layered.tables import AUDIT, MEMORY, PLACE, TENANT
 from mnemic_cassandra.answers import REPEATED
 from mnemic_cassandra.buckets import completed, named_by
@@ -36,8 +37,12 @@ if TYPE_CHECKING:
     from mnemic_cassandra.answers import Answer, Question
     from mnemic_cassandra.buckets import Buckets, Named, Place
 
+T = TypeVar("T")
+
 _MOST = 2**31 - 1
 _AT_ONCE = 16
+_LOOKS_APART = 5
+"""Most times that reads which nothing confirms are made, where a partition changes while it is read."""
 
 
 class Moved(Exception):
@@ -124,6 +129,21 @@ class View:
 
     async def remove(self, table: Table, keys: Sequence[Row]) -> None:
         await Step(partial(self._change, table, [(key, None) for key in keys]))
+
+    async def apart(self, work: Callable[[RowReads], Awaitable[T]]) -> T:
+        """Return what reads with the changes of this view find that its commit does not confirm: who changes what they
+        have read is no hindrance.
+        """
+        step: Step[T] = Step(partial(self._apart, work))
+        return await step
+
+    async def _apart(self, work: Callable[[RowReads], Awaitable[T]]) -> T:
+        for _ in range(_LOOKS_APART):
+            view = View(self._buckets)
+            view.changes, view.homes = self.changes, dict(self.homes)
+            with suppress(Moved):
+                return await drive(work, view)
+        raise Moved
 
     async def _get(self, table: Table, keys: list[Row]) -> list[Row]:
         asked: defaultdict[Partition, list[Row]] = defaultdict(list)

@@ -42,6 +42,9 @@ from tests.servers import PostgresServer
 
 SPACE = VectorSpace(model="all-MiniLM-L6-v2-int8", dimension=384)
 PROCESSES, TASKS, TENANTS, USERS = 4, 1, 20, 10
+_IDLE_SECONDS = 10
+"""Seconds for which servers are watched while nobody asks them: what they use then is in every figure."""
+
 ROWS = ("contract", "kill", "topology", "partition", "exact", "buckets", "processor", "clock", "repair", "datacenters")
 
 
@@ -393,6 +396,9 @@ async def _spent(location: str, calls: int, spent: Callable[[], float]) -> dict[
     async with engine_on(location) as engine:
         for number in range(calls // 4):  # plans, caches and the just-in-time compiler
             await engine.add(Candidate(content=f"{next(said)} (w{number})", kind=Kind.EPISODIC), actor=user(number))
+        before = spent()
+        await asyncio.sleep(_IDLE_SECONDS)
+        found["idle_server_ms_a_second"] = round(1000 * (spent() - before) / _IDLE_SECONDS, 1)
         for name in ("write", "search"):
             before, own, began = spent(), time.process_time(), time.time()
             for number in range(calls):

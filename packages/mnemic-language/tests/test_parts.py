@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemic_language.compare.change import judge
-from mnemic_language.compare.parts import rest, separate
-from mnemic_language.compare.statement_frame import Frame
+from mnemic_language.compare.parts import frames_of_parts, rest, separate
+from mnemic_language.compare.statement_frame import Frame, about_a_name
 
 GOES_ON = [
     ("I live in Lisbon with my dog Rex", "I moved to Porto", "My dog Rex."),
@@ -82,6 +82,22 @@ def test_a_long_text_is_closed_as_a_whole() -> None:
 )
 def test_a_part_begins_with_a_list_a_clause_or_a_companion(text: str, parts: tuple[str, ...]) -> None:
     assert separate(text) == parts
+
+
+def test_what_goes_on_is_judged_by_the_frames_that_were_compared() -> None:
+    text, judged = "I live in Oslo and I play the cello.", []
+    compared = frames_of_parts(text)
+
+    rest(text, Frame("I moved to Bergen."), lambda frame: judged.append(frame) or 0.0)  # type: ignore[func-returns-value]
+    assert [id(frame) for frame in judged] == [id(frame) for frame in compared]
+
+
+NAMING = ["Lea", "lea", "Ümit", "moved", "lives", "is", "no", "my", "sister", "'s", "we", ".", ",", "-", '"', "if", "?"]
+
+
+@given(st.lists(st.sampled_from(NAMING), max_size=9).map(" ".join))
+def test_a_text_without_a_verb_behind_a_name_is_about_none(text: str) -> None:
+    assert about_a_name(text) == Frame(text).subject.startswith("name:")
 
 
 @given(st.text(st.sampled_from("I my no a Rex with and,.;!?… 'é\n3"), max_size=200))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from mnemic.types import Memory
 
-MOST = 4096
+MOST = 16_384
 """Memories kept, those that were met last."""
 BYTES = 4_000
 """Memory that one takes, about, its vector among it."""

@@ -23,6 +23,7 @@ from mnemic.types import Memory, Outcome, Status, Vector
 from mnemic.write.draft import Decision, Draft, WriteRules, starts_at
 from mnemic.write.fingerprint import fingerprint_of, normal_form
 from mnemic.write.job import rounded
+from mnemic_language.compare import KEPT
 from mnemic_language.compare.statement import Statement, beyond
 
 _LONGEST_JOINED = 1000
@@ -95,7 +96,7 @@ class Near:
         return stated(self.memory.content)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=KEPT)
 def stated(content: str) -> Statement:
     """Return the parsed statement of a content. The result is cached: a write needs its own in several steps, and meets
     those of the same memories again and again.

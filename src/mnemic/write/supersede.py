@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from functools import lru_cache
 from math import sqrt
 
 from mnemic.reason_codes import KEY_NEEDS_REVIEW
@@ -25,7 +24,7 @@ from mnemic_language.compare.certain_changes import amending, may_change_certain
 from mnemic_language.compare.change import Change, bears, frame_of, framed, judge, strangers
 from mnemic_language.compare.change_bounds import ChangeBounds
 from mnemic_language.compare.features import apart
-from mnemic_language.compare.parts import separate
+from mnemic_language.compare.parts import frames_of_parts
 from mnemic_language.compare.statement_frame import Frame
 
 IN_PART_COSINE = 0.3
@@ -96,7 +95,7 @@ def _in_part(memory: Memory, new: Frame, cosine: float, among: int, reach: Chang
     """
     if reach.certainly_none(min(MOST_NEAR, cosine * sqrt(MOST_PARTS))):
         return None
-    parts = _frames_of_parts(memory.content)
+    parts = frames_of_parts(memory.content)
     known = frame_of(memory)
     # A part is short enough to resemble a paragraph by chance, so the whole decides whether they share a topic.
     if not parts or strangers(known, new):
@@ -120,12 +119,6 @@ def _in_part(memory: Memory, new: Frame, cosine: float, among: int, reach: Chang
 def _no_attribute(frame: Frame, new: Frame) -> bool:
     """Return True if the two state no attribute in common; those of a part are not looked for where `new` has none."""
     return not new.attributes or new.attributes.isdisjoint(frame.attributes)
-
-
-@lru_cache(maxsize=4096)
-def _frames_of_parts(content: str) -> tuple[Frame, ...]:
-    """Return the frames of the parts of a statement; none if it states one thing."""
-    return tuple(map(Frame, separate(content)))
 
 
 def named(draft: Draft, near: Sequence[Near]) -> Changed:

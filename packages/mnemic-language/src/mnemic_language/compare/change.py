@@ -17,7 +17,7 @@ from operator import mul
 from pkgutil import get_data
 from typing import Protocol
 
-from mnemic_language.compare import LEAST_COSINE
+from mnemic_language.compare import KEPT, LEAST_COSINE
 from mnemic_language.compare.certain_changes import (
     adds_another,
     is_limited,
@@ -192,7 +192,7 @@ def frame_of(memory: StoredStatement) -> Frame:
     return framed(memory.content, memory.key, memory.source.quote)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=KEPT)
 def framed(content: str, key: str | None = None, quote: str | None = None) -> Frame:
     """Return the frame of a content; for a value under a key, of the quote it was captured from."""
     if key is None:

@@ -11,11 +11,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
+from mnemic_language.compare import KEPT
 from mnemic_language.compare.exclusive_values import another_of_a_sort
 from mnemic_language.compare.expressions import DUTCH, PRESENT
 from mnemic_language.compare.features import denied
 from mnemic_language.compare.same_sort import may_be_about, touched_by_sort
-from mnemic_language.compare.statement_frame import Frame, relation_stems, stem
+from mnemic_language.compare.statement_frame import Frame, about_a_name, relation_stems, stem
 from mnemic_language.compare.vocabulary import person_words, plain, word_classes
 
 LONGEST = 400
@@ -114,7 +115,7 @@ class _Piece:
             or _HIS.match(self.text) is not None
             or (words[0] in people["possessive"] and any(map(_is_verb, words[2:4])))
             or _CALLED_DOES.match(self.text) is not None
-            or Frame(self.text).subject.startswith("name:")
+            or about_a_name(self.text)
         )
 
 
@@ -198,14 +199,19 @@ def rest(text: str, new: Frame, judged: Callable[[Frame], float], *, ended: bool
     return _sentences(text, parts, kept)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=KEPT)
+def frames_of_parts(text: str) -> tuple[Frame, ...]:
+    """Return the frames of the parts of a statement, each as a sentence; none if it states one thing."""
+    parts = _read(text) if len(text) <= LONGEST else ()
+    return tuple(one.alone for one in parts if _says(one)) if len(parts) > 1 else ()
+
+
 def separate(text: str) -> tuple[str, ...]:
     """Return the parts of a statement as sentences; empty if it states one thing."""
-    parts = _read(text) if len(text) <= LONGEST else ()
-    return tuple(one.alone.text for one in parts if _says(one)) if len(parts) > 1 else ()
+    return tuple(frame.text for frame in frames_of_parts(text))
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=KEPT)
 def _read(text: str) -> tuple[_Read, ...]:
     """Return the parts of a statement, with what is known of each: whoever closes a statement has just compared it."""
     found: list[_Read] = []
@@ -373,11 +379,7 @@ def _sentences(text: str, parts: Sequence[_Read], kept: Sequence[bool]) -> str:
         else:
             made.append(one.sentence)
         last = place
-    return " ".join(_as_sentence(one) for one in made)
-
-
-def _as_sentence(text: str) -> str:
-    return text[0].upper() + text[1:].rstrip(" ,") + ("" if text.endswith((".", "!", "…")) else ".")
+    return " ".join(one[0].upper() + one[1:].rstrip(" ,") + "." * (not one.endswith((".", "!", "…"))) for one in made)
 
 
 def _introduced(text: str, new: Frame, ended: bool) -> str:

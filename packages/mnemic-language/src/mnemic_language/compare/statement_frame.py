@@ -67,6 +67,10 @@ _VALUED = frozenset({"diet", "smoking", "alcohol", "relationship", "phone", "sea
 _VERBS_FIRST = frozenset(
     "vive vit habite abita lavora travaille trabaja mora trabalha wohnt lebt arbeitet woont".split()
 )
+_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+
+_one_of_each = lru_cache(maxsize=65536)(str)
+"""Returns a word as the object that other texts share: the words of thousands of texts that are kept are the same."""
 
 
 @lru_cache(maxsize=65536)
@@ -115,7 +119,7 @@ class Frame:
     @cached_property
     def tokens(self) -> tuple[str, ...]:
         """Words and numbers that the text states, in order."""
-        return tuple(TOKEN.findall(NUMBERED.sub(r"\1 ", self.plain)))
+        return tuple(map(_one_of_each, TOKEN.findall(NUMBERED.sub(r"\1 ", self.plain))))
 
     @cached_property
     def numbers(self) -> frozenset[str]:
@@ -176,7 +180,7 @@ class Frame:
         """Stems of names: capitalised words that do not begin a sentence."""
         found = set()
         for part in self.said:
-            words = re.findall(r"[^\W_]+(?:['’-][^\W_]+)*", part)
+            words = _WORD.findall(part)
             called = [plain(word) for word in words[1:] if word[0].isupper()]
             found |= {stem(word) for word in called if word not in word_classes()["empty"] - self.named_as_words}
         return frozenset(found)
@@ -356,9 +360,16 @@ class Frame:
         return self._slots[name]
 
 
+def about_a_name(text: str) -> bool:
+    """Return True if the subject of a text is a name. Without a verb that follows names, it is not taken apart."""
+    if text.isascii() and person_words()["verbs"].isdisjoint(_WORD.findall(text.lower())):
+        return False
+    return Frame(text).subject.startswith("name:")
+
+
 def _subject(sentence: str) -> str:
     people = person_words()
-    words = re.findall(r"[^\W_]+(?:['’-][^\W_]+)*", sentence)[:6]
+    words = _WORD.findall(sentence)[:6]
     low = [plain(word) for word in words]
     for place, word in enumerate(low):
         bare = word.removesuffix("'s")

@@ -69,9 +69,7 @@ def lowered(values: Mapping[str, float], apart: frozenset[str], part: float) -> 
 
 
 def _is_of_sibling(asked: frozenset[tuple[str, int]], content: str) -> bool:
-    table = _groups()
-    named = {table[word] for word in _words(content) if word in table}
-    owned = _owned(content, asking=False)
+    named, owned = _named(content), _owned(content, asking=False)
     return any(one not in named and any(kind == one[0] and row != one[1] for kind, row in owned) for one in asked)
 
 
@@ -91,8 +89,12 @@ def _owned(text: str, *, asking: bool) -> frozenset[tuple[str, int]]:
     return frozenset(found)
 
 
-def _words(text: str) -> list[str]:
-    return [_bare(word) for word in _WORD.findall(text.lower())]
+@lru_cache(maxsize=2048)
+def _named(text: str) -> frozenset[tuple[str, int]]:
+    """Return the things of the table that `text` names."""
+    table = _groups()
+    words = map(_bare, _WORD.findall(text.lower()))
+    return frozenset(table[word] for word in words if word in table)
 
 
 def _bare(word: str) -> str:

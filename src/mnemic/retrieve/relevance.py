@@ -140,7 +140,15 @@ class Gauge:
         if not (named := list(among)):
             return {}
         cosines, scores = (dict(lists.get(name, ())) for name in ("vector", "keyword"))
-        return {one: self.relevance(cosines.get(one, 0.0), scores.get(one, 0.0)) for one in named}
+        # Written out, as `Scale.relevance` says it: a search asks for a hundred and more.
+        scale, per_word, exp = self.scale, self.per_word, math.exp
+        cosine, word, base = scale.cosine, scale.word, scale.base
+        return {
+            one: round(
+                1 / (1 + exp(-(cosine * cosines.get(one, 0.0) + word * (scores.get(one, 0.0) * per_word) + base))), 4
+            )
+            for one in named
+        }
 
 
 def relevances(

@@ -333,7 +333,7 @@ class ScopeIndex:
         ranked = sorted(better, reverse=True)
         last = self._identifiers.newest(places[scores == worst], limit - len(ranked))
         ranked += [(float(worst), memory_id) for memory_id in last]
-        return [Scored(memory_id=memory_id, score=score) for score, memory_id in ranked]
+        return [Scored(memory_id, score) for score, memory_id in ranked]
 
     def _is_live(self, places: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Mark those of these places that still have a memory; -1 has none."""

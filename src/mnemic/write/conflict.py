@@ -91,7 +91,7 @@ def contradicted(draft: Draft, near: Sequence[Near]) -> list[tuple[Memory, str]]
             and one.memory.author != draft.actor.user
         ):
             continue
-        how = _opposed(draft, said, one, far) or (_judged(draft, one) if draft.verdicts else None)
+        how = _opposed(draft, said, one) or (_judged(draft, one) if draft.verdicts else None)
         if how is not None and (candidate.key is None or how != "value"):
             found.append((one.memory, how))
     return found
@@ -102,12 +102,10 @@ def _judged(draft: Draft, one: Near) -> str | None:
     return "judged" if (draft.verdicts or {}).get(one.memory.memory_id) == "opposite" else None
 
 
-def _opposed(draft: Draft, said: Statement, one: Near, far: float) -> str | None:
+def _opposed(draft: Draft, said: Statement, one: Near) -> str | None:
     if draft.candidate.key is not None:
         opposed = opposition(said, one.statement)
         return opposed.how if opposed else None
-    if _too_far(said, one, far):
-        return None
     return opposing(said, one.statement, one.cosine, draft.rules)
 
 

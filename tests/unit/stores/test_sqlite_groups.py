@@ -17,7 +17,7 @@ from mnemic.errors import StoreBusy, StoreFull, VersionConflict
 from mnemic.ports import Transaction, VectorPrefetch
 from mnemic.runtime.clock import SystemClock
 from mnemic.stores.sqlite import SqliteStore, threads
-from mnemic.types import Deadline, Where
+from mnemic.types import AuditEvent, Deadline, Where
 from mnemic_testing.record_store import EMBEDDER, memory, remember, scope
 
 Work = Callable[[Transaction], Awaitable[Any]]
@@ -169,3 +169,23 @@ async def test_expected_vectors_get_the_answers_they_would_have_got(store: Sqlit
     assert isinstance(store, VectorPrefetch)
     assert await store.transact(answers) == plain[0]
     assert [near[0][0] for near in plain[0][:2]] == ["text 1", "text 5"]
+
+
+async def test_members_continue_the_audit_of_those_that_committed(store: SqliteStore) -> None:
+    def noting(action: str, *, fails: bool = False) -> Work:
+        async def work(tx: Transaction) -> None:
+            await tx.append_audit(AuditEvent(tenant="acme", action=action, at=SystemClock().now(), actor="ann"))
+            if fails:
+                raise VersionConflict
+
+        return work
+
+    await together(store, [noting("one"), noting("undone", fails=True), noting("two"), noting("three")])
+    await together(store, [noting("four"), noting("five")])
+
+    events = await store.audit("acme")
+    assert [(event.sequence, event.action) for event in events] == list(
+        enumerate(["one", "two", "three", "four", "five"], start=1)
+    )
+    lines, broken, _ = await store.broken_audit("acme")
+    assert (lines, broken) == (5, None)

@@ -23,7 +23,7 @@ from mnemic.stores.sqlite.failures import immediate, suspected
 from mnemic.stores.sqlite.nearest_neighbours import Found, best, near
 from mnemic.stores.sqlite.reserved_space import ReservedSpace
 from mnemic.stores.sqlite.rows import Rows, Terms, fetch
-from mnemic.stores.sqlite.threads import Fresh, Groups, Readers, Work, reading
+from mnemic.stores.sqlite.threads import Changed, Fresh, Groups, Readers, Work, reading
 from mnemic.stores.sqlite.transaction import SqliteTransaction
 from mnemic.stores.sync_transactions import run_through
 from mnemic.types import Scope, Status, Vector, VectorSpace
@@ -103,7 +103,7 @@ class OpenFile:
         """Return the result of `work` in a committed transaction; data that it removed is no longer readable."""
         with immediate(self.writing):
             self._changes_before = self.writing.total_changes()
-            result, removed = self._through(work, {})
+            result, removed = self._through(work, Fresh())
         self.scrub(removed=removed)
         return result
 
@@ -114,7 +114,7 @@ class OpenFile:
 
     def member(self, work: Work, fresh: Fresh) -> tuple[Any, bool]:
         """Run `work` to its end inside the transaction that a group has open."""
-        if not fresh:
+        if not fresh.changed:
             self.check_identity()
             self._changes_before = self.writing.total_changes()
         # A damaged page may yield a number in place of a text: such an error is examined before it is raised.
@@ -122,15 +122,16 @@ class OpenFile:
             return self._through(work, fresh)
 
     def _through(self, work: Work, fresh: Fresh) -> tuple[Any, bool]:
-        nearest = partial(self._nearest, fresh)
-        transaction = SqliteTransaction(self.writing, rows=self.rows, dimension=self.space.dimension, nearest=nearest)
+        nearest, dimension = partial(self._nearest, fresh.changed), self.space.dimension
+        transaction = SqliteTransaction(self.writing, rows=self.rows, dimension=dimension, nearest=nearest, fresh=fresh)
         try:
             result = run_through(work, transaction)
         finally:
             # A handler that kept the transaction object must not write into the next one.
             transaction.end()
             self._removing = transaction.removed
-        fresh.update(transaction.changed)
+        fresh.changed.update(transaction.changed)
+        fresh.lines.update(transaction.lines)
         return result, transaction.removed
 
     def tidy(self, *, whole: bool) -> int:
@@ -189,7 +190,7 @@ class OpenFile:
                 )
             return self._indexes
 
-    def _nearest(self, fresh: Fresh, scope: Scope, vector: Vector, limit: int, at_least: float) -> Found:
+    def _nearest(self, fresh: Changed, scope: Scope, vector: Vector, limit: int, at_least: float) -> Found:
         # Before its first change the writing connection sees the committed state, and has the pages at hand that any
         # other connection would have to read again after every commit.
         unchanged = self.writing.total_changes() == self._changes_before

@@ -17,7 +17,7 @@ import apsw
 from mnemic.errors import CommitUnknown, StoreBusy
 from mnemic.stores.sqlite.database_file import BUSY_SECONDS, BusyHandler
 from mnemic.stores.sqlite.failures import immediate, typed_failures
-from mnemic.types import Deadline, Memory
+from mnemic.types import Deadline, Memory, VectorSpace
 
 if TYPE_CHECKING:
     from mnemic.ports import Transaction
@@ -95,8 +95,19 @@ MAX_LOCK_SECONDS = 0.2
 """Longest time for which a group accepts further jobs: other processes wait for the same lock."""
 
 Work: TypeAlias = "Callable[[Transaction], Awaitable[Any]]"
-Fresh = dict[tuple[str, str], Memory | None]
-"""Changes by earlier members of a group, by tenant and memory_id; None where they removed the row."""
+Changed = dict[tuple[str, str], Memory | None]
+"""Memories by tenant and memory_id; None where the row was removed."""
+
+
+@dataclass(slots=True)
+class Fresh:
+    """State left by the earlier members of a group: `changed` memories; sequence and hash of the last line of the
+    audit, by tenant; and the vector space, None until it is read.
+    """
+
+    changed: Changed = field(default_factory=dict)
+    lines: dict[str, tuple[int, str]] = field(default_factory=dict)
+    space: VectorSpace | None = None
 
 
 class Owner(Protocol):
@@ -195,7 +206,7 @@ class Groups:
 
     def _together(self, first: _Job, group: list[_Job]) -> bool:
         """Run the first job and the waiting ones until the group is full; return True if any of them removed data."""
-        fresh: Fresh = {}
+        fresh = Fresh()
         removed = False
         until = time.monotonic() + MAX_LOCK_SECONDS
         with immediate(self._owner.writing):

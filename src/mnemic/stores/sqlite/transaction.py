@@ -37,6 +37,7 @@ from mnemic.stores.sqlite.rows import (
     tokens,
     wanted_memories,
 )
+from mnemic.stores.sqlite.threads import Fresh
 from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, Scope, Status, Usage, Vector, VectorSpace
 from mnemic.types.memory import holds_graph
 
@@ -59,6 +60,7 @@ _FORGET_REQUESTS = """
         )
     ) RETURNING 1
 """
+_LAST_LINE = "SELECT sequence, hash FROM audit WHERE tenant = ? ORDER BY sequence DESC LIMIT 1"
 _ENQUEUE = "INSERT INTO outbox (tenant, level, owner, action, memory_id, version) VALUES (?, ?, ?, ?, ?, ?)"
 _ENTER = """
     INSERT INTO scope (tenant, level, owner, changes) VALUES (?, ?, ?, 1)
@@ -101,16 +103,21 @@ class SqliteTransaction:
     """The port's `Transaction` on a connection that has the write lock.
 
     `removed` is True if data was erased, so that the owner scrubs the log after the commit; `changed` maps tenant and
-    memory_id of each written memory to its new state, None if it was removed.
+    memory_id of each written memory to its new state, None if it was removed; `lines` are the last lines of the audit
+    that it has appended, by tenant. `fresh`: what the members of its group before it have left.
     """
 
-    def __init__(self, connection: apsw.Connection, *, rows: Rows, dimension: int, nearest: Nearest) -> None:
+    def __init__(
+        self, connection: apsw.Connection, *, rows: Rows, dimension: int, nearest: Nearest, fresh: Fresh
+    ) -> None:
         self._open = connection
+        self._fresh = fresh
         self._kept = rows
         self._dimension = dimension
         self._nearest = nearest
         self.removed = False
         self.changed: dict[tuple[str, str], Memory | None] = {}
+        self.lines: dict[str, tuple[int, str]] = {}
 
     def end(self) -> None:
         """From here on every call is refused: the transaction is over."""
@@ -201,12 +208,14 @@ class SqliteTransaction:
 
     async def append_audit(self, event: AuditEvent) -> None:
         # The write lock serialises this: between reading the last line and appending the next one nobody else can
-        # append.
-        sql = "SELECT sequence, hash FROM audit WHERE tenant = ? ORDER BY sequence DESC LIMIT 1"
-        last = fetch(self._open, sql, (event.tenant,))
-        sequence, previous = last[0] if last else (0, "")
-        line = next_line(event, sequence, previous, self._kept.sealer.sign)
-        fetch(self._open, "INSERT INTO audit VALUES (?, ?, ?, ?)", (event.tenant, *line))
+        # append, so the members of a group read it once.
+        last = self.lines.get(event.tenant) or self._fresh.lines.get(event.tenant)
+        if last is None:
+            rows = fetch(self._open, _LAST_LINE, (event.tenant,))
+            last = (rows[0][0], rows[0][1]) if rows else (0, "")
+        sequence, text, digest = next_line(event, *last, self._kept.sealer.sign)
+        fetch(self._open, "INSERT INTO audit VALUES (?, ?, ?, ?)", (event.tenant, sequence, text, digest))
+        self.lines[event.tenant] = sequence, digest
 
     async def enqueue(self, entry: OutboxEntry) -> None:
         where = (entry.scope.tenant, entry.scope.level.value, entry.scope.owner)
@@ -241,9 +250,10 @@ class SqliteTransaction:
         return await usage(self._open, tenant, since, scope)
 
     async def space(self) -> VectorSpace:
-        found = present(self._open)
-        assert found is not None
-        return found
+        if self._fresh.space is None:
+            self._fresh.space = present(self._open)
+            assert self._fresh.space is not None
+        return self._fresh.space
 
     async def find_mark(self, tenant: str, name: str) -> str | None:
         rows = fetch(self._open, "SELECT name, value, checksum FROM mark WHERE tenant = ? AND name = ?", (tenant, name))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property, lru_cache
@@ -121,6 +121,19 @@ class Statement:
         return tuple(Clause(frozenset(one.stems), one.negations) for one in parts)
 
     @cached_property
+    def asserted(self) -> tuple[frozenset[str], ...]:
+        """The stems of each of its clauses that denies nothing."""
+        return tuple(clause.stems for clause in self.clauses if not clause.negations)
+
+    @cached_property
+    def denied_claims(self) -> tuple[frozenset[str], ...]:
+        """The stems of each of its clauses that denies one thing, where they are enough to know the thing by."""
+        denying = (
+            [clause.stems - RELATIONS for clause in self.clauses if clause.negations == 1] if self.negations else ()
+        )
+        return tuple(said for said in denying if len(said) >= 3)
+
+    @cached_property
     def counted(self) -> Counter[str]:
         """Number of times each stem occurs in it."""
         return Counter(self.stems)
@@ -227,8 +240,8 @@ def _denies(one: Statement, other: Statement) -> bool:
     """Return True if a clause of `one` denies what clauses of `other` state without denying it."""
     if not one.negations or not (one.parts or other.parts):
         return False
-    asserted = frozenset[str]().union(*_asserted(other))
-    return any(10 * len(asserted & said) >= 6 * len(said) for said in _denied_claims(one))
+    asserted = frozenset[str]().union(*other.asserted)
+    return any(10 * len(asserted & said) >= 6 * len(said) for said in one.denied_claims)
 
 
 def denies(one: Statement, other: Statement) -> bool:
@@ -240,21 +253,8 @@ def denies(one: Statement, other: Statement) -> bool:
 
 
 def _denies_one(one: Statement, other: Statement) -> bool:
-    claims = [said for said in _denied_claims(one) if 3 * len(other.named & said) >= 2 * len(said)]
-    return bool(claims) and any(3 * len(words & said) >= 2 * len(said) for words in _asserted(other) for said in claims)
-
-
-def _asserted(statement: Statement) -> list[frozenset[str]]:
-    """Return the stems of each clause that denies nothing."""
-    return [clause.stems for clause in statement.clauses if not clause.negations]
-
-
-def _denied_claims(statement: Statement) -> Iterator[frozenset[str]]:
-    """Yield the stems of each clause that denies one thing, where they are enough to know the thing by."""
-    for clause in statement.clauses if statement.negations else ():
-        said = clause.stems - RELATIONS
-        if clause.negations == 1 and len(said) >= 3:
-            yield said
+    claims = [said for said in one.denied_claims if 3 * len(other.named & said) >= 2 * len(said)]
+    return bool(claims) and any(3 * len(words & said) >= 2 * len(said) for words in other.asserted for said in claims)
 
 
 @lru_cache(maxsize=8192)

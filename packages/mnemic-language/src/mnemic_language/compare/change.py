@@ -117,6 +117,8 @@ def strangers(old: Frame, new: Frame) -> bool:
     change, ending or denial, and a monolingual embedder finds paragraphs in another language alike, so neither is
     evidence.
     """
+    if len(new.stems) < LONG:
+        return False  # asked first: most earlier statements need not be taken apart for it
     fewest = min(len(old.stems), len(new.stems))
     return fewest >= LONG and len(old.stems & new.stems) < SHARED * fewest
 

@@ -53,6 +53,7 @@ class ChangeBounds:
         of_words += _positive("end_shared") if "end" in new.cues else 0.0
         self._apart = of_any + self._number_only
         self._shared = of_any + of_words + self._number + self._sign
+        self._most = max(self._apart, self._shared)
         self._corrects = not new.cues.isdisjoint({"takes_back", "correct", "weak_correct"})
         self._sure = new.cues.isdisjoint({"add", "passing", "past"})
         self._revalues = self._sure and not new.cues.isdisjoint({"change", "weak_change", "correct", "takes_back"})
@@ -65,15 +66,16 @@ class ChangeBounds:
 
     def certainly_none(self, cosine: float) -> bool:
         """Return True if nothing at this cosine, or at a lower one, is within reach, whatever it says."""
-        most = self._by_cosine * cosine + max(self._apart, self._shared) + self._attribute
+        most = self._by_cosine * cosine + self._most + self._attribute
         return not self._ruled and most < self._missing
 
     def within(self, old: Frame, cosine: float) -> bool:
         """Return True if `judge` may find that the statement changes `old`, False if it certainly finds nothing."""
         missing = self._missing - self._by_cosine * cosine - self._attribute
-        shared = not old.stems.isdisjoint(self._new.stems)
-        if missing <= (self._shared if shared else self._apart) and missing <= self._of_pair(old, shared=shared):
-            return True
+        if missing <= self._most:  # else `old` need not be taken apart for it
+            shared = not old.stems.isdisjoint(self._new.stems)
+            if missing <= (self._shared if shared else self._apart) and missing <= self._of_pair(old, shared=shared):
+                return True
         return self._ruled and self._by_rule(old, cosine)
 
     def _by_rule(self, old: Frame, cosine: float) -> bool:

@@ -12,10 +12,10 @@ from tests.architecture.journey import Journey
 from tests.architecture.sources import ROOT
 
 LIMITS = {
-    "way_files": 24,
-    "way_functions": 98,
-    "files": 52,
-    "functions": 226,
+    "way_files": 25,
+    "way_functions": 100,
+    "files": 53,
+    "functions": 228,
     "loaded_modules": 95,
     "loaded_lines": 12_000,
 }

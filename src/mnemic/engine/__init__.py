@@ -25,7 +25,7 @@ from mnemic.requests import Add, AddMany
 from mnemic.runtime.clock import SystemClock
 from mnemic.runtime.late_verbs import late
 from mnemic.types import Actor, Candidate, Deadline, Kind, Level, Message, Origin, Source, WriteReceipt
-from mnemic.types.catalog import kind_of
+from mnemic.types.catalog import CATALOG, kind_of
 from mnemic.types.values import aware, checked_share
 from mnemic.write.limiter import Limiter
 from mnemic.write.pipeline import MemoryWritePipeline, WriteRules, vault_of
@@ -243,7 +243,7 @@ class MemoryEngine(AdministrationVerbs):
         actor: Actor,
         kind: Kind | str = Kind.LONG_TERM,
         key: str | None = None,
-        level: Level | str = Level.USER,
+        level: Level | str | None = Level.USER,
         category: str | None = None,
         data: Mapping[str, Any] | None = None,
         ttl: timedelta | str | None = None,
@@ -256,19 +256,20 @@ class MemoryEngine(AdministrationVerbs):
         """Remember one statement and return once it is durable.
 
         A ready `Candidate` is stored as given; then all other arguments except `idempotency_key` and `deadline` are
-        ignored. A candidate outside the runtime's grant gives a receipt with outcome `blocked`. Raises InvalidInput, or
-        KeyNotAllowed, ScopeNotAllowed, InvalidCandidates if policy forbids it. After EmbedderFailed and StoreFailed
-        nothing has been stored.
+        ignored. With `level` None it is that of the kind. A candidate outside the runtime's grant gives a receipt with
+        outcome `blocked`. Raises InvalidInput, or KeyNotAllowed, ScopeNotAllowed, InvalidCandidates if policy forbids
+        it. After EmbedderFailed and StoreFailed nothing has been stored.
         """
         if isinstance(content, Candidate):
             return await self.handle(
                 Add(candidate=content, idempotency_key=idempotency_key), actor=actor, deadline=deadline
             )
+        chosen = kind_of(kind)
         candidate = Candidate(
             content=content,
-            kind=kind_of(kind),
+            kind=chosen,
             key=key,
-            level=str(level),
+            level=str(level or CATALOG[chosen].level),
             category=category,
             data=data or {},
             ttl=None if ttl is None else ttl_of(ttl),
@@ -359,7 +360,7 @@ class MemoryEngine(AdministrationVerbs):
         turn = requests.Run(
             message=said,
             goal=goal,
-            context=context or {},
+            context=context,
             idempotency_key=idempotency_key,
             min_score=checked_share(min_score, "min_score"),
             asked_at=None if asked_at is None else aware(asked_at, "asked_at"),
@@ -378,17 +379,8 @@ class MemoryEngine(AdministrationVerbs):
         from mnemic.engine.turn_request import TurnRequest
 
         async def proceed(_: Call) -> RunReport:
-            request = TurnRequest(
-                actor=actor,
-                message=turn.message,
-                goal=turn.goal,
-                context=turn.context,
-                idempotency_key=turn.idempotency_key,
-                min_score=turn.min_score,
-                asked_at=turn.asked_at,
-                watch=watch,
-                read=read,
-            )
+            said = turn.message if isinstance(turn.message, Message) else None
+            request = TurnRequest(actor=actor, turn=turn, message=said, watch=watch, read=read)
             return await run_turn(self._turns.parts(self.gateway), request)
 
         call = Call(request=turn, actor=actor, rules=self.rules, engine=self)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from mnemic import requests
 from mnemic.engine.read_verbs import ReadVerbs
 from mnemic.errors import InvalidInput
-from mnemic.policy.expiry_rule import ttl_of
 from mnemic.types import Actor, Candidate, JsonValue, Kind, Origin, WriteReceipt
 
 if TYPE_CHECKING:
@@ -61,7 +60,7 @@ class MaintenanceVerbs(ReadVerbs):
             category=category,
             data=data,
             context=context,
-            ttl=None if ttl is None else ttl_of(ttl),
+            ttl=ttl,
             confidence=confidence,
             occurred_at=occurred_at,
             valid_from=valid_from,

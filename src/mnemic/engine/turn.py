@@ -122,9 +122,9 @@ async def _phases(parts: TurnParts, request: TurnRequest, run: _Run) -> tuple[Ru
     try:
         if request.message is not None:
             await _capture(parts, request, request.message, run)
-        if request.goal is not None:
-            result = await _retrieve(parts, request, request.goal, run)
-            await _apply(parts, request, request.goal, result, run)
+        if request.turn.goal is not None:
+            result = await _retrieve(parts, request, request.turn.goal, run)
+            await _apply(parts, request, request.turn.goal, result, run)
         elif run.write.failed and not any(receipt.stored for receipt in run.write.receipts):
             status, reason = RunStatus.FAILED, run.write.failed[0].reason or "store_failed"
         check_time(run.deadline)
@@ -154,7 +154,7 @@ async def _capture(parts: TurnParts, request: TurnRequest, message: Message, run
     if extraction.degraded is not None:
         run.errors.append(f"extract:model: {extraction.degraded}")
     run.write = await gateway.write_captured(
-        extraction.candidates, actor=request.actor, idempotency_key=request.idempotency_key, deadline=run.deadline
+        extraction.candidates, actor=request.actor, idempotency_key=request.turn.idempotency_key, deadline=run.deadline
     )
     written, refreshed = run.write.keys(refreshed=False), run.write.keys(refreshed=True)
     run.errors += [f"write:{receipt.key or 'memory'}: {receipt.reason}" for receipt in run.write.failed]
@@ -215,11 +215,11 @@ async def _found(parts: TurnParts, request: TurnRequest, goal: str, run: _Run) -
         # A model's query keeps the budget; the goal itself is shortened as on every other path.
         whole = replace(intent, query=goal) if isinstance(parts.planner, RulePlanner) else intent
         wanted = RecallRequest(
-            intent=replace(whole, min_score=max(whole.min_score, request.min_score)),
+            intent=replace(whole, min_score=max(whole.min_score, request.turn.min_score)),
             asked=goal,
             max_tokens=parts.max_tokens,
             preference_bias=parts.preference_bias,
-            asked_at=request.asked_at,
+            asked_at=request.turn.asked_at,
         )
         return intent, await recall(gateway, wanted, actor=request.actor, deadline=run.deadline)
     except (InvalidIntent, ScopeDenied):
@@ -279,7 +279,7 @@ async def _apply(parts: TurnParts, request: TurnRequest, goal: str, result: Sear
         parts.gateway.searcher.store, parts.gateway.clock, request.actor, run.run_id, list(run.hits.values()), by="run"
     )
     asked = await as_shown(parts.gateway, request.actor, parts.composer, goal)
-    raw = await parts.composer.compose(asked, request.context, injected, deadline=run.deadline)
+    raw = await parts.composer.compose(asked, request.turn.context or {}, injected, deadline=run.deadline)
     answer, run.basis = check_answer(raw), Basis.of(parts.composer, raw)
     _judge(parts, answer, run)
     run.answer = answer
@@ -366,7 +366,7 @@ async def _report(parts: TurnParts, request: TurnRequest, run: _Run, status: Run
 
 
 def _outcome(request: TurnRequest, run: _Run, used: Sequence[str]) -> str:
-    if request.goal is None:
+    if request.turn.goal is None:
         return "memory_captured" if any(receipt.stored for receipt in run.write.receipts) else "nothing_captured"
     return "memory_applied" if used and run.basis in (Basis.MODEL, Basis.TEMPLATE) else "context_only"
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mnemic import requests
 from mnemic.engine import MemoryEngine
 from mnemic.kinds.all_kinds import SevenKinds
 from mnemic.runtime.sync_facade import DualModeApi, M, asks, verb
-from mnemic.types import Actor, WriteReceipt
+from mnemic.types import Actor
 
 if TYPE_CHECKING:
     from mnemic.kinds.entity import EntityMemory
@@ -68,41 +66,8 @@ class KindsAndUpkeep(DualModeApi[M]):
         """Data of a known shape."""
         return self._kinds.structured
 
-    @verb
-    async def update(
-        self,
-        memory_id: str,
-        content: str | None = None,
-        *,
-        key: str | None = None,
-        category: str | None = None,
-        data: Mapping[str, Any] | None = None,
-        context: str | None = None,
-        ttl: timedelta | str | None = None,
-        confidence: float | None = None,
-        occurred_at: datetime | None = None,
-        valid_from: datetime | None = None,
-        valid_to: datetime | None = None,
-        expected_version: int | None = None,
-    ) -> WriteReceipt:
-        """Correct a memory; its old version stays in the history. Omitted fields stay unchanged; an empty `key`,
-        `category` or `context` removes it; `ttl` counts from now. Raises MemoryNotFound, VersionConflict.
-        """
-        return await self.engine.update(
-            memory_id,
-            content,
-            actor=self.actor,
-            key=key,
-            category=category,
-            data=data,
-            context=context,
-            ttl=ttl,
-            confidence=confidence,
-            occurred_at=occurred_at,
-            valid_from=valid_from,
-            valid_to=valid_to,
-            expected_version=expected_version,
-        )
+    update = asks(lambda: requests.Correction)
+    """Correct a memory; its old version stays in the history; see `MemoryEngine.update`."""
 
     @verb
     async def forget(self, memory_id: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from mnemic import requests
@@ -89,27 +88,8 @@ class MemoryVerbs(KindsAndUpkeep[M]):
         """Undo a merge, a replacement or an approval. Raises MemoryNotFound, InvalidInput, VersionConflict."""
         return await self.engine.undo(memory_id, actor=self.actor)
 
-    @verb
-    async def run(
-        self,
-        *,
-        message: str | Message | None = None,
-        goal: str | None = None,
-        context: Mapping[str, Any] | None = None,
-        idempotency_key: str | None = None,
-        min_score: float = 0.0,
-        asked_at: datetime | None = None,
-    ) -> RunReport:
-        """Run one memory-augmented turn; see `MemoryEngine.run`."""
-        return await self.engine.run(
-            actor=self.actor,
-            message=message,
-            goal=goal,
-            context=context,
-            idempotency_key=idempotency_key,
-            min_score=min_score,
-            asked_at=asked_at,
-        )
+    run = asks(lambda: requests.Run)
+    """Run one memory-augmented turn; see `MemoryEngine.run`."""
 
     # -- reading ------------------------------------------------------------------------------------------------------
 

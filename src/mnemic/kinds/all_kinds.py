@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mnemic.kinds.view import KindView
-from mnemic.runtime.sync_facade import CallMode, M, awaited, verb
+from mnemic.requests import NewMemory
+from mnemic.runtime.sync_facade import CallMode, M, awaited, given_as, verb
 from mnemic.types import Actor, Candidate, Kind, Level, Memory, Message, Outcome, WriteReceipt
 from mnemic.types.catalog import CATALOG, Home, kind_of
 from mnemic.types.identity import new_id
@@ -94,21 +94,8 @@ class SevenKinds(KindView[M]):
         made: StructuredMemory[M] = package.StructuredMemory(self._engine, self._actor, self.ground)
         return made
 
-    @verb
-    async def add(
-        self,
-        content: str | Candidate,
-        kind: Kind | str = Kind.LONG_TERM,
-        *,
-        key: str | None = None,
-        level: Level | str | None = None,
-        category: str | None = None,
-        data: Mapping[str, Any] | None = None,
-        ttl: timedelta | str | None = None,
-        confidence: float = 0.8,
-        occurred_at: datetime | None = None,
-        idempotency_key: str | None = None,
-    ) -> WriteReceipt:
+    @given_as(NewMemory)
+    async def add(self, asked: NewMemory) -> WriteReceipt:
         """Remember one thing where its kind lives, at its kind's own level unless another is named.
 
         `working`: set, redacted, under `key`, or under a new one that the receipt names. `short_term`: a message of the
@@ -116,28 +103,17 @@ class SevenKinds(KindView[M]):
         text names and tells (`EntityMemory.extract`), with the receipt of the first; a text that names nothing is kept
         as it is. All others: `MemoryEngine.add`. `ttl`: how long, as a duration or as `30d`, `10y`, `never`.
         """
-        chosen = content.kind if isinstance(content, Candidate) else kind_of(kind)
+        content = asked.content
+        chosen = content.kind if isinstance(content, Candidate) else kind_of(asked.kind)
         home = CATALOG[chosen].home
         if home is not Home.RECORDS:
             text = content.content if isinstance(content, Candidate) else content
-            return await self._keep(text, home, key)
-        if chosen is Kind.ENTITY and isinstance(content, str) and key is None and data is None:
-            receipts = await self._extracted(content, idempotency_key)
+            return await self._keep(text, home, asked.key)
+        if chosen is Kind.ENTITY and isinstance(content, str) and asked.key is None and asked.data is None:
+            receipts = await self._extracted(content, asked.idempotency_key)
             if receipts:
                 return receipts[0]
-        return await self._engine.add(
-            content,
-            actor=self._actor,
-            kind=chosen,
-            key=key,
-            level=level or CATALOG[chosen].level,
-            category=category,
-            data=data,
-            ttl=ttl,
-            confidence=confidence,
-            occurred_at=occurred_at,
-            idempotency_key=idempotency_key,
-        )
+        return await self._engine.handle(asked, actor=self._actor)
 
     @verb
     async def retrieve(self, query: str, kinds: Sequence[Kind | str] | None = None, *, top_k: int = 10) -> Retrieved:

@@ -53,7 +53,7 @@ class EntityNoticing:
             )
         if isinstance(request, Update):
             return await self._corrected(answer, call)
-        if isinstance(request, Run) and request.message is not None:
+        if isinstance(request, Run) and isinstance(request.message, Message):
             return await self._turn(request.message, answer, call)
         return answer
 

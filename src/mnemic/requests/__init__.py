@@ -1,16 +1,18 @@
 """Every request to the memory, as frozen values that can be copied, compared, pickled, and converted to JSON and back.
 
 A face (library, command line, REST, MCP, client) creates a request and `MemoryEngine.handle` answers it. This module
-has the request that adds; the others are loaded on first use.
+has the requests that add; the others are loaded on first use.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from datetime import datetime, timedelta
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
-from mnemic.types import Candidate, WriteReceipt, frozen
+from mnemic.types import Candidate, Kind, Level, WriteReceipt, frozen
 
 if TYPE_CHECKING:
     from mnemic.requests.administration import Approve as Approve
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from mnemic.requests.reads import List as List
     from mnemic.requests.reads import Search as Search
     from mnemic.requests.writes import Capture as Capture
+    from mnemic.requests.writes import Correction as Correction
     from mnemic.requests.writes import Derive as Derive
     from mnemic.requests.writes import Forget as Forget
     from mnemic.requests.writes import Import as Import
@@ -71,8 +74,27 @@ class _Holding(Request[T_co]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NewMemory(_Holding[WriteReceipt]):
+    """Remember one statement or a ready `Candidate`; see `MemoryEngine.add`. `level`: None for that of the kind; `ttl`:
+    how long it is kept, as a duration or as `30d`, `10y`, `never`.
+    """
+
+    verb: ClassVar[str | None] = "add"
+    content: str | Candidate = field(kw_only=False, repr=False)
+    kind: Kind | str = field(default=Kind.LONG_TERM, kw_only=False)
+    key: str | None = None
+    level: Level | str | None = None
+    category: str | None = None
+    data: Mapping[str, Any] | None = field(default=None, repr=False)
+    ttl: timedelta | str | None = None
+    confidence: float = 0.8
+    occurred_at: datetime | None = None
+    idempotency_key: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Add(Request[WriteReceipt]):
-    """Remember one thing."""
+    """Remember one candidate."""
 
     candidate: Candidate
     idempotency_key: str | None = field(default=None, repr=False)
@@ -88,7 +110,7 @@ class AddMany(_Holding[Any]):
 
 
 _LATE = {
-    "writes": "Capture Derive Forget Import Record Restore RestoreConsent Rollback Run Undo Update",
+    "writes": "Capture Correction Derive Forget Import Record Restore RestoreConsent Rollback Run Undo Update",
     "reads": "Context Count ForgetMatching Get History List Search",
     "administration": "Approve Consent Erase EraseKey Expire Reject Reveal RotateDataKeys",
 }

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
 from mnemic.requests import Request, _Holding
-from mnemic.types import Candidate, JsonValue, Memory, Message, Origin, WriteReceipt
+from mnemic.types import Candidate, Memory, Message, Origin, WriteReceipt
 from mnemic.types.trace import RunReport
 
 
@@ -20,13 +20,13 @@ class Record(_Holding[Sequence[WriteReceipt]]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run(_Holding[Any]):
-    """One turn: remember from `message` (a capture, where there is no `goal`), answer `goal` with what is known."""
+class Run(_Holding[RunReport]):
+    """Run one memory-augmented turn: remember from `message`, answer `goal` from memory; see `MemoryEngine.run`."""
 
     verb: ClassVar[str | None] = "run"
-    message: Message | None = None
+    message: str | Message | None = None
     goal: str | None = field(default=None, repr=False)
-    context: Mapping[str, JsonValue] = field(default_factory=dict, repr=False)
+    context: Mapping[str, Any] | None = field(default=None, repr=False)
     idempotency_key: str | None = field(default=None, repr=False)
     min_score: float = 0.0
     asked_at: datetime | None = None
@@ -51,23 +51,31 @@ class Import(_Holding[Sequence[Any]]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Update(_Holding[WriteReceipt]):
-    """Correct a memory. What is None stays as it is; an empty `key`, `category` or `context` takes it away. `ttl`
-    counts from now.
+class Correction(_Holding[WriteReceipt]):
+    """Correct a memory; its old version stays in the history. Omitted fields stay unchanged; an empty `key`,
+    `category` or `context` removes it; `ttl` counts from now. Raises MemoryNotFound, VersionConflict.
     """
 
-    memory_id: str
-    content: str | None = field(default=None, repr=False)
+    verb: ClassVar[str | None] = "update"
+    memory_id: str = field(kw_only=False)
+    content: str | None = field(default=None, repr=False, kw_only=False)
     key: str | None = field(default=None, repr=False)
     category: str | None = None
-    data: Mapping[str, JsonValue] | None = field(default=None, repr=False)
+    data: Mapping[str, Any] | None = field(default=None, repr=False)
     context: str | None = field(default=None, repr=False)
-    ttl: timedelta | None = None
+    ttl: timedelta | str | None = None
     confidence: float | None = None
     occurred_at: datetime | None = None
     valid_from: datetime | None = None
     valid_to: datetime | None = None
     expected_version: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Update(Correction):
+    """Correct a memory in words of `origin`; None: of the actor's channel."""
+
+    verb: ClassVar[str | None] = None
     origin: Origin | None = None
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
-from functools import cached_property, update_wrapper, wraps
+from functools import cached_property, wraps
 from inspect import Parameter, signature
 from types import MethodType
 from typing import Any, Concatenate, Generic, ParamSpec, Protocol, Self, TypeVar, overload
@@ -28,7 +28,9 @@ class Blocking:
 M = TypeVar("M")
 F = TypeVar("F")
 P = ParamSpec("P")
+R = TypeVar("R")
 T = TypeVar("T")
+C = TypeVar("C", bound=Callable[..., Any])
 
 
 class Call(Protocol):
@@ -63,10 +65,12 @@ class DualModeApi(Generic[M]):
 
 
 class verb(Generic[F, P, T]):  # noqa: N801 - a decorator
-    """A coroutine function as a verb of a `DualModeApi`."""
+    """A coroutine function as a verb of a `DualModeApi`; with `part`, of the attribute of that name."""
 
-    def __init__(self, function: Callable[Concatenate[F, P], Coroutine[Any, Any, T]]) -> None:
-        self.function = function
+    part: str | None = None
+
+    def __init__(self, function: Callable[Concatenate[F, P], Coroutine[Any, Any, T]], part: str | None = None) -> None:
+        self.function, self.part = function, part
         self.__doc__ = function.__doc__
 
     @overload
@@ -79,7 +83,7 @@ class verb(Generic[F, P, T]):  # noqa: N801 - a decorator
         """Return the verb of `face`, ready to be called."""
         if face is None:
             return self
-        method = MethodType(self.function, face)
+        method = MethodType(self.function, face if self.part is None else getattr(face, self.part))
         call = face.ground.call
         if call is None:
             return method
@@ -93,11 +97,30 @@ class verb(Generic[F, P, T]):  # noqa: N801 - a decorator
 
 def through(part: str, model: verb[Any, P, T]) -> verb[Any, P, T]:
     """Return the verb `model` of the attribute `part` as a verb of its owner, with the same parameters."""
+    return verb(model.function, part)
 
-    async def forwarded(face: Any, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return await model.function(getattr(face, part), *args, **kwargs)
 
-    return verb(update_wrapper(forwarded, model.function))
+def given_as(request: Callable[P, R]) -> Callable[[Callable[[F, R], Coroutine[Any, Any, T]]], verb[F, P, T]]:
+    """Make a verb of a function that is given a request. Its parameters are the fields of the request, written down
+    there alone.
+    """
+
+    def decorate(function: Callable[[F, R], Coroutine[Any, Any, T]]) -> verb[F, P, T]:
+        @wraps(function)
+        def called(face: F, /, *args: P.args, **kwargs: P.kwargs) -> Coroutine[Any, Any, T]:
+            return function(face, request(*args, **kwargs))
+
+        return verb(_with_fields(called, request))
+
+    return decorate
+
+
+def _with_fields(function: C, request: Callable[..., Any]) -> C:
+    """Give the function of a verb the signature of the request that is made of its arguments."""
+    face = Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)
+    taken = signature(request)
+    vars(function)["__signature__"] = taken.replace(parameters=[face, *taken.parameters.values()])
+    return function
 
 
 class asks(verb[Any, P, T]):  # noqa: N801 - as `verb`
@@ -117,8 +140,5 @@ class asks(verb[Any, P, T]):  # noqa: N801 - as `verb`
             answer: T = await face.engine.handle(made(*args, **kwargs), actor=face.actor)
             return answer
 
-        face = Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)
-        taken = signature(made).parameters.values()
-        vars(asked)["__signature__"] = signature(asked).replace(parameters=[face, *taken])
         asked.__doc__ = self.__doc__ = made.__doc__
-        return asked
+        return _with_fields(asked, made)

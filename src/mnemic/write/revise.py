@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from mnemic.errors import InvalidInput, MemoryNotFound, VersionConflict
+from mnemic.policy.expiry_rule import ttl_of
 from mnemic.ports import Reads
 from mnemic.reason_codes import KEY_NEEDS_REVIEW, UNCHANGED
 from mnemic.types import SHARED, Actor, Candidate, Memory, Origin, Outcome, Scope, Source, Status
@@ -50,9 +51,9 @@ _SAID = ("content", "key", "category", "context", "data", "confidence", "occurre
 
 
 def changes_of(request: Update) -> dict[str, Any]:
-    """Return the changes of a request other than the content, as fields of a candidate."""
+    """Return the changes of a request other than the content, as fields of a candidate. Raises InvalidInput (`ttl`)."""
     names = ("key", "category", "data", "context", "ttl", "confidence", "occurred_at", "valid_from", "valid_to")
-    given = {name: getattr(request, name) for name in names}
+    given = {name: getattr(request, name) for name in names} | {"ttl": ttl_of(request.ttl)}
     empty = {"key": None, "category": None, "context": ""}
     return {name: empty.get(name) if value == "" else value for name, value in given.items() if value is not None}
 

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mnemic import requests
 from mnemic_cli.command_loader import Command
 from mnemic_cli.failures import Exit, complain, exit_code_of_run
-from mnemic_cli.inputs import MOMENT, json_file, text_or_stdin
+from mnemic_cli.inputs import json_file, text_or_stdin
+from mnemic_cli.request_options import options_of
 from mnemic_cli.shared_options import Given
 from mnemic_cli.views import report_dict, report_text
 
@@ -19,13 +21,14 @@ if TYPE_CHECKING:
 
 
 @click.command("run", cls=Command)
-@click.option("--message", metavar="TEXT", help='Something the user said, to remember from; "-" is standard input.')
-@click.option("--goal", metavar="TEXT", help="What to answer.")
-@click.option("--context", metavar="FILE.json", help="Data of the application: a JSON object. Never stored.")
+@options_of(
+    requests.Run,
+    message={"metavar": "TEXT", "help": 'Something the user said, to remember from; "-" is standard input.'},
+    goal={"metavar": "TEXT", "help": "What to answer."},
+    context={"metavar": "FILE.json", "help": "Data of the application: a JSON object. Never stored."},
+    idempotency_key={"help": "A second call with the same key writes nothing more."},
+)
 @click.option("--preference-bias/--no-preference-bias", default=None, help="Boost the policy's preference keys.")
-@click.option("--min-score", type=float, default=0.0, help="Minimum relevance of a memory, 0 to 1.")
-@click.option("--asked-at", type=MOMENT, help="Reference time for words such as 'last week'.")
-@click.option("--idempotency-key", help="A second call with the same key writes nothing more.")
 @click.pass_obj
 def run_(
     given: Given,

@@ -37,16 +37,15 @@ if TYPE_CHECKING:
 
 @click.command("add", cls=Command)
 @click.argument("content")
-@click.option("--key", help="What it is a value of: home_city, seat, diet. Then CONTENT is the value.")
-@click.option("--kind", type=KIND, default="long_term", show_default=True, help="The kind of memory.")
-@click.option("--level", type=LEVEL, default="user", show_default=True, help="Whose memory it is.")
-@click.option("--category", help="A category to group memories by.")
-@click.option("--data", metavar="JSON", help="Data fields to store with it, as a JSON object.")
-@click.option("--ttl", metavar="TIME", help="How long it is kept: 12h, 30d, 2w, 10y or never; the policy may say less.")
+@options_of(
+    requests.NewMemory,
+    kind={"type": KIND, "default": "long_term", "show_default": True, "help": "The kind of memory."},
+    key={"help": "What it is a value of: home_city, seat, diet. Then CONTENT is the value."},
+    level={"type": LEVEL, "default": "user", "show_default": True, "help": "Whose memory it is."},
+    ttl={"metavar": "TIME", "help": "How long it is kept: 12h, 30d, 2w, 10y or never; the policy may say less."},
+    idempotency_key={"help": "A second call with the same key changes nothing."},
+)
 @click.option("--ttl-days", type=float, hidden=True, help="The same in days.")
-@click.option("--confidence", type=float, default=0.8, show_default=True, help="Confidence, 0 to 1.")
-@click.option("--occurred-at", type=MOMENT, help="When it happened; UTC unless it says otherwise.")
-@click.option("--idempotency-key", help="A second call with the same key changes nothing.")
 @click.pass_obj
 def add_(given: Given, /, content: str, **options: Any) -> int:
     r"""Remember one thing. CONTENT "-" reads it from standard input.

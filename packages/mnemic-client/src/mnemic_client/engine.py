@@ -18,7 +18,7 @@ from mnemic.requests import Request, given
 from mnemic.runtime.clock import SystemClock
 from mnemic.runtime.sync_facade import Awaited, CallMode, M
 from mnemic.types import Actor, AuditEvent, Candidate, Kind, Memory, Message, Source, WriteReceipt
-from mnemic.types.catalog import kind_of
+from mnemic.types.catalog import CATALOG, kind_of
 from mnemic_client.governance import RemoteReviews
 from mnemic_client.memory import MemoryClient
 from mnemic_client.opening import AsyncClient
@@ -117,6 +117,7 @@ class RemoteEngine:
             named = {name: value for name, value in fields.items() if value is not None}
             origin, kind = named.pop("origin", actor.channel), kind_of(named.pop("kind", Kind.LONG_TERM))
             until = ttl_of(named.pop("ttl")) if "ttl" in named else None
+            named.setdefault("level", CATALOG[kind].level)
             content = Candidate(content=content, kind=kind, ttl=until, source=Source(origin=origin), **named)
         return await self.client.add(content, idempotency_key=idempotency_key)
 

@@ -36,6 +36,7 @@ from mnemic_client.remote import events
 from mnemic_client.request_bodies import (
     ImportState,
     at,
+    body_of,
     import_state,
     iso,
     lower,
@@ -72,22 +73,17 @@ class MemoryClient(RemoteReading[M]):
         """
         candidate = given.content if isinstance(given.content, Candidate) else None
         days = None if given.ttl_days is None else timedelta(days=given.ttl_days)
-        body = (
-            proposed(candidate)
-            if candidate is not None
-            else {
-                "content": given.content,
+        headers = {"Idempotency-Key": given.idempotency_key}
+        if candidate is None:
+            body = body_of(given, without=("idempotency_key", "ttl_days"))
+            body |= {
                 "kind": str(given.kind),
-                "key": given.key,
                 "level": str(given.level or CATALOG[Kind(given.kind)].level),
-                "category": given.category,
                 "data": dict(given.data or {}),
                 "ttl": ttl_text(days if given.ttl is None else given.ttl),
-                "confidence": given.confidence,
-                "occurred_at": iso(given.occurred_at, "occurred_at"),
             }
-        )
-        headers = {"Idempotency-Key": given.idempotency_key}
+        else:
+            body = proposed(candidate)
         return receipt_of(await self._remote.call("POST", "/v1/memories", body, headers=headers))
 
     @like(MemoryVerbs.add_many)

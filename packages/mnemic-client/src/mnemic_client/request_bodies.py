@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from types import SimpleNamespace
@@ -101,11 +101,12 @@ def narrowed(given: SimpleNamespace) -> dict[str, Any]:
     return body if given.asked_at is None else {**body, "asked_at": iso(given.asked_at, "asked_at")}
 
 
-def body_of(given: SimpleNamespace, **reasons: str) -> dict[str, Any]:
-    """Return the arguments of a verb as the body of its request. Raises InvalidInput (`invalid_input:<name>`, or the
-    reason that is given for a name) for a time without a zone.
+def body_of(given: SimpleNamespace, *, without: Collection[str] = (), **reasons: str) -> dict[str, Any]:
+    """Return the arguments of a verb, but for those `without`, as the body of its request. Raises InvalidInput
+    (`invalid_input:<name>`, or the reason that is given for a name) for a time without a zone.
     """
-    return {name: _sent(value, reasons.get(name, name)) for name, value in vars(given).items()}
+    sent = {name: value for name, value in vars(given).items() if name not in without}
+    return {name: _sent(value, reasons.get(name, name)) for name, value in sent.items()}
 
 
 def _sent(value: Any, name: str) -> Any:

@@ -67,22 +67,46 @@ LowerOrigin = Annotated[
 ]
 
 
+WIRE: dict[str, Any] = {
+    "asked_at": Zoned,
+    "as_of": Moment,
+    "categories": Annotated[list[Name], Field(min_length=1, max_length=50)],
+    "category": Name,
+    "confidence": Annotated[float, Field(ge=0, le=1, strict=False)],
+    "content": Annotated[str, StringConstraints(min_length=1, max_length=8192)],
+    "context": Annotated[str, StringConstraints(max_length=8192)],
+    "data": Annotated[dict[str, JsonValue], Field(max_length=100)],
+    "dry_run": bool,
+    "happened_from": Moment,
+    "happened_to": Moment,
+    "kind": Kinds,
+    "keys": Annotated[list[Name], Field(min_length=1, max_length=50)],
+    "kinds": Annotated[list[Kinds], Field(min_length=1)],
+    "known_at": Moment,
+    "level": Levels,
+    "levels": Annotated[list[Levels], Field(min_length=1)],
+    "limit": Annotated[int, Field(ge=1, le=1000)],
+    "max_tokens": Annotated[int, Field(ge=1, le=100_000)],
+    "min_score": Annotated[float, Field(ge=0, le=1, strict=False)],
+    "occurred_at": Moment,
+    "preference_bias": bool,
+    "query": Text,
+    "top_k": Annotated[int, Field(ge=1, le=100)],
+    "valid_from": Moment,
+    "valid_to": Moment,
+    "where": dict[str, JsonValue],
+}
+"""The type in JSON of each field of a request, by its name."""
+
+
+@fields_of(Candidate, WIRE, without=("context", "data", "ttl", "source", "clamped", "replaces"), key=Name)
 class NewMemory(Strict):
     """One thing to remember."""
 
-    content: Annotated[str, StringConstraints(min_length=1, max_length=8192)]
-    kind: Kinds = "long_term"
-    key: Name | None = None
-    level: Levels = "user"
-    category: Name | None = None
     context: Annotated[str, StringConstraints(max_length=8192)] = ""
     data: dict[str, JsonValue] = Field(default_factory=dict, max_length=100)
     ttl: TimeToLive = None
     ttl_days: DaysToLive = None
-    confidence: Annotated[float, Field(ge=0, le=1, strict=False)] = 0.8
-    occurred_at: Moment | None = None
-    valid_from: Moment | None = None
-    valid_to: Moment | None = None
     origin: LowerOrigin = None
     ref: Name | None = None
     speaker: Name | None = None
@@ -91,23 +115,13 @@ class NewMemory(Strict):
         """Return the candidate that the engine is asked to keep; its origin is the channel's, or a lower one that the
         caller names.
         """
-        return Candidate(
-            content=self.content,
-            kind=Kind(self.kind),
-            key=self.key,
-            level=self.level,
-            category=self.category,
-            context=self.context,
-            data=self.data,
-            ttl=timedelta(days=self.ttl_days) if self.ttl is None and self.ttl_days is not None else ttl_of(self.ttl),
-            confidence=self.confidence,
-            source=Source(
-                origin=Origin(self.origin or Origin.USER_STATED), ref=self.ref, session=session, speaker=self.speaker
-            ),
-            occurred_at=self.occurred_at,
-            valid_from=self.valid_from,
-            valid_to=self.valid_to,
+        fields = {name: one for name, one in vars(self).items() if name in Candidate.__slots__}
+        origin = Origin(self.origin or Origin.USER_STATED)
+        fields["source"] = Source(origin=origin, ref=self.ref, session=session, speaker=self.speaker)
+        fields["ttl"] = (
+            timedelta(days=self.ttl_days) if self.ttl is None and self.ttl_days is not None else ttl_of(self.ttl)
         )
+        return Candidate(**fields | {"kind": Kind(fields["kind"])})
 
 
 class NewMemories(Strict):
@@ -189,35 +203,6 @@ class Conversation(Strict):
     messages: Annotated[list[MessageBody], Field(min_length=1, max_length=MAX_BATCH)]
 
 
-WIRE: dict[str, Any] = {
-    "asked_at": Zoned,
-    "as_of": Moment,
-    "categories": Annotated[list[Name], Field(min_length=1, max_length=50)],
-    "confidence": Annotated[float, Field(ge=0, le=1, strict=False)],
-    "content": Annotated[str, StringConstraints(min_length=1, max_length=8192)],
-    "context": Annotated[str, StringConstraints(max_length=8192)],
-    "data": Annotated[dict[str, JsonValue], Field(max_length=100)],
-    "dry_run": bool,
-    "happened_from": Moment,
-    "happened_to": Moment,
-    "keys": Annotated[list[Name], Field(min_length=1, max_length=50)],
-    "kinds": Annotated[list[Kinds], Field(min_length=1)],
-    "known_at": Moment,
-    "levels": Annotated[list[Levels], Field(min_length=1)],
-    "limit": Annotated[int, Field(ge=1, le=1000)],
-    "max_tokens": Annotated[int, Field(ge=1, le=100_000)],
-    "min_score": Annotated[float, Field(ge=0, le=1, strict=False)],
-    "occurred_at": Moment,
-    "preference_bias": bool,
-    "query": Text,
-    "top_k": Annotated[int, Field(ge=1, le=100)],
-    "valid_from": Moment,
-    "valid_to": Moment,
-    "where": dict[str, JsonValue],
-}
-"""The type in JSON of each field of a request, by its name."""
-
-
 @fields_of(requests.Search, WIRE, without=("query",))
 class Search(Strict):
     """Search to make; an empty query lists the newest."""
@@ -243,18 +228,17 @@ class ContextRequest(Strict):
     """Question that a model is about to be asked, and how much room there is."""
 
 
+@fields_of(requests.Run, WIRE, without=("message", "context", "idempotency_key"), goal=Text)
 class Turn(Strict):
     """Turn: a statement, a question, or both."""
 
     message: Text | MessageBody | None = None
-    goal: Text | None = None
     context: dict[str, JsonValue] = Field(default_factory=dict, max_length=100)
-    min_score: Annotated[float, Field(ge=0, le=1, strict=False)] = 0.0
-    asked_at: Zoned | None = None
 
-    def said(self, session: str | None) -> str | Message | None:
-        """Return the message as the engine takes it."""
-        return self.message.message(session) if isinstance(self.message, MessageBody) else self.message
+    def asked(self, session: str | None) -> dict[str, Any]:
+        """Return the turn as the arguments of the engine's `run`."""
+        said = self.message.message(session) if isinstance(self.message, MessageBody) else self.message
+        return {**vars(self), "message": said}
 
 
 Cleared = Annotated[str, StringConstraints(max_length=128)]

@@ -1,24 +1,27 @@
-"""Bodies of requests that are made of the requests of the library: their fields, as JSON spells and bounds them."""
+"""Bodies of requests that are made of the library's own values: their fields, as JSON spells and bounds them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import MISSING, fields
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, create_model
 
 from mnemic.requests import Request
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 B = TypeVar("B", bound=BaseModel)
 R = TypeVar("R", bound=Request[Any])
 
 
 def fields_of(
-    request: type[Request[Any]], wire: Mapping[str, Any], *, without: Collection[str] = (), **declared: Any
+    request: type[DataclassInstance], wire: Mapping[str, Any], *, without: Collection[str] = (), **declared: Any
 ) -> Callable[[type[B]], type[B]]:
-    """Give a body a field for each of `request`, but for those `without`: with the default of the request, and the type
-    that `wire`, or before it `declared`, has for its name.
+    """Give a body a field for each of `request` (a request or a candidate), but for those `without`: with its default,
+    and the type that `wire`, or before it `declared`, has for its name.
     """
     types = {**wire, **declared}
 

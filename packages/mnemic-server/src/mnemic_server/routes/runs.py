@@ -103,14 +103,7 @@ async def _ran(
     service: Service, actor: Actor, turn: Turn, idempotency_key: str | None, watch: Watch | None = None
 ) -> dict[str, Any]:
     report = await service.engine.run(
-        actor=actor,
-        message=turn.said(actor.session),
-        goal=turn.goal,
-        context=turn.context,
-        idempotency_key=idempotency_key,
-        min_score=turn.min_score,
-        asked_at=turn.asked_at,
-        watch=watch,
+        actor=actor, **turn.asked(actor.session), idempotency_key=idempotency_key, watch=watch
     )
     return report_shown(report, actor)
 

@@ -65,7 +65,7 @@ class _Desk:
 
 
 class _Sweeper:
-    """A thread that deletes expired documents now and then."""
+    """Thread that deletes expired documents periodically."""
 
     def __init__(self, desk: _Desk) -> None:
         self._desk = desk
@@ -98,19 +98,8 @@ class _Sweeper:
             self._future.set_result(None)
 
 
-class MnemicStore(BaseStore):
-    """A LangGraph `BaseStore` in a mnemic file, synchronous and asynchronous.
-
-        with MnemicStore("memory.db") as store:
-            graph = builder.compile(store=store, checkpointer=...)
-
-    `tenant` keeps applications in one file apart; namespaces and keys are the application's own. With an `index` a
-    query is answered by cosine over the embedded fields (exactly), without one by BM25 over all texts of a document.
-    `ttl` are minutes, with fractions. `location` may also be any `DocumentStore`. A batch is one transaction.
-
-    LangGraph promises that a value is returned as it was put, so nothing is redacted by default. With `redact`,
-    personal data and secrets in values, queries and filters are replaced before they are embedded or stored.
-    """
+class _OpenedStore(BaseStore):
+    """Documents of one tenant as a LangGraph store, for both kinds of callers."""
 
     supports_ttl = True
 
@@ -127,6 +116,21 @@ class MnemicStore(BaseStore):
         self._desk = _Desk(_documents(location), tenant, index, redact=redact)
         self._sweeper = _Sweeper(self._desk)
         self.ttl_config = ttl
+
+
+class MnemicStore(_OpenedStore):
+    """A LangGraph `BaseStore` in a mnemic file, synchronous and asynchronous.
+
+        with MnemicStore("memory.db") as store:
+            graph = builder.compile(store=store, checkpointer=...)
+
+    `tenant` keeps applications in one file apart; namespaces and keys are the application's own. With an `index` a
+    query is answered by cosine over the embedded fields (exactly), without one by BM25 over all texts of a document.
+    `ttl` are minutes, with fractions. `location` may also be any `DocumentStore`. A batch is one transaction.
+
+    LangGraph promises that a value is returned as it was put, so nothing is redacted by default. With `redact`,
+    personal data and secrets in values, queries and filters are replaced before they are embedded or stored.
+    """
 
     @classmethod
     @contextmanager
@@ -146,7 +150,7 @@ class MnemicStore(BaseStore):
         return await self._desk.abatch(list(ops), self.ttl_config)
 
     def setup(self) -> None:
-        """Nothing is left to do: opening the file brings it up to date."""
+        """Do nothing: opening the file migrates it."""
 
     def sweep_ttl(self) -> int:
         """Delete expired documents; return their number."""
@@ -161,7 +165,7 @@ class MnemicStore(BaseStore):
         return self._sweeper.stop(timeout)
 
     def close(self) -> None:
-        """End the sweeping and let go of the file. May be called twice."""
+        """Stop sweeping and close the file. May be called twice."""
         self._sweeper.stop()
         self._desk.documents.close()
 
@@ -174,28 +178,12 @@ class MnemicStore(BaseStore):
         self.close()
 
 
-class AsyncMnemicStore(AsyncBatchedBaseStore):
+class AsyncMnemicStore(_OpenedStore, AsyncBatchedBaseStore):
     """`MnemicStore` for one event loop: operations asked for in the same tick become one transaction.
 
     Constructed inside the loop. Synchronous calls from that loop raise `asyncio.InvalidStateError`, from other threads
     they are fine.
     """
-
-    supports_ttl = True
-
-    def __init__(
-        self,
-        location: str | Path | DocumentStore,
-        *,
-        tenant: str = "default",
-        index: IndexConfig | None = None,
-        ttl: TTLConfig | None = None,
-        redact: bool = False,
-    ) -> None:
-        super().__init__()
-        self._desk = _Desk(_documents(location), tenant, index, redact=redact)
-        self._sweeper = _Sweeper(self._desk)
-        self.ttl_config = ttl
 
     @classmethod
     @asynccontextmanager
@@ -214,7 +202,7 @@ class AsyncMnemicStore(AsyncBatchedBaseStore):
         return await self._desk.abatch(list(ops), self.ttl_config)
 
     async def setup(self) -> None:
-        """Nothing is left to do: opening the file brings it up to date."""
+        """Do nothing: opening the file migrates it."""
 
     async def sweep_ttl(self) -> int:
         """Delete expired documents; return their number."""
@@ -229,7 +217,7 @@ class AsyncMnemicStore(AsyncBatchedBaseStore):
         return await asyncio.to_thread(self._sweeper.stop, timeout)
 
     async def aclose(self) -> None:
-        """End the sweeping and let go of the file. May be called twice."""
+        """Stop sweeping and close the file. May be called twice."""
         await self.stop_ttl_sweeper()
         await asyncio.to_thread(self._desk.documents.close)
 

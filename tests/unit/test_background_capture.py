@@ -20,7 +20,7 @@ from mnemic.policy.limits import Limits
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Kind, Message, Origin
 from mnemic_agents.turns import TurnMemory
-from mnemic_language.sentences.extraction_filter import is_small_talk
+from mnemic_language.sentences.extraction_filter import has_nothing_to_keep
 from mnemic_models.openai_completer import OpenAICompleter
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
@@ -287,4 +287,4 @@ async def test_what_a_model_finds_under_a_key_without_consent_takes_the_message_
     [("thanks a lot!", True), ("My daughter is allergic to nuts.", False), ("no more coffee for me", False)],
 )
 def test_small_talk_is_told_without_a_model(text: str, expected: bool) -> None:
-    assert is_small_talk(text) is expected
+    assert has_nothing_to_keep(text) is expected

@@ -25,7 +25,7 @@ from mnemic.ports import Clock, RecordStore
 from mnemic.reason_codes import CONSENT_REQUIRED
 from mnemic.types import Actor, Message, WriteReceipt
 from mnemic.types.trace import RunReport, RunStatus
-from mnemic_language.sentences.extraction_filter import is_small_talk
+from mnemic_language.sentences.extraction_filter import has_nothing_to_keep
 
 logger = logging.getLogger("mnemic.engine.background_capture")
 
@@ -147,7 +147,7 @@ class BackgroundCapture:
 
     async def _read_window(self, part: Sequence[Waiting], messages: Sequence[Message]) -> str | None:
         """Capture one window; the passing reason for which it is to be read again, or None."""
-        if all(not is_users_own(one) or is_small_talk(one.content) for one in messages):
+        if all(not is_users_own(one) or has_nothing_to_keep(one.content) for one in messages):
             self.counts["small_talk"] += len(messages)
             return None
         keys = [f"waiting:{one.memory_id}" for one in part]

@@ -14,9 +14,13 @@ _SENTENCES = 64
 _CHARS = 400
 
 
-def is_small_talk(text: str) -> bool:
+def has_nothing_to_keep(text: str) -> bool:
     """Return True if no sentence of `text` is likely to be worth keeping, and none says that something has changed."""
     parts = [text[start:end][:_CHARS] for start, end in sentences(text)]
     if len(parts) > _SENTENCES or any(Frame(part).turns for part in parts):
         return False
     return all(opinion.keep < WORTH_FROM for opinion in weights().opinions(parts))
+
+
+is_small_talk = has_nothing_to_keep
+"""Earlier name, for one release; `mnemic_language.questions.small_talk` has the function for questions."""

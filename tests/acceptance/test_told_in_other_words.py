@@ -1,4 +1,4 @@
-"""What people tell in passing, through the engine: standing orders, headcounts, parcels, gossip, doses, notes."""
+"""Facts mentioned in passing, through the engine: standing orders, headcounts, parcels, gossip, doses, notes."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """An answer without any model: templates filled from the context and the memories.
 
-It is no language model and does not reason. It states the context's figures, obeys the preferences it has a phrase for,
+It does not reason. It states the context's figures, obeys the preferences it has a phrase for,
 quotes other memories, and cites only memories that its text really uses. A question that no template covers is not
 answered: the text states that, and quotes what is remembered.
 """

@@ -107,7 +107,7 @@ class _Run:
 
 
 async def run_turn(parts: TurnParts, request: TurnRequest) -> RunReport:
-    """One turn, reported. Never raises for what the run itself met: the report carries status and stop_reason."""
+    """Run one turn and report it. A failure of the run is never raised: the report has status and stop_reason."""
     clock = parts.gateway.clock
     run = _Run(parts.gateway.budget.deadline(clock.monotonic), trace=Trace(watch=request.watch))
     with counting() as meter:
@@ -182,7 +182,7 @@ async def _capture(parts: TurnParts, request: TurnRequest, message: Message, run
 async def _without_requests(
     parts: TurnParts, request: TurnRequest, message: Message, extraction: Extraction, run: _Run
 ) -> Extraction:
-    """Return the extraction without what the message asks of memory, which the report tells."""
+    """Return the extraction without the requests to memory in the message, which the report lists."""
     try:
         run.asked, asked = await requests_in(parts.gateway, request.actor, message, deadline=run.deadline)
     except MnemicError as failure:
@@ -203,7 +203,7 @@ def _blocked_entry(key: str | None, level: str, reason: str) -> dict[str, Any]:
 
 
 async def _found(parts: TurnParts, request: TurnRequest, goal: str, run: _Run) -> tuple[Intent, Recalled]:
-    """Return the intent that is proposed for `goal`, once it has passed policy, and what it finds under the grant."""
+    """Return the intent proposed for `goal`, once it has passed policy, and the memories found under the grant."""
     gateway = parts.gateway
     asked = await as_shown(parts.gateway, request.actor, parts.planner, goal)
     raw = await parts.planner.plan(
@@ -300,7 +300,7 @@ async def _apply(parts: TurnParts, request: TurnRequest, goal: str, result: Sear
 
 
 def _judge(parts: TurnParts, answer: Answer, run: _Run) -> None:
-    """Hold the answer to what was injected. Raises InvalidAnswer."""
+    """Check the answer against the injected memories. Raises InvalidAnswer."""
     invalid = sorted(ref for ref in answer.used_memory_keys if ref not in run.hits)
     if invalid:
         run.stopped_on |= {

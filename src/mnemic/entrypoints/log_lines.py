@@ -95,7 +95,7 @@ class Writer:
 
 
 class Aside(logging.Handler):
-    """Hands its lines to a writer, and tells in the next line how many it had no room for."""
+    """Hands its lines to a writer, and reports in the next line how many it had to drop."""
 
     def __init__(self, writer: Writer, line: Line) -> None:
         super().__init__()
@@ -113,7 +113,7 @@ class Aside(logging.Handler):
         self._lost = 0 if self._writer.take(text) else self._lost + 1
 
     def flush(self) -> None:
-        """Wait for what is not written yet, but not for ever."""
+        """Wait, within limits, until every line has been written."""
         self._writer.flush()
 
 

@@ -27,7 +27,7 @@ ME_NODE: dict[str, Any] = {"node": f"{USER}:me", "name": "the user", "label": US
 
 @dataclass(frozen=True, slots=True)
 class SaidBy:
-    """Origin of what is written."""
+    """Origin of a written statement."""
 
     actor: Actor
     message: Message | None = None

@@ -153,7 +153,7 @@ class _Erasure:
         await self.finish()
 
     async def finish(self) -> None:
-        """Delete the turns that showed what was erased, of whoever asked, and write the last line of the audit."""
+        """Delete the turns, of any user, that showed erased memories, and write the last line of the audit."""
         self.counts["turns"] += await forget_turns(self.store, self.actor.tenant, self.memory_ids)
         await apply(self.store, self._line("erased", dict(self.counts)))
 

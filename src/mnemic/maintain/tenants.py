@@ -76,7 +76,7 @@ class Tenants:
         return [tenant async for tenant in self.each()]
 
     async def create(self, tenant: str, *, by: str, label: str = "", quotas: Sequence[Quota] | None = None) -> Tenant:
-        """Create a tenant. Raises InvalidInput: `tenant` for what is no name, `tenant:known`, `label`, `quotas`."""
+        """Create a tenant. Raises InvalidInput: `tenant` for an invalid name, `tenant:known`, `label`, `quotas`."""
         require_name(tenant)
         if len(label) > MAX_LABEL:
             raise InvalidInput("label", hint=f"at most {MAX_LABEL} characters")

@@ -23,8 +23,8 @@ class GraphStore(Protocol):
     """
 
     async def open(self) -> None:
-        """Prepare for use. Connecting and creating a missing schema wait for the first call, so that nobody waits for a
-        graph that is unused or down. May be called twice.
+        """Prepare for use. Connecting and creating a missing schema are left to the first call, so that a graph that is
+        unused or down delays no start. May be called twice.
         """
 
     async def close(self) -> None:

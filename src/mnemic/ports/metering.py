@@ -1,4 +1,4 @@
-"""Metering of language model calls within one piece of work, whoever makes them."""
+"""Metering of all language model calls within one piece of work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts of several callers in one run of a model: what comes while the model is busy is embedded together next.
+"""Texts of several callers in one run of a model: those that arrive while it is busy are embedded together next.
 
 Only texts of the same number of tokens share a run. Their vectors are then, to the byte, those that each text has when
 it is embedded alone; padding would change the last bit.
@@ -73,7 +73,7 @@ class WaitingTexts:
 
 
 def _answer(calls: Sequence[_Call], make: Callable[[Sequence[str]], list[Vector]]) -> None:
-    """Run the model once for all, and again for each alone where that fails: another's text must fail nobody."""
+    """Run the model once for all texts; if that fails, once for each, so that one caller's text fails no other call."""
     if not calls:
         return
     texts = list(dict.fromkeys(text for text, _ in calls))

@@ -55,7 +55,7 @@ class EraseKey(Request[Any]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expire(Request[Any]):
-    """Mark what has expired, purge what was marked a grace period ago. None takes the defaults."""
+    """Mark expired memories, and purge those marked a grace period ago. None takes the defaults."""
 
     grace: timedelta | None = None
     apart: timedelta | None = None

@@ -1,4 +1,4 @@
-"""Requests that change what is remembered, beyond adding."""
+"""Requests that change memory, other than adding to it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mnemic.types.trace import RunReport
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record(_Holding[Sequence[WriteReceipt]]):
-    """Keep the messages of a conversation themselves."""
+    """Store the messages of a conversation verbatim."""
 
     messages: tuple[Message, ...]
 
@@ -43,7 +43,7 @@ class Capture(Request[RunReport]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Import(_Holding[Sequence[Any]]):
-    """Remember what is worth it in the messages of a conversation, in their order."""
+    """Remember the durable facts in the messages of a conversation, in order."""
 
     verb: ClassVar[str | None] = "capture_many"
     messages: tuple[Message, ...]
@@ -88,7 +88,7 @@ class Forget(Request[None]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rollback(Request[WriteReceipt]):
-    """Make a memory say again what it said in `version`."""
+    """Restore the content that a memory had in `version`."""
 
     memory_id: str
     version: int
@@ -96,7 +96,7 @@ class Rollback(Request[WriteReceipt]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Undo(Request[Any]):
-    """Take back what a memory replaced."""
+    """Undo a merge, a replacement or an approval."""
 
     memory_id: str
 
@@ -113,7 +113,7 @@ class Restore(Request[WriteReceipt]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestoreConsent(Request[WriteReceipt]):
-    """Bring back a consent of an archive, unless something is decided about the key."""
+    """Restore a consent from an archive, unless the key already has one."""
 
     key: str = field(repr=False)
     granted: bool
@@ -122,7 +122,7 @@ class RestoreConsent(Request[WriteReceipt]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Derive(_Holding[WriteReceipt]):
-    """Remember what was drawn from other memories, if these are there when it is committed."""
+    """Remember a statement derived from other memories, if these still exist when it is committed."""
 
     candidate: Candidate
     sources: tuple[str, ...]

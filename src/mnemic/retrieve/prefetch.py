@@ -69,7 +69,7 @@ class Embedding:
         return await self._made
 
     def close(self) -> None:
-        """Cancel what is not done; a failure that nobody waits for is not reported."""
+        """Cancel the pending work; failures that no caller awaits are not reported."""
         made, self._made = self._made, None
         if made is not None and not made.cancel() and not made.cancelled():
             made.exception()

@@ -282,7 +282,7 @@ class Vectors:
     def cosines(
         self, places: NDArray[np.int64], wanted: NDArray[np.float32], rows: NDArray[np.int64], read: Read | None
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Those of `places` whose vector is at hand, and the cosine of each with `wanted`. `rows` are the rows of all
+        """Those of `places` whose vector is in memory, and the cosine of each with `wanted`. `rows` are the rows of all
         places, and `read` is asked for the vectors once thinned.
         """
         if self._matrix is None:

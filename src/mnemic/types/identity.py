@@ -28,7 +28,7 @@ _stamps = _Stamps()
 def new_id(at: datetime) -> str:
     """Return a UUIDv7 for the moment `at`, as text.
 
-    Identifiers made in one process are strictly increasing, also when the clock stands still or goes back: 12 bits
+    Identifiers made in one process are strictly increasing, even if the clock stops or goes back: 12 bits
     below the millisecond count on (RFC 9562, section 6.2, method 1).
     """
     stamp = _stamps.following(at)

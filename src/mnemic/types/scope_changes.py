@@ -1,4 +1,4 @@
-"""Changes of a scope, as a record store tells them."""
+"""Changes of a scope, as a record store reports them."""
 
 from __future__ import annotations
 

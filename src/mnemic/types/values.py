@@ -61,7 +61,7 @@ def aware(moment: datetime, name: str) -> datetime:
 
 
 def checked_share(number: float, name: str) -> float:
-    """Return `number`; refuse what is not a number from 0 to 1 (`invalid_input:<name>`)."""
+    """Return `number`. Raises InvalidInput (`<name>`) unless it is a number from 0 to 1."""
     if isinstance(number, bool) or not isinstance(number, int | float) or not 0 <= number <= 1:
         raise InvalidInput(name, hint="a number from 0 to 1")
     return number

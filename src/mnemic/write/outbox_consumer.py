@@ -167,7 +167,7 @@ class Feed:
         return False  # under constant change: the next one looks again
 
     async def _moved(self, changes: Sequence[Change]) -> list[Change]:
-        """Return the current state of those memories that differ from what was applied."""
+        """Return the current state of the memories that have changed since they were applied."""
         now = await current_memories(self._store, [change.entry for change in changes])
         looked = (replace(change, memory=now.get(change.entry.place)) for change in changes)
         return [new for new, old in zip(looked, changes, strict=True) if _state(new) != _state(old)]

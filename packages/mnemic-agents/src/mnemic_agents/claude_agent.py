@@ -112,7 +112,7 @@ class MnemicMemory:
         return replace(options, mcp_servers=servers, allowed_tools=[*options.allowed_tools, *names])
 
     async def _on_prompt(self, given: Any, _tool_use_id: str | None, _context: Any) -> dict[str, Any]:
-        """Note what the user asks: a hook of `UserPromptSubmit`. It adds nothing."""
+        """Note the user's prompt: a hook of `UserPromptSubmit`, which adds nothing."""
         prompt, session = str(given["prompt"]), str(given["session_id"])
         self._asked[session] = prompt
         self._prompts[prompt.strip()] = session

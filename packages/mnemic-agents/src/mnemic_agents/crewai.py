@@ -87,7 +87,7 @@ class MnemicMemory:
         return [tool(self._synchronous(method)) for method in self.memory.tools]
 
     def _injected(self, messages: Any, call: dict[str, Any]) -> tuple[Any, list[str]]:
-        """Return the messages with the block in what is asked of the agent, and what the user said of it."""
+        """Return the messages with the block in the agent's prompt, and the user's own words in it."""
         plain = _plain(messages, call.get("from_task")) if isinstance(messages, list) else None
         if plain is None:  # a check, a plan or a conversion, which the framework itself asks for
             return messages, []

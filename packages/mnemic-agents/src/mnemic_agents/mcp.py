@@ -167,7 +167,7 @@ class _Desk:
         return cast("shape.Found", await _answer(self._listed(max(1, min(limit, LISTED)), where)))
 
     async def capture(self, message: shape.Message) -> shape.Captured:
-        """Remember what is worth it in something the user said; preferences and facts are found and checked."""
+        """Remember the durable facts in a message of the user; preferences and facts are extracted and checked."""
         return cast("shape.Captured", await _answer(self._captured(message)))
 
     async def add_memory(self, content: shape.Content) -> shape.Stored:

@@ -102,7 +102,7 @@ class MnemicSession:
         return await self._session.get_items(limit)
 
     async def add_items(self, items: list[TResponseInputItem]) -> None:
-        """Keep the items; where an answer is among them, capture what was asked."""
+        """Store the items; if an answer is among them, capture the request."""
         await self._session.add_items(items)
         self._said += asked(items)
         if any(item.get("role") == ASSISTANT for item in items):

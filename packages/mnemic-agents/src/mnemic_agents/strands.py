@@ -121,7 +121,7 @@ class MnemicMemoryStore:
         return receipt.memory_id
 
     async def add_messages(self, messages: list[Any], context: AddMessagesContext | None = None) -> None:
-        """Remember what is worth it in the user's own messages. Raises MnemicError where that failed, so that Strands
+        """Remember the durable facts in the user's own messages. Raises MnemicError where that failed, so that Strands
         delivers the batch again; what was captured of it already is passed over then.
         """
         self._check_writable()

@@ -1,4 +1,4 @@
-"""Parts that the adapters are made of: one actor's memory in the turns of an agent, without a word of any framework."""
+"""Building blocks of the adapters: one actor's memory in the turns of an agent, independent of any framework."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class TurnMemory:
     """One actor's memory in the turns of an agent: `inject` before a model is called, `capture` after the turn, and two
     `tools` for the model.
 
-    Who the actor is, the program says; no tool has such an argument. An outage stops no turn: it is in `last` (what
+    The program determines the actor; no tool has such an argument. An outage stops no turn: it is in `last` (what
     the latest turn was shown, in every call of its tool loop), in `counts` (of all injections and captures), and in a
     warning. `asked` is what the latest turn asked of memory ("forget what I told you about ..."), which the program
     carries out once the user confirms it (`MemoryEngine.carry_out`). The audit says `by` which adapter
@@ -296,7 +296,7 @@ def _check_passing(receipts: Sequence[WriteReceipt], stopped: str | None = None)
 
 
 def latest_ask(messages: Sequence[Any]) -> tuple[int, str] | None:
-    """Return the place in `messages` where the user asked last, and what; None where nobody did."""
+    """Return the index of the user's latest request in `messages`, and its text; None if there is none."""
     return next(((at, text_of(messages[at])) for at in reversed(range(len(messages))) if _is_ask(messages[at])), None)
 
 

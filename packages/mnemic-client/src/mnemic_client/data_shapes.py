@@ -1,4 +1,4 @@
-"""Shapes of structured data on this side of a service: its own as it tells them, and those that a program defines."""
+"""Shapes of structured data in a client: those that the service reports, and those that a program defines."""
 
 from __future__ import annotations
 

@@ -128,7 +128,7 @@ class RemoteEntities(RemoteView[M]):
 
     @verb
     async def apart(self, name: str, other: str) -> WriteReceipt | None:
-        """Revert that two names are one; return None if nobody had said so."""
+        """Separate two names that were joined; return None if they were not."""
         answer = (await self._remote.call("POST", "/v1/entities/apart", {"name": name, "other": other}))["receipt"]
         return None if answer is None else receipt_of(answer)
 

@@ -1,4 +1,4 @@
-"""One entry of a foreign file, read so that what is wrong with it stays where it is."""
+"""One entry of a foreign file; an error in it affects no other entry."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def items(found: Iterator[Record], name: str) -> Iterator[Item]:
 
 
 def _asked(value: Mapping[str, Any]) -> str | None:
-    """Return what was asked; None for another activity, such as a setting that was changed."""
+    """Return the prompt; None for another activity, such as a changed setting."""
     title = value.get("title")
     if not isinstance(title, str):
         return None

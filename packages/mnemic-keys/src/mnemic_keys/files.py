@@ -22,7 +22,7 @@ def make_file(path: Path, content: bytes) -> None:
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """`content` in the place of the file, on the disk when this returns; what was there is overwritten."""
+    """Replace the file by `content`, durably; its former content is overwritten."""
     written = _written(path, content)
     try:
         # Opened before the rename: afterwards the old file has no name any more, but its blocks still need overwriting.

@@ -38,7 +38,7 @@ class ClientPerLoop(Generic[T]):
         return self._opened[loop].model
 
     async def close(self) -> None:
-        """Close this loop's client and let go of the others. May be called twice."""
+        """Close this loop's client and drop the others. May be called twice."""
         self.closed = True
         opened = self._opened.pop(asyncio.get_running_loop(), None)
         self._opened.clear()

@@ -1,4 +1,4 @@
-"""Failures of a vendor's client in the terms of mnemic. A vendor's words stay out: they may repeat what was sent."""
+"""Failures of a vendor's client in the terms of mnemic. A vendor's message is left out: it may repeat the request."""
 
 from __future__ import annotations
 

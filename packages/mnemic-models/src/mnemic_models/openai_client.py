@@ -119,7 +119,7 @@ class OpenAIClient:
             raise InvalidConfig("api_key", hint="set OPENAI_API_KEY, or a base URL of your own server") from None
 
     async def close(self) -> None:
-        """Close this loop's pool and let go of the others. May be called twice."""
+        """Close this loop's pool and drop the others. May be called twice."""
         self._closed = True
         client = self._clients.pop(asyncio.get_running_loop(), None)
         self._clients.clear()

@@ -168,7 +168,7 @@ def _typed(error: BaseException) -> StoreFailed:
 
 
 def checked(answer: Any, wanted: type[T]) -> T:
-    """Return the answer if it is what was asked for. Raises StoreUnavailable for one that was garbled on its way."""
+    """Return the answer if it matches the request. Raises StoreUnavailable if it was garbled in transit."""
     if not isinstance(answer, wanted):
         raise StoreUnavailable("redis:answer")
     return answer

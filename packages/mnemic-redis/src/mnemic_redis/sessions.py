@@ -82,7 +82,7 @@ def _key(scope: Scope) -> str:
 
 
 def _encoded(message: Message) -> str:
-    """Return the message behind a token, which tells it from the same words said again."""
+    """Return the message after a token that distinguishes it from a repetition of the same words."""
     return secrets.token_hex(_TOKEN_BYTES) + encode_message(message)
 
 

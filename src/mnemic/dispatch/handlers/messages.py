@@ -66,7 +66,7 @@ async def _as_consented(one: Passed, call: Call, decided: Consents) -> Passed:
 
 
 async def _key_without_consent(text: str, call: Call, decided: Consents) -> str | None:
-    """Return the first key without consent under which `text` tells something, or seems to."""
+    """Return the first key without consent for which `text` states a value, or seems to."""
     from mnemic.extract.rules import RuleExtractor
 
     rules = call.rules

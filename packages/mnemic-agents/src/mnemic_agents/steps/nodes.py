@@ -117,7 +117,7 @@ class MemorySteps:
             raise InvalidInput("thread_id:other_user")
 
     async def build_retrieval_query(self, state: MemoryState) -> MemoryState:
-        """Build the text to look for: the input, and what was said before where it is very short."""
+        """Build the search query: the input, preceded by the previous message if it is very short."""
         said = state["input"]
         if len(said.split()) < SHORT_INPUT_WORDS:
             before = [one["content"] for one in state["messages"][:-1] if one["role"] == "user"]
@@ -254,7 +254,7 @@ class MemorySteps:
         return change | MemoryState(final_output=output_of(state | change))
 
     async def store_memory_updates(self, state: MemoryState) -> MemoryState:
-        """Write what was approved. A write that fails stops no other, and is never reported as stored."""
+        """Write the approved candidates. A write that fails stops no other, and is never reported as stored."""
         results, errors = list(state["memory_write_results"]), list(state["errors"])
         results += [await self._written(state, update, errors) for update in state["approved_memory_updates"]]
         await self._record(state, results, errors)

@@ -144,5 +144,5 @@ def with_error(state: MemoryState, step: str, reason: str) -> list[str]:
 
 
 def texts_of(messages: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return what was said in each message, with its role in front."""
+    """Return the text of each message, prefixed by its role."""
     return [f"{message['role']}: {message['content']}" for message in messages]

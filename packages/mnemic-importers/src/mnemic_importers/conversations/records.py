@@ -31,7 +31,7 @@ _NAME = re.compile(r"[^A-Za-z0-9_.:@+-]+", re.ASCII)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """One JSON value of the file, or what is wrong with it, and where it stands."""
+    """One JSON value of the file, or its error, and its place."""
 
     place: str
     value: Any = field(default=None, repr=False)

@@ -11,11 +11,11 @@ from click.testing import CliRunner, Result
 from mnemic.bootstrap import build_engine
 from mnemic.config import Settings
 from mnemic.engine.tenancy import Tenancy
-from mnemic.maintain.schedule import claim
 from mnemic.maintain.tenants import Tenants
 from mnemic.stores.in_process import InProcessStore
 from mnemic_cli import cli
 from mnemic_server.credentials import ApiKeys
+from mnemic_server.maintenance_claims import claim
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 from tests.servers import in_thread

@@ -194,7 +194,7 @@ def erase_(given: Given, /, subject: str | None, **options: Any) -> int:
     if options["receipt_file"] is not None:
         require_new_file(options["receipt_file"])
     if not options["force"]:
-        from mnemic.maintain.known_users import require_known
+        from mnemic_cli.known_users import require_known
 
         given.with_engine(lambda engine, actor: require_known(engine.store, actor.tenant, subject))
     if not options["yes"]:

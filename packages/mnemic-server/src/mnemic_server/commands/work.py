@@ -84,9 +84,9 @@ async def _pass(
 ) -> None:
     """Look after every tenant of this share whose last upkeep is `rest` ago."""
     from mnemic.errors import StoreFailed
-    from mnemic.maintain.schedule import claim
     from mnemic_server.credentials import ApiKeys
     from mnemic_server.key_tenants import note_tenants
+    from mnemic_server.maintenance_claims import claim
 
     store, clock = tenancy.engine.store, tenancy.engine.clock
     try:

@@ -1,4 +1,4 @@
-"""Times at which tenants were looked after, so that workers share the tenants and none is looked after twice."""
+"""Times of the last maintenance of each tenant, by which several workers share the tenants."""
 
 from __future__ import annotations
 

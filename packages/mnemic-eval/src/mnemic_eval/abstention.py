@@ -26,9 +26,10 @@ from mnemic_eval import locomo, longmemeval
 from mnemic_eval.conditions import conditions
 from mnemic_eval.files import Unread, found, loaded
 from mnemic_eval.metrics import CONFIDENCE, interval
-from mnemic_eval.outcome import SEED, SPLITS
-from mnemic_eval.progress import Progress, silent
-from mnemic_eval.replay import Replayed, chosen_embedder, throwaway_engine
+from mnemic_eval.options import EvalOptions, evaluation
+from mnemic_eval.outcome import SPLITS
+from mnemic_eval.progress import Progress
+from mnemic_eval.replay import Replayed, throwaway_engine
 from mnemic_eval.unknown_questions import auc
 
 ADVERSARIAL = "adversarial"
@@ -64,29 +65,21 @@ class Answer:
     abstained: bool
 
 
-def run(
-    path: str | Path,
-    *,
-    progress: Progress = silent,
-    limit: int | None = None,
-    vectors: Path | None = None,
-    embedder: Embedder | None = None,
-    seed: int = SEED,
-    **_: object,
-) -> dict[str, Any]:
+@evaluation
+def run(path: Path, options: EvalOptions) -> dict[str, Any]:
     """Measure the first `limit` conversations under `path`: `dev`, `test` and `settings`.
 
     Raises InvalidInput (`invalid_input:data:abstention`) for data that has no question of one of the two kinds.
     """
     unread = Unread()
-    conversations_read = conversations(Path(path), unread)[:limit]
+    conversations_read = conversations(path, unread)[: options.limit]
     kinds = {one.answerable for result in conversations_read for one in result.asked}
     if len(kinds) < 2:
         raise InvalidInput("data:abstention", hint="no answerable, or no unanswerable questions")
-    made = chosen_embedder(embedder, vectors)
-    answers = asyncio.run(_measured(conversations_read, made, progress))
-    settings = conditions(seed=seed, set="abstention", embedder=made.space.model, unread=dict(unread))
-    halves = {split: _figures([one for one in answers if one.asked.split == split], seed) for split in SPLITS}
+    made = options.chosen_embedder()
+    answers = asyncio.run(_measured(conversations_read, made, options.progress))
+    settings = conditions(seed=options.seed, set="abstention", embedder=made.space.model, unread=dict(unread))
+    halves = {split: _figures([one for one in answers if one.asked.split == split], options.seed) for split in SPLITS}
     return {**halves, "settings": settings}
 
 

@@ -21,46 +21,39 @@ from mnemic.ports import Embedder
 from mnemic.types import Actor, Message
 from mnemic_eval.conditions import conditions
 from mnemic_eval.locomo import conversations
-from mnemic_eval.outcome import SEED
-from mnemic_eval.progress import Progress, silent
-from mnemic_eval.replay import chosen_embedder, throwaway_engine
+from mnemic_eval.options import EvalOptions, evaluation
+from mnemic_eval.progress import Progress
+from mnemic_eval.replay import throwaway_engine
 
 TURNS = 4_000
 SAMPLE = 100
 Line = dict[str, Any]
 
 
-def run(
-    path: str | Path,
-    *,
-    progress: Progress = silent,
-    per_question: Path | None = None,
-    limit: int | None = None,
-    vectors: Path | None = None,
-    embedder: Embedder | None = None,
-    seed: int = SEED,
-    **_: object,
-) -> dict[str, Any]:
+@evaluation
+def run(path: Path, options: EvalOptions) -> dict[str, Any]:
     """Capture the first `limit` turns (4,000) under `path`: `turns`, `stored`, `outcomes`, `changes` and `settings`;
     `per_question` is a file for the sample, one JSON line each.
 
     Raises InvalidInput for data that is not there or has another shape.
     """
-    made = chosen_embedder(embedder, vectors)
-    turns = [message for chat in conversations(Path(path)) for message in chat.messages][: limit or TURNS]
-    result = asyncio.run(_captured(turns, made, progress))
+    made = options.chosen_embedder()
+    turns = [message for chat in conversations(path) for message in chat.messages][: options.limit or TURNS]
+    result = asyncio.run(_captured(turns, made, options.progress))
     stored = [one for one in result if one["stored"]]
     changes = [one for one in result if one["against"]]
-    if per_question is not None:
-        drawn = random.Random(seed).sample(stored, min(SAMPLE, len(stored)))  # noqa: S311
+    if options.per_question is not None:
+        drawn = random.Random(options.seed).sample(stored, min(SAMPLE, len(stored)))  # noqa: S311
         lines = [{"set": "stored", **one} for one in drawn] + [{"set": "changes", **one} for one in changes]
-        per_question.write_text("".join(json.dumps(one, ensure_ascii=False) + "\n" for one in lines), encoding="utf-8")
+        options.per_question.write_text(
+            "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in lines), encoding="utf-8"
+        )
     return {
         "turns": len(turns),
         "stored": len(stored),
         "outcomes": dict(Counter(one["outcome"] for one in result)),
         "changes": len(changes),
-        "settings": conditions(seed=seed, set="captured", embedder=made.space.model),
+        "settings": conditions(seed=options.seed, set="captured", embedder=made.space.model),
     }
 
 

@@ -23,12 +23,12 @@ from typing import Any
 import numpy as np
 
 from mnemic.errors import InvalidInput
-from mnemic.ports import Completer, Embedder
+from mnemic.ports import Embedder
 from mnemic_eval.conditions import conditions
 from mnemic_eval.model_metrics import Modelled, model_reader
-from mnemic_eval.outcome import SEED, SPLITS
-from mnemic_eval.progress import Progress, silent
-from mnemic_eval.replay import chosen_embedder
+from mnemic_eval.options import EvalOptions, evaluation
+from mnemic_eval.outcome import SPLITS
+from mnemic_eval.progress import Progress
 from mnemic_eval.samples import counted, drawn, share
 from mnemic_eval.single_extraction import Reader
 from mnemic_importers.conversations.records import open_file, records
@@ -114,33 +114,23 @@ def _lines(file: Path) -> Iterator[Mapping[str, Any]]:
             yield record.value
 
 
-def run(
-    path: str | Path,
-    *,
-    progress: Progress = silent,
-    limit: int | None = None,
-    vectors: Path | None = None,
-    embedder: Embedder | None = None,
-    seed: int = SEED,
-    model: bool = False,
-    completer: Completer | None = None,
-    **_: object,
-) -> dict[str, Any]:
+@evaluation
+def run(path: Path, options: EvalOptions) -> dict[str, Any]:
     """Measure the texts under `path`: `dev`, `test` and `settings`. With `model` the language model of the settings
     reads, or `completer`.
 
     Raises InvalidInput for data that is not there or has another shape, InvalidConfig (`invalid_config:model`) where no
     model is configured.
     """
-    texts = labelled(Path(path))
+    texts = labelled(path)
     halves = {split: [one for one in texts if one.split == split] for split in SPLITS}
-    chosen = [one for half in halves.values() for one in drawn(half, limit or len(half), seed)]
-    reader = model_reader(completer) if model or completer else Reader()
-    made = chosen_embedder(embedder, vectors)
-    seen = asyncio.run(_measured(chosen, made, reader, progress))
+    chosen = [one for half in halves.values() for one in drawn(half, options.limit or len(half), options.seed)]
+    reader = model_reader(options.completer) if options.model or options.completer else Reader()
+    made = options.chosen_embedder()
+    seen = asyncio.run(_measured(chosen, made, reader, options.progress))
     taken = {"model": Modelled.took([half.model for half in seen.values() if half.model])} if reader.model else {}
     measured = {split: half.figures() for split, half in seen.items()}
-    return {**measured, "settings": conditions(seed=seed, set="extraction", embedder=made.space.model, **taken)}
+    return {**measured, "settings": conditions(seed=options.seed, set="extraction", embedder=made.space.model, **taken)}
 
 
 async def _measured(

@@ -30,10 +30,11 @@ from mnemic_eval import locomo
 from mnemic_eval.conditions import conditions
 from mnemic_eval.files import Unread
 from mnemic_eval.metrics import CONFIDENCE, interval
-from mnemic_eval.outcome import SEED, SPLITS
+from mnemic_eval.options import EvalOptions, evaluation
+from mnemic_eval.outcome import SPLITS
 from mnemic_eval.pinned import PATIENT
-from mnemic_eval.progress import Progress, silent
-from mnemic_eval.replay import Replayed, chosen_embedder, throwaway_engine
+from mnemic_eval.progress import Progress
+from mnemic_eval.replay import Replayed, throwaway_engine
 
 SIZES = (5, 50, 500, 5_000)
 MOST_NEEDLESS = 3
@@ -122,28 +123,19 @@ class Work:
     had: bool = False
 
 
-def run(
-    path: str | Path,
-    *,
-    progress: Progress = silent,
-    limit: int | None = None,
-    vectors: Path | None = None,
-    embedder: Embedder | None = None,
-    seed: int = SEED,
-    sizes: Sequence[int] = SIZES,
-    **_: object,
-) -> dict[str, Any]:
+@evaluation
+def run(path: Path, options: EvalOptions) -> dict[str, Any]:
     """Measure with the first `limit` chats under `path`: `dev`, `test` and `settings`. Raises InvalidInput."""
     unread = Unread()
-    chats = locomo.conversations(Path(path), unread)[:limit]
+    chats = locomo.conversations(path, unread)[: options.limit]
     half = (len(chats) + 1) // 2
     halves = [[message for chat in part for message in chat.messages] for part in (chats[:half], chats[half:])]
     filling = {split: [*own, *other] for split, own, other in zip(SPLITS, halves, halves[::-1], strict=True)}
-    made = chosen_embedder(embedder, vectors)
-    done = asyncio.run(_measured(filling, sizes, made, progress))
-    settings = conditions(seed=seed, set="injection", embedder=made.space.model, unread=dict(unread))
+    made = options.chosen_embedder()
+    done = asyncio.run(_measured(filling, options.sizes or SIZES, made, options.progress))
+    settings = conditions(seed=options.seed, set="injection", embedder=made.space.model, unread=dict(unread))
     return {
-        **{split: _half([one for one in done if one.split == split], seed) for split in SPLITS},
+        **{split: _half([one for one in done if one.split == split], options.seed) for split in SPLITS},
         "settings": settings,
     }
 

@@ -26,9 +26,10 @@ from mnemic.ports import Embedder
 from mnemic.types import Actor, Candidate, Level, Source, Where
 from mnemic_eval.ablation import variants
 from mnemic_eval.conditions import conditions
-from mnemic_eval.outcome import SEED, SPLITS, Asked, report, write_lines
-from mnemic_eval.progress import Progress, silent
-from mnemic_eval.replay import chosen_embedder, throwaway_engine
+from mnemic_eval.options import EvalOptions, evaluation
+from mnemic_eval.outcome import SPLITS, Asked, report, write_lines
+from mnemic_eval.progress import Progress
+from mnemic_eval.replay import throwaway_engine
 
 ENGLISH = "en"
 FIGURES = ("found@1", "found@5", "found@10", "bm25@5", "vector@5", "abstained")
@@ -46,31 +47,22 @@ class Asking:
     text: str = field(repr=False)
 
 
-def run(
-    path: str | Path,
-    *,
-    progress: Progress = silent,
-    per_question: Path | None = None,
-    limit: int | None = None,
-    vectors: Path | None = None,
-    embedder: Embedder | None = None,
-    seed: int = SEED,
-    **_: object,
-) -> dict[str, Any]:
+@evaluation
+def run(path: Path, options: EvalOptions) -> dict[str, Any]:
     """Ask the first `limit` questions of each language. Returns what `locomo.run` does.
 
     Raises InvalidInput (`invalid_input:data:languages`) for a folder without such files.
     """
-    texts, questions = read_texts(Path(path)), list(read_questions())
-    if limit is not None:
-        questions = [one for one in questions if int(one.wanted.rpartition("_")[2]) <= limit]
-    made = chosen_embedder(embedder, vectors)
-    asked = asyncio.run(_measured(texts, questions, made, progress))
-    if per_question is not None:
-        write_lines(asked, per_question)
+    texts, questions = read_texts(path), list(read_questions())
+    if options.limit is not None:
+        questions = [one for one in questions if int(one.wanted.rpartition("_")[2]) <= options.limit]
+    made = options.chosen_embedder()
+    asked = asyncio.run(_measured(texts, questions, made, options.progress))
+    if options.per_question is not None:
+        write_lines(asked, options.per_question)
     fields = {language: len(found) for language, found in texts.items()}
-    settings = conditions(seed=seed, set="languages", embedder=made.space.model, memories=fields)
-    return report(asked, FIGURES, settings, seed=seed)
+    settings = conditions(seed=options.seed, set="languages", embedder=made.space.model, memories=fields)
+    return report(asked, FIGURES, settings, seed=options.seed)
 
 
 def read_questions() -> Iterator[Asking]:

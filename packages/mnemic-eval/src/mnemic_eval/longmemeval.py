@@ -31,9 +31,10 @@ from mnemic_eval.as_of import AskedEarlier, Earlier, earlier_report
 from mnemic_eval.conditions import conditions
 from mnemic_eval.files import Unread, found, loaded, messages_of
 from mnemic_eval.metrics import all_at, any_at, ndcg_at, recall_at
-from mnemic_eval.outcome import SEED, Asked, report, write_lines
-from mnemic_eval.progress import Progress, silent
-from mnemic_eval.replay import Replayed, chosen_embedder, facts, throwaway_engine
+from mnemic_eval.options import EvalOptions, evaluation
+from mnemic_eval.outcome import Asked, report, write_lines
+from mnemic_eval.progress import Progress
+from mnemic_eval.replay import Replayed, facts, throwaway_engine
 from mnemic_importers.conversations.timestamps import moment
 
 FILES = ("longmemeval_s*.json*", "longmemeval_m*.json*", "longmemeval_oracle*.json*", "*.json*")
@@ -109,32 +110,23 @@ def _haystack(entry: Mapping[str, Any], messages: Sequence[Message], split: str)
     )
 
 
-def run(
-    path: str | Path,
-    *,
-    progress: Progress = silent,
-    per_question: Path | None = None,
-    limit: int | None = None,
-    vectors: Path | None = None,
-    ablate: bool = False,
-    embedder: Embedder | None = None,
-    seed: int = SEED,
-) -> dict[str, Any]:
+@evaluation
+def run(path: Path, options: EvalOptions) -> dict[str, Any]:
     """Measure LongMemEval at `path` (file or folder); the arguments are those of `locomo.run`, `limit` counts
     questions.
 
     With `limit`, questions are taken across the types in turn, so that a short run is not all of one type.
     """
     unread = Unread()
-    chosen = across_types(haystacks(Path(path), unread))[:limit]
-    made = chosen_embedder(embedder, vectors)
-    asked, before, ablation, more = asyncio.run(_measured(chosen, made, progress, ablate))
-    if per_question is not None:
-        write_lines(asked, per_question)
+    chosen = across_types(haystacks(path, unread))[: options.limit]
+    made = options.chosen_embedder()
+    asked, before, ablation, more = asyncio.run(_measured(chosen, made, options.progress, options.ablate))
+    if options.per_question is not None:
+        write_lines(asked, options.per_question)
     split = {half: [one.question_id for one in asked if one.split == half] for half in ("dev", "test")}
     more = {"split": split, "unread": dict(unread), **more}
-    settings = conditions(seed=seed, set="longmemeval", embedder=made.space.model, **more)
-    result = {**report(asked, FIGURES, settings, seed=seed), "as_of": earlier_report(before)}
+    settings = conditions(seed=options.seed, set="longmemeval", embedder=made.space.model, **more)
+    result = {**report(asked, FIGURES, settings, seed=options.seed), "as_of": earlier_report(before)}
     return {**result, "ablation": ablation.report(FIGURES)} if ablation else result
 
 

@@ -32,8 +32,9 @@ from mnemic.errors import InvalidInput
 from mnemic.ports import Embedder
 from mnemic.types import Actor, Candidate, Origin, Outcome, Source
 from mnemic_eval.conditions import conditions
-from mnemic_eval.outcome import SEED, SPLITS
-from mnemic_eval.progress import Progress, silent
+from mnemic_eval.options import EvalOptions, evaluation
+from mnemic_eval.outcome import SPLITS
+from mnemic_eval.progress import Progress
 from mnemic_eval.replay import CHUNK, chosen_embedder, throwaway_engine
 from mnemic_eval.samples import counted, drawn, files, half, json_list, share, table
 from mnemic_eval.vectors import KeptEmbedder
@@ -109,27 +110,21 @@ def _beam(entries: Iterable[Any]) -> Iterator[Pair]:
                     yield Pair("beam", CONTRADICTION, one, other)
 
 
-def run(
-    path: str | Path,
-    *,
-    progress: Progress = silent,
-    limit: int | None = None,
-    vectors: Path | None = None,
-    embedder: Embedder | None = None,
-    seed: int = SEED,
-    **_: object,
-) -> dict[str, Any]:
+@evaluation
+def run(path: Path, options: EvalOptions) -> dict[str, Any]:
     """Measure the pairs at `path`: `dev` and `test` with the four figures as fractions, `by_source`, and `settings`.
 
     Raises InvalidInput for data that is not there or in no known format.
     """
-    chosen = _sample(pairs(Path(path)), limit or LIMIT, seed)
+    chosen = _sample(pairs(path), options.limit or LIMIT, options.seed)
     with TemporaryDirectory(prefix="mnemic-pairs-") as folder:
-        made = chosen_embedder(embedder, vectors or Path(folder) / "vectors")
-        outcomes = asyncio.run(_replayed_pairs([pair for split in SPLITS for pair in chosen[split]], made, progress))
+        made = chosen_embedder(options.embedder, options.vectors or Path(folder) / "vectors")
+        outcomes = asyncio.run(
+            _replayed_pairs([pair for split in SPLITS for pair in chosen[split]], made, options.progress)
+        )
     answered = iter(outcomes)
     halves = {split: _figures([(pair, next(answered)) for pair in chosen[split]]) for split in SPLITS}
-    settings = conditions(seed=seed, set="pairs", embedder=made.space.model, limit=limit or LIMIT)
+    settings = conditions(seed=options.seed, set="pairs", embedder=made.space.model, limit=options.limit or LIMIT)
     return {**halves, "settings": settings}
 
 

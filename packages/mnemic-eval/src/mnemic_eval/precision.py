@@ -30,9 +30,10 @@ from mnemic.types import Actor, Candidate
 from mnemic_eval.conditions import conditions
 from mnemic_eval.files import found as file_in
 from mnemic_eval.files import loaded
-from mnemic_eval.outcome import SEED, SPLITS, Asked, report, write_lines
-from mnemic_eval.progress import Progress, silent
-from mnemic_eval.replay import chosen_embedder, throwaway_engine
+from mnemic_eval.options import EvalOptions, evaluation
+from mnemic_eval.outcome import SPLITS, Asked, report, write_lines
+from mnemic_eval.progress import Progress
+from mnemic_eval.replay import throwaway_engine
 from mnemic_language.text.names import FURTHER
 
 SEEDS, CASES = ("beliefs.seed.json",), ("retrieval.cases.json",)
@@ -186,32 +187,24 @@ def figures(case: Mapping[str, Any], tiers: Tiers, similar: Tiers) -> dict[str, 
     }
 
 
-def run(
-    path: str | Path,
-    *,
-    progress: Progress = silent,
-    per_question: Path | None = None,
-    limit: int | None = None,
-    vectors: Path | None = None,
-    embedder: Embedder | None = None,
-    seed: int = SEED,
-    **_: object,
-) -> dict[str, Any]:
+@evaluation
+def run(path: Path, options: EvalOptions) -> dict[str, Any]:
     """Measure the folder `path`, its first `limit` cases: fractions of cases, and `passes` as a number.
 
     Raises InvalidInput for data that is not there or has another shape.
     """
-    folder = Path(path)
-    beliefs, cases = loaded(file_in(folder, SEEDS)), loaded(file_in(folder, CASES))
-    made = chosen_embedder(embedder, vectors)
+    beliefs, cases = loaded(file_in(path, SEEDS)), loaded(file_in(path, CASES))
+    made = options.chosen_embedder()
     try:
-        asked = asyncio.run(_measured({str(one["_id"]): one for one in beliefs}, cases[:limit], made, progress))
+        asked = asyncio.run(
+            _measured({str(one["_id"]): one for one in beliefs}, cases[: options.limit], made, options.progress)
+        )
     except (AttributeError, KeyError, TypeError, ValueError):
         raise InvalidInput("data:precision", hint="a file has another shape than PrecisionMemBench's") from None
-    if per_question is not None:
-        write_lines(asked, per_question)
-    settings = conditions(seed=seed, set="precision", embedder=made.space.model)
-    result = report(asked, FIGURES, settings, seed=seed)
+    if options.per_question is not None:
+        write_lines(asked, options.per_question)
+    settings = conditions(seed=options.seed, set="precision", embedder=made.space.model)
+    result = report(asked, FIGURES, settings, seed=options.seed)
     return {**result, "passes": sum(int(one.figures["passed"]) for one in asked)}
 
 

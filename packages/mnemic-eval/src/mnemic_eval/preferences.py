@@ -18,10 +18,11 @@ from mnemic.ports import Embedder
 from mnemic.types import Actor, Message
 from mnemic_eval.conditions import conditions
 from mnemic_eval.files import found, loaded
-from mnemic_eval.outcome import SEED, SPLITS, Asked, report, write_lines
+from mnemic_eval.options import EvalOptions, evaluation
+from mnemic_eval.outcome import SPLITS, Asked, report, write_lines
 from mnemic_eval.pinned import FIGURES, Wish, followed
-from mnemic_eval.progress import Progress, silent
-from mnemic_eval.replay import Replayed, chosen_embedder, throwaway_engine
+from mnemic_eval.progress import Progress
+from mnemic_eval.replay import Replayed, throwaway_engine
 from mnemic_importers.conversations.records import open_file, records
 
 FILES = ("preferences*.json*", "*.jsonl", "*.json")
@@ -29,28 +30,19 @@ OTHERS = 9
 """Number of statements of other lines that the same user makes."""
 
 
-def run(
-    path: str | Path,
-    *,
-    progress: Progress = silent,
-    per_question: Path | None = None,
-    limit: int | None = None,
-    vectors: Path | None = None,
-    embedder: Embedder | None = None,
-    seed: int = SEED,
-    **_: object,
-) -> dict[str, Any]:
+@evaluation
+def run(path: Path, options: EvalOptions) -> dict[str, Any]:
     """Measure the first `limit` lines of PATH. Returns what `locomo.run` does.
 
     Raises InvalidInput (`invalid_input:data:preferences`) for a file of another shape.
     """
-    lines = statements(Path(path))[:limit]
-    made = chosen_embedder(embedder, vectors)
-    asked = asyncio.run(_measured(lines, made, progress))
-    if per_question is not None:
-        write_lines(asked, per_question)
-    settings = conditions(seed=seed, set="preferences", embedder=made.space.model, others=OTHERS)
-    return report(asked, FIGURES, settings, seed=seed)
+    lines = statements(path)[: options.limit]
+    made = options.chosen_embedder()
+    asked = asyncio.run(_measured(lines, made, options.progress))
+    if options.per_question is not None:
+        write_lines(asked, options.per_question)
+    settings = conditions(seed=options.seed, set="preferences", embedder=made.space.model, others=OTHERS)
+    return report(asked, FIGURES, settings, seed=options.seed)
 
 
 def statements(path: Path) -> list[tuple[str, str]]:

@@ -27,8 +27,8 @@ from mnemic_eval import (
 )
 
 Runner = Callable[..., dict[str, Any]]
-"""`run(path, *, progress, per_question, limit, vectors, ablate, embedder, seed)`: see `chats.run`. A set uses the
-options that apply to it and ignores the rest.
+"""`run(path, **options)`, with the fields of `mnemic_eval.options.EvalOptions`. A set uses those that apply to it and
+ignores the rest.
 """
 
 SETS: Mapping[str, Runner] = MappingProxyType(

@@ -33,9 +33,10 @@ from mnemic_eval import languages, locomo
 from mnemic_eval.chats import Chat
 from mnemic_eval.conditions import conditions
 from mnemic_eval.files import Unread
-from mnemic_eval.outcome import SEED, SPLITS
+from mnemic_eval.options import EvalOptions, evaluation
+from mnemic_eval.outcome import SPLITS
 from mnemic_eval.progress import Progress, silent
-from mnemic_eval.replay import Replayed, chosen_embedder, throwaway_engine
+from mnemic_eval.replay import Replayed, throwaway_engine
 
 SIZES = (5, 30, 100, 1_000, 5_000)
 ASKED = 80
@@ -66,30 +67,22 @@ class FilledScope:
     questions: Sequence[tuple[str, frozenset[str]]] = field(repr=False)
 
 
-def run(
-    path: str | Path,
-    *,
-    progress: Progress = silent,
-    limit: int | None = None,
-    vectors: Path | None = None,
-    embedder: Embedder | None = None,
-    seed: int = SEED,
-    sizes: Sequence[int] = SIZES,
-    **_: object,
-) -> dict[str, Any]:
+@evaluation
+def run(path: Path, options: EvalOptions) -> dict[str, Any]:
     """Measure with at most `limit` questions of each kind in each group: a part for each size and half, or for each
     language, and `settings`. Raises InvalidInput for data that is neither set's.
     """
-    made, most, folder = chosen_embedder(embedder, vectors), limit or ASKED, Path(path)
+    made, most, sizes = options.chosen_embedder(), options.limit or ASKED, options.sizes or SIZES
+    draw = Random(options.seed)  # noqa: S311 - draws samples
     try:
-        chats = locomo.conversations(folder, Unread())
+        chats = locomo.conversations(path, Unread())
     except InvalidInput:
-        texts = languages.read_texts(folder)
-        more = {one: languages.texts_in(folder, one) for one in (languages.ENGLISH, *MORE_LANGUAGES)}
-        rated = asyncio.run(_languages({**texts, **more}, most, made, progress))
+        texts = languages.read_texts(path)
+        more = {one: languages.texts_in(path, one) for one in (languages.ENGLISH, *MORE_LANGUAGES)}
+        rated = asyncio.run(_languages({**texts, **more}, most, made, options.progress))
     else:
-        rated = asyncio.run(_sizes(chats, sizes, most, made, progress, Random(seed)))  # noqa: S311 - draws samples
-    settings = conditions(seed=seed, set="reliability", embedder=made.space.model, depth=DEPTH)
+        rated = asyncio.run(_sizes(chats, sizes, most, made, options.progress, draw))
+    settings = conditions(seed=options.seed, set="reliability", embedder=made.space.model, depth=DEPTH)
     return {**{name: figures(found) for name, found in rated.items()}, "settings": settings}
 
 

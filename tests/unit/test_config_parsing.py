@@ -151,6 +151,36 @@ def test_a_file_that_nobody_has_named_is_not_read(tmp_path: Path) -> None:
             "a",
             "b",
         ),
+        (
+            {
+                "MNEMIC_MODEL": "anthropic:claude-sonnet-5",
+                "MNEMIC_API_KEY": "anthropics",
+                "MNEMIC_EMBEDDER_URL": "https://api.openai.com/v1",
+            },
+            {},
+            "anthropics",
+            None,
+        ),
+        (
+            {
+                "MNEMIC_MODEL": "anthropic:claude-sonnet-5",
+                "OPENAI_API_KEY": "theirs",
+                "MNEMIC_EMBEDDER_URL": "https://api.openai.com/v1",
+            },
+            {},
+            "theirs",
+            "theirs",
+        ),
+        (
+            {
+                "MNEMIC_MODEL": "ft:gpt-4.1-mini:acme::7",
+                "MNEMIC_API_KEY": "ours",
+                "MNEMIC_EMBEDDER_URL": "https://api.openai.com/v1",
+            },
+            {},
+            "ours",
+            "ours",
+        ),
     ],
 )
 def test_a_key_goes_to_no_address_that_came_from_elsewhere(

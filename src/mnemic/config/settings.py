@@ -229,10 +229,11 @@ class Settings:
         if address == "embedder_url":
             if self.embedder_key is not None:
                 return self.embedder_key.get_secret_value()
-            if self.has_model and not _same_server(self.model_url or OPENAIS_SERVER, self.embedder_url):
+            at_openai = self._has_openais_key and _same_server(OPENAIS_SERVER, self.embedder_url)
+            if self.has_model and not at_openai and not _same_server(self._models_server, self.embedder_url):
                 return None
         origins: Mapping[str, str] = self.__dict__["_origins"]
-        theirs = origins.get("api_key") == _OPENAIS_KEY and "api_key_file" not in self.named
+        theirs = self._has_openais_key
         named: str | None = getattr(self, address)
         elsewhere = (
             address in origins and origins[address] != _OPENAIS_ADDRESS and not _same_server(OPENAIS_SERVER, named)
@@ -247,10 +248,21 @@ class Settings:
         if purpose == "embedder":
             key = self.embedder_key
             return self.embedder_url, None if key is None else key.get_secret_value()
-        theirs = origins.get("api_key") == _OPENAIS_KEY and "api_key_file" not in self.named
-        key = None if theirs else self.api_key
+        key = None if self._has_openais_key else self.api_key
         url = None if origins.get("model_url") == _OPENAIS_ADDRESS else self.model_url
         return url, None if key is None else key.get_secret_value()
+
+    @property
+    def _has_openais_key(self) -> bool:
+        """True if the key is that of the variable of OpenAI's client."""
+        return self.__dict__["_origins"].get("api_key") == _OPENAIS_KEY and "api_key_file" not in self.named
+
+    @property
+    def _models_server(self) -> str:
+        """Address of the language model's server; empty for a vendor's own address (`anthropic:claude-sonnet-5`)."""
+        name = self.model or ""
+        is_vendors = ":" in name and not name.startswith("ft:")  # OpenAI's own fine-tuned models
+        return self.model_url or ("" if is_vendors else OPENAIS_SERVER)
 
     @property
     def has_model(self) -> bool:

@@ -11,8 +11,12 @@ from typing import Any
 
 import pytest
 
+from mnemic import requests
 from mnemic.compat.mem0 import AsyncMemory, ValidationError
+from mnemic.dispatch import Call as Call_
+from mnemic.dispatch import Proceed
 from mnemic.engine import MemoryEngine
+from mnemic.errors import StoreBusy
 from mnemic.stores.in_process import InProcessStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
@@ -231,3 +235,26 @@ async def test_an_explanation_has_the_parts_of_the_score(memory: AsyncMemory) ->
     assert details["semantic_score"] > 0
     assert details["bm25_score"] > 0
     assert (details["entity_boost"], details["final_score"], details["threshold"]) == (0.0, found["score"], 0.1)
+
+
+async def test_deleting_all_goes_on_after_a_failure_and_tells_it() -> None:
+    class Failing:
+        """A store that cannot delete one memory."""
+
+        def __init__(self) -> None:
+            self.memory_id = ""
+
+        async def __call__(self, call: Call_, *, proceed: Proceed) -> Any:
+            if isinstance(call.request, requests.Forget) and call.request.memory_id == self.memory_id:
+                raise StoreBusy
+            return await proceed(call)
+
+    failing = Failing()
+    parts: dict[str, Any] = {"store": InProcessStore(), "embedder": WordEmbedder(), "clock": ManualClock()}
+    async with AsyncMemory(engine=MemoryEngine(middleware=[failing], **parts)) as memory:
+        await kept(memory, "one")
+        failing.memory_id = await kept(memory, "two")
+        await kept(memory, "three")
+        with pytest.raises(StoreBusy):
+            await memory.delete_all(user_id="alice")
+        assert [one["memory"] for one in (await memory.get_all(filters=ALICE))["results"]] == ["two"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Iterator
 from datetime import date
 from typing import Any
@@ -13,10 +14,13 @@ from mnemic.compat import mem0
 from mnemic.compat.mem0 import AsyncMemory, Memory, ValidationError
 from mnemic.engine import MemoryEngine
 from mnemic.errors import NotSupported
+from mnemic.extract.model import ModelExtractor
 from mnemic.stores.in_process import InProcessStore
 from mnemic.types import Actor
+from mnemic_models.openai_completer import OpenAICompleter
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
+from mnemic_testing.scripted_model import ScriptedModelServer
 
 ALICE = {"user_id": "alice"}
 TALK = [
@@ -228,10 +232,52 @@ def test_what_cannot_be_used_is_a_value_error(memory: Memory, call: Any, match: 
 
 
 def test_what_is_not_offered_is_told(memory: Memory) -> None:
+    for kind in (None, "procedural_memory"):
+        with pytest.raises(NotSupported, match="wishes"):
+            memory.add("x", user_id="a", agent_id="b", prompt="Be brief.", memory_type=kind)
     with pytest.raises(NotSupported):
-        memory.add("x", user_id="a", prompt="Be brief.")
-    with pytest.raises(NotSupported):
-        Memory.from_config({"llm": {"provider": "gemini", "config": {}}})
+        Memory.from_config({"llm": {"provider": "langchain", "config": {}}})
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"type": "image_url", "image_url": {"url": "https://example.com/menu.jpg"}},
+        [{"type": "image_url", "image_url": {"url": "data:image/jpeg;base64,AAAA"}}],
+    ],
+)
+def test_a_picture_is_left_out_and_said_so(memory: Memory, content: Any, caplog: pytest.LogCaptureFixture) -> None:
+    talk = [{"role": "user", "content": "I live in Oslo."}, {"role": "user", "content": content}]
+    assert [one["memory"] for one in memory.add(talk, user_id="alice")["results"]] == ["home city: Oslo"]
+    assert "picture" in caplog.text
+    assert len(memory.add(talk, user_id="bob", infer=False)["results"]) == 1
+
+
+def test_the_words_beside_a_picture_are_read(memory: Memory) -> None:
+    parts = [{"type": "text", "text": "I live in Oslo."}, {"type": "image_url", "image_url": {"url": "data:,"}}]
+    assert len(memory.add([{"role": "user", "content": parts}], user_id="alice")["results"]) == 1
+
+
+def test_a_prompt_tells_the_model_what_to_keep() -> None:
+    found = {"turn": 0, "op": "add", "id": None, "key": "trade", "value": "boats", "quote": "I sell boats"}
+    points = {"points": [{"text": "The release failed", "message": 0, "quote": "the release failed today"}]}
+    with ScriptedModelServer([{"items": [found]}, {"items": []}, points]) as server:
+        completer = OpenAICompleter("scripted", base_url=server.base_url, api_key="test")
+        parts: dict[str, Any] = {
+            "store": InProcessStore(),
+            "embedder": WordEmbedder(),
+            "clock": ManualClock(),
+            "completer": completer,
+            "extractor": ModelExtractor(completer, wishes="Keep names."),
+        }
+        with Memory(engine=MemoryEngine(**parts)) as memory:
+            added = memory.add("I sell boats.", user_id="alice", prompt=" Keep what is sold. ")["results"]
+            memory.add("I sell boats.", user_id="alice")
+            steps = [{"role": "assistant", "content": "the release failed today"}]
+            done = memory.add(steps, agent_id="a", memory_type="procedural_memory", prompt="Keep failures.")["results"]
+    shown = [json.loads(request.user).get("wishes") for request in server.requests]
+    assert shown == ["Keep what is sold.", "Keep names.", "Keep failures."]
+    assert [one["memory"] for one in (*added, *done)] == ["trade: boats", "The release failed"]
 
 
 def test_a_time_at_which_it_was_said_is_kept(memory: Memory) -> None:

@@ -8,12 +8,15 @@ from typing import Any
 
 from mnemic.dispatch.gateway import MemoryGateway
 from mnemic.engine.implied_changes import with_changes
-from mnemic.errors import MnemicError, StoreFailed
+from mnemic.errors import MnemicError, NotSupported, StoreFailed
 from mnemic.extract import Extraction, Extractor, is_users_own
 from mnemic.extract.fallback import read_all
 from mnemic.extract.known_context import around_of
 from mnemic.extract.message_context import ALONE, WINDOW_TURNS, Around, InformedExtractor
 from mnemic.types import Actor, Deadline, Level, Message, Where
+
+NO_MODEL = "rules take no instructions; name a language model with MNEMIC_MODEL"
+"""Hint for instructions where no language model could follow them."""
 
 
 async def read_message(
@@ -62,16 +65,20 @@ async def read_messages(
     messages: Sequence[Message],
     *,
     before: Sequence[Message] = (),
+    wishes: str = "",
 ) -> list[Extraction | MnemicError | None]:
     """Return the extractions from several messages of the actor, in one call if the extractor can; None for those that
     are not the user's own words. Pass them on as `TurnRequest.read`. `before`: the preceding turns of the same session.
+    `wishes`: what a language model should keep or leave out. Raises NotSupported (`wishes`) where rules read.
     """
+    if wishes and not isinstance(extractor, InformedExtractor):
+        raise NotSupported("wishes", hint=NO_MODEL)
     shown = await _shown(gateway, extractor, actor, messages)
     deadline = gateway.budget.deadline(gateway.clock.monotonic)
     asked: dict[str, Any] = {"policy": gateway.policy, "budget": gateway.budget, "deadline": deadline}
     if isinstance(extractor, InformedExtractor):
         own = [one for one in shown if is_users_own(one)]
-        around = await _around(gateway, actor, own[:WINDOW_TURNS], deadline)
+        around = replace(await _around(gateway, actor, own[:WINDOW_TURNS], deadline), wishes=wishes)
         asked["around"] = replace(around, before=await _shown(gateway, extractor, actor, before)) if before else around
     return await read_all(extractor, shown, **asked)
 

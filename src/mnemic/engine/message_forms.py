@@ -72,14 +72,18 @@ async def remember(
     actor: Actor,
     infer: bool = True,
     metadata: Mapping[str, JsonValue] | None = None,
+    wishes: str = "",
 ) -> Sequence[WriteReceipt]:
-    """Return a receipt for each memory that was made; see `MemoryEngine.remember`."""
+    """Return a receipt for each memory that was made; see `MemoryEngine.remember`. `wishes`: what the language model
+    should keep or leave out in this call. Raises NotSupported (`wishes`) without a model.
+    """
     parsed, data = messages_of(messages, session=actor.session), dict(metadata or {})
     if not infer:
         parts = [part for message in parsed for part in in_parts(message)]
         made = [replace(one, data={**one.data, **data}) for one in message_candidates(parts)]
         return await engine.add_many(made, actor=actor)
-    reports = [one for one in await captured(engine, parsed, actor=actor, data=data) if one is not None]
+    made_of = await captured(engine, parsed, actor=actor, data=data, wishes=wishes)
+    reports = [one for one in made_of if one is not None]
     for report in reports:
         if report.status != "ok":
             raise _failure(report.stop_reason)
@@ -99,9 +103,10 @@ async def captured(
     actor: Actor,
     idempotency_keys: Sequence[str | None] | None = None,
     data: Mapping[str, JsonValue] | None = None,
+    wishes: str = "",
 ) -> list[RunReport | None]:
     """Remember the lasting facts in several messages; see `MemoryEngine.capture_many`. `data` is stored with each
-    memory.
+    memory; `wishes` as in `remember`.
     """
     keys = idempotency_keys if idempotency_keys is not None else [None] * len(messages)
     extractor = engine._turns.parts(engine.gateway).extractor
@@ -109,7 +114,7 @@ async def captured(
     for places in windows(messages):  # one is written before the next is read, which may concern it
         part = messages[places.start : places.stop]
         before = [one for one in messages[: places.start] if one.session == part[0].session][-TURNS_BEFORE:]
-        read = await read_messages(engine.gateway, extractor, actor, part, before=before)
+        read = await read_messages(engine.gateway, extractor, actor, part, before=before, wishes=wishes)
         for message, one, key in zip(part, read, keys[places.start : places.stop], strict=True):
             turn = Run(message=message, idempotency_key=key)
             extraction = await beside_known(engine.gateway, extractor, actor, message, one)

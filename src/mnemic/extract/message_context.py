@@ -23,12 +23,13 @@ MAX_KNOWN_CHARS = 300
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Around:
-    """`known`: live memories that may concern a message, `before`: the turns before it, oldest first. In a model's
-    answer a memory's id is its place in `known`, from 1.
+    """`known`: live memories that may concern a message, `before`: the turns before it, oldest first, `wishes`: what
+    the caller wants kept or left out in this call. In a model's answer a memory's id is its place in `known`, from 1.
     """
 
     known: tuple[Memory, ...] = ()
     before: tuple[Message, ...] = ()
+    wishes: str = ""
 
     def memory(self, number: object) -> Memory | None:
         """Return the memory that a model calls `number`; None for anything else."""
@@ -37,9 +38,11 @@ class Around:
         return self.known[number - 1]
 
     def beside(self, shown: Sequence[tuple[str, str]], wishes: str, categories: Sequence[str]) -> Beside:
-        """Return the same as a prompt shows it, with the turns before as `shown`."""
+        """Return the same as a prompt shows it, with the turns before as `shown`. The `wishes` of the installation give
+        way to those of the call.
+        """
         entries = [_entry(number, memory) for number, memory in enumerate(self.known, start=1)]
-        return Beside(known=entries, before=shown, wishes=wishes, categories=categories)
+        return Beside(known=entries, before=shown, wishes=self.wishes.strip() or wishes, categories=categories)
 
 
 ALONE = Around()

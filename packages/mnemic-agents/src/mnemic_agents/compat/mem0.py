@@ -17,8 +17,8 @@ from typing import Any, Self
 
 from mnemic.bootstrap import build_engine
 from mnemic.engine import MemoryEngine
-from mnemic.errors import MemoryNotFound, NotSupported
-from mnemic.inject.messages import text_of as said_in
+from mnemic.engine.message_forms import remember
+from mnemic.errors import MemoryNotFound, MnemicError
 from mnemic.runtime.portal import Portal, PortalOwner
 from mnemic.runtime.sync_facade import Awaited, Blocking, CallMode, DualModeApi, M, awaited, blocking, verb
 from mnemic.types import Actor, Hit, Message, Outcome, Status
@@ -31,6 +31,7 @@ from mnemic_agents.compat.mem0_values import (
     ValidationError,
     Wanted,
     change,
+    checked_call,
     deletion,
     expiration,
     item,
@@ -44,6 +45,7 @@ from mnemic_agents.compat.mem0_values import (
     score_details,
     text_of,
     wanted,
+    written_in,
 )
 
 __all__ = ["AsyncMemory", "Memory", "ValidationError"]
@@ -90,10 +92,9 @@ class _Verbs(DualModeApi[M]):
         prompt: str | None = None,
     ) -> dict[str, Any]:
         """Capture the memories in messages, or with `infer=False` store the messages themselves; of an agent's
-        `procedural_memory`, a summary. Raises ValidationError, and NotSupported for `prompt`.
+        `procedural_memory`, a summary. `prompt` tells the language model what to keep or leave out this time. Raises
+        ValidationError, and NotSupported (`wishes`) for a `prompt` without a language model.
         """
-        if prompt is not None:
-            raise NotSupported("mem0:prompt")
         if memory_type not in (None, PROCEDURAL):
             raise refused("memory_type", f"Invalid memory_type: {memory_type}. Only {PROCEDURAL} is known.")
         ids = Ids.of(user_id=user_id, agent_id=agent_id, run_id=run_id)
@@ -104,20 +105,24 @@ class _Verbs(DualModeApi[M]):
             data["expiration_date"] = ends
         sent_at = moment(timestamp)
         given = [one for one in listed(messages) if one["role"] != "system"]
-        stored_messages = [(one, message_of(one, text, ids, sent_at)) for one in given if (text := said_in(one))]
+        stored_messages = [(one, message_of(one, text, ids, sent_at)) for one in given if (text := written_in(one))]
         if memory_type == PROCEDURAL and ids.agent_id:
-            stored_messages = [await summary(await self._open(), [message for _, message in stored_messages])]
+            said = [message for _, message in stored_messages]
+            stored_messages = [await summary(await self._open(), said, (prompt or "").strip())]
             infer = False
         if infer:
-            return {"results": await self._inferred([message for _, message in stored_messages], ids, data)}
+            said = [message for _, message in stored_messages]
+            return {"results": await self._inferred(said, ids, data, (prompt or "").strip())}
         return {
             "results": [row for one, message in stored_messages for row in await self._kept(one, message, ids, data)]
         }
 
-    async def _inferred(self, messages: Sequence[Message], ids: Ids, data: Mapping[str, Any]) -> list[dict[str, Any]]:
+    async def _inferred(
+        self, messages: Sequence[Message], ids: Ids, data: Mapping[str, Any], wishes: str
+    ) -> list[dict[str, Any]]:
         engine, actor = await self._open(), ids.actor(self._tenant)
         results = []
-        for receipt in await engine.remember(messages, actor=actor, metadata=data):
+        for receipt in await remember(engine, messages, actor=actor, metadata=data, wishes=wishes):
             if receipt.outcome in _EVENTS and receipt.memory_id is not None and not receipt.replayed:
                 memory = await engine.get(receipt.memory_id, actor=actor)
                 results.append({"id": memory.memory_id, "memory": text_of(memory), "event": _EVENTS[receipt.outcome]})
@@ -191,11 +196,17 @@ class _Verbs(DualModeApi[M]):
         await self._forget([one async for one in self._all_active()])
 
     async def _forget(self, memories: Sequence[Kept]) -> None:
+        """Delete these. One that fails stops no other; its error is raised at the end."""
+        failed: MnemicError | None = None
         for memory in memories:
             try:
                 await self.engine.forget(memory.memory_id, actor=self._actor(memory))
             except MemoryNotFound:
                 _LOG.debug("a memory was gone before it was deleted")
+            except MnemicError as failure:
+                failed = failed or failure
+        if failed is not None:
+            raise failed
 
     # -- reading ------------------------------------------------------------------------------------------------------
 
@@ -298,17 +309,9 @@ class _Verbs(DualModeApi[M]):
         self, name: str, filters: Mapping[str, Any] | None, top_k: object, show_expired: bool, others: Mapping[str, Any]
     ) -> tuple[Wanted, int]:
         """Return the filter and the maximum number of results."""
-        if others:
-            hint = (
-                f"Top-level entity parameters {set(others)} are not supported in {name}(). Use filters={{...}} instead."
-            )
-            raise refused("filters", hint)
-        if isinstance(top_k, bool) or not isinstance(top_k, int):
-            raise refused("top_k", "top_k must be a valid integer")
-        if top_k < 0:
-            raise refused("top_k", f"Invalid top_k: {top_k}. Must be a non-negative integer.")
+        most = checked_call(name, top_k, others)
         today: date = self.engine.clock.now().date()
-        return wanted(filters, show_expired=show_expired, today=today), top_k
+        return wanted(filters, show_expired=show_expired, today=today), most
 
     async def _owners(self, asked: Wanted) -> list[tuple[Actor, dict[str, Any]]]:
         """Return those whose memories are looked at, each with the filter on theirs: the user who is named, else
@@ -345,7 +348,9 @@ _DELETIONS = frozenset({"forgotten", "deleted", "purged", "erased"})
 
 
 class Memory(_Verbs[Blocking], PortalOwner):
-    """mem0's `Memory` on mnemic. `config` is a dict as `from_config` takes it; `engine` one that is already built."""
+    """mem0's `Memory` on mnemic. `config`: a dict as for `from_config`, or mem0's `MemoryConfig`. `engine`: one that is
+    already built.
+    """
 
     def __init__(self, config: Any = None, *, engine: MemoryEngine | None = None) -> None:
         settings = settings_of(config)

@@ -7,6 +7,8 @@ from datetime import timedelta
 from typing import Any
 
 from mnemic.engine import MemoryEngine
+from mnemic.engine.extraction import NO_MODEL
+from mnemic.errors import NotSupported
 from mnemic.maintain.summarise import shortened
 from mnemic.types import Deadline, Message
 from mnemic_agents.compat.mem0_values import refused
@@ -16,12 +18,19 @@ _MAX_TOKENS = 1_000
 _WITHIN = timedelta(seconds=60)
 
 
-async def summary(engine: MemoryEngine, messages: Sequence[Message]) -> tuple[dict[str, Any], Message]:
+async def summary(
+    engine: MemoryEngine, messages: Sequence[Message], wishes: str = ""
+) -> tuple[dict[str, Any], Message]:
     """Return the conversation in one message of the assistant's, with mem0's form of it: by the language model if there
-    is one, else by its most telling sentences. Raises ValidationError for a conversation without content.
+    is one, else by its most telling sentences. `wishes`: what the model should keep or leave out. Raises
+    ValidationError for a conversation without content, NotSupported (`wishes`) where no model could follow them.
     """
+    if wishes and engine.completer is None:
+        raise NotSupported("wishes", hint=NO_MODEL)
     deadline = Deadline.after(_WITHIN, engine.clock.monotonic)
-    short = await shortened(messages, max_tokens=_MAX_TOKENS, completer=engine.completer, deadline=deadline)
+    short = await shortened(
+        messages, max_tokens=_MAX_TOKENS, completer=engine.completer, deadline=deadline, wishes=wishes
+    )
     text = "\n".join(short.lines).strip()
     if not text:
         raise refused("messages", "There is no content for the procedural memory summary.")

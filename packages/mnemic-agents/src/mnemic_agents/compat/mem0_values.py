@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
@@ -10,15 +11,18 @@ from types import MappingProxyType
 from typing import Any
 
 from mnemic.errors import InvalidInput
+from mnemic.inject.messages import text_of as said_in
 from mnemic.maintain.export import plain
 from mnemic.types import Actor, Hit, Memory, Message, Origin
 from mnemic.types.conditions import meets
 
+_LOG = logging.getLogger(__name__)
 IDS = ("user_id", "agent_id", "run_id")
 _PROMOTED = ("agent_id", "run_id", "actor_id", "role", "attributed_to", "expiration_date")
 _ATTRIBUTED: Mapping[Origin, str] = MappingProxyType({Origin.USER_STATED: "user", Origin.AGENT_INFERRED: "assistant"})
 """Speakers of memories, in mem0's words."""
 _IDENTITY = frozenset({*IDS, "actor_id"})
+_PICTURES = frozenset({"image_url", "image", "input_image"})
 _OPERATORS = frozenset({"eq", "ne", "gt", "gte", "lt", "lte", "in", "nin", "contains", "icontains"})
 _LISTS = {"AND": "$and", "OR": "$or", "NOT": "$or"}
 
@@ -145,6 +149,20 @@ def _part(name: str, value: Any) -> dict[str, Any]:
     return {name: {f"${operator}": operand for operator, operand in value.items()}}
 
 
+def checked_call(name: str, top_k: object, others: Mapping[str, Any]) -> int:
+    """Return the maximum number of results of a call. Raises ValidationError for one that cannot be used, and for
+    arguments that belong into the filters.
+    """
+    if others:
+        hint = f"Top-level entity parameters {set(others)} are not supported in {name}(). Use filters={{...}} instead."
+        raise refused("filters", hint)
+    if isinstance(top_k, bool) or not isinstance(top_k, int):
+        raise refused("top_k", "top_k must be a valid integer")
+    if top_k < 0:
+        raise refused("top_k", f"Invalid top_k: {top_k}. Must be a non-negative integer.")
+    return top_k
+
+
 def of_user(where: Mapping[str, Any], user_id: str | None) -> dict[str, Any]:
     """Return a filter of mnemic for the memories of one user, in whose data the user is not named."""
     fields = {} if user_id is None else {"user_id": user_id}
@@ -211,6 +229,15 @@ def listed(messages: object) -> list[Mapping[str, Any]]:
     if not isinstance(messages, Sequence):
         raise refused("messages", "messages must be str, dict, or list[dict]")
     return [one for one in messages if isinstance(one, Mapping) and one.get("role") and one.get("content") is not None]
+
+
+def written_in(given: Mapping[str, Any]) -> str:
+    """Return the text of a message; empty for one that is a picture alone, which is not read."""
+    content = given["content"]
+    parts = [content] if isinstance(content, Mapping) else content
+    if not isinstance(parts, str) and any(isinstance(one, Mapping) and one.get("type") in _PICTURES for one in parts):
+        _LOG.warning("a picture in a message is not read: describe it in words")
+    return said_in({**given, "content": parts})
 
 
 def message_of(given: Mapping[str, Any], text: str, ids: Ids, sent_at: datetime | None) -> Message:

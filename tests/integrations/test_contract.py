@@ -42,9 +42,6 @@ if own := os.environ.get("MNEMIC_ASSISTANT"):
 WITHOUT_TOOLS = ("clients_assistant",)
 """Where the program itself says which tools its model has."""
 
-STREAMED = ("StreamingChatLoop",)
-"""Whose answer goes to the program alone, word by word."""
-
 Build = Callable[..., Assistant]
 
 
@@ -190,8 +187,8 @@ async def test_the_person_can_read_what_was_asked_shown_and_answered(
     await assistant.say("Which seat do I prefer? Answer to ana@example.com.")
     (turn,) = (await turns_of(engine.store, engine.vault, ANA)).values()
     assert turn.question.startswith("Which seat do I prefer? Answer to [EMAIL#")
-    assert turn.answer == (None if type(assistant).__name__ in STREAMED else "An aisle seat.")
-    assert turn.named == ((seat.memory_id,) if turn.answer else ())
+    assert turn.answer == "An aisle seat."
+    assert turn.named == (seat.memory_id,)
     assert "seat: aisle" in turn.block
     assert turn.shown == (seat.memory_id,)
     logged = await engine.audit(actor=ANA)

@@ -120,11 +120,14 @@ def recall_log(engine: Engine, actor: Actor, *, by: str | None = None) -> Recall
     return AuditedRecall(engine, actor, by)
 
 
-async def account_for(engine: Engine, actor: Actor, hits: Sequence[Hit]) -> None:
+async def account_for(engine: Engine, actor: Actor, hits: Sequence[Hit]) -> str:
     """Record that a model requested these memories and is about to be shown them: a line in the audit log, as for an
-    injection, under a separate run. Raises StoreFailed: memories that cannot be logged are not shown.
+    injection, under a separate run, whose identifier is returned. Raises StoreFailed: memories that cannot be logged
+    are not shown.
     """
-    await record_injection(engine.store, engine.clock, actor, InjectionRun().run_id, hits, by="search_memory")
+    run_id = InjectionRun().run_id
+    await record_injection(engine.store, engine.clock, actor, run_id, hits, by="search_memory")
+    return run_id
 
 
 def injector_for(

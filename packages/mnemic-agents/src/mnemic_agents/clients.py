@@ -13,6 +13,7 @@ from typing import Any, TypeVar, cast
 
 from mnemic.inject import Injection
 from mnemic.inject.messages import is_user_turn
+from mnemic_agents.streams import HeardAsyncStream, HeardStream, text_of
 from mnemic_agents.turns import TurnMemory, asked
 
 __all__ = ["TurnMemory", "wrap"]
@@ -100,24 +101,32 @@ class _Call:
     def at_once(self, *args: Any, **options: Any) -> Any:
         given = self._given(options)
         injection = self.memory.now(self.memory.inject, given)
-        answer = self.method(*args, **self._changed(options, injection))
-        self.memory.now(self.memory.capture, *_said(given), answer=_text_of(answer))
-        return answer
+        answer, said = self.method(*args, **self._changed(options, injection)), _said(given)
+        self.memory.now(self.memory.capture, *said, answer=text_of(answer))
+        if not _is_stream(answer):
+            return answer
+        return HeardStream(answer, lambda text: self.memory.now(self.memory.answered, *said, answer=text))
 
     async def later(self, *args: Any, **options: Any) -> Any:
         given = self._given(options)
         injection = await self.memory.inject(given)
-        answer = await self.method(*args, **self._changed(options, injection))
-        await self.memory.capture(*_said(given), answer=_text_of(answer))
-        return answer
+        answer, said = await self.method(*args, **self._changed(options, injection)), _said(given)
+        await self.memory.capture(*said, answer=text_of(answer))
+        return self._heard(answer, said) if _is_stream(answer) else answer
 
     @asynccontextmanager
     async def streamed(self, *args: Any, **options: Any) -> AsyncIterator[Any]:
         given = self._given(options)
         injection = await self.memory.inject(given)
-        async with self.method(*args, **self._changed(options, injection)) as stream:
+        async with self._heard(self.method(*args, **self._changed(options, injection)), _said(given)) as stream:
             await self.memory.capture(*_said(given))
             yield stream
+
+    def _heard(self, stream: Any, said: Sequence[str]) -> HeardAsyncStream:
+        async def ended(text: str | None) -> None:
+            await self.memory.answered(*said, answer=text)
+
+        return HeardAsyncStream(stream, ended)
 
     def _given(self, options: Mapping[str, Any]) -> Sequence[Any]:
         """Return the messages as a list: the Responses protocol takes a bare text, too."""
@@ -128,16 +137,9 @@ class _Call:
         return {**options, self.argument: list(injection.messages)} if injection.injected else dict(options)
 
 
-def _text_of(answer: Any) -> str | None:
-    """Return the text of a whole answer in one of the three protocols; None for a stream, which is the program's."""
-    if isinstance(text := getattr(answer, "output_text", None), str):
-        return text
-    choices, blocks = getattr(answer, "choices", None), getattr(answer, "content", None)
-    if isinstance(choices, list) and choices:
-        content = getattr(choices[0].message, "content", None)
-        return content if isinstance(content, str) else None
-    texts = [block.text for block in blocks if hasattr(block, "text")] if isinstance(blocks, list) else []
-    return "\n".join(texts) or None
+def _is_stream(answer: Any) -> bool:
+    """Return True for an answer that arrives in pieces, and for the context manager of one."""
+    return any(hasattr(type(answer), name) for name in ("__next__", "__anext__", "__enter__"))
 
 
 def _said(messages: Sequence[Any]) -> list[str]:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import Any
 
 from mnemic.engine import MemoryEngine
@@ -14,6 +14,7 @@ from mnemic.inject import InjectionConfig, MemorySource
 from mnemic.inject.messages import is_user_turn
 from mnemic.plugins.extras import brought_by
 from mnemic.types import Actor
+from mnemic_agents.streams import piece_of, text_of
 from mnemic_agents.turns import TurnMemory, asked
 
 with brought_by("litellm"):
@@ -38,7 +39,8 @@ class MnemicHook(CustomLogger):  # type: ignore[misc]
         hook = MnemicHook(engine)
 
     Whose memory it is, the key says (`actor_of`), never the request. The block is in the call to the model alone. What
-    the user said is captured once the model has answered; of a stream when it begins. An outage stops no call.
+    the user said is captured once the model has answered, of a stream when it begins; the answer of a stream is kept
+    with the question when it has ended. An outage stops no call.
     """
 
     def __init__(
@@ -54,6 +56,7 @@ class MnemicHook(CustomLogger):  # type: ignore[misc]
         self._actor_of = actor_of
         self._memories: OrderedDict[Actor, TurnMemory] = OrderedDict()
         self._open: OrderedDict[str, list[str]] = OrderedDict()
+        self._streams: OrderedDict[str, list[str]] = OrderedDict()
 
     def memory_of(self, actor: Actor) -> TurnMemory:
         """Return the memory of one user; the least recently used of too many are let go."""
@@ -75,13 +78,14 @@ class MnemicHook(CustomLogger):  # type: ignore[misc]
         memory = self.memory_of(actor)
         injection = await memory.inject(messages)
         said = asked(messages) if is_user_turn(messages) else []
-        if data.get("stream"):
+        streams = bool(data.get("stream"))
+        if streams:
             await memory.capture(*said)
-            said = []
         if said and (call := data.get("litellm_call_id")):
-            self._open[call] = said
-            if len(self._open) > _CALLS:
-                self._open.popitem(last=False)
+            waiting = self._streams if streams else self._open
+            waiting[call] = said
+            if len(waiting) > _CALLS:
+                waiting.popitem(last=False)
         return {**data, "messages": list(injection.messages)}
 
     async def async_post_call_success_hook(self, data: dict[str, Any], user_api_key_dict: Any, response: Any) -> Any:
@@ -89,11 +93,18 @@ class MnemicHook(CustomLogger):  # type: ignore[misc]
         actor = self._actor_of(user_api_key_dict)
         said = self._open.pop(data.get("litellm_call_id", ""), [])
         if actor is not None and said:
-            await self.memory_of(actor).capture(*said, answer=_text_of(response))
+            await self.memory_of(actor).capture(*said, answer=text_of(response))
         return response
 
-
-def _text_of(response: Any) -> str | None:
-    choices = getattr(response, "choices", None)
-    content = getattr(choices[0].message, "content", None) if choices else None
-    return content if isinstance(content, str) else None
+    async def async_post_call_streaming_iterator_hook(
+        self, user_api_key_dict: Any, response: Any, request_data: dict[str, Any]
+    ) -> AsyncGenerator[Any, None]:
+        """Pass the pieces of a stream on, and keep the answer when it has ended."""
+        pieces: list[str] = []
+        async for piece in response:
+            pieces.append(piece_of(piece))
+            yield piece
+        actor = self._actor_of(user_api_key_dict)
+        said = self._streams.pop(request_data.get("litellm_call_id", ""), [])
+        if actor is not None and said:
+            await self.memory_of(actor).answered(*said, answer="".join(pieces) or None)

@@ -219,7 +219,7 @@ class _Desk:
 
     async def ask_with_memory(self, question: str) -> str:
         """Ask a question, with what is known of the user and has to do with it."""
-        injection = await self.memory.inject([{"role": "user", "content": question}])
+        injection = await self.memory.for_question(question)
         return text_of(injection.messages[0])
 
     async def _listed(self, limit: int, where: dict[str, Any] | None) -> dict[str, Any]:

@@ -7,9 +7,11 @@ from datetime import datetime
 from typing import Any
 
 from mnemic.engine import MemoryEngine
+from mnemic.engine.turn_texts import keep_texts
 from mnemic.errors import InvalidInput
 from mnemic.inject import Entry, account_for
 from mnemic.inject.escape import defused, visible
+from mnemic.maintain.turn_log import TurnTexts
 from mnemic.types import Actor, Deadline, Hit, Intent, Memory, Recalled, RecallRequest, WriteReceipt
 from mnemic.types.conditions import checked_filter
 from mnemic.types.values import aware
@@ -27,14 +29,19 @@ async def shown_for(
     deadline: Deadline | None = None,
 ) -> Recalled:
     """Return what a model that searches for itself is shown, as an injection would show it but for the number of
-    memories from untrusted channels: each is labelled. It is logged; raises StoreFailed where it cannot be, and
+    memories from untrusted channels: each is labelled. It is logged, and what was searched for and shown may be kept
+    (`Policy.keep_turns`); raises StoreFailed where it cannot be, and
     InvalidInput for a `min_score` that is not from 0 to 1 or an `asked_at` without a zone.
     """
     intent = Intent(query=query, top_k=limit, where=checked_filter(where), min_score=min_score)
     asked = None if asked_at is None else aware(asked_at, "asked_at")
     request = RecallRequest(intent=intent, max_untrusted=None, asked_at=asked)
+    begun = engine.clock.now()
     found = await engine.recall(request, actor=actor, deadline=deadline)
-    await account_for(engine, actor, found.hits)
+    run_id = await account_for(engine, actor, found.hits)
+    if found.hits:
+        block = "\n".join(f"- {shown(hit.memory, actor)['content']}" for hit in found.hits)
+        await keep_texts(engine, actor, TurnTexts(run_id=run_id, at=begun, question=query, block=block), found.hits)
     return found
 
 

@@ -49,11 +49,12 @@ _PASSING = ("store_", "commit_", "embedder_", "llm_", "max_seconds")
 
 @dataclass(slots=True)
 class _Turn:
-    """An open turn: its run, whether its tool loop has begun, and the mark of the message that its latest call ended
-    with.
+    """An open turn: its run, when it began, whether its tool loop has, and the mark of the message that its latest call
+    ended with.
     """
 
     run: InjectionRun
+    begun: datetime
     looped: bool = False
     end: int = 0
 
@@ -138,13 +139,28 @@ class TurnMemory:
                 return
             self.counts["captured"] += 1
 
+    async def answered(self, *said: str, answer: str | None) -> None:
+        """Keep the `answer` of a turn that was captured before the answer was there, as of a stream, with what the user
+        `said` in it. Does not raise for an outage.
+        """
+        if answer:
+            await self._keep_texts(said, answer)
+
+    async def for_question(self, question: str) -> Injection:
+        """Return the injection for a question whose answer goes to another program; nothing is captured. Raises as
+        `inject`.
+        """
+        injection = await self.inject([{"role": "user", "content": question}])
+        await self._keep_texts([text_of({"role": "user", "content": question})], None)
+        return injection
+
     async def _keep_texts(self, said: Sequence[str], answer: str | None) -> None:
         """Keep question, block and answer of the turn in which the user said this, if its model was shown anything."""
         turns = (turn for (_, ask), turn in reversed(self._turns.items()) if said and ask == said[-1])
         turn = next(turns, None)
         # Message by message, as well as in `keep_turn`: a quotation in one must not hide what the next one asks.
         if turn is not None and turn.run.placed and not any(any(asked_of_memory(one)) for one in said):
-            await keep_injection(self._engine, self.actor, turn.run, "\n".join(said), answer)
+            await keep_injection(self._engine, self.actor, turn.run, "\n".join(said), answer, turn.begun)
 
     async def _captured(self, message: Message) -> None:
         if not await self._may_wait(message):
@@ -183,7 +199,7 @@ class TurnMemory:
         """Return a new turn. Where only the first call of one with the same ask was made, this may be its retry."""
         before = self._turns.get((thread, ask))
         retried = () if before is None or before.looped else tuple(before.run.placed)
-        return _Turn(InjectionRun(retried=retried))
+        return _Turn(InjectionRun(retried=retried), self._engine.clock.now())
 
     def _open_turn(self, messages: Sequence[Any], thread: Hashable, said: Sequence[str]) -> _Turn:
         """Return the turn that the messages continue: found by what the user said in it, by its block where a framework
@@ -197,7 +213,8 @@ class TurnMemory:
                 return turn
         marks = {_mark(message) for message in messages}
         own = (turn for (one, _), turn in reversed(self._turns.items()) if one == thread)
-        return next((turn for turn in own if turn.looped and turn.end in marks), None) or _Turn(InjectionRun())
+        found = next((turn for turn in own if turn.looped and turn.end in marks), None)
+        return found or _Turn(InjectionRun(), self._engine.clock.now())
 
     # -- for the model ------------------------------------------------------------------------------------------------
 

@@ -175,10 +175,11 @@ def _text(said: Any) -> str:
 
 def streamed(body: Mapping[str, Any]) -> bytes:
     """Return a chat completion as server-sent events: all of it in one chunk, then how it ended, then the end.
-    A body of `/v1/messages` comes in the events of that protocol.
+    Bodies of `/v1/messages` and `/v1/responses` come in the events of these protocols.
     """
-    if body.get("type") == "message":
-        return b"".join(f"event: {one['type']}\ndata: {json.dumps(one)}\n\n".encode() for one in message_events(body))
+    own = {"message": message_events, "response": response_events}.get(body.get("type") or body["object"])
+    if own is not None:
+        return b"".join(f"event: {one['type']}\ndata: {json.dumps(one)}\n\n".encode() for one in own(body))
     head = {**body, "object": "chat.completion.chunk"}
     spent = head.pop("usage")
     chunks = []
@@ -210,3 +211,23 @@ def message_events(body: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     ended = {"stop_reason": body["stop_reason"], "stop_sequence": None}
     yield {"type": "message_delta", "delta": ended, "usage": {"output_tokens": spent["output_tokens"]}}
     yield {"type": "message_stop"}
+
+
+def response_events(body: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the events of a streamed `/v1/responses`: each text in two pieces."""
+    events: list[dict[str, Any]] = [{"type": "response.created", "response": {**body, "output": []}}]
+    for at, item in enumerate(body["output"]):
+        events.append({"type": "response.output_item.added", "output_index": at, "item": {**item, "content": []}})
+        for place, part in enumerate(item.get("content", [])):
+            where = {"item_id": item["id"], "output_index": at, "content_index": place}
+            half = len(part["text"]) // 2
+            events.append({"type": "response.content_part.added", **where, "part": {**part, "text": ""}})
+            pieces = (part["text"][:half], part["text"][half:])
+            delta: dict[str, Any] = {"type": "response.output_text.delta", **where, "logprobs": []}
+            events += [{**delta, "delta": piece} for piece in pieces]
+            events.append({"type": "response.output_text.done", **where, "text": part["text"], "logprobs": []})
+            events.append({"type": "response.content_part.done", **where, "part": part})
+        events.append({"type": "response.output_item.done", "output_index": at, "item": item})
+    events.append({"type": "response.completed", "response": body})
+    for number, event in enumerate(events):
+        yield {**event, "sequence_number": number}

@@ -430,7 +430,9 @@ def test_doctor_says_who_waits_for_the_outbox(mnemic: Call, store: Path) -> None
     added(mnemic, "The cat is called Miso.")
     alone = outbox()
     assert (alone["pending"], alone["kept"], alone["projections"]) == (0, 1, {})
-    assert "no projection is registered" in mnemic("doctor").stdout
+    shown = mnemic("doctor").stdout
+    assert "copies  " in shown
+    assert not {"outbox", "junk", "projection"} & set(shown.split())
     asyncio.run(register())
     fed = outbox()
     assert (fed["pending"], fed["kept"], fed["projections"]) == (1, 1, {"hot_set": 1})

@@ -120,8 +120,18 @@ def test_a_person_is_told_how_much_was_erased(run: Run, tmp_path: Path) -> None:
     run("add", "vegan", "--key", "diet")
     assert said("consent", "revoke", "diet", "--erase").split() == ["diet", "revoked,", "1", "memory", "erased"]
     run("add", "The sea is calm.")
-    assert said("erase", "ana", "--yes").startswith("erased\n")
+    shown = said("erase", "ana", "--yes")
+    assert shown.startswith("erased\n")
+    assert shown.splitlines()[2].split() == ["memories", "1"]
+    assert not {"vault", "outbox", "facet"} & set(shown.split())
     assert said("erase", "ana", "--yes").startswith("nothing was held about this user\n")
+
+
+def test_what_was_undone_is_told_in_words(run: Run, tmp_path: Path) -> None:
+    old = run("add", "Berlin", "--key", "home_city")[1]["memory_id"]
+    new = run("add", "Munich", "--key", "home_city")[1]["memory_id"]
+    shown = CliRunner().invoke(cli, ["undo", new, "--store", str(tmp_path / "m.db"), "--user", "ana"]).stdout
+    assert shown == f"undone  {new}  (active again: {old})\n"
 
 
 def test_a_mistyped_name_is_not_taken_for_an_erased_person(run: Run, tmp_path: Path) -> None:

@@ -101,6 +101,14 @@ def test_a_request_about_memory_needs_a_person(mnemic: Call, monkeypatch: pytest
     assert "forgotten  1 memory" in told
 
 
+def test_chat_names_no_option_that_it_has_not(mnemic: Call) -> None:
+    mnemic("capture", "My sister Emma lives in Madrid.")
+    told = mnemic("chat", stdin="Forget what I told you about my sister.\n").stdout
+    assert "not confirmed: nothing was done (forget)" in told
+    assert "--yes" not in told
+    assert "; --yes carries it out" in mnemic("capture", "Forget what I told you about my sister.").stdout
+
+
 def begin(*words: str, stdin: str | None = None) -> Any:
     return CliRunner().invoke(cli, ["init", *words], input=stdin, prog_name="mnemic")
 

@@ -46,7 +46,7 @@ GROUPS = MappingProxyType(
             "audit": Listed("administration_commands", "Show or verify the audit."),
         },
         "Operation": {
-            "maintain": Listed("administration_commands", "Expire, purge, drain the outbox, compact the file."),
+            "maintain": Listed("administration_commands", "Expire, purge, update copies, compact the file."),
             "backup": Listed("backup_commands", "Copy the store while it is in use."),
             "restore": Listed("backup_commands", "Restore a store from a verified backup."),
             "move": Listed("backup_commands", "Move everything to another store."),

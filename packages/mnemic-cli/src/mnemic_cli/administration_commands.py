@@ -11,8 +11,9 @@ from mnemic_cli.command_loader import Command
 from mnemic_cli.failures import Exit, complain
 from mnemic_cli.inputs import json_file
 from mnemic_cli.shared_options import Given, require_store
-from mnemic_cli.terminal import Progress, note, pairs, require_new_file, table, write_json
+from mnemic_cli.terminal import Progress, note, require_new_file, table, write_json
 from mnemic_cli.views import counted, day, fields_text, label, memory_dict, receipt_dict, receipt_text
+from mnemic_cli.words import erased_text, traces_text
 
 if TYPE_CHECKING:
     from mnemic.engine import MemoryEngine
@@ -210,22 +211,10 @@ def erase_(given: Given, /, subject: str | None, **options: Any) -> int:
     receipt = given.with_engine(work)
     if options["receipt_file"] is not None:
         write_json(options["receipt_file"], receipt.as_dict())
-    given.show(receipt.as_dict(), lambda: _erased_text(receipt))
+    given.show(receipt.as_dict(), lambda: erased_text(receipt))
     if not receipt.complete:
         complain("erasure_incomplete", "something can still be read in the files; free some disk space and erase again")
     return Exit.OK if receipt.complete else Exit.STORE
-
-
-def _erased_text(receipt: ErasureReceipt) -> str:
-    facts: dict[str, object] = {
-        "receipt": receipt.receipt_id,
-        **receipt.counts,
-        "traces left": sum(receipt.traces.values()) or "none",
-    }
-    if receipt.kept:
-        facts["name kept in"] = ", ".join(receipt.kept)
-    known = any(receipt.counts.values())
-    return ("erased" if known else "nothing was held about this user") + "\n" + pairs(facts, indent="  ")
 
 
 def _verify(given: Given, file: str) -> int:
@@ -242,7 +231,7 @@ def _verify(given: Given, file: str) -> int:
     holds = not any(traces.values())
     given.show(
         {"holds": holds, "traces": traces},
-        lambda: "nothing of it is there" if holds else "left, or said again:\n" + pairs(traces, indent="  "),
+        lambda: "nothing of it is there" if holds else traces_text(traces),
     )
     return Exit.OK if holds else Exit.REFUSED
 
@@ -313,7 +302,7 @@ def _signed(report: AuditReport) -> str:
 @click.option("--reembed", is_flag=True, help="First re-embed all tenants' memories with the configured embedder.")
 @click.pass_obj
 def maintain_(given: Given, /, rebuild: str | None, reembed: bool, **options: Any) -> None:
-    r"""Expire, purge, drain the outbox, compact the file. Run it once a day.
+    r"""Expire, purge, update copies, compact the file. Run it once a day.
 
     The first run only records the time: a memory expires once two runs have seen its expiry in the past. --rebuild
     fills a copy of the tenant's memories from the store, and creates a missing index.

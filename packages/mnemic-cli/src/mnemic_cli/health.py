@@ -13,6 +13,7 @@ from mnemic_cli.command_loader import Command
 from mnemic_cli.failures import Exit, exit_code
 from mnemic_cli.shared_options import Given
 from mnemic_cli.terminal import say, table
+from mnemic_cli.words import TITLES
 
 if TYPE_CHECKING:
     from mnemic.config import Settings
@@ -41,17 +42,14 @@ class Finding:
 @click.command("doctor", cls=Command)
 @click.pass_obj
 def doctor_(given: Given) -> int:
-    """Check the store, the embedder and the configuration. Changes nothing.
-
-    The exit code is 0 if all checks pass, else that of the first failure.
-    """
+    """Check the store, the embedder and the configuration. Changes nothing. Exits with 0, or as the first failure."""
     findings = list(_findings(given))
     bad = [finding for finding in findings if finding.ok is False]
     if given.as_json:
         given.show({"ok": not bad, "checks": [finding.as_dict() for finding in findings]}, str)
     else:
         marks = {True: "ok", False: "BAD", None: "-"}
-        say(table([marks[finding.ok], finding.name, finding.detail] for finding in findings))
+        say(table([marks[one.ok], TITLES.get(one.name, one.name), one.detail] for one in findings))
         say()
         say(f"{len(bad)} of {len(findings)} checks failed" if bad else "all is well")
     return bad[0].code if bad else Exit.OK
@@ -216,9 +214,9 @@ def _contents(found: Inspection) -> Iterator[Finding]:
 def _outbox(found: Inspection) -> Finding:
     waiting = sum(found.projections.values())
     if found.projections:
-        detail = "; ".join(f"{name} has {count} entries to take" for name, count in found.projections.items())
+        detail = "; ".join(f"{name} has {count} changes to take" for name, count in found.projections.items())
     else:
-        detail = f"no projection is registered, so none waits; {found.pending} entries are kept for one that comes"
+        detail = f"there is no copy; {found.pending} changes are kept for one that is added"
     facts = {"pending": waiting, "kept": found.pending, "projections": dict(found.projections)}
     return Finding(name="outbox", ok=None, detail=detail, facts=facts)
 
@@ -329,7 +327,7 @@ def _store_of(served: _Served) -> Iterator[Finding]:
     lines, broken, _ = served.audit
     text = f"{lines} lines, " + ("the chain holds" if broken is None else f"broken at line {broken}")
     yield Finding(name="audit", ok=broken is None, detail=text, facts={"lines": lines})
-    text = ", ".join(f"{name} lacks {count}" for name, count in served.behind.items()) or "no projection is fed"
+    text = ", ".join(f"{name} lacks {count}" for name, count in served.behind.items()) or "there is no copy"
     yield Finding(name="outbox", ok=None, detail=text, facts={"behind": served.behind})
 
 

@@ -38,10 +38,10 @@ _QUESTIONS = {
 }
 
 
-def outcome(request: MemoryRequest, done: dict[str, Any] | None) -> str:
-    """Describe what became of a request about memory."""
+def outcome(request: MemoryRequest, done: dict[str, Any] | None, *, unconfirmed: str = "") -> str:
+    """Describe what became of a request about memory; `unconfirmed` is added where it was not confirmed."""
     if done is None:
-        return f"not confirmed: nothing was done ({request.kind}); --yes carries it out"
+        return f"not confirmed: nothing was done ({request.kind.replace('_', ' ')}){unconfirmed}"
     if done["erasure"] is not None:
         return f"erased  {counted(len(request.memory_ids))}"
     if request.kind == "show":

@@ -109,12 +109,18 @@ def capture_(given: Given, message: str, sent_at: datetime | None, idempotency_k
     report_data = report_dict(report) | ({"carried_out": done} if done else {})
     given.show(
         report_data,
-        lambda: "\n".join([capture_text(report, said=text, contents=contents), *map(outcome, report.asked, done)]),
+        lambda: "\n".join([capture_text(report, said=text, contents=contents), *_outcomes(report, done)]),
     )
     if report.status == "ok":
         return Exit.OK
     complain(report.stop_reason)
     return exit_code_of_run(report.stop_reason)
+
+
+def _outcomes(report: RunReport, done: Sequence[dict[str, Any] | None]) -> list[str]:
+    """Return a line for each request about memory."""
+    hint = "; --yes carries it out"
+    return [outcome(request, one, unconfirmed=hint) for request, one in zip(report.asked, done, strict=True)]
 
 
 @click.command("update", cls=Command)
@@ -165,7 +171,7 @@ def undo_(given: Given, memory_id: str) -> None:
         "status": receipt.status.value,
         "restored": list(receipt.restored),
     }
-    given.show(fields, lambda: f"{receipt.status.value}  {memory_id}  (active again: {', '.join(receipt.restored)})")
+    given.show(fields, lambda: f"undone  {memory_id}  (active again: {', '.join(receipt.restored)})")
 
 
 @click.command("rollback", cls=Command)

@@ -116,6 +116,26 @@ export function statusWords(status) {
   return STATUSES[status] ?? spaced(status);
 }
 
+const ERASED = {
+  derived: "derived memories",
+  turns: "questions and answers",
+  requests: "records of requests",
+  vault: "encrypted values",
+  api_keys: "API keys",
+  sessions: "conversations",
+  keys: "encryption keys",
+  outbox: "changes sent to copies",
+  memory: "memories",
+  facet: "search entries",
+  bytes: "the files",
+  unvacuumed: "tables to vacuum",
+};
+
+/** What an erasure counted, or the place where something is left, as a reader would say it. @param {string} name */
+export function erasedWords(name) {
+  return ERASED[name] ?? spaced(name);
+}
+
 const LISTS = { vector: "meaning", keyword: "words", entity: "names", entities: "names", recency: "newest", graph: "connections", near: "what is near" };
 
 /** A ranked list's name. @param {string} name */

@@ -4,7 +4,7 @@ import { call, fetchFile, Problem } from "../api.js";
 import { download, el, several } from "../elements.js";
 import { ask, attempt, button, choice, empty, facts, field, head, paged, panel, provenance, say, sureToForget, when } from "../parts.js";
 import { linkTo } from "../page-list.js";
-import { counted, dateTime, number, spaced } from "../words.js";
+import { counted, dateTime, erasedWords, number } from "../words.js";
 
 const KINDS = [["", "everything"], ["long_term", "long term"], ["persona", "how to speak to me"], ["episodic", "what happened"], ["entity", "people and things"], ["structured", "tables and records"]];
 
@@ -137,11 +137,11 @@ function receiptCard(receipt) {
   const checked = el("div", { "aria-live": "polite" });
   const verify = () => attempt(async () => {
     const { complete, traces } = await call("POST", "/v1/erasures/verification", { body: receipt });
-    checked.replaceChildren(complete ? el("p", { class: "good" }, "Checked now: nothing of it is left, in any place.") : facts(Object.entries(traces).map(([place, count]) => [spaced(place), number(count)])));
+    checked.replaceChildren(complete ? el("p", { class: "good" }, "Checked now: nothing of it is left, in any place.") : facts(Object.entries(traces).filter(([, count]) => count).map(([place, count]) => [erasedWords(place), number(count)])));
   }, "");
   return el("article", { class: "receipt" },
     el("h3", {}, receipt.complete ? "Everything is erased" : "The erasure is not complete yet"),
-    facts([["Receipt", el("code", { class: "id" }, receipt.receipt_id)], ["When", dateTime(receipt.at)], ...Object.entries(receipt.counts).map(([what, count]) => [spaced(what), number(count)]), ["In the future", receipt.blocks_relearning ? "nothing is remembered about you" : "new memories may be kept"]]),
+    facts([["Receipt", el("code", { class: "id" }, receipt.receipt_id)], ["When", dateTime(receipt.at)], ...Object.entries(receipt.counts).filter(([, count]) => count).map(([what, count]) => [erasedWords(what), number(count)]), ["In the future", receipt.blocks_relearning ? "nothing is remembered about you" : "new memories may be kept"]]),
     el("div", { class: "actions" },
       button("Save the receipt", () => download(`erasure-${receipt.receipt_id}.json`, new Blob([JSON.stringify(receipt, null, 2)], { type: "application/json" }))),
       button("Check that nothing is left", verify, { kind: "primary" })),

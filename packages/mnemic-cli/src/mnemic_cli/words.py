@@ -1,0 +1,57 @@
+"""Checks and receipts for people, under names that need no knowledge of a store; JSON keeps its own names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from mnemic_cli.terminal import pairs
+
+if TYPE_CHECKING:
+    from mnemic.maintain.erasure_receipt import ErasureReceipt
+
+TITLES: Mapping[str, str] = MappingProxyType({"junk": "empty", "outbox": "copies"})
+"""Titles of checks whose name says less to a reader."""
+_COUNTS: Mapping[str, str] = MappingProxyType(
+    {
+        "derived": "derived memories",
+        "turns": "questions and answers",
+        "requests": "records of requests",
+        "vault": "encrypted values",
+        "api_keys": "API keys",
+        "sessions": "conversations",
+        "keys": "encryption keys",
+        "outbox": "changes sent to copies",
+    }
+)
+_PLACES: Mapping[str, str] = MappingProxyType(
+    {
+        "memory": "memories",
+        "outbox": "changes for copies",
+        "facet": "search entries",
+        "bytes": "the files",
+        "unvacuumed": "tables to vacuum",
+    }
+)
+
+
+def erased_text(receipt: ErasureReceipt) -> str:
+    """Return what was erased, without what there was none of."""
+    facts: dict[str, object] = {"receipt": receipt.receipt_id}
+    facts |= {_COUNTS.get(name, _spaced(name)): count for name, count in receipt.counts.items() if count}
+    facts["traces left"] = sum(receipt.traces.values()) or "none"
+    if receipt.kept:
+        facts["name kept in"] = ", ".join(receipt.kept)
+    known = any(receipt.counts.values())
+    return ("erased" if known else "nothing was held about this user") + "\n" + pairs(facts, indent="  ")
+
+
+def traces_text(traces: Mapping[str, int]) -> str:
+    """Return where something is left, and how much."""
+    facts = {_PLACES.get(name, _spaced(name)): count for name, count in traces.items() if count}
+    return "left, or said again:\n" + pairs(facts, indent="  ")
+
+
+def _spaced(name: str) -> str:
+    return name.replace("_", " ")

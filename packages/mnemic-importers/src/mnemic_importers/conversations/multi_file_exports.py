@@ -55,6 +55,8 @@ def packed(path: str | Path) -> Packed | None:
             return None
         with zipfile.ZipFile(place) as archive:
             return Packed(place, _bounded(iter(archive.namelist())), zipped=True)
+    except InvalidInput:
+        raise
     except (OSError, ValueError, zipfile.BadZipFile):
         return None
 

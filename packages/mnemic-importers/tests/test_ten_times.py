@@ -1,0 +1,280 @@
+"""Ten times what a limit allows, in the export of every product: a typed refusal by place, and the rest is taken in."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mnemic.engine import MemoryEngine
+from mnemic.errors import InvalidInput
+from mnemic.stores.in_process import InProcessStore
+from mnemic.types import Actor
+from mnemic_cli.file_import import Intake, Summary
+from mnemic_importers.conversations import multi_file_exports, read_conversation
+from mnemic_testing.clock import ManualClock
+from mnemic_testing.embedder import WordEmbedder
+
+LONG = "sea " * 82_000
+"""Ten times the characters of a message that is read."""
+LONG_NAME = "n" * 10_000
+DEEP: Any = 1
+for _ in range(320):
+    DEEP = {"a": DEEP}
+WIDE = {f"n{number}": 1 for number in range(70_000)}
+AT = "2026-03-04T09:30:00Z"
+FIRST, LAST = "I live in Oslo.", "The boat is called Wanda."
+
+
+def chatgpt(*said: str, **more: Any) -> Any:
+    nodes: dict[str, Any] = {}
+    for number, text in enumerate(said):
+        message = {
+            "id": f"m{number}",
+            "author": {"role": "user"},
+            "create_time": 1772616600.5,
+            "content": {"content_type": "text", "parts": [text]},
+            **more,
+        }
+        parent = f"m{number - 1}" if number else None
+        nodes[f"m{number}"] = {"id": f"m{number}", "parent": parent, "message": message}
+    return [{"title": "x", "create_time": 1.5, "mapping": nodes, "current_node": f"m{len(said) - 1}", "id": "c"}]
+
+
+def claude(*said: str, **more: Any) -> Any:
+    messages = [{"uuid": f"m{at}", "sender": "human", "text": one, **more} for at, one in enumerate(said)]
+    return [{"uuid": "c", "name": "x", "created_at": AT, "chat_messages": messages}]
+
+
+def gemini(*said: str, **more: Any) -> Any:
+    return [
+        {
+            "header": "Gemini Apps",
+            "title": f"Prompted {one}",
+            "time": f"2024-03-12T10:{at:02}:00Z",
+            "products": ["Gemini Apps"],
+            **more,
+        }
+        for at, one in enumerate(said)
+    ]
+
+
+def sharegpt(*said: str, **more: Any) -> Any:
+    return [{"id": "s", "conversations": [{"from": "human", "value": one, **more} for one in said]}]
+
+
+def telegram(*said: str, **more: Any) -> Any:
+    messages = [
+        {
+            "id": at,
+            "type": "message",
+            "date": "2026-03-04T10:30:00",
+            "from": "Ana",
+            "from_id": "u9",
+            "text": one,
+            **more,
+        }
+        for at, one in enumerate(said)
+    ]
+    return {"name": "Ben", "type": "personal_chat", "id": 7, "messages": messages}
+
+
+def slack(*said: str, **more: Any) -> Any:
+    return [
+        {"type": "message", "user": "U1", "text": one, "ts": f"17102781{at:02}.5", **more}
+        for at, one in enumerate(said)
+    ]
+
+
+def whatsapp(*said: str) -> str:
+    return "".join(f"12/03/2024, 21:{at:02} - Ana: {one}\n" for at, one in enumerate(said))
+
+
+def markdown(*said: str) -> str:
+    return "".join(f"# Part {at}\n{one}\n\n" for at, one in enumerate(said))
+
+
+def mem0(*said: str, **more: Any) -> Any:
+    results = [
+        {"id": f"m{at}", "memory": one, "created_at": AT, "user_id": "ana", **more} for at, one in enumerate(said)
+    ]
+    return {"results": results}
+
+
+def letta(*said: str, **more: Any) -> Any:
+    blocks = [{"label": f"b{at}", "value": one, **more} for at, one in enumerate(said)]
+    return {"agent_type": "memgpt_agent", "name": "guide", "core_memory": blocks, "messages": []}
+
+
+def graphiti(*said: str, **more: Any) -> Any:
+    return {
+        "edges": [
+            {"uuid": f"e{at}", "name": "IS", "fact": one, "group_id": "ana", "created_at": AT, **more}
+            for at, one in enumerate(said)
+        ]
+    }
+
+
+def langmem(*said: str, **more: Any) -> Any:
+    return [
+        {"namespace": ["m", "ana"], "key": f"k{at}", "value": {"text": one, **more}, "created_at": AT, "updated_at": AT}
+        for at, one in enumerate(said)
+    ]
+
+
+FORMATS: dict[str, tuple[str, Callable[..., Any]]] = {
+    "chatgpt": ("conversations.json", chatgpt),
+    "claude": ("conversations.json", claude),
+    "gemini": ("MyActivity.json", gemini),
+    "sharegpt": ("talks.json", sharegpt),
+    "telegram": ("result.json", telegram),
+    "slack": ("general.json", slack),
+    "whatsapp": ("_chat.txt", whatsapp),
+    "markdown": ("notes.md", markdown),
+    "mem0": ("mem0.json", mem0),
+    "letta": ("guide.af", letta),
+    "graphiti": ("edges.json", graphiti),
+    "langmem": ("store.json", langmem),
+}
+
+
+async def taken(path: Path, **given: Any) -> tuple[Summary, set[str]]:
+    """Take the file in; the summary, and what is kept."""
+    clock = ManualClock(datetime(2026, 3, 5, tzinfo=UTC))
+    ana = Actor(user="ana")
+    async with MemoryEngine(store=InProcessStore(), embedder=WordEmbedder(), clock=clock) as engine:
+        intake = Intake(engine=engine, actor=ana, extract=False, own=True)
+        summary = await intake.take(read_conversation(path, **given), lambda _: None)
+        return summary, {one.content for one in await engine.list(actor=ana, limit=200)}
+
+
+def file(folder: Path, name: str, *said: str, **more: Any) -> Path:
+    ending, made = FORMATS[name]
+    told = made(*said, **more)
+    path = folder / ending
+    path.write_text(told if isinstance(told, str) else json.dumps(told), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("name", FORMATS)
+async def test_a_text_that_is_ten_times_too_long_stops_nothing(tmp_path: Path, name: str) -> None:
+    summary, kept = await taken(file(tmp_path, name, FIRST, LONG, LAST), file_format=name)
+    assert {FIRST, LAST} <= kept
+    assert summary.stopped is None
+    parts = [one for one in kept if one.startswith("sea sea")]
+    assert parts or [reason for _, reason in summary.failed] == ["invalid_memory_candidates:value_too_long"]
+
+
+@pytest.mark.parametrize(
+    "more", [{"more": DEEP}, {"metadata": DEEP}, {"attributes": DEEP}], ids=lambda one: next(iter(one))
+)
+@pytest.mark.parametrize("name", [one for one in FORMATS if one not in ("whatsapp", "markdown")])
+async def test_a_file_that_is_ten_times_too_deep_is_refused_by_name(tmp_path: Path, name: str, more: Any) -> None:
+    path = file(tmp_path, name, FIRST, LAST, **more)
+    try:
+        summary, kept = await taken(path, file_format=name)
+    except InvalidInput:
+        return  # the file as a whole
+    assert kept == set()
+    assert summary.failed
+    assert {reason.partition(":")[0] for _, reason in summary.failed} == {"invalid_input"}
+
+
+@pytest.mark.parametrize("name", ["mem0", "graphiti", "langmem"])
+async def test_data_that_is_ten_times_too_large_is_refused_by_place(tmp_path: Path, name: str) -> None:
+    whole, wide = FORMATS[name][1](FIRST, LAST), FORMATS[name][1]("The sea is wide.", **_data_of(name, WIDE))
+    path = tmp_path / FORMATS[name][0]
+    if isinstance(whole, list):
+        whole.insert(1, {**wide[0], "key": "wide"})
+    else:
+        (members,) = [one for one in whole.values() if isinstance(one, list)]
+        (added,) = [one for one in wide.values() if isinstance(one, list)]
+        members.insert(1, {**added[0], "id": "wide", "uuid": "wide"})
+    path.write_text(json.dumps(whole), encoding="utf-8")
+    summary, kept = await taken(path, file_format=name)
+    assert kept == {FIRST, LAST}
+    assert [reason.partition(":")[0] for _, reason in summary.failed] == ["invalid_input"]
+
+
+def _data_of(name: str, wide: Any) -> dict[str, Any]:
+    return {"mem0": {"metadata": wide}, "graphiti": {"attributes": wide}, "langmem": wide}[name]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+async def test_a_name_that_is_ten_times_too_long_stops_nothing(tmp_path: Path, name: str) -> None:
+    names: dict[str, dict[str, Any]] = {
+        "chatgpt": {"author": {"role": "user", "name": LONG_NAME}},
+        "claude": {"sender": LONG_NAME},
+        "gemini": {"header": LONG_NAME},
+        "sharegpt": {"from": LONG_NAME},
+        "telegram": {"from": LONG_NAME},
+        "slack": {"user": LONG_NAME},
+        "mem0": {"user_id": LONG_NAME, "agent_id": LONG_NAME},
+        "letta": {"label": LONG_NAME},
+        "graphiti": {"group_id": LONG_NAME, "name": LONG_NAME},
+        "langmem": {"topic": LONG_NAME},
+    }
+    if name == "whatsapp":
+        told = f"12/03/2024, 21:15 - {LONG_NAME}: Hello\n" + whatsapp(FIRST)
+    elif name == "markdown":
+        told = f"# {LONG_NAME}\nHello\n\n" + markdown(FIRST)
+    else:
+        told = json.dumps(FORMATS[name][1]("Hello", **names[name]))
+    path = tmp_path / FORMATS[name][0]
+    path.write_text(told, encoding="utf-8")
+    summary, kept = await taken(path, file_format=name)
+    assert summary.stopped is None
+    assert kept or summary.failed or summary.skipped
+    assert {reason.partition(":")[0] for _, reason in summary.failed} <= {"invalid_input", "invalid_memory_candidates"}
+    if name in ("whatsapp", "markdown"):
+        assert FIRST in kept
+
+
+async def test_a_branch_of_100_000_messages_is_followed_to_its_end(tmp_path: Path) -> None:
+    path = tmp_path / "conversations.json"
+    path.write_text(json.dumps(chatgpt(*(str(number) for number in range(100_000)))), encoding="utf-8")
+    assert sum(item.content is not None for item in read_conversation(path)) == 100_000
+
+
+async def test_an_export_of_ten_times_the_files_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(multi_file_exports, "MOST_FILES", 10)
+    with zipfile.ZipFile(tmp_path / "export.zip", "w") as archive:
+        for number in range(100):
+            archive.writestr(f"general/{number}.json", "[]")
+    with pytest.raises(InvalidInput, match="file:too_large"):
+        list(read_conversation(tmp_path / "export.zip", file_format="slack"))
+
+
+async def test_a_file_of_a_zip_that_unpacks_to_ten_times_the_limit_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(multi_file_exports, "MAX_DOCUMENT_BYTES", 100_000)
+    with zipfile.ZipFile(tmp_path / "export.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("conversations.json", " " * 1_000_000 + "[]")
+    with pytest.raises(InvalidInput, match="file:too_large"):
+        list(read_conversation(tmp_path / "export.zip", file_format="chatgpt"))
+
+
+async def test_ten_times_the_versions_of_a_memory_leave_its_history_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mnemic_importers.mem0.MAX_VERSIONS", 3)
+    told = mem0(FIRST, LAST)
+    told["history"] = [
+        {
+            "memory_id": "m0",
+            "event": "UPDATE",
+            "new_memory": FIRST if at == 29 else str(at),
+            "updated_at": f"2025-01-{at + 1:02}",
+        }
+        for at in range(30)
+    ]
+    path = tmp_path / "mem0.json"
+    path.write_text(json.dumps(told), encoding="utf-8")
+    summary, kept = await taken(path, file_format="mem0")
+    assert (kept, summary.failed) == ({FIRST, LAST}, [])

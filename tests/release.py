@@ -3,6 +3,7 @@
 python -m tests.release set 1.2.3        # the version of every package of this repository, and of those they ask for
 python -m tests.release check v1.2.3     # that every package has the version of the tag, and the changelog its section
 python -m tests.release notes v1.2.3     # that section
+python -m tests.release address https://host/owner/name v1.2.3   # where the repository is, for a package index
 """
 
 from __future__ import annotations
@@ -10,11 +11,14 @@ from __future__ import annotations
 import json
 import re
 import sys
+from os.path import normpath
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 VERSION = re.compile(r'^version = "([^"]+)"$', re.MULTILINE)
 PINNED = re.compile(r'("mnemic(?:-[a-z0-9]+)?(?:\[[^\]"]*\])?==)([^"]+)"')
+LINK = re.compile(r"(?P<picture>!?)\[(?P<text>[^\]]*)\]\((?!https?:|mailto:|#)(?P<target>[^)\s]+)\)")
+TABLE = re.compile(r"^\[", re.MULTILINE)
 FORM = re.compile(r"\d+\.\d+\.\d+(?:(?:a|b|rc)\d+|\.dev\d+)?")
 
 
@@ -34,6 +38,50 @@ def set_version(version: str, root: Path = ROOT) -> None:
     package = root / "clients" / "typescript" / "package.json"
     described = json.loads(package.read_text(encoding="utf-8")) | {"version": npm_version(version)}
     package.write_text(json.dumps(described, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def set_address(url: str, tag: str, root: Path = ROOT) -> None:
+    """Write where the repository is into what is published: URLs of every project, and readmes whose links and pictures
+    lead there, since a package index shows a readme without the files beside it. Not to be committed.
+    """
+    if not url.startswith("https://"):
+        raise SystemExit(f"no address: {url}")
+    for path in projects(root):
+        text = path.read_text(encoding="utf-8")
+        at = TABLE.search(text, text.index("[project]") + 1)
+        place = len(text) if at is None else at.start()
+        path.write_text(text[:place] + _urls(url, tag) + text[place:], encoding="utf-8")
+        readme = path.with_name("README.md")
+        readme.write_text(absolute_links(readme, url, tag, root), encoding="utf-8")
+    package = root / "clients" / "typescript" / "package.json"
+    described = json.loads(package.read_text(encoding="utf-8"))
+    described["repository"] = {"type": "git", "url": f"git+{url}.git", "directory": "clients/typescript"}
+    described["homepage"] = url
+    package.write_text(json.dumps(described, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _urls(url: str, tag: str) -> str:
+    named = {
+        "Homepage": url,
+        "Documentation": f"{url}/blob/{tag}/docs/index.md",
+        "Changelog": f"{url}/blob/{tag}/CHANGELOG.md",
+        "Issues": f"{url}/issues",
+        "Source": url,
+    }
+    lines = [f'{name} = "{address}"' for name, address in named.items()]
+    return "\n".join(["[project.urls]", *lines, "", ""])
+
+
+def absolute_links(readme: Path, url: str, tag: str, root: Path = ROOT) -> str:
+    """Return the readme with every link into the repository as an address of it at the tag."""
+
+    def absolute(link: re.Match[str]) -> str:
+        target, _, anchor = link["target"].partition("#")
+        path = Path(normpath(readme.parent / target)).relative_to(root).as_posix()
+        page = "raw" if link["picture"] else "tree" if (root / path).is_dir() else "blob"
+        return f"{link['picture']}[{link['text']}]({url}/{page}/{tag}/{path}{'#' + anchor if anchor else ''})"
+
+    return LINK.sub(absolute, readme.read_text(encoding="utf-8"))
 
 
 def npm_version(version: str) -> str:
@@ -64,8 +112,10 @@ def notes(tag: str, root: Path = ROOT) -> str:
 
 def main(words: list[str]) -> int:
     """Do one of the steps."""
-    step, version = words
-    if step == "set":
+    step, version = words[0], words[-1]
+    if step == "address":
+        set_address(words[1].removesuffix("/"), version)
+    elif step == "set":
         set_version(version)
     elif step == "notes":
         print(notes(version), end="")

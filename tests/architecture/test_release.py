@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from tests.release import ROOT, differing, notes, npm_version, projects, set_version
+from tests.release import LINK, ROOT, differing, notes, npm_version, projects, set_address, set_version
 
 FOLDER = ROOT / ".github" / "workflows"
 RELEASE: dict[str, Any] = yaml.safe_load((FOLDER / "release.yml").read_text(encoding="utf-8"))
@@ -23,6 +25,12 @@ def copied(tmp_path: Path) -> Path:
         there = tmp_path / path.relative_to(ROOT)
         there.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, there)
+        if path.with_name("README.md").exists():
+            shutil.copy(path.with_name("README.md"), there.parent)
+    for folder in ("docs", "examples"):
+        (tmp_path / folder).symlink_to(ROOT / folder)
+    for file in ("LICENSE", "NOTICE", "CONTRIBUTING.md"):
+        (tmp_path / file).touch()
     (tmp_path / "CHANGELOG.md").write_text(
         "# Changes\n\n## 1.2.3rc1 (2026-12-01)\n\nFirst.\n\n## 0.1.0 (2026-01-01)\n\nOld.\n"
     )
@@ -37,6 +45,24 @@ def test_a_version_is_set_everywhere_and_checked_against_the_tag(copied: Path) -
     assert notes("v1.2.3rc1", copied) == "## 1.2.3rc1 (2026-12-01)\n\nFirst.\n"
     with pytest.raises(SystemExit):
         set_version("latest", copied)
+
+
+def test_what_is_published_says_where_the_repository_is(copied: Path) -> None:
+    set_address("https://example.org/team/mnemic", "v1.2.3", copied)
+    for path in projects(copied):
+        urls = tomllib.loads(path.read_text(encoding="utf-8"))["project"]["urls"]
+        assert urls["Source"] == "https://example.org/team/mnemic"
+        readme = path.with_name("README.md").read_text(encoding="utf-8")
+        assert LINK.findall(readme) == []
+    readme = (copied / "README.md").read_text(encoding="utf-8")
+    assert "](https://example.org/team/mnemic/raw/v1.2.3/docs/console/review-light.webp)" in readme
+    assert "](https://example.org/team/mnemic/blob/v1.2.3/docs/index.md#guides)" in readme
+    addresses = re.findall(r"https://example\.org/team/mnemic/\w+/v1\.2\.3/([^)#]*)", readme)
+    assert [one for one in addresses if not (ROOT / one).exists()] == []
+    client = json.loads((copied / "clients" / "typescript" / "package.json").read_text(encoding="utf-8"))
+    assert client["repository"]["url"] == "git+https://example.org/team/mnemic.git"
+    with pytest.raises(SystemExit):
+        set_address("mnemic", "v1.2.3", copied)
 
 
 @pytest.mark.parametrize(

@@ -159,6 +159,7 @@ async def test_an_application_issues_tokens_for_its_users(running: Running) -> N
     application = await running.caller("reader", "writer", user=None)
     alone = await running.client.get("/v1/memories", headers=application)
     assert (alone.status_code, alone.json()["reason"]) == (403, "user_required")
+    assert "POST /v1/tokens" in alone.json()["detail"]
     issued = await running.client.post("/v1/tokens", json={"user": "ana", "ttl_seconds": 60}, headers=application)
     ana = {"Authorization": f"Bearer {issued.json()['token']}"}
     await added(running, ana)

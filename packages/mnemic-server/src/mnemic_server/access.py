@@ -24,7 +24,7 @@ from mnemic_server.credentials import ApiKeys, Principal, Role
 from mnemic_server.erasures import Erasures
 from mnemic_server.login_throttle import Watch
 from mnemic_server.loopback import is_loopback
-from mnemic_server.problems import Refused, unauthenticated
+from mnemic_server.problems import Refused, unauthenticated, user_required
 from mnemic_server.prometheus_metrics import Meter
 from mnemic_server.request_limits import BODY_BYTES, REFUSED
 from mnemic_server.session_names import SessionName, in_session
@@ -301,7 +301,7 @@ def manages(principal: Principal, service: Service, *, tenant: str, roles: Colle
 def require_user(principal: Principal) -> None:
     """Refuse an application, which represents no user, with 403."""
     if principal.user is None:
-        raise Refused(HTTPStatus.FORBIDDEN, service_reason_codes.USER_REQUIRED)
+        raise user_required()
 
 
 def allowed(*roles: Role) -> Callable[..., Awaitable[Principal]]:

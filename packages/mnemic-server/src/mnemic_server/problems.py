@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 
 from mnemic import errors
 from mnemic.errors import MnemicError
-from mnemic_server.service_reason_codes import INTERNAL_ERROR, UNAUTHENTICATED
+from mnemic_server.service_reason_codes import INTERNAL_ERROR, UNAUTHENTICATED, USER_REQUIRED
 
 _log = logging.getLogger(__name__)
 
@@ -73,6 +73,12 @@ def unauthenticated() -> Refused:
     """Return the one answer to every flaw of a credential."""
     headers = {"WWW-Authenticate": "Bearer"}
     return Refused(HTTPStatus.UNAUTHORIZED, UNAUTHENTICATED, detail=_NO_CREDENTIAL, headers=headers)
+
+
+def user_required() -> Refused:
+    """Return the answer to a key that stands for no person, where one is needed."""
+    detail = "this key stands for an application: issue a token for a user with POST /v1/tokens"
+    return Refused(HTTPStatus.FORBIDDEN, USER_REQUIRED, detail=detail)
 
 
 def problem(

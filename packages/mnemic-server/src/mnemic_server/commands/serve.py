@@ -83,6 +83,8 @@ def apikeys_(given: Given, /, action: str, key_id: str | None, **options: Any) -
     given.show(shown, lambda: _as_text(action, shown))
     if "api_key" in shown:
         note("keep it now: it cannot be shown again")
+    if action == "create" and options["for_user"] is None:
+        note("it stands for an application, not for a person; the key of a person is made with --for-user")
     return Exit.OK
 
 

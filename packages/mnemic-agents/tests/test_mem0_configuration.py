@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from mnemic.compat.mem0 import MemoryConfig
 from mnemic.errors import NotSupported
 from mnemic_agents.compat.mem0_settings import settings_of
 
@@ -124,6 +125,11 @@ def test_mem0s_own_configuration_object_is_read() -> None:
             return llm("anthropic", model="m") if exclude_unset else {**llm("openai"), "history_db_path": "/x"}
 
     assert chosen(MemoryConfig(), "model") == ("anthropic:m",)
+
+
+def test_a_configuration_may_be_made_by_named_parts() -> None:
+    given = MemoryConfig(llm={"provider": "openai", "config": {"model": "gpt-5-mini"}}, vector_store={"provider": "x"})
+    assert chosen(given, "model") == ("gpt-5-mini",)
 
 
 def test_settings_of_mnemic_come_first() -> None:

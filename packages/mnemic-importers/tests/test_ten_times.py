@@ -235,10 +235,10 @@ async def test_a_name_that_is_ten_times_too_long_stops_nothing(tmp_path: Path, n
         assert FIRST in kept
 
 
-async def test_a_branch_of_100_000_messages_is_followed_to_its_end(tmp_path: Path) -> None:
+async def test_a_branch_of_20_000_messages_is_followed_to_its_end(tmp_path: Path) -> None:
     path = tmp_path / "conversations.json"
-    path.write_text(json.dumps(chatgpt(*(str(number) for number in range(100_000)))), encoding="utf-8")
-    assert sum(item.content is not None for item in read_conversation(path)) == 100_000
+    path.write_text(json.dumps(chatgpt(*(str(number) for number in range(20_000)))), encoding="utf-8")
+    assert sum(item.content is not None for item in read_conversation(path)) == 20_000
 
 
 async def test_an_export_of_ten_times_the_files_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

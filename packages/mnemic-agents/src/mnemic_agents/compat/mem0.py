@@ -25,7 +25,7 @@ from mnemic.types import Actor, Hit, Message, Outcome, Status
 from mnemic.types import Memory as Kept
 from mnemic.types.conditions import checked_filter, meets
 from mnemic_agents.compat.mem0_procedures import PROCEDURAL, summary
-from mnemic_agents.compat.mem0_settings import settings_of
+from mnemic_agents.compat.mem0_settings import MemoryConfig, settings_of
 from mnemic_agents.compat.mem0_values import (
     Ids,
     ValidationError,
@@ -48,7 +48,7 @@ from mnemic_agents.compat.mem0_values import (
     written_in,
 )
 
-__all__ = ["AsyncMemory", "Memory", "ValidationError"]
+__all__ = ["AsyncMemory", "Memory", "MemoryConfig", "ValidationError"]
 
 _LOG = logging.getLogger(__name__)
 _UNSET: Any = object()

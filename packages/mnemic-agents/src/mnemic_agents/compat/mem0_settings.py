@@ -18,6 +18,10 @@ _READ = frozenset({"mnemic", "llm", "embedder", "reranker", "custom_instructions
 _COHERES_RERANKER = "https://api.cohere.com/v2"
 
 
+class MemoryConfig(dict[str, Any]):
+    """mem0's configuration as an object: its parts as named arguments, each a dictionary."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Provider:
     """A provider of mem0's: the vendor before the name of a model or an embedder here ("" for a server with OpenAI's

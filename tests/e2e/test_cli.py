@@ -436,7 +436,7 @@ def test_doctor_says_who_waits_for_the_outbox(mnemic: Call, store: Path) -> None
     asyncio.run(register())
     fed = outbox()
     assert (fed["pending"], fed["kept"], fed["projections"]) == (1, 1, {"hot_set": 1})
-    assert "hot_set has 1 entries to take" in mnemic("doctor").stdout
+    assert "hot_set has 1 changes to take" in mnemic("doctor").stdout
 
 
 def test_what_is_printed_cannot_control_the_terminal(mnemic: Call, tmp_path: Path) -> None:

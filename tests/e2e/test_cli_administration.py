@@ -122,7 +122,7 @@ def test_a_person_is_told_how_much_was_erased(run: Run, tmp_path: Path) -> None:
     run("add", "The sea is calm.")
     shown = said("erase", "ana", "--yes")
     assert shown.startswith("erased\n")
-    assert shown.splitlines()[2].split() == ["memories", "1"]
+    assert ["memories", "1"] in [line.split() for line in shown.splitlines()]
     assert not {"vault", "outbox", "facet"} & set(shown.split())
     assert said("erase", "ana", "--yes").startswith("nothing was held about this user\n")
 

@@ -70,3 +70,21 @@ async def test_a_question_about_nothing_known_says_so(enter: Enter) -> None:
     await visit(page, f"search?q={QUESTION}")
     await expect(page.get_by_role("article").first).to_be_visible()
     await expect(note).to_have_count(0)
+
+
+async def test_hits_that_are_hardly_about_it_are_behind_a_summary(enter: Enter) -> None:
+    page = await enter("ana")
+    await visit(page, f"search?q={UNKNOWN}")
+    await expect(page.locator("article:visible")).to_have_count(3)
+    await page.get_by_text("hardly about it").click()
+    await expect(page.locator("article:visible")).to_have_count(len(await meters(page)))
+
+
+async def test_a_question_may_have_been_asked_on_another_day(enter: Enter) -> None:
+    page = await enter("ana")
+    await visit(page, "search?q=seat%20last%20week")
+    async with page.expect_request(lambda one: one.url.endswith("/v1/search")) as asked:
+        await page.get_by_label("Asked on").fill("2026-03-02")
+        await page.get_by_label("Asked on").press("Tab")
+    assert (await asked.value).post_data_json["asked_at"].startswith("2026-03-02")
+    assert "asked_at=2026-03-02" in page.url

@@ -8,19 +8,25 @@ import { counted, inWords, listWords, percent } from "../words.js";
 
 const KINDS = [["", "every kind"], ["long_term", "long term"], ["persona", "persona"], ["episodic", "episodic"], ["entity", "entity"], ["structured", "structured"]];
 
+/** As in `mnemic.types.search`: a hit less relevant is hardly about the query, and a message below this part of it. */
+const LEAST = 0.17, OF_A_MESSAGE = 0.3;
+/** Hits shown where none is likely to be about the query. */
+const NEAREST = 3;
+
 /** @param {any} context */
 export async function show({ query, signal }) {
   const words = el("input", { type: "search", name: "q", value: query.get("q") ?? "", placeholder: "What do you want to know?", autofocus: true });
   const kind = choice(KINDS, { name: "kind", value: query.get("kind") ?? "" });
   const least = el("input", { type: "number", name: "min", min: "0", max: "100", step: "5", value: query.get("min") ?? "", placeholder: "0" });
   const asOf = el("input", { type: "date", name: "as_of", value: query.get("as_of") ?? "" });
+  const askedOn = el("input", { type: "date", name: "asked_at", value: query.get("asked_at") ?? "" });
   const found = el("div", { "aria-live": "polite" });
 
   async function look() {
-    history.replaceState(null, "", linkTo("search", null, given({ q: words.value, kind: kind.value, as_of: asOf.value, min: least.value })));
+    history.replaceState(null, "", linkTo("search", null, given({ q: words.value, kind: kind.value, as_of: asOf.value, asked_at: askedOn.value, min: least.value })));
     found.replaceChildren(el("p", { class: "quiet", role: "status" }, "Searching…"));
     try {
-      found.replaceChildren(results(await call("POST", "/v1/search", { body: asked(words.value, kind.value, asOf.value, least.value), signal })));
+      found.replaceChildren(results(await call("POST", "/v1/search", { body: asked(words.value, kind.value, asOf.value, askedOn.value, least.value), signal })));
     } catch (problem) {
       if (!signal.aborted) found.replaceChildren(failure(problem, look));
     }
@@ -30,10 +36,11 @@ export async function show({ query, signal }) {
     "form",
     { class: "search", role: "search", on: { submit: (event) => (event.preventDefault(), look()) } },
     el("div", { class: "ask" }, field("Search your memory", words), el("button", { type: "submit", class: "button primary" }, "Search")),
-    el("div", { class: "narrow" }, field("Kind", kind), field("As it was on", asOf), field("Relevance from (%)", least)),
+    el("div", { class: "narrow" }, field("Kind", kind), field("As it was on", asOf), field("Asked on", askedOn), field("Relevance from (%)", least)),
   );
   kind.addEventListener("change", look);
   asOf.addEventListener("change", look);
+  askedOn.addEventListener("change", look);
   least.addEventListener("change", look);
   await look();
   return several(head("Search", "With no words, the newest come first."), form, found);
@@ -43,9 +50,10 @@ function given(values) {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ""));
 }
 
-function asked(query, kind, asOf, least) {
+/** The body of the request; "last week" in the query is that of the day it is asked on. */
+function asked(query, kind, asOf, askedOn, least) {
   const share = Math.min(Math.max(Number(least) / 100, 0), 1) || 0;
-  return { query, top_k: 20, min_score: share, ...(kind ? { kinds: [kind] } : {}), ...(asOf ? { as_of: `${asOf}T23:59:59Z` } : {}) };
+  return { query, top_k: 20, min_score: share, ...(kind ? { kinds: [kind] } : {}), ...(asOf ? { as_of: `${asOf}T23:59:59Z` } : {}), ...(askedOn ? { asked_at: `${askedOn}T12:00:00Z` } : {}) };
 }
 
 function results({ hits, errors, query, abstains }) {
@@ -54,7 +62,25 @@ function results({ hits, errors, query, abstains }) {
   if (hits.length === 0) {
     return several(note, query ? empty("Nothing found", "Try other words, or search all kinds.") : empty("Nothing remembered yet", "What is remembered appears here.", el("a", { class: "button primary", href: "#/remember" }, "Remember something")));
   }
-  return several(note, el("p", { class: "quiet" }, counted(hits.length, "hit")), abstains && el("p", { class: "note" }, "Probably nothing about this is known: these are only the nearest memories."), el("ol", { class: "hits" }, hits.map((hit) => el("li", {}, card(hit, query)))));
+  const near = query ? hits.findLastIndex(concerns) + 1 : hits.length;
+  const shown = hits.slice(0, near || NEAREST), rest = hits.slice(near || NEAREST);
+  return several(
+    note,
+    el("p", { class: "quiet" }, counted(shown.length, "hit")),
+    abstains && el("p", { class: "note" }, "Probably nothing about this is known: these are only the nearest memories."),
+    list(shown, query),
+    rest.length > 0 && el("details", { class: "rest" }, el("summary", {}, `${rest.length} more, hardly about it`), list(rest, query)),
+  );
+}
+
+function list(hits, query) {
+  return el("ol", { class: "hits" }, hits.map((hit) => el("li", {}, card(hit, query))));
+}
+
+/** Whether a hit is likely enough to be about the query; one message of a conversation says little by itself. */
+function concerns({ memory, relevance, reason }) {
+  const least = LEAST * (memory.category === "message" ? OF_A_MESSAGE : 1);
+  return reason === "standing" || relevance === null || relevance === undefined || relevance >= least;
 }
 
 /** A text with the words of the query marked. */

@@ -56,6 +56,26 @@ def test_what_was_said_is_kept_with_who_said_it(mnemic: Call, model: ScriptedMod
     }
 
 
+def test_an_earlier_question_is_not_shown_as_if_it_were_known(mnemic: Call, model: ScriptedModelServer) -> None:
+    mnemic("add", "I work at Siemens.")
+    mnemic("chat", stdin="Where do I work?\nWhat is my dog called?\n")
+    again = turns(mnemic("chat", "--json", stdin="Where do I work?\nWhat is my dog called?\n").stdout)
+    shown = [[one["content"] for one in turn["shown"]] for turn in again]
+    assert "I work at Siemens." in shown[0]
+    assert not any(content.endswith("?") for contents in shown for content in contents)
+
+
+def test_hits_that_are_hardly_about_the_query_are_not_printed(mnemic: Call) -> None:
+    for text in ("I work at Siemens.", "My dog is called Rex.", "I like rye bread.", "The boiler was serviced in May."):
+        mnemic("add", text)
+    found = mnemic("search", "What is my dog called?")
+    assert "Rex" in found.stdout
+    assert "boiler" not in found.stdout
+    assert "hardly about it" in found.stderr
+    everything = json.loads(mnemic("search", "What is my dog called?", "--json").stdout)
+    assert len(everything["hits"]) > 1
+
+
 def test_without_a_model_one_sees_what_it_would_be_shown(mnemic: Call) -> None:
     mnemic("add", "The cat is called Miso.")
     result = mnemic("chat", stdin="I live in Oslo.\nWhat is my cat called?\n/quit\nI live in Rome.\n")

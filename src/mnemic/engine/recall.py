@@ -25,6 +25,7 @@ from mnemic.policy.grant import admit_intent
 from mnemic.policy.rules import Policy
 from mnemic.retrieve.bias import PINNED, PREFERENCE_BIAS, RELEVANCE, PreferenceBias
 from mnemic.retrieve.category_members import asks_for_several
+from mnemic.retrieve.non_answers import QUESTION
 from mnemic.retrieve.preference_relevance import Ask
 from mnemic.retrieve.relevance import RELATED
 from mnemic.retrieve.time_order import asks_order, in_time_order
@@ -109,7 +110,8 @@ def choose(
     beside = _within_share(shown, int(request.max_tokens * request.standing_share), count)
     known = {hit.memory.memory_id for hit in beside}
     biased = _preferred(policy) if request.preference_bias else frozenset()
-    rest = _in_order([hit for hit in result.hits if hit.memory.memory_id not in known], biased)
+    others = [hit for hit in result.hits if hit.memory.memory_id not in known and not _only_asks(hit)]
+    rest = _in_order(others, biased)
     abstains = result.abstains_below(request.least_relevance)
     # "Thanks!" is similar to many messages and asks for none of them.
     near = [] if ask.is_small_talk else _near(rest, request, ask)
@@ -133,6 +135,11 @@ def _reaching(result: SearchResult, least: float, policy: Policy) -> SearchResul
         return result
     kept = [hit for hit in result.hits if _is_pinned(hit.memory, policy) or hit.reaches(least)]
     return replace(result, hits=tuple(kept))
+
+
+def _only_asks(hit: Hit) -> bool:
+    """Return True if it is a recorded question, which a search has put behind what may answer."""
+    return QUESTION in hit.ranks
 
 
 def _is_judged(hit: Hit) -> bool:

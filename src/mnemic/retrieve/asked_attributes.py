@@ -7,16 +7,23 @@ read as when it is compared with others.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from mnemic.ports import Snapshot
+from mnemic.retrieve.other_siblings import BEHIND_STATED, lowered
+from mnemic.retrieve.past_questions import asks_past
 from mnemic.retrieve.question import Question
 from mnemic.retrieve.relevance import RELATED
 from mnemic.types import Kind, Memory, Scope
 from mnemic_language.compare.change import frame_of
 from mnemic_language.questions.key_questions import PREFERENCE
+from mnemic_language.questions.stated_work import Work, stated_work
 
-ATTRIBUTES: Mapping[str, str] = MappingProxyType({"home_city": "residence", "employer": "job", "job": "job"})
+ASKED = "asked"
+"""Name of the move of what says what is asked for, or says that it is over, among the ranks."""
+JOB = "job"
+ATTRIBUTES: Mapping[str, str] = MappingProxyType({"home_city": "residence", "employer": JOB, "job": JOB})
 """The attribute of a statement that gives a key's value."""
 MOST_WORDS = 12
 """Words of a replaced statement by which its successor is known to be about the same."""
@@ -26,37 +33,67 @@ that the embedder reads badly.
 """
 
 
-async def about_asked(
+SAYS = 0.9
+"""Least relevance of a statement that says in so many words what is asked for."""
+OVER = 0.5
+"""Part of its relevance that a statement of what is over keeps, where the question asks for what is true now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answering:
+    """Memories that are about what a question asks for, each with its least relevance, and those of what is over."""
+
+    about: Mapping[str, float] = field(default_factory=dict)
+    over: frozenset[str] = frozenset()
+
+    def raised(self, scores: Mapping[str, float]) -> Mapping[str, float]:
+        """Return `scores`, raised for the memories that answer."""
+        if not self.about and not self.over:
+            return scores
+        after = lowered(scores, self.over, BEHIND_STATED)
+        return {one: score + LIFT * (one in self.about) for one, score in after.items()}
+
+    def related(self, known: float | None, relevances: Mapping[str, float]) -> tuple[float | None, Mapping[str, float]]:
+        """Return the relevance of the search and those of its memories, with what answers."""
+        if not self.about and not self.over:
+            return known, relevances
+        found = lowered(relevances, self.over, OVER)
+        if not self.about:
+            return known, found
+        found |= {one: max(found.get(one, 0.0), least) for one, least in self.about.items()}
+        return None if known is None else max(known, *self.about.values()), found
+
+
+NOTHING_ASKED = Answering()
+
+
+async def answering(
     memories: Mapping[str, Memory], question: Question, moment: Snapshot, scopes: Sequence[Scope]
-) -> frozenset[str]:
+) -> Answering:
     """Return those of `memories` that are about what the question asks for, or took the place of one that was: "I quit
     Bosch, I'm at Fiat now" names no work.
     """
     wanted = frozenset(ATTRIBUTES[key] for key in question.keys if key in ATTRIBUTES)
     if not wanted and PREFERENCE not in question.keys:
-        return frozenset()
+        return NOTHING_ASKED
     about = {one for one, memory in memories.items() if _is_about(memory, wanted, question)}
     rest = {one: memory.supersedes for one, memory in memories.items() if one not in about and memory.supersedes}
     if rest:
         closed = await moment.get_many([old for olds in rest.values() for old in olds], scopes=scopes)
         before = {one for one, memory in closed.items() if _is_short(memory) and _is_about(memory, wanted, question)}
         about |= {one for one, olds in rest.items() if not before.isdisjoint(olds) and _is_own(memories[one])}
-    return frozenset(about)
+    if JOB not in wanted or asks_past(question):
+        return Answering(dict.fromkeys(about, RELATED))
+    return _by_work(about, memories)
 
 
-def raised(scores: Mapping[str, float], about: frozenset[str]) -> dict[str, float]:
-    """Return `scores`, raised for the memories of `about`."""
-    return {one: score + LIFT * (one in about) for one, score in scores.items()}
-
-
-def related(
-    known: float | None, relevances: dict[str, float], about: frozenset[str]
-) -> tuple[float | None, dict[str, float]]:
-    """Return the relevance of the search and those of its memories; with `about`, at least as likely as not."""
-    if not about:
-        return known, relevances
-    each = {one: max(relevances.get(one, 0.0), RELATED) for one in about}
-    return None if known is None else max(known, RELATED), {**relevances, **each}
+def _by_work(about: set[str], memories: Mapping[str, Memory]) -> Answering:
+    """Return `about` with the statements of one's own work in other words, without those of work that is over."""
+    works = {one: stated_work(memory.content) for one, memory in memories.items() if memory.kind is Kind.LONG_TERM}
+    over = frozenset(one for one, work in works.items() if work is Work.IS_OVER)
+    found = dict.fromkeys(about - over, RELATED)
+    found |= {one: SAYS for one, work in works.items() if work is Work.HOLDS}
+    return Answering(found or {one: RELATED for one, work in works.items() if work is Work.MAY_HOLD}, over)
 
 
 def _is_about(memory: Memory, wanted: frozenset[str], question: Question) -> bool:

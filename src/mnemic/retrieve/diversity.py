@@ -38,6 +38,8 @@ def repetitions(entries: Sequence[Entry], memories: Mapping[str, Memory]) -> Map
     """Return the recorded messages among `entries` that say no more than a memory made of them, each with that one."""
     known = [memories[one] for one, _, _ in entries if one in memories]
     made = {_said(one): one.memory_id for one in known if one.kind is Kind.LONG_TERM and one.source.session is not None}
+    if not made:
+        return {}
     return {one.memory_id: made[_said(one)] for one in known if one.kind is Kind.EPISODIC and _said(one) in made}
 
 

@@ -31,8 +31,17 @@ _SIGNS: Mapping[str, str] = MappingProxyType(
         "previous": "right after a matching message",
         "following": "right before a matching message",
         "learned": "moved up by what is around it",
+        "asked": "says what is asked for",
     }
 )
+_AGAINST: Mapping[str, str] = MappingProxyType(
+    {
+        "sibling": "tells of something else than what is asked for",
+        "asked": "says that it is over",
+        "question": "only asks",
+    }
+)
+"""Meaning of a signal that moves a memory down."""
 """Meaning of a list or signal, where it is not one of words or of meaning."""
 _SPEAKERS: Mapping[Origin, str] = MappingProxyType(
     {
@@ -96,7 +105,8 @@ def _words_of(keywords: str) -> list[tuple[str, list[str]]]:
 
 
 def _signs(ranks: Mapping[str, Rank]) -> list[str]:
-    return [phrase for name, phrase in _SIGNS.items() if name in ranks and ranks[name].score > 0]
+    found = [phrase for name, phrase in _SIGNS.items() if name in ranks and ranks[name].score > 0]
+    return found + [phrase for name, phrase in _AGAINST.items() if name in ranks and ranks[name].score < 0]
 
 
 def _listed(words: list[str]) -> str:

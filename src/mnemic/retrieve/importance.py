@@ -56,8 +56,10 @@ def contenders(scores: Mapping[str, float], top_k: int, weight: float) -> list[s
 def weighed(scores: Mapping[str, float], memories: Mapping[str, Memory], weight: float) -> dict[str, float]:
     """Return the scores; of `memories` up to half of `weight` more for the important ones, less for the unimportant."""
     moved = dict(scores)
-    for memory_id in scores.keys() & memories.keys():
-        moved[memory_id] += weight * (importance(memories[memory_id]) - ORDINARY)
+    for memory_id, memory in memories.items():
+        # Most memories are ordinary, and are not moved.
+        if (figure := importance(memory)) != ORDINARY and memory_id in moved:
+            moved[memory_id] += weight * (figure - ORDINARY)
     return moved
 
 

@@ -68,12 +68,11 @@ def outdated(
         # Most messages change nothing; they are skipped before the quadratic part.
         if new.silent and not ordered[later].supersedes:
             continue
-        bounds = _bounds(new, among)
-        for earlier in range(later):
-            cosine = float(cosines[earlier, later])
+        bounds, closes = _bounds(new, among), bool(ordered[later].supersedes)
+        for earlier, cosine in enumerate(cosines[:later, later].tolist()):
             if space is not None and space.scale:
                 cosine = read(space, cosine)
-            if _is_source_of_closed(ordered[earlier], ordered[later], closed):
+            if closes and _is_source_of_closed(ordered[earlier], ordered[later], closed):
                 found[ordered[earlier].memory_id] = ordered[later].memory_id
                 continue
             if cosine < LEAST_COSINE or not _comparable(ordered[earlier], ordered[later]):
@@ -181,7 +180,13 @@ def _compared(memory: Memory) -> bool:
     if memory.kind not in _KINDS or memory.vector is None:
         return False
     said = memory.content
-    return len(said) <= LONGEST_REQUEST or (len(said) <= LONGEST and not _REQUEST.search(said))
+    return len(said) <= LONGEST_REQUEST or (len(said) <= LONGEST and not _is_request(said))
+
+
+@lru_cache(maxsize=4096)
+def _is_request(said: str) -> bool:
+    """Return True if a message asks for something; a search asks three times, and searches meet the same again."""
+    return _REQUEST.search(said) is not None
 
 
 def _is_source_of_closed(earlier: Memory, later: Memory, closed: Mapping[str, Memory]) -> bool:

@@ -2,23 +2,24 @@
 
 Siblings are near in meaning and share the question's other words ("what is my ... called"), so that similarity takes
 one for the other. A small table of everyday groups (`sibling_kinds.json`, words in a row mean the same) tells them
-apart: a memory that owns up to a sibling and does not name the thing itself does not answer. Words outside the table
-are judged as before.
+apart: a memory that owns up to a sibling and does not name the thing itself does not answer. Nor does somebody's
+favourite of a kind answer for that attribute of a thing ("my favourite colour" for the colour of the bathroom), nor a
+statement about another thing of the table for such an attribute. Words outside the table are judged as before.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache, lru_cache
+from itertools import pairwise
 from pkgutil import get_data
 
 from mnemic.types import Memory, Scored
 
-LOWERED = 0.15
-"""Part of its relevance, and `BEHIND` of its score, that such a memory keeps."""
-BEHIND = 0.8
+BEHIND, BEHIND_STATED = 0.8, 0.5
+"""Part of its score that such a message keeps, and such a statement, which names its subject itself."""
 _READ = 300
 """Characters of a question, and of a memory, that are read."""
 _WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
@@ -32,6 +33,26 @@ _HAS = _OWNED | frozenset(
     " tengo tenho ho".split()
 )
 """Words before what somebody has."""
+_FAVOURITE = re.compile(
+    r"\bfavou?rites? (\w+)(?: (\w+))?|\blieblings(\w+)|\blievelings(\w+)"
+    r"|\b(\w+) (?:préférée?s?|favorit[oa]s?|preferid[oa]s?|preferit[oaie])\b"
+)
+"""Matches somebody's favourite of a kind, with the word for the kind; one of `_FAVOURED` is in each."""
+_FAVOURED = ("favo", "liebling", "lieveling", "préfér", "prefer")
+_OF_TASTE = re.compile(
+    r"favou?rite|liebling|lieveling|préfér|favorit|prefer|\b(?:likes?|loves?|enjoys?|want|should|could|would|shall|might"
+    r"|best|suits?|recommend\w*|suggest\w*|paint|choose|pick|mag|soll|sollte|würde|empf\w+|devrais|debería|dovrei)\b"
+)
+"""Matches a question for taste or for a choice, on which a favourite has a bearing."""
+_OF_LOOKS = re.compile(
+    r"\b(?:colou?r|size|brand|make|model|breed|called|named|names?|old|tall|heavy|farbe|größe|marke|heißt|alt|couleur"
+    r"|taille|marque|âge|color|tamaño|marca|llama|edad|colore|taglia|chiama|età|cor|tamanho|chama|kleur|maat|merk|heet)\b"
+)
+"""Matches a question for an attribute of one thing, which another thing has, too."""
+_IS = frozenset(
+    "is are was were has had isn't ist sind hat heißt est sont a s'appelle es son tiene se è sono ha é são tem".split()
+)
+"""Words after the thing that a statement is about."""
 _NEAR = 2
 """Words between what shows an owner and what is owned ("my new red car")."""
 
@@ -47,10 +68,25 @@ def _groups() -> Mapping[str, tuple[str, int]]:
 
 def about_siblings(question: str, memories: Mapping[str, Memory]) -> frozenset[str]:
     """Return those of `memories` that tell of a sibling of what `question` asks for, and not of the thing itself."""
-    asked = _owned(question[:_READ], asking=True)
-    if not asked:
+    read = question[:_READ].lower()
+    asked, things = _owned(read, asking=True), _things(read)
+    if not things:
         return frozenset()
-    return frozenset(one for one, memory in memories.items() if _is_of_sibling(asked, memory.content[:_READ]))
+    looks, of_taste = _OF_LOOKS.search(read) is not None, _OF_TASTE.search(read) is not None
+    if not asked and of_taste:
+        return frozenset()
+    return frozenset(
+        one
+        for one, memory in memories.items()
+        if (asked and _is_of_sibling(asked, memory.content[:_READ], looks=looks))
+        or (not of_taste and _is_favourite(read, things, memory.content[:_READ].lower()))
+    )
+
+
+def asks_attribute(question: str) -> bool:
+    """Return True if `question` asks for an attribute of somebody's thing, which other things have as well."""
+    read = question[:_READ].lower()
+    return bool(_things(read)) and _OF_LOOKS.search(read) is not None
 
 
 def set_aside(lists: Mapping[str, Sequence[Scored]], apart: frozenset[str]) -> Mapping[str, Sequence[Scored]]:
@@ -68,9 +104,46 @@ def lowered(values: Mapping[str, float], apart: frozenset[str], part: float) -> 
     return {one: value * part if one in apart else value for one, value in values.items()}
 
 
-def _is_of_sibling(asked: frozenset[tuple[str, int]], content: str) -> bool:
+def behind(scores: Mapping[str, float], apart: frozenset[str], messages: Collection[str]) -> dict[str, float]:
+    """Return `scores` with those of `apart` lowered."""
+    if not apart:
+        return dict(scores)
+    said = frozenset(one for one in apart if one in messages)
+    return lowered(lowered(scores, said, BEHIND), apart - said, BEHIND_STATED)
+
+
+def _is_of_sibling(asked: frozenset[tuple[str, int]], content: str, *, looks: bool) -> bool:
     named, owned = _named(content), _owned(content, asking=False)
+    if looks and asked.isdisjoint(named) and _is_about_one(content):
+        return True
     return any(one not in named and any(kind == one[0] and row != one[1] for kind, row in owned) for one in asked)
+
+
+def _is_about_one(content: str) -> bool:
+    """Return True if a statement says what somebody's thing of the table is: "Our kitchen is green"."""
+    words = _WORD.findall(content.lower())[: _NEAR + 3]
+    if not words or words[0] not in _OWNED:
+        return False
+    return any(word in _IS and _bare(before) in _groups() for before, word in pairwise(words))
+
+
+def _is_favourite(question: str, things: frozenset[str], content: str) -> bool:
+    """Return True if `content` says a favourite of the kind that `question` asks for of one of somebody's things."""
+    if not any(map(content.__contains__, _FAVOURED)):  # most memories: a search of the pattern costs thirty such looks
+        return False
+    found = _FAVOURITE.search(content)
+    if found is None:
+        return False
+    kinds = {one for one in found.groups() if one}
+    return not kinds.isdisjoint(_words(question) - things) and things.isdisjoint(_words(content))
+
+
+@lru_cache(maxsize=64)
+def _things(text: str) -> frozenset[str]:
+    """Return the words after those that show an owner, in lower case."""
+    words = _WORD.findall(text)
+    places = [place for place, one in enumerate(words) if one in _OWNED or one.endswith(("'s", "’s"))]
+    return frozenset(_bare(word) for place in places for word in words[place + 1 : place + 1 + _NEAR])
 
 
 @lru_cache(maxsize=2048)
@@ -93,8 +166,11 @@ def _owned(text: str, *, asking: bool) -> frozenset[tuple[str, int]]:
 def _named(text: str) -> frozenset[tuple[str, int]]:
     """Return the things of the table that `text` names."""
     table = _groups()
-    words = map(_bare, _WORD.findall(text.lower()))
-    return frozenset(table[word] for word in words if word in table)
+    return frozenset(table[word] for word in _words(text) if word in table)
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(map(_bare, _WORD.findall(text.lower())))
 
 
 def _bare(word: str) -> str:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass
 from itertools import islice
 from operator import itemgetter
 from types import MappingProxyType
@@ -21,10 +21,11 @@ from mnemic.retrieve.category_members import INSTANCES
 from mnemic.retrieve.fusion import rarity
 from mnemic.retrieve.graph_neighbourhood import GRAPH, SAID
 from mnemic.retrieve.message_relevance import MESSAGE_SCALE, best_first
+from mnemic.retrieve.other_siblings import asks_attribute
 from mnemic.retrieve.question import Question
 from mnemic.types import Scored, Signals, VectorSpace
 from mnemic_language.questions.key_questions import asked_keys
-from mnemic_language.text.language import in_latin_letters
+from mnemic_language.text.language import in_latin_letters, language_of
 
 SCORE = itemgetter(1)
 NOTHING: Mapping[str, float] = MappingProxyType({})
@@ -56,11 +57,21 @@ class Scale:
         """0 to 1."""
         return 1 / (1 + math.exp(-(self.cosine * cosine + self.word * word + self.base)))
 
+    def towards(self, other: Scale, part: float) -> Scale:
+        """Return the scale so far (0 to 1) on the way from this one to `other`."""
+        ours, theirs = astuple(self), astuple(other)
+        cosine, word, base = (one + part * (two - one) for one, two in zip(ours, theirs, strict=True))
+        return Scale(cosine=cosine, word=word, base=base)
+
 
 DEFAULT_MODEL = "all-MiniLM-L6-v2-int8"
 NO_MODEL = ""
 """Scale in place of the default model's for a query in letters that the model does not know: its
-cosines say nothing.
+cosines say hardly anything.
+"""
+OTHER_LANGUAGE = "other language"
+"""The same for a query in Latin letters and another language than English: its cosines, read against the background of
+the scope, say little, the share of its words much. Fitted to half of the questions of `mnemic eval languages`.
 """
 ANOTHER_MODEL = "*"
 """Every model whose cosines are read on the default scale and against the background of the scope."""
@@ -68,13 +79,15 @@ SCALES: Mapping[str, Scale] = MappingProxyType(
     {
         DEFAULT_MODEL: Scale(cosine=16.5, word=2.83, base=-9.4),
         ANOTHER_MODEL: Scale(cosine=16.5, word=2.83, base=-7.0),
-        NO_MODEL: Scale(word=6.9, base=-3.6),
+        OTHER_LANGUAGE: Scale(cosine=10.0, word=5.0, base=-7.5),
+        NO_MODEL: Scale(cosine=4.0, word=9.0, base=-6.9),
     }
 )
 """By the model that makes the vectors: cosines of two models cannot be compared."""
 FEW: Mapping[str, Scale] = MappingProxyType(
     {
         DEFAULT_MODEL: Scale(cosine=16.5, word=2.83, base=-7.6),
+        OTHER_LANGUAGE: Scale(cosine=16.5, word=2.83, base=-7.6),
         ANOTHER_MODEL: Scale(cosine=16.5, word=2.83, base=-6.2),
         NO_MODEL: Scale(word=4.63, base=-1.6),
     }
@@ -87,8 +100,8 @@ WORDS_ALONE = Scale(word=4.63, base=-3.31)
 def _scale_of(model: str, memories: int) -> Scale | None:
     """Return the scale of a model among so many memories; None where it has none for few.
 
-    From `LEAST_MEMORIES` to `MANY_MEMORIES` the base of the default model falls with the logarithm of their number, so
-    that no single memory makes a difference. Read against a background, cosines do not depend on their number.
+    From `LEAST_MEMORIES` to `MANY_MEMORIES` the scale changes with the logarithm of their number, so that no single
+    memory makes a difference. Read against a background, cosines do not depend on their number.
     """
     if memories < LEAST_MEMORIES:
         return FEW.get(model)
@@ -96,15 +109,17 @@ def _scale_of(model: str, memories: int) -> Scale | None:
     if few is None or model == ANOTHER_MODEL or memories >= MANY_MEMORIES:
         return many
     passed = math.log(memories / LEAST_MEMORIES) / math.log(MANY_MEMORIES / LEAST_MEMORIES)
-    return replace(many, base=few.base + passed * (many.base - few.base))
+    return few.towards(many, passed)
 
 
 def measured_with(space: VectorSpace, question: Question) -> str:
     """Return the name of the model on whose scale the cosines of `space` are read: the default one, its own,
-    `ANOTHER_MODEL` or `NO_MODEL`.
+    `ANOTHER_MODEL`, or `OTHER_LANGUAGE` or `NO_MODEL` for queries that the default one reads badly.
     """
     if space.model == DEFAULT_MODEL and not in_latin_letters(question.text):
         return NO_MODEL
+    if space.model == DEFAULT_MODEL and language_of(question.text) is not None:
+        return OTHER_LANGUAGE
     return ANOTHER_MODEL if space.scale else space.model
 
 
@@ -170,14 +185,16 @@ def relevances(
         return {}
     found = gauge.relevances(lists, [one for one in scores if one not in signals])
     if signals:
-        likened = DEFAULT_MODEL if model == ANOTHER_MODEL else model
+        likened = DEFAULT_MODEL if model in (ANOTHER_MODEL, OTHER_LANGUAGE) else model
         order = best_first(scores) if order is None else order
         among = None if best is None else list(islice(filter(signals.__contains__, order), best))
         by_messages = MESSAGE_SCALE.relevances(
             lists, scores, signals, question, per_word=gauge.per_word, model=likened, among=among, order=order
         )
         found |= by_messages
-    for memory_id, _ in lists.get(INSTANCES, ()):
+    # "What colour is my bike?" asks for no set: whatever else is red is no answer.
+    instances = () if asks_attribute(question.text) else lists.get(INSTANCES, ())
+    for memory_id, _ in instances:
         if memory_id in found and memory_id not in signals:
             found[memory_id] = max(found[memory_id], A_MEMBER)
     # Evidence by name outweighs similarity: the query spells the key, or the graph has the relation.

@@ -29,7 +29,7 @@ from mnemic.retrieve.named_memories import Naming
 from mnemic.retrieve.past_questions import asks_past, believed_then
 from mnemic.retrieve.relevance_order import explained
 from mnemic.retrieve.search_state import Lists, Search
-from mnemic.retrieve.signals import Lifts, sign_ranks
+from mnemic.retrieve.signals import UNMOVED, Lifts, sign_ranks
 from mnemic.types import Hit, Kind, Memory, SearchResult, Signals, Where
 
 RERANKER = "reranker"
@@ -43,14 +43,15 @@ NOTHING_PASSED: Mapping[str, str] = MappingProxyType({})
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranked:
     """Result of ranking: the lists, each memory's score (0 to 1), the probability that it concerns the query (empty if
-    it cannot be judged), its signals and boosts, the shift by the learned order, and the memories read so far.
+    it cannot be judged), its signals and boosts, the shift by the learned order and by other rules, and the memories
+    read so far.
     """
 
     lists: Lists
     scores: Mapping[str, float]
     relevances: Mapping[str, float] = field(default_factory=lambda: NO_RELEVANCES)
     lifts: Lifts | None = None
-    learned: Mapping[str, float] = field(default_factory=lambda: NO_RELEVANCES)
+    moves: Mapping[str, Mapping[str, float]] = field(default_factory=lambda: UNMOVED)
     signals: Mapping[str, Signals] = field(default_factory=lambda: NO_SIGNALS)
     read: Mapping[str, Memory] = field(default_factory=lambda: NO_MEMORIES)
 
@@ -168,7 +169,7 @@ async def _hits(
     for memory_id, rank in importance_ranks(chosen, ranked.read).items():
         ranks[memory_id][IMPORTANCE] = rank
     if ranked.lifts is not None:
-        for memory_id, lifts in sign_ranks(chosen, ranked.lifts, ranked.learned).items():
+        for memory_id, lifts in sign_ranks(chosen, ranked.lifts, ranked.moves).items():
             ranks[memory_id] |= lifts
     differing = disagreeing(memories[one] for one in chosen if one in memories and one not in passed)
     return tuple(

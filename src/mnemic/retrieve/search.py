@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from mnemic.errors import MnemicError
 from mnemic.ports import Embedder, Loading, RecordStore, Reranker, Snapshot
-from mnemic.retrieve.asked_attributes import about_asked, raised, related
+from mnemic.retrieve.asked_attributes import ASKED, answering
 from mnemic.retrieve.bias import PreferenceBias
 from mnemic.retrieve.candidate_lists import EARLY_LISTS, LATE_LISTS, PART_LISTS, RankedList
 from mnemic.retrieve.category_members import asked_by, with_instances
@@ -26,7 +26,7 @@ from mnemic.retrieve.importance import contenders, weighed
 from mnemic.retrieve.later_statements import COMPARED
 from mnemic.retrieve.message_relevance import best_first
 from mnemic.retrieve.nicknames import addressed, unknown_names
-from mnemic.retrieve.other_siblings import BEHIND, LOWERED, about_siblings, lowered, set_aside
+from mnemic.retrieve.non_answers import NonAnswers
 from mnemic.retrieve.past_questions import LIFT
 from mnemic.retrieve.prefetch import Embedding, Spoken
 from mnemic.retrieve.question import NOBODY, Question
@@ -37,7 +37,7 @@ from mnemic.retrieve.rerank import RERANKED, reranked
 from mnemic.retrieve.result import NO_MEMORIES, NO_SIGNALS, Ranked, result_of
 from mnemic.retrieve.search_service import INDEX, ExternalSearch, accepted
 from mnemic.retrieve.search_state import Lists, Request, Search
-from mnemic.retrieve.signals import Lifts, SignalWeights, with_signals
+from mnemic.retrieve.signals import LEARNED, Lifts, SignalWeights, with_signals
 from mnemic.retrieve.time_anchor import Anchor, anchor_of, anchored
 from mnemic.types import Deadline, JsonValue, Memory, Scored, SearchResult, Signals, Vector, Where
 
@@ -287,19 +287,21 @@ class Searcher:
         lifted = by_hand = anchored(lifted, signals, anchor, self.signal_weights.anchored)
         if self.ranker is not None:
             lifted = self.ranker.reordered(lists, lifted, lifts.signals, search.question, lifts.table)
-        learned = moved(by_hand, lifted)
         read = await self._contenders(search, lifted, moment)
-        about = await about_asked(read, search.question, moment, search.where.scopes)
-        apart = about_siblings(search.question.text, read)
-        weighted = lowered(weighed(lifted, read, self.signal_weights.importance), apart, BEHIND)
-        scores = self._scaled(raised(weighted, about))
+        asked = await answering(read, search.question, moment, search.where.scopes)
+        apart = NonAnswers.among(search.question.text, read)
+        weighted = weighed(lifted, read, self.signal_weights.importance)
+        after = apart.behind(weighted, lifts.signals)
+        raised = asked.raised(after)
+        moves = {LEARNED: moved(by_hand, lifted), ASKED: moved(after, raised), **apart.moves(weighted, after)}
+        scores = self._scaled(raised)
         model, messages = measured_with(self.embedder.space, search.question), lifts.signals
         order = best_first(scores)
-        known = relevance(set_aside(lists, apart), search.question, model, scores, messages, order)
+        known = relevance(apart.set_aside(lists), search.question, model, scores, messages, order)
         each = relevances(lists, scores, messages, search.question, model, self._read_of(search), order)
-        known, each = related(known, lowered(each, apart, LOWERED), about)
+        known, stated = asked.related(known, apart.lowered(each))
         ranked = Ranked(
-            lists=lists, scores=scores, relevances=each, lifts=lifts, learned=learned, signals=signals, read=read
+            lists=lists, scores=scores, relevances=stated, lifts=lifts, moves=moves, signals=signals, read=read
         )
         return Found(ranked, known, anchor)
 

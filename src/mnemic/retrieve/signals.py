@@ -112,16 +112,19 @@ def with_signals(
 
 LEARNED = "learned"
 """Name of the learned order among the signs."""
-UNMOVED: Mapping[str, float] = MappingProxyType({})
+UNMOVED: Mapping[str, Mapping[str, float]] = MappingProxyType({})
 
 
 def sign_ranks(
-    memory_ids: Sequence[str], lifts: Lifts, learned: Mapping[str, float] = UNMOVED
+    memory_ids: Sequence[str], lifts: Lifts, moves: Mapping[str, Mapping[str, float]] = UNMOVED
 ) -> dict[str, dict[str, Rank]]:
-    """Return for each memory the boost of each signal and of the learned order, and the rank of that boost among
-    `memory_ids`.
+    """Return for each memory the boost of each signal and of each of `moves` (the learned order and others, by name),
+    and the rank of that boost among `memory_ids`.
     """
-    added = {one: lifts.of(one) | ({LEARNED: learned[one]} if one in learned else {}) for one in memory_ids}
+    added = {
+        one: lifts.of(one) | {name: shifts[one] for name, shifts in moves.items() if shifts.get(one)}
+        for one in memory_ids
+    }
     ranks: dict[str, dict[str, Rank]] = {memory_id: {} for memory_id in memory_ids}
     for name in dict.fromkeys(name for lifts_of in added.values() for name in lifts_of):
         order = sorted((one for one in memory_ids if name in added[one]), key=lambda one: -added[one][name])

@@ -124,3 +124,49 @@ async def test_the_speakers_new_work_precedes_that_of_others(tmp_path: Path, how
             await getattr(manager, how)(one)
         first, *_ = (await manager.search("Where do I work?")).hits
     assert first.memory.content == "I quit Bosch, I'm at Fiat now."
+
+
+FILLING = (
+    "My sister works at a bank",
+    "I work out three times a week",
+    "The washing machine does not work",
+    "I work best in the morning",
+    "I used to work at Bosch",
+    "The office coffee machine is cleaned on Fridays",
+    "I am working on a new novel",
+    "We work from home on Fridays",
+)
+
+
+@pytest.mark.parametrize("question", ["Where do I work?", "Who do I work for?"])
+@pytest.mark.parametrize(
+    "stated",
+    [
+        "I'm a nurse at Charité",
+        "I joined Spotify in May",
+        "I'm with Deutsche Bank",
+        "I run a bakery in Kreuzberg",
+        "My company is called Brightwave",
+    ],
+)
+async def test_ones_own_work_in_other_words_comes_first(tmp_path: Path, stated: str, question: str) -> None:
+    async with AsyncMemoryManager(store=str(tmp_path / "mnemic.db")) as manager:
+        for one in (*FILLING[:4], stated, *FILLING[4:]):
+            await manager.add(one)
+        found = await manager.search(question)
+        then = await manager.search("Where did I work before?")
+    first = found.hits[0]
+    assert first.memory.content == stated
+    assert (first.relevance or 0) >= 0.5
+    assert first.ranks["asked"].score > 0
+    assert "says what is asked for" in first.why
+    assert then.hits[0].memory.content == "I used to work at Bosch"
+
+
+async def test_work_that_is_over_says_so(tmp_path: Path) -> None:
+    async with AsyncMemoryManager(store=str(tmp_path / "mnemic.db")) as manager:
+        for one in ("I used to work at Bosch", "I'm a nurse at Charité", "I like rye bread"):
+            await manager.add(one)
+        over = next(hit for hit in (await manager.search("Where do I work?")).hits if "Bosch" in hit.memory.content)
+    assert over.ranks["asked"].score < 0
+    assert "says that it is over" in over.why

@@ -28,6 +28,8 @@ PAIRS = (
     ("Mi hermana vive en Sevilla.", "¿Dónde vive mi hermana?", "¿Dónde vive mi hermano?"),
     ("Mia sorella abita a Torino.", "Dove abita mia sorella?", "Dove abita mio fratello?"),
     ("Mijn broer werkt bij de bank.", "Waar werkt mijn broer?", "Waar werkt mijn zus?"),
+    ("My favourite colour is blue", "What is my favourite colour?", "what colour is our bathroom?"),
+    ("Our kitchen is green", "What colour is our kitchen?", "What colour is my bike?"),
 )
 
 
@@ -56,6 +58,17 @@ def test_what_is_known_of_a_sibling_is_no_answer(tmp_path: Path, stated: str, as
         ("Who has a dog?", "My cat is called Tom", False),
         ("Which bike do I have?", "I have a car, a Volvo", False),
         ("Where is my bike?", "I have a car, a Volvo", True),
+        ("What colour is my bike?", "I drive a red Volvo", True),
+        ("what colour is our bathroom?", "My favourite colour is blue", True),
+        ("what colour should we paint our bathroom?", "My favourite colour is blue", False),
+        ("what colour is my favourite mug?", "My favourite colour is blue", False),
+        ("what is my favourite bathroom tile?", "My favourite bathroom colour is blue", False),
+        ("Welche Farbe hat unser Bad?", "Meine Lieblingsfarbe ist Blau", True),
+        ("De quelle couleur est ma voiture ?", "Ma couleur préférée est le bleu", True),
+        ("What band did my sister see?", "My favourite band is Muse", True),
+        ("What colour is my bike?", "Our kitchen is green", True),
+        ("What do I do in my kitchen?", "Our garden has apple trees", True),
+        ("When was my kitchen painted?", "My car is red", False),
     ],
 )
 def test_siblings_are_told_by_what_somebody_has(question: str, content: str, apart: bool) -> None:

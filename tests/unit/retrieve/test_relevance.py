@@ -19,6 +19,7 @@ from mnemic.retrieve.relevance import (
     ANOTHER_MODEL,
     LEAST_MEMORIES,
     NO_MODEL,
+    OTHER_LANGUAGE,
     RELATED,
     SCALES,
     WORDS_ALONE,
@@ -42,7 +43,7 @@ def lists(cosine: float, bm25: float, count: int = LEAST_MEMORIES) -> dict[str, 
 
 @given(st.floats(-1, 1), st.floats(0, 40), st.floats(0, 1), st.floats(0, 10))
 def test_more_likeness_and_more_words_never_say_less(cosine: float, bm25: float, more: float, gain: float) -> None:
-    for model in (MINILM, ANOTHER_MODEL, "another"):
+    for model in (MINILM, ANOTHER_MODEL, OTHER_LANGUAGE, NO_MODEL, "another"):
         one = relevance(lists(cosine, bm25), QUESTION, model)
         other = relevance(lists(cosine + more, bm25 + gain), QUESTION, model)
         assert one is not None
@@ -54,6 +55,19 @@ def test_a_model_without_a_scale_is_judged_by_words_alone() -> None:
     assert relevance(lists(0.1, 9), QUESTION, "another") == relevance(lists(0.9, 9), QUESTION, "another")
     assert relevance(lists(0.1, 9), QUESTION, MINILM) != relevance(lists(0.9, 9), QUESTION, MINILM)
     assert WORDS_ALONE.cosine == 0 != SCALES[MINILM].cosine
+
+
+@pytest.mark.parametrize(
+    "question", ["¿Dónde está el faro azul?", "Où est le phare bleu ?", "青い灯台はどこにありますか"]
+)
+def test_in_other_languages_words_say_more_and_cosines_less(question: str) -> None:
+    asked = read_question(question)
+    model = measured_with(VectorSpace(model=MINILM, dimension=384), asked)
+    few_words, most_words = (relevance(lists(0.5, share * asked.words, 100), asked, model) for share in (0.1, 0.8))
+    assert few_words is not None
+    assert most_words is not None
+    assert few_words < 0.17  # 0.29 by the scale for English
+    assert most_words > 0.5
 
 
 @pytest.mark.parametrize(("score", "least"), [(1.0, RELATED), (SAID, RELATED), (0.3, 0.0)])
@@ -141,7 +155,7 @@ async def test_an_outage_is_no_abstention(tmp_path: Path) -> None:
     ("query", "model"),
     [
         ("Where is my boat?", MINILM),
-        ("Où est mon bateau ?", MINILM),
+        ("Où est mon bateau ?", OTHER_LANGUAGE),
         ("Где моя лодка?", NO_MODEL),
         ("私の船は?", NO_MODEL),
     ],

@@ -19,6 +19,7 @@ from mnemic_cli.views import (
     list_text,
     memory_dict,
     memory_text,
+    near_hits,
     result_dict,
 )
 
@@ -53,11 +54,14 @@ def search_(given: Given, /, query: str, **options: Any) -> None:
         return result, "" if result.hits else await of_others(engine, actor)
 
     result, others = given.with_engine(work)
-    given.show(result_dict(result), lambda: hits_text(result.hits) or "nothing found")
+    hits, left_out = near_hits(result)
+    given.show(result_dict(result), lambda: hits_text(hits) or "nothing found")
     if others and not given.as_json:
         note(others)
     if result.abstains and not given.as_json:
         note("probably nothing about this is known; these are only the nearest")
+    if left_out and not given.as_json:
+        note(f"{left_out} more {'is' if left_out == 1 else 'are'} hardly about it; --json shows all")
     for name, reason in result.errors.items():
         complain(f"degraded:{name}", f"that list failed ({reason}); what it would have found may be missing")
 

@@ -8,18 +8,23 @@ from typing import TYPE_CHECKING, Any
 
 from mnemic.entrypoints.wire import hit_dict, memory_dict, receipt_dict, result_dict
 from mnemic.types import Outcome
+from mnemic.types.search import LEAST_RELEVANCE
 from mnemic_cli.terminal import one_line, pairs, printable, table
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from mnemic.engine import MemoryEngine
-    from mnemic.types import Actor, Hit, Memory, WriteReceipt
+    from mnemic.types import Actor, Hit, Memory, SearchResult, WriteReceipt
     from mnemic.types.trace import RunReport
 
 CONTENT_WIDTH = 160
+NEAREST = 3
+"""Number of hits that are shown where none is likely to be about the query."""
 _WORDS_WIDTH = 72
 _NONE: Mapping[str, str] = MappingProxyType({})
+LEAST_SCORE = 0.005
+"""Score below which a hit whose relevance is unknown is printed as 0.00."""
 
 __all__ = ["hit_dict", "memory_dict", "receipt_dict", "result_dict"]
 
@@ -84,6 +89,22 @@ def list_text(memories: Sequence[Memory]) -> str:
     return table(
         [[memory.memory_id, day(memory.happened_at)[:10], memory.kind, label(memory, 100)] for memory in memories]
     )
+
+
+def near_hits(result: SearchResult) -> tuple[Sequence[Hit], int]:
+    """Return the hits worth reading, and the number of the others: those that are hardly about the query; where nothing
+    is known, all but the nearest.
+    """
+    if not result.query:
+        return result.hits, 0
+    hits = [hit for hit in result.hits if hit.standing or _is_near(hit)]
+    hits = hits or list(result.hits[:NEAREST])
+    return hits, len(result.hits) - len(hits)
+
+
+def _is_near(hit: Hit) -> bool:
+    known = hit.relevance is not None
+    return hit.concerns_query(LEAST_RELEVANCE) if known else hit.score >= LEAST_SCORE
 
 
 def hits_text(hits: Sequence[Hit]) -> str:

@@ -1,0 +1,78 @@
+"""Memories that resemble a question and do not answer it: those of a sibling, and questions that were asked before.
+
+"Where do I work?", recorded in a chat, is the nearest memory when the same is asked again, and says nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from mnemic.retrieve.other_siblings import about_siblings, behind, lowered, set_aside
+from mnemic.retrieve.question import ROLES
+from mnemic.types import Memory, Scored
+from mnemic.types.search import MESSAGE_CATEGORY
+from mnemic_language.questions.asks_only import asks_only
+
+SIBLING, QUESTION = "sibling", "question"
+"""Names of the moves of such memories among the ranks."""
+OF_SIBLING, OF_QUESTION = 0.15, 0.0
+"""Part of its relevance that such a memory keeps."""
+_OWN = frozenset({None, "", *ROLES})
+_OF_QUESTIONS = re.compile(
+    r"\b(?:ask|asks|asked|asking|questions?|frag\w+|gefragt|demand\w+|pregunt\w+|domand\w+)\b", re.IGNORECASE
+)
+"""Matches a question for what was asked."""
+
+
+def is_question(memory: Memory) -> bool:
+    """Return True if it is a recorded message of somebody who only asked. Between people who write to each other, a
+    question tells the other one something.
+    """
+    return memory.category == MESSAGE_CATEGORY and memory.source.speaker in _OWN and asks_only(memory.content)
+
+
+@dataclass(frozen=True, slots=True)
+class NonAnswers:
+    """Memories of siblings, and recorded questions."""
+
+    apart: frozenset[str] = frozenset()
+    asked: frozenset[str] = frozenset()
+
+    @classmethod
+    def among(cls, question: str, memories: Mapping[str, Memory]) -> NonAnswers:
+        """Return those of `memories` that do not answer `question`."""
+        if _OF_QUESTIONS.search(question):
+            return cls(about_siblings(question, memories))
+        asked = frozenset(one for one, memory in memories.items() if is_question(memory))
+        return cls(about_siblings(question, memories), asked)
+
+    @property
+    def every(self) -> frozenset[str]:
+        """Both together."""
+        return self.apart | self.asked
+
+    def behind(self, scores: Mapping[str, float], messages: Collection[str]) -> Mapping[str, float]:
+        """Return `scores` with those of non-answers lowered; a question goes behind all others."""
+        if not self.apart and not self.asked:
+            return scores
+        after = behind(scores, self.apart, messages)
+        return lowered(after, self.asked, OF_QUESTION)
+
+    def set_aside(self, lists: Mapping[str, Sequence[Scored]]) -> Mapping[str, Sequence[Scored]]:
+        """Return `lists` with their scores at zero, by which nothing is known."""
+        return set_aside(lists, self.every)
+
+    def lowered(self, relevances: Mapping[str, float]) -> Mapping[str, float]:
+        """Return `relevances` with those of non-answers lowered."""
+        if not self.apart and not self.asked:
+            return relevances
+        return lowered(lowered(relevances, self.apart, OF_SIBLING), self.asked, OF_QUESTION)
+
+    def moves(self, before: Mapping[str, float], after: Mapping[str, float]) -> dict[str, dict[str, float]]:
+        """Return the change of the scores by the name of its reason."""
+        named = {SIBLING: self.apart - self.asked, QUESTION: self.asked}
+        return {
+            name: {one: after[one] - before[one] for one in ids if one in before} for name, ids in named.items() if ids
+        }

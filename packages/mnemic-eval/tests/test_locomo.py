@@ -126,3 +126,9 @@ def test_chats_are_captured_in_order_with_a_sample_to_judge(data: Path, tmp_path
     assert result["stored"] == len([one for one in sample if one["set"] == "stored"]) > 0
     assert result["changes"] == len([one for one in sample if one["set"] == "changes"])
     assert {one["message"] for one in sample} <= {text for _, text in SAID}
+
+
+def test_people_of_one_name_in_three_chats_are_three_users(data: Path) -> None:
+    first = chat_capture.run(data, embedder=WordEmbedder(), limit=len(SAID))
+    three = chat_capture.run(data, embedder=WordEmbedder())
+    assert (three["turns"], three["stored"]) == (3 * len(SAID), 3 * first["stored"])

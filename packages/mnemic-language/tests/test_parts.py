@@ -18,6 +18,11 @@ GOES_ON = [
     ("I'm a vegetarian, no nuts please.", "I eat meat again.", "No nuts please."),
     ("I'm 34, I live in Oslo and I play the cello.", "I moved to Bergen.", "I'm 34. I play the cello."),
     ("My sister Ana, who is a vet, lives in Rome.", "Ana moved to Milan.", "My sister Ana, who is a vet."),
+    (
+        "I teach yoga at the centre and every Tuesday evening I swim.",
+        "I don't teach yoga at the centre any more.",
+        "Every Tuesday evening I swim.",
+    ),
     ("I work at Siemens and Bosch.", "I left Siemens.", "I work at Bosch."),
     ("I use Python at work and Rust at home.", "I switched from Python to Go.", "I use Rust at home."),
     ("Our stack is Ruby, Redis, and Sentry.", "We replaced Redis.", "Our stack is Ruby. Our stack is Sentry."),
@@ -36,6 +41,8 @@ NOTHING_GOES_ON = [
     ("I live in Lisbon with my dog.", "I moved to Porto with my dog."),  # said again
     ("I live in Lisbon, you know.", "I moved to Porto."),
     ("I go to the gym on Mondays and Fridays.", "I quit the gym."),  # "on" belongs to both days
+    ("I sing in a choir, every Tuesday evening.", "I quit the choir."),
+    ("I play chess at the club, every Tuesday evening.", "I switched from chess to go."),
     ("Always show me whole files, never patches.", "Only patches from now on."),
     ("Immer auf Deutsch antworten, keine Emojis.", "Ab jetzt auf Englisch."),
 ]

@@ -17,6 +17,7 @@ from mnemic.policy.proposal_check import check_candidate
 from mnemic.reason_codes import NOT_DURABLE, NOT_UNDERSTOOD, OPINION, THIRD_PARTY, TRANSIENT
 from mnemic.types import Actor, Candidate, Deadline, Kind, Level, Message, Where
 from mnemic.types.cosines import read
+from mnemic_language.compare.agreement import agree, is_faint
 from mnemic_language.compare.certain_changes import amending, amends, recovers
 from mnemic_language.compare.change import frame_of, framed, judge
 from mnemic_language.compare.features import takes_back
@@ -136,9 +137,10 @@ async def _changes(gateway: MemoryGateway, actor: Actor, text: str, vector: byte
     known = await searcher.store.get_many([one.memory_id for one in near[:NEAR]], scopes=where.scopes)
     new = framed(text)
     return any(
-        judge(frame_of(known[one.memory_id]), new, read(space, one.score), among=len(near)) is not None
+        judge(old, new, read(space, one.score), among=len(near)) is not None and (not is_faint(new) or agree(old, new))
         for one in near[:NEAR]
         if one.memory_id in known and known[one.memory_id].author in (None, actor.user)
+        for old in (frame_of(known[one.memory_id]),)
     )
 
 

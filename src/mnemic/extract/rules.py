@@ -33,6 +33,7 @@ from mnemic.reason_codes import JOKE, MAX_CAPTURE_ITEMS, NOT_UNDERSTOOD, ORIGIN,
 from mnemic.types import Candidate, Deadline, Message, Skipped
 from mnemic.types.values import clean_content
 from mnemic_language.compare.expressions import FROM_NOW_ON
+from mnemic_language.sentences.casual_spelling import written_out
 from mnemic_language.sentences.classify.classifier import LABELS, Floats, Opinion, weights
 from mnemic_language.sentences.classify.world import world
 from mnemic_language.sentences.clauses import Clause, clauses
@@ -190,7 +191,8 @@ class Sentence:
 
 def text_of(piece: Piece) -> str:
     """Return the words of a piece that the classifier reads."""
-    return piece.text[max(0, piece.said_from - piece.start) :].replace(_MARKER, " ").strip()[:MAX_CLAUSE_CHARS]
+    said = piece.text[max(0, piece.said_from - piece.start) :].replace(_MARKER, " ").strip()
+    return written_out(said[:MAX_CLAUSE_CHARS])
 
 
 def _sentences(text: str, found: _Findings) -> list[Sentence]:
@@ -339,11 +341,18 @@ class _Findings:
     def extraction(self) -> Extraction:
         """Return the result without duplicates, and name the candidates beyond the maximum of one message."""
         kept, doubles = drop_duplicates(self.candidates)
+        told = [one.source.span for one in kept if one.source.span is not None]
+        left = [one for one in self.skipped if one.key is not None or not _is_told(one.span, told)]
         over = tuple(
             Skipped(reason=MAX_CAPTURE_ITEMS, key=candidate.key, span=candidate.source.span)
             for candidate in kept[MAX_STATEMENTS : MAX_STATEMENTS + MAX_SKIPPED]
         )
-        return Extraction(candidates=kept[:MAX_STATEMENTS], skipped=(*self.skipped, *doubles, *over))
+        return Extraction(candidates=kept[:MAX_STATEMENTS], skipped=(*left, *doubles, *over))
+
+
+def _is_told(span: tuple[int, int] | None, told: Sequence[tuple[int, int]]) -> bool:
+    """Return True if what stands at `span` is part of a statement that is kept: what a later sentence leant on."""
+    return span is not None and any(start <= span[0] and span[1] <= end for start, end in told)
 
 
 def _readable(text: str) -> str:

@@ -17,6 +17,7 @@ from mnemic_language.compare.change import framed, judge
 from mnemic_language.compare.labelled_lists import labelled, rest_of_list
 from mnemic_language.compare.parts import rest
 from mnemic_language.compare.statement_frame import Frame
+from mnemic_language.sentences.unresolved_references import is_broken_off
 
 NEAR_ENOUGH = 0.5
 """Cosine assumed for a part, which has no vector: it belongs to a statement that was found near."""
@@ -55,7 +56,7 @@ def _rest_of(draft: Draft, memory: Memory) -> Memory | None:
         text = rest_of_list(*note, new)
     else:
         text = rest(memory.content, new, lambda part: _probability(part, new), ended=ended, named=named)
-    if not text or text == memory.content:
+    if not text or text == memory.content or is_broken_off(text):
         return None
     same = Candidate(content=text, source=memory.source)
     return draft.memory(

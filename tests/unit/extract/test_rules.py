@@ -482,3 +482,16 @@ async def test_who_is_something_at_a_company_is_employed_there() -> None:
 )
 def test_a_conjunction_that_joins_nothing_is_left_out(left: str, content: str) -> None:
     assert _sentence(left) == content
+
+
+async def test_a_request_before_a_comma_is_no_part_of_what_is_kept() -> None:
+    found = await extract("Remember, I take my coffee black.")
+    assert [one.content for one in found.candidates if one.key is None] == ["I take my coffee black."]
+
+
+async def test_what_a_kept_sentence_leans_on_is_not_reported_as_left_out() -> None:
+    found = await extract("I'm told it's a long way. I bought it in 2019 for my son Bo.")
+    kept = [one.source.span for one in found.candidates if one.source.span]
+    inside = [one for one in found.skipped if one.span and any(a <= one.span[0] and one.span[1] <= b for a, b in kept)]
+    assert kept
+    assert not inside

@@ -104,6 +104,7 @@ def test_only_a_short_sentence_takes_back_the_one_before_it() -> None:
     [
         ("I am married to a lighthouse. Just kidding!", [], "joke"),
         ("I am allergic to bees. I quit to become a pirate, jk.", ["I am allergic to bees."], "joke"),
+        ("Just kidding, I don't own a lighthouse.", [], "joke"),
         ("Just kidding! I am allergic to bees.", ["I am allergic to bees."], "joke"),
         ("I have the flu and a fever", [], "transient"),
     ],

@@ -28,6 +28,24 @@ HANGS = [
     "Especially when I'm baking without butter, trying to make the cakes just as rich as they were before",
     "It takes me back to reading in bed.",
     "As a beginner",
+    "I every Tuesday evening.",
+    "I to the gym twice a week.",
+    "Ich jeden Dienstagabend.",
+    "Yo cada martes por la tarde.",
+    "My name is.",
+    "I am allergic to.",
+    "I live in the.",
+    "Every Tuesday at 6.",
+    "Since 2012.",
+    "I prefer the second one.",
+    "412 pages.",
+    "But cereals base is milk.",
+    "No like a train subway, not a sandwich subway.",
+    "The one thats from the tyre company.",
+    "A pizza with olives and green onions.",
+    "I dont like it either.",
+    "Yeah I get em from the market.",
+    "Scottish*.",
     "Sie ist sehr nett",
     "Ela gosta disso",
 ]
@@ -40,6 +58,20 @@ STANDS = [
     "I made it to the regional finals in Ghent.",
     "I love it when the house is quiet.",
     "Oats, milk and a banana is my breakfast every day.",
+    "I swim every Tuesday evening.",
+    "Every Tuesday I swim.",
+    "Yo cada martes juego al pádel.",
+    "My blood type is A.",
+    "Ghent is the city I live in.",
+    "I prefer tea over the other.",
+    "12 years sober.",
+    "Yeah I drive a van.",
+    "a minha tia é celíaca",
+    "a partir de hoy escríbeme en inglés",
+    "But my wife is allergic to nuts.",
+    "No dairy for me.",
+    "Yes, Dad has a pacemaker.",
+    "A wheelchair is what I use daily.",
 ]
 
 
@@ -65,6 +97,20 @@ def test_it_is_kept_with_the_sentence_before_it_and_left_out_alone() -> None:
     asked = _piece("I painted it on Sunday", 0, 22, asked=True)
     assert [type(one) for one in decided([asked], asked, None)] == [Statement]
     assert [leans(one) for one in ("He painted a kite", "I painted it", "I painted a kite")] == [True, True, False]
+
+
+def test_what_stops_short_is_left_out_even_with_a_sentence_before_it() -> None:
+    before, last = _piece("My son built a kite", 0, 19), _piece("I every Tuesday evening", 21, 44)
+    (left,) = decided([last], last, before)
+    assert isinstance(left, Piece)
+    assert left.reason == "not_understood"
+
+
+def test_a_time_is_kept_with_what_it_is_the_time_of() -> None:
+    before, last = _piece("I see a therapist in Lund", 0, 25), _piece("Every Tuesday at 6", 27, 45)
+    (kept,) = decided([last], last, before)
+    assert isinstance(kept, Statement)
+    assert (kept.start, kept.end) == (0, 45)
 
 
 def test_what_concerns_safety_is_kept_all_the_same() -> None:

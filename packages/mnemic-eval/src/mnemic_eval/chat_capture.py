@@ -1,9 +1,9 @@
 """Long chats between two people, captured in order: the memories stored, and the memories superseded.
 
-PATH is LoCoMo's file or folder. Each speaker is a user, and each of their messages is captured at its time, as an agent
-that listens to them would. No label says what is worth keeping of such a chat, so the figures count, and a sample drawn
-by the seed is written for a person to judge: of what was stored, and all that was superseded or flagged, with what took
-its place.
+PATH is the file or folder of LoCoMo or of REALTALK. Each speaker of a chat is a user, and each of their messages is
+captured at its time, as an agent that listens to them would. No label says what is worth keeping of such a chat, so the
+figures count, and a sample drawn by the seed is written for a person to judge: of what was stored, and all that was
+superseded or flagged, with what took its place.
 """
 
 from __future__ import annotations
@@ -17,8 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from mnemic.engine import MemoryEngine
+from mnemic.errors import InvalidInput
 from mnemic.ports import Embedder
 from mnemic.types import Actor, Message
+from mnemic_eval import realtalk
+from mnemic_eval.chats import Chat
 from mnemic_eval.conditions import conditions
 from mnemic_eval.locomo import conversations
 from mnemic_eval.options import EvalOptions, evaluation
@@ -38,7 +41,7 @@ def run(path: Path, options: EvalOptions) -> dict[str, Any]:
     Raises InvalidInput for data that is not there or has another shape.
     """
     made = options.chosen_embedder()
-    turns = [message for chat in conversations(path) for message in chat.messages][: options.limit or TURNS]
+    turns = [(chat.name, message) for chat in _chats(path) for message in chat.messages][: options.limit or TURNS]
     result = asyncio.run(_captured(turns, made, options.progress))
     stored = [one for one in result if one["stored"]]
     changes = [one for one in result if one["against"]]
@@ -57,18 +60,29 @@ def run(path: Path, options: EvalOptions) -> dict[str, Any]:
     }
 
 
-async def _captured(turns: Sequence[Message], embedder: Embedder, progress: Progress) -> list[Line]:
+def _chats(path: Path) -> Sequence[Chat]:
+    """Return the chats under `path`. Raises InvalidInput of LoCoMo's reader where both cannot read it."""
+    try:
+        return conversations(path)
+    except InvalidInput as refused:
+        try:
+            return realtalk.read_chats(path)
+        except InvalidInput:
+            raise refused from None
+
+
+async def _captured(turns: Sequence[tuple[str, Message]], embedder: Embedder, progress: Progress) -> list[Line]:
     found: list[Line] = []
     async with throwaway_engine(embedder) as engine:
-        for place, turn in enumerate(turns, start=1):
-            found += await _turn(engine, turn)
+        for place, (chat, turn) in enumerate(turns, start=1):
+            found += await _turn(engine, turn, f"{chat}/{(turn.speaker or 'user').casefold()}")
             if place % 200 == 0 or place == len(turns):
                 progress("turns", place, len(turns))
     return found
 
 
-async def _turn(engine: MemoryEngine, turn: Message) -> list[Line]:
-    actor = Actor(user=(turn.speaker or "user").casefold())
+async def _turn(engine: MemoryEngine, turn: Message, user: str) -> list[Line]:
+    actor = Actor(user=user)
     own = Message(role="user", content=turn.content, session=turn.session, sent_at=turn.sent_at)
     report = await engine.capture(own, actor=actor)
     lines = []

@@ -18,6 +18,7 @@ from pkgutil import get_data
 from typing import Protocol
 
 from mnemic_language.compare import KEPT, LEAST_COSINE
+from mnemic_language.compare.agreement import agree, is_faint
 from mnemic_language.compare.certain_changes import (
     adds_another,
     is_limited,
@@ -107,9 +108,18 @@ def judge(old: Frame, new: Frame, cosine: float, *, among: int = 1, opposed: boo
         return None
     # A high probability alone is not enough: without a strong word of change or another value, two statements on one
     # topic usually hold side by side.
-    if not opposed and (indifferent(old, new) or not (new.cues & STRONG or revalues(old, new))):
+    if not opposed and not _is_evident(old, new, among):
         return None
     return Change(_how(new), probability)
+
+
+def _is_evident(old: Frame, new: Frame, among: int) -> bool:
+    """Return True if a probable change is one: the two differ in a value or a strong word says so, and among many
+    neighbours a faint word does not do it alone.
+    """
+    if indifferent(old, new) or not (new.cues & STRONG or revalues(old, new)):
+        return False
+    return among <= FEW or not is_faint(new) or agree(old, new)
 
 
 def strangers(old: Frame, new: Frame) -> bool:

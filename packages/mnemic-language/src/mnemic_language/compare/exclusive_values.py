@@ -11,6 +11,8 @@ from functools import lru_cache
 
 from mnemic_language.compare.statement_frame import Frame, stem
 
+LONGEST_FAINT = 16
+"""Words of a statement that may change a value by a faint word ("now", "again")."""
 SHORTEST_COMPOUND, SHORTEST_HEAD = 9, 5
 """Letters of a compound, and of the noun that two of them may end in."""
 _CHILDREN = frozenset(
@@ -45,6 +47,13 @@ def compound_of_a_sort(old: Frame, new: Frame) -> bool:
     """Return True if each names a compound that ends in the same noun, and they are two of them."""
     mine, theirs = compounds(old) - compounds(new), compounds(new) - compounds(old)
     return any(_same_head(one, other) for one in mine for other in theirs)
+
+
+def rambles(new: Frame) -> bool:
+    """Return True if only a faint word of a long sentence says that something has changed: it fills as often as it
+    means it.
+    """
+    return len(new.tokens) > LONGEST_FAINT and new.cues.isdisjoint({"change", "correct"})
 
 
 def one_more_child(old: Frame, new: Frame) -> bool:

@@ -168,6 +168,12 @@ PRESENT = re.compile(
     r"|every|never|usually|drive|take|takes|eat"
     r"|drink|play|speak|need|needs|want|wants|own|rent|do|does|don't|doesn't|can't|won't)\b"
 )
+EVERY = re.compile(
+    r"(?i)(?:every|each|jede[nrs]?|chaque|cada|ogni|elke)\s"
+    r"(?P<own>(?:[\w']+\s){1,3}(?:i|i'm|i've|we|we're|ich|wir|je|nous|yo|io|eu|ik)\b)?"
+)
+"""A time that returns, with the subject of the clause that it opens ("every Sunday we swim") or as the end of another.
+"""
 NOT_ENDED = re.compile(
     r"\b(?:don't|do not|never|not|didn't|did not|won't|haven't|isn't|nicht|pas|nunca|non|nao|niet)"
     r" (?:ever |even |be |gonna |going to )?(?:quit\w*|giv\w+ up|stop\w*|cancel\w*|sold|sell\w*"
@@ -185,7 +191,9 @@ NOT_MEANT = re.compile(
     r"|\bstarted\b(?=[^.,;]{0,60}\b(?:years|a while|(?:not )?(?:so |too |that )?long) ago\b)"
     r"|\b(?:when|after|since|because|before) (?:my|his|her|our|their|the) (?:\w+ ){1,2}"
     r"(?:passed away|died|broke up|split up|divorced)\b"
-    r"|\bborn and raised\b"
+    r"|\bborn and raised\b|\bend(?:ed|ing|s)? up\b|\bcom(?:e|es|ing) off (?:as|like|so|too|really|a bit)\b"
+    r"|\bever since\b(?=\W*$)"
+    r"|\bwould rather be (?!in|on|at|by|near|called|addressed|told|seated)\b"
     r"|\bbefore (?:it|they) expire[sd]?\b|\bstarted off\b"
     r"|\bafter all,? (?=(?:i|we|it|he|she|they|you|that|the|my)\b)"
     r"|\b(?:i|we) actually (?=(?:went|got|had|saw|met|bought|made|took|found|attended|used)\b)"

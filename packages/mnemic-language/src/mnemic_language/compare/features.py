@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from mnemic_language.compare.certain_changes import changes_place_in_row, of_another_object, on_other_days
-from mnemic_language.compare.exclusive_values import another_of_a_sort, compound_of_a_sort, one_more_child
+from mnemic_language.compare.exclusive_values import another_of_a_sort, compound_of_a_sort, one_more_child, rambles
 from mnemic_language.compare.expressions import AMENDS
 from mnemic_language.compare.relatives import acts_of_another, of_another_relative
 from mnemic_language.compare.statement_frame import Frame
@@ -219,7 +219,7 @@ def _resorted(old: Frame, new: Frame, cosine: float) -> bool:
     # Without a word of change two values may both be true; with a word of addition, pause or past they are.
     if not new.cues & {"change", "weak_change", "correct"} or new.cues & {"add", "passing", "past"}:
         return False
-    if old.event or old.negated != new.negated or apart(old, new):
+    if old.event or old.negated != new.negated or rambles(new) or apart(old, new):
         return False
     if _other(old, new) or _from_other(old, new) or old.subject.startswith("other:"):
         return False

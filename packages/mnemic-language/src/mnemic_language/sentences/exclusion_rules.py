@@ -15,6 +15,7 @@ from mnemic_language.reason_codes import (
     THIRD_PARTY,
     TRANSIENT,
 )
+from mnemic_language.sentences.casual_spelling import written_out
 from mnemic_language.sentences.clauses import Clause
 from mnemic_language.sentences.judgements import is_gossip
 from mnemic_language.sentences.pasted_text import AMENDS_A_RECORD
@@ -92,7 +93,8 @@ _PAYLOAD = pattern(
     r"pretend|act as|roleplay|role-play|repeat|classify|extract|analy[sz]e|traduce|resume|corrige|reescribe)\b"
 )
 _QUESTION = pattern(
-    r"^\W{0,3}(?:(?:and|so|then|also|but|ok|well)\W{1,3})?(?:what|which|where|when|who|whom|whose|why|how|is|are|"
+    r"^\W{0,3}(?:(?:and|so|then|also|but|ok|well)\W{1,3})?(?:what|which|where|when|who|whom|whose|why|how|whats|wheres"
+    r"|whos|hows|is|are|"
     r"am|was|"
     r"were|do|does|did|has|have you|have i|have we|can|could|will|would|should|shall|qué|que tal|cuál|dónde|"
     r"cuándo|quién|"
@@ -128,8 +130,9 @@ _ORDERED_WHEN = pattern(
 """Matches an order for a kind of occasion: "When I ask for code, answer in Python"."""
 _PERHAPS = pattern(
     r"\b(?:i (?:might|may|could|would|wish|should)|i'd (?!rather)|maybe|perhaps|possibly|probably|i(?:'m| am) "
-    r"(?:thinking (?:of|about)|considering|not sure|unsure)|i guess|i wonder|if i (?:were|was|had)|quizás?|tal vez|"
-    r"a lo mejor|ojalá)\b"
+    r"(?:thinking (?:of|about)|considering|deciding|not sure|unsure)|i guess|i wonder|if i (?:were|was|had)|hopefully"
+    r"|idk|i dunno|i (?:don't|do not) (?:know (?:if|what|why|whether|who|when|where)|get (?:why|how))|i can't think of"
+    r"|i (?:think|believe) (?:he|she|they|it)\b|quizás?|tal vez|a lo mejor|ojalá)\b"
 )
 _REPORTED = pattern(
     r"\b(?:(?:he|she|they|someone|somebody|people|everyone|everybody|my \w{2,20}(?: \w{2,20})?|"
@@ -264,7 +267,7 @@ def payload_follows(clause: Clause) -> bool:
 
 def left_out(clause: Clause, mood: Mood) -> str | None:
     """Return the reason why nothing in this clause is to be remembered, or None."""
-    text = clause.text
+    text = written_out(clause.text)
     if mood.reason in (SARCASM, JOKE):
         return mood.reason
     if not clause.asks and is_standing_order(clause.sentence):

@@ -12,6 +12,7 @@ import re
 from functools import lru_cache
 from importlib.resources import files
 
+from mnemic_language.sentences.casual_spelling import written_out
 from mnemic_language.sentences.tables import pattern, straight
 from mnemic_language.text.pattern import Pattern
 
@@ -156,7 +157,10 @@ PROVERB = Pattern(
 _ADVISES = pattern(
     r"^\W{0,3}(?:so |and |but |well )?my (?:only |best |one |main )?(?:suggestions?|advice|recommendations?|tips?"
     r"|guess|hunch) (?:is|are"
-    r"|would be|for you)\b"
+    r"|would be|for you)\b|^\W{0,3}(?:honestly,? )?i(?:'d| would)? (?:really |highly )?(?:recommend|suggest) "
+    r"(?!.*\b(?:me|my|our|us)\b)"
+    r"|^\W{0,3}(?:[\w']+ ){1,3}sounds? (?:so |really |pretty )?(?:nice|good|great|fun|cool|amazing|awesome|lovely"
+    r"|interesting)\W*$"
     r"|^\W{0,3}(?:greetings|salutations|good (?:morning|evening|day|night))\b[\w ,]{0,24}\W*$"
 )
 """Opens advice to the listener, or is a greeting."""
@@ -175,7 +179,7 @@ SHORTEST = 3
 
 def is_company(text: str) -> bool:
     """Return True if a clause is only a social remark."""
-    said = straight(text)
+    said = written_out(straight(text))
     cry = _FEELING.match(said)
     if cry and not (OWN.search(cry["rest"]) or NAMED.search(said) or _TELLS.search(cry["rest"])):
         return True

@@ -225,6 +225,7 @@ def decided(pieces: list[Piece], whole: Piece, before: Piece | None) -> Iterator
     for piece in pieces:
         if piece.asked and (_is_a_saying(piece) or asks_alone(piece.text)):
             piece.asked, piece.hinted, piece.reason = False, False, NOT_DURABLE
+            piece.said_from = piece.end if asks_alone(piece.text) else piece.said_from
         _settle(piece, asked_afterwards)
     short = len(whole.text.split()) <= WHOLE_WORDS or is_standing_order(whole.text)
     if short and not any(piece.ruled and piece.reason for piece in pieces):
@@ -293,7 +294,7 @@ def _runs(pieces: list[Piece], before: Piece | None) -> Iterator[Statement | Pie
 def _kept(run: list[Piece], judged: list[Piece], before: Piece | None) -> Iterator[Statement | Piece]:
     """Yield a run of parts as one statement, or its parts as not understood if it refers to something unknown."""
     alone = before is None or len(before.text.split()) < SHORTEST_LEANT_ON or is_company(before.text)
-    if alone and _hangs(run[0], judged):
+    if (alone or not leans(run[0].text)) and _hangs(run[0], judged):
         for piece in run:
             piece.reason = NOT_UNDERSTOOD
             yield piece

@@ -72,7 +72,7 @@ _RETURNS = pattern(
 )
 """Words of what returns, lasts or has an occasion."""
 _IN_JEST = pattern(
-    r"\b(?:kidding|joking)(?= |\W*$)(?! (?:aside|around|about|apart))|"
+    r"\b(?:kidding|joking)(?=[ ,]|\W*$)(?! (?:aside|around|about|apart))|"
     r"\([^\w(]*(?:ok(?:ay)?,? |it's |that's |that was )?(?:a |just a )?joke[^\w(]*\)|"
     r"\b(?:ok(?:ay)?,? joke|that(?:'s| is| was) (?:just )?a joke|it(?:'s| was) (?:just )?a joke|"
     r"jk|j/k|just a joke)(?!\w)|"

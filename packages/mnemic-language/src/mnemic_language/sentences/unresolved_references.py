@@ -7,6 +7,7 @@ Each rule looks at the form of a sentence; none looks at its topic.
 
 from __future__ import annotations
 
+from mnemic_language.sentences.casual_spelling import written_out
 from mnemic_language.sentences.social_remarks import NAMED, OWN
 from mnemic_language.sentences.tables import pattern
 
@@ -19,7 +20,10 @@ LEANING = pattern(
     r"er|sie|ihr|ihre|il|elle|ils|elles|él|ella|ellos|lui|lei|ele|ela|hij|zij|ze|hun|same|both|one|the other)\b"
 )
 """Matches a beginning that refers to the text before it."""
-_OPENS = r"^\W{0,3}(?:(?:and|but|so|yeah|yes|yep|well|oh|also|plus|then|actually|now|finally),? ){0,3}"
+_OPENS = (
+    r"^\W{0,3}(?:(?:and|but|so|yeah|yes|yep|yup|nah|nope|no|well|o+h+|a+h+|hm+|um+|uh+|ha(?:ha)+|lol|cool|ok|okay|true|right|also|plus"
+    r"|then|actually|now|finally|honestly|although|though|cause|because),? ){0,3}"
+)
 _ENDS = (
     r"(?=\W*$|[,.!;]| (?:in|at|on|for|to|when|while|because|since|as|with|from|after|before|by|last|this|next|a|an|"
     r"yesterday|today|two|three|years?|and|but|so|every|all|(?-i:[A-Z])\w+)\b)"
@@ -27,11 +31,11 @@ _ENDS = (
 _OBJECT = pattern(
     rf"{_OPENS}(?:i|we|i've|we've|i'm|we're|a friend(?: of mine)?|my \w+) "
     r"(?:(?:just|also|only|really|even|always|never|rarely|hardly|usually|often|once|recently|finally|still|do|did"
-    r"|had|have|love|like|"
+    r"|don't|didn't|haven't|can't|couldn't|wouldn't|won't|had|have|love|like|"
     r"loved|loving|enjoy|decided to|got to|get to|want to|wanted to) ){0,3}"
     r"(?!ma[dk]e it (?:to|in|through|home|here|there|work|up)\b|did it|have it|had it|got it|get it|"
     r"(?:like|love|hate) it when)"
-    rf"(?:\w+ )(?:it|them|him|those|these|(?:her|this|that){_ENDS})\b(?! (?:when|if|that|clear|easy|hard|to me)\b)"
+    rf"(?:\w+ )(?:it|'?em|them|him|those|these|(?:her|this|that){_ENDS})\b(?! (?:when|if|that|clear|easy|hard|to me)\b)"
 )
 """Acts of the speaker on something that is only a pronoun: "I adopted him", "I bought it a year ago in Paris"."""
 _RECIPE = pattern(
@@ -72,6 +76,67 @@ _FRAGMENT = pattern(
     r"my \w+ with (?:their|his|her|my) [\w -]{3,40})\W*$"
 )
 """The end of a sentence that was left in the air."""
+_UNIT = (
+    r"(?:mornings?|afternoons?|evenings?|nights?|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|days?|weeks?|weekends?"
+    r"|weekdays?|months?|years?|summers?|winters?|springs?|autumns?)"
+)
+_ONLY_TIME = (
+    rf"(?:{_UNIT}|\d[\d:.]*(?:st|nd|rd|th|am|pm)?|the|of|or|and|other|at|in|on|to|from|till|until|noon|last|next|first"
+    r"|half|past|around|about|mostly|only|usually|sharp|o'clock|am|pm)"
+)
+_TIME_ALONE = pattern(
+    rf"^\W{{0,3}}(?:(?:and|but|so|usually|mostly|only|always),? )?(?:since|until|till|every|each|on|at|from|during) "
+    rf"(?:{_ONLY_TIME}\b\W{{0,3}}){{1,8}}+$|"
+    r"^\W{0,3}(?:jede[nrs]? \w{3,20}|(?:tous|toutes) les \w{3,20}|(?:todos|todas) (?:los|las|os|as) \w{3,20}"
+    r"|cada \w{3,20}|ogni \w{3,20}|elke \w{3,20})\W*$"
+)
+"""A time of what the sentence before it told: "Every Tuesday at 6." """
+_NO_VERB = pattern(
+    rf"{_OPENS}(?:i|we) (?:(?:usually|mostly|always|often|normally|also|only) )?(?:"
+    rf"(?:every|each) (?:{_ONLY_TIME}\b\W{{0,3}}){{1,6}}+|on (?:{_ONLY_TIME}\b\W{{0,3}}){{1,6}}+"
+    r"|(?:to|with|from|on|at|in|for) (?:the|a|an|my|our) \w[\w' -]{0,40}\W*)$|"
+    rf"{_OPENS}(?:ich|wir|moi|je|nous|yo|nosotros|io|noi|eu|nós|ik|wij) (?:immer |toujours |siempre |sempre |altijd )?"
+    r"(?:jede[nrs]? \w{3,20}|(?:tous|toutes) les \w{3,20}|(?:todos|todas) (?:los|las|os|as) \w{3,20}"
+    r"|cada \w{3,20}|ogni \w{3,20}|elke \w{3,20})"
+    r"(?: (?:por la|de la|da|de|à|le|la|al|om|um|à noite|alle|a las|às) ?[\w:]{1,12}){0,2}\W*$|"
+    rf"{_OPENS}my \w+ (?:in|at|from|with|on) (?:the )?[\w'-]+\W*$"
+)
+"""A sentence that lost its verb: "I every Tuesday evening", "I to the gym twice a week"."""
+_CUT_OFF = pattern(
+    rf"{_OPENS}my (?:\w+ ){{1,3}}(?:is|are|was|were)\W*$|"
+    rf"{_OPENS}(?:i|i'm|we|we're|my)\b[^,;:?]{{0,60}} (?-i:the|an|a|my|our|than)\W*$|"
+    rf"{_OPENS}(?:i|i'm|i am|we|we're|we are) (?:allergic to|married to|engaged to|afraid of|scared of|fond of|live in"
+    r"|live with|live at|work in|work at|work for|work with|work as|based in|born in|moved to|come from|prefer|like"
+    r"|love|hate|need|want|have|am|was)\W*$"
+)
+"""A sentence that stops before what it was to tell: "I am allergic to"."""
+_ONE_OF_THESE = pattern(
+    rf"{_OPENS}(?:i|we|i'd|i'll|we'll|i'm) (?:(?:would|really|definitely|also|still) ){{0,2}}(?:prefer|take|pick"
+    r"|choose|like|love|want|have|go (?:with|for)|going (?:with|for)) the (?:(?:first|second|third|fourth|last|other"
+    r"|former|latter|one)|(?:\w+ )?ones?)(?: please)?\W*$"
+)
+"""Chooses among things that only the talk shows: "I prefer the second one"."""
+_ANSWERS = pattern(
+    r"^\W{0,3}(?:(?:nah|nope|yes|yeah|yep|yup|ok|okay|lol|ha(?:ha)+|h*m{2,}|um+|uh+|o+h+|a+h+|cool|true|right|sure|wow|omg"
+    r"|but|or|because|cause|like|although|though|instead|maybe|at least|usually yeah)\b[,.!]{0,3} |no, "
+    r"|no (?:it|it's|like|not|but|that|that's|the|we|they)\b|neither (?:do|am|have|did|can|would) (?:i|we)\b)"
+)
+"""Opens the answer to somebody in a talk, which says nothing without what it answers."""
+_THE_ONE = pattern(
+    rf"{_OPENS}(?:the|that|this) ones? (?:that|that's|which|who|from|with|in|on|at|of|i|we|you|he|she)\b"
+)
+_THING_ALONE = pattern(
+    r"^\W{0,3}(?:an?|some) (?!few\b|lot\b)(?!.*[^\x00-\x7f])"
+    r"(?!.*\b(?:de|da|do|di|en|em|la|que|meu|mi|mio|mia|ti|te|se)\b)(?!.*\b(?:is|are|was|were|am|be|has|have|had|do|does|did|will|can|can't|must"
+    r"|should|works?|lives?|please|always|never|only|daily|every|each|\w{3,}ed)\b)(?!.*\w'(?:s|m|re|ve|d|ll)\b)"
+    r"[\w' ,-]{3,80}\W*$"
+)
+"""A thing without a verb: what was chosen or eaten, in answer to a question."""
+_COUNTED = pattern(
+    r"^\W{0,3}(?:about |around |only |just |over |almost |like )?\d[\d.,]*k? (?:pages|words|people|times"
+    r"|minutes|mins|hours|days|weeks|months|miles|km|degrees|dollars|bucks|euros|reps|steps|points|percent)\W*$"
+)
+"""An amount of what is not named: "988 pages"."""
 _TWO_UNNAMED = pattern(
     rf"{_OPENS}(?:he|she|they|he's|she's|they're)\b[^.!?]{{1,60}}\b(?:to|of|by|from) (?:them|it|those|these)\W*$"
 )
@@ -85,14 +150,31 @@ def is_of_a_person(text: str) -> bool:
 
 def leans(text: str) -> bool:
     """Return True if a statement begins with, or is about, something that only the text before it names."""
-    return bool(LEANING.search(text) or _OBJECT.search(text))
+    return any(form.search(text) is not None for form in (LEANING, _OBJECT, _TIME_ALONE, _LIST, _INTRODUCED))
+
+
+def is_broken_off(text: str) -> bool:
+    """Return True if a statement lacks its verb, or what it was to tell, or is only a time."""
+    return any(form.search(text) is not None for form in (_NO_VERB, _CUT_OFF, _TIME_ALONE))
+
+
+def _is_bare_answer(text: str) -> bool:
+    """Return True if a statement answers somebody without a word for its speaker, and names nobody."""
+    if _THE_ONE.search(text) or _THING_ALONE.search(text):
+        return NAMED.search(text) is None
+    if text.strip(" .!").endswith("*") and " " not in text.strip():
+        return True  # "English*" puts a word of the talk right
+    return _ANSWERS.search(text) is not None and not (OWN.search(text) or NAMED.search(text))
 
 
 def hangs(text: str) -> bool:
     """Return True if a statement on its own leaves open what it is about: it contains no name and no number that says
     so.
     """
+    text = written_out(text)
     if _INTRODUCED.search(text) or _FRAGMENT.search(text) or _LIST.search(text) or _RECIPE.search(text):
+        return True
+    if is_broken_off(text) or _ONE_OF_THESE.search(text) or _COUNTED.search(text) or _is_bare_answer(text):
         return True
     if _THING.search(text):
         return not (_OWN_ACT.search(text) or NAMED.search(text))

@@ -1,0 +1,60 @@
+"""A faint word changes only a statement about the same matter."""
+
+from __future__ import annotations
+
+import pytest
+
+from mnemic_language.compare.agreement import agree, is_faint
+from mnemic_language.compare.features import revalued
+from mnemic_language.compare.statement_frame import Frame
+
+APART = [
+    ("I honestly like plums in any form.", "Sour plums only"),
+    ("My pup Basil loves warm sweaters!", "We ended up going with 'Scout' for our pup."),
+]
+
+
+@pytest.mark.parametrize(("old", "new"), APART)
+def test_one_word_in_common_is_no_agreement(old: str, new: str) -> None:
+    assert is_faint(Frame(new))
+    assert not agree(Frame(old), Frame(new))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("I live in Leeds.", "so we're settled in Sheffield now"),
+        ("The barbecue is on 12 July.", "The barbecue is on 19 July now."),
+        ("My rent is 850.", "The rent went up to 910."),
+        ("Tea with Marta is on Monday.", "Marta again, on Friday"),
+    ],
+)
+def test_an_attribute_a_thing_a_day_or_a_name_is(old: str, new: str) -> None:
+    assert agree(Frame(old), Frame(new))
+
+
+@pytest.mark.parametrize("new", ["I quit the choir.", "I moved to Porto.", "Sorry, I meant Bergen."])
+def test_a_plain_word_of_change_is_not_faint(new: str) -> None:
+    assert not is_faint(Frame(new))
+
+
+@pytest.mark.parametrize(
+    "new",
+    [
+        "We ended up going with 'Scout' for our pup.",
+        "I've been mending bikes ever since.",
+        "You come off as shy to me",
+        "I would rather be sleeping",
+    ],
+)
+def test_set_phrases_end_and_change_nothing(new: str) -> None:
+    assert Frame(new).cues.isdisjoint({"end", "weak_end", "weak_change"})
+
+
+def test_a_faint_word_in_a_long_story_gives_no_new_value() -> None:
+    old = Frame("My favourite flavour has to be mango green tea.")
+    story = Frame(
+        "There was one coffee with a plum flavour that I was brought when I visited the harbour for the birthday of a "
+        "friend of mine"
+    )
+    assert not revalued(old, story, 0.4)

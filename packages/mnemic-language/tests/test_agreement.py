@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mnemic_language.compare.agreement import agree, is_faint
+from mnemic_language.compare.change import judge
 from mnemic_language.compare.features import revalued
 from mnemic_language.compare.statement_frame import Frame
 
@@ -45,6 +46,8 @@ def test_a_plain_word_of_change_is_not_faint(new: str) -> None:
         "I've been mending bikes ever since.",
         "You come off as shy to me",
         "I would rather be sleeping",
+        "I follow no team since there is none where I live.",
+        "I can't wait to get back to the coast.",
     ],
 )
 def test_set_phrases_end_and_change_nothing(new: str) -> None:
@@ -58,3 +61,13 @@ def test_a_faint_word_in_a_long_story_gives_no_new_value() -> None:
         "friend of mine"
     )
     assert not revalued(old, story, 0.4)
+
+
+def test_what_was_told_already_contradicts_nothing() -> None:
+    old = Frame("I don't really have a favourite film, but I like a lot of silent films with a pianist.")
+    assert judge(old, Frame("I don't really have a favourite silent film."), 0.9, opposed=True) is None
+    assert judge(Frame("I eat fish."), Frame("I don't eat fish."), 0.9, opposed=True) is not None
+
+
+def test_either_adds() -> None:
+    assert "add" in Frame("There is no harbour where I live either.").cues

@@ -12,6 +12,11 @@ from mnemic_language.compare.statement_frame import Frame, about_a_name
 
 GOES_ON = [
     ("I live in Lisbon with my dog Rex", "I moved to Porto", "My dog Rex."),
+    (
+        "I live in Lisbon with my dog Rex and I play the cello.",
+        "I moved to Porto.",
+        "My dog Rex. I play the cello.",
+    ),
     ("I teach chemistry and coach the swimmers.", "I've stopped teaching.", "I coach the swimmers."),
     ("We have a beagle named Otis and a parrot named Kiwi.", "Otis died.", "We have a parrot named Kiwi."),
     ("I'm vegetarian and my wife is allergic to nuts.", "I eat meat again.", "My wife is allergic to nuts."),

@@ -22,6 +22,7 @@ from mnemic_language.compare.certain_changes import amending, amends, recovers
 from mnemic_language.compare.change import frame_of, framed, judge
 from mnemic_language.compare.features import takes_back
 from mnemic_language.compare.implicit_endings import tells_change
+from mnemic_language.compare.statement_frame import Frame
 from mnemic_language.sentences.clauses import sentences
 from mnemic_language.sentences.disputes import without_dispute
 from mnemic_language.sentences.social_remarks import is_company
@@ -38,6 +39,8 @@ MOST = 6
 LONGEST = 400
 SHORTEST_WORDS, SHORTEST_STEMS = 3, 2
 """Words of a sentence, or of its words those of content ("Rex died"), from which it may change something."""
+SHORTEST_FAINT = 8
+"""Words of a message whose "actually" corrects the statement before it even if the two share no word."""
 CORRECTION_WORDS = 20
 """Words of a message that does nothing but correct the one before it."""
 
@@ -89,10 +92,17 @@ async def _correction(gateway: MemoryGateway, actor: Actor, message: Message, fo
     for last in await gateway.searcher.store.newest(where, limit=1):
         same = last.source.session == message.session and last.author in (None, actor.user)
         known = frame_of(last)
-        if same and (takes_back(known, new) or amends(known, new)):
+        if same and _concerns(known, new) and (takes_back(known, new) or amends(known, new)):
             made = _candidate(gateway, message, text, (0, len(message.content)))
             return made and replace(made, replaces=(last.memory_id,), context=last.content)
     return None
+
+
+def _concerns(known: Frame, new: Frame) -> bool:
+    """Return True unless a faint word in a longer message is all that connects it with a statement ("it wasn't actually
+    from there").
+    """
+    return not is_faint(new) or len(new.tokens) <= SHORTEST_FAINT or not known.stems.isdisjoint(new.stems)
 
 
 def _doubtful(message: Message, found: Extraction) -> list[tuple[str, tuple[int, int]]]:

@@ -108,7 +108,7 @@ def judge(old: Frame, new: Frame, cosine: float, *, among: int = 1, opposed: boo
         return None
     # A high probability alone is not enough: without a strong word of change or another value, two statements on one
     # topic usually hold side by side.
-    if not opposed and not _is_evident(old, new, among):
+    if _is_told(old, new) if opposed else not _is_evident(old, new, among):
         return None
     return Change(_how(new), probability)
 
@@ -120,6 +120,11 @@ def _is_evident(old: Frame, new: Frame, among: int) -> bool:
     if indifferent(old, new) or not (new.cues & STRONG or revalues(old, new)):
         return False
     return among <= FEW or not is_faint(new) or agree(old, new)
+
+
+def _is_told(old: Frame, new: Frame) -> bool:
+    """Return True if the earlier statement contains what the later one says, with the same sign."""
+    return new.stems < old.stems and old.negated == new.negated and not new.turns
 
 
 def strangers(old: Frame, new: Frame) -> bool:

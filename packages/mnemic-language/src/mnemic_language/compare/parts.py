@@ -371,11 +371,11 @@ def _sentences(text: str, parts: Sequence[_Read], kept: Sequence[bool]) -> str:
         if not stays:
             continue
         # Neighbouring parts that remain keep the words between them, so that the user's own wording is preserved.
-        if last == place - 1 and one.piece.how != "stop" and not one.beside:
+        joined = last == place - 1 and one.piece.how != "stop" and not one.beside
+        if joined and not (one.piece.whole and parts[last].piece.how == "with"):
             made[-1] += text[parts[last].piece.end : one.piece.start] + one.piece.text
         elif one.piece.how == "with" or one.beside:
-            named = _COMPANION.match(one.piece.text)
-            if named is None:
+            if (named := _COMPANION.match(one.piece.text)) is None:
                 continue
             made.append(named["named"])
         else:

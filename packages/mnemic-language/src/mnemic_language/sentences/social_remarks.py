@@ -161,6 +161,9 @@ _ADVISES = pattern(
     r"(?!.*\b(?:me|my|our|us)\b)"
     r"|^\W{0,3}(?:[\w']+ ){1,3}sounds? (?:so |really |pretty )?(?:nice|good|great|fun|cool|amazing|awesome|lovely"
     r"|interesting)\W*$"
+    r"|^\W{0,3}(?:immer dies\w{0,2}|siempre est[aeo]s?|toujours ce(?:s|tte)?|sempre (?:quest\w|est[ae]s?)"
+    r"|altijd d(?:at|ie))"
+    r" [\w'-]+(?: [\w'-]+)?!+$"
     r"|^\W{0,3}(?:greetings|salutations|good (?:morning|evening|day|night))\b[\w ,]{0,24}\W*$"
 )
 """Opens advice to the listener, or is a greeting."""

@@ -71,3 +71,13 @@ def test_what_was_told_already_contradicts_nothing() -> None:
 
 def test_either_adds() -> None:
     assert "add" in Frame("There is no harbour where I live either.").cues
+
+
+def test_the_end_of_what_was_ends_nothing_that_holds() -> None:
+    was = Frame("I used to work as a clerk, but I quit my job to travel full time.")
+    assert judge(Frame("I'm a sailor."), was, 0.6, among=2) is None
+    assert judge(Frame("I'm a clerk."), Frame("I quit my job as a clerk."), 0.6, among=2) is not None
+
+
+def test_a_judgement_of_a_thing_corrects_nothing() -> None:
+    assert Frame("It's not my dream job, but it pays the bills.").cues.isdisjoint({"correct", "weak_correct"})

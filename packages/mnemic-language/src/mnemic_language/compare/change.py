@@ -119,6 +119,9 @@ def _is_evident(old: Frame, new: Frame, among: int) -> bool:
     """
     if indifferent(old, new) or not (new.cues & STRONG or revalues(old, new)):
         return False
+    # "I used to work as a clerk, but I quit" ends what was, and nothing that holds.
+    if {"past", "end"} <= new.cues and old.stems.isdisjoint(new.stems):
+        return False
     return among <= FEW or not is_faint(new) or agree(old, new)
 
 

@@ -105,3 +105,21 @@ async def test_in_a_long_chat_a_change_takes_the_place_of_what_it_changes(engine
         told = [text for text in await live(engine) if text not in LONG_CHAT]
     assert len(told) == 1
     assert "Savona" in told[0]
+
+
+async def test_talk_of_the_world_ends_nothing_of_its_speakers(engine: MemoryEngine) -> None:
+    async with engine:
+        await engine.capture(said("I prefer the comedy genre while watching movies.", 0), actor=ACTOR)
+        await engine.capture(
+            said("Since its start in 1991 that comedy channel cancelled over 90 shows!", 1), actor=ACTOR
+        )
+        told = await live(engine)
+    assert told == ["I prefer the comedy genre while watching movies."]
+
+
+async def test_a_short_remark_still_ends_what_it_names(engine: MemoryEngine) -> None:
+    async with engine:
+        await engine.capture(said("The barbecue is on 12 July.", 0), actor=ACTOR)
+        await engine.capture(said("The barbecue is off, sadly.", 1), actor=ACTOR)
+        told = await live(engine)
+    assert "The barbecue is on 12 July." not in told

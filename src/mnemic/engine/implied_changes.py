@@ -26,6 +26,7 @@ from mnemic_language.compare.statement_frame import Frame
 from mnemic_language.sentences.clauses import sentences
 from mnemic_language.sentences.disputes import without_dispute
 from mnemic_language.sentences.social_remarks import is_company
+from mnemic_language.sentences.world_talk import speaks_of_self
 
 DOUBTFUL = frozenset({NOT_UNDERSTOOD, NOT_DURABLE, OPINION, TRANSIENT, THIRD_PARTY})
 """Reasons for leaving something out that the memory which it changes may outweigh."""
@@ -146,8 +147,10 @@ async def _changes(gateway: MemoryGateway, actor: Actor, text: str, vector: byte
     near = await searcher.store.nearest(where, vector, limit=CROWD, space=space)
     known = await searcher.store.get_many([one.memory_id for one in near[:NEAR]], scopes=where.scopes)
     new = framed(text)
+    # A longer remark that does not speak of its speaker is talk of the world, whatever its words.
+    plain = not is_faint(new) and (len(new.tokens) <= SHORTEST_FAINT or speaks_of_self(text))
     return any(
-        judge(old, new, read(space, one.score), among=len(near)) is not None and (not is_faint(new) or agree(old, new))
+        judge(old, new, read(space, one.score), among=len(near)) is not None and (plain or agree(old, new))
         for one in near[:NEAR]
         if one.memory_id in known and known[one.memory_id].author in (None, actor.user)
         for old in (frame_of(known[one.memory_id]),)

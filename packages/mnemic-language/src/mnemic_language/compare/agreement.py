@@ -33,6 +33,8 @@ def agree(old: Frame, new: Frame) -> bool:
     shared = old.stems & new.stems
     if not shared:
         return False
+    if new.theme and new.theme <= old.stems:
+        return True  # "My shoulder hurts", "My shoulder is fine again"
     if shared & (old.names | old.called_stems) or len(shared) >= TWO or old.negated != new.negated:
         return True
     return any(old.slots(name) and new.slots(name) for name in SLOTS) or bool(old.numbers and new.numbers)

@@ -108,24 +108,24 @@ def judge(old: Frame, new: Frame, cosine: float, *, among: int = 1, opposed: boo
         return None
     # A high probability alone is not enough: without a strong word of change or another value, two statements on one
     # topic usually hold side by side.
-    if _is_told(old, new) if opposed else not _is_evident(old, new, among):
+    if _is_contained(old, new) if opposed else not _is_evident(old, new, among):
         return None
     return Change(_how(new), probability)
 
 
 def _is_evident(old: Frame, new: Frame, among: int) -> bool:
-    """Return True if a probable change is one: the two differ in a value or a strong word says so, and among many
+    """Return True if a probable change is one: the two differ in a value or a strong word indicates it, and among many
     neighbours a faint word does not do it alone.
     """
     if indifferent(old, new) or not (new.cues & STRONG or revalues(old, new)):
         return False
-    # "I used to work as a clerk, but I quit" ends what was, and nothing that holds.
+    # "I used to work as a clerk, but I quit" ends a former job, and no present one.
     if {"past", "end"} <= new.cues and old.stems.isdisjoint(new.stems):
         return False
     return among <= FEW or not is_faint(new) or agree(old, new)
 
 
-def _is_told(old: Frame, new: Frame) -> bool:
+def _is_contained(old: Frame, new: Frame) -> bool:
     """Return True if the earlier statement contains what the later one says, with the same sign."""
     return new.stems < old.stems and old.negated == new.negated and not new.turns
 

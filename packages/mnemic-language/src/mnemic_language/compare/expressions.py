@@ -171,7 +171,7 @@ PRESENT = re.compile(
 _EVERY = r"(?i)(?:every|each|jede[nrs]?|chaque|cada|ogni|elke)\s"
 _ITS_OWN = r"(?:[\w']+\s){1,3}(?:i|i'm|i've|we|we're|ich|wir|je|nous|yo|io|eu|ik)\b"
 TIME_BEFORE = re.compile(_EVERY + _ITS_OWN)
-"""A time that returns at the beginning of a clause with a subject of its own: "every Sunday we swim"."""
+"""A time that returns at the beginning of a clause that has a subject: "every Sunday we swim"."""
 TIME_AFTER = re.compile(rf"{_EVERY}(?!{_ITS_OWN})")
 """A time that returns at the end of a clause."""
 NOT_ENDED = re.compile(

@@ -21,7 +21,7 @@ _OTHER_LANGUAGE = re.compile(
     r"(?i)(?<!\w)(?:ich|wir|der|die|das|den|dem|und|ein\w{0,2}|nicht|je|nous|les?|la|de|des|et|une?|est|que|qui|el|los"
     r"|il|een|het|ik|hab\w*|ist|sind)(?!\w)"
 )
-"""Words of a language in which "im" and "dont" are words of their own."""
+"""Words of a language in which "im" and "dont" are words."""
 
 
 def written_out(text: str) -> str:

@@ -90,7 +90,7 @@ _TIME_ALONE = pattern(
     r"^\W{0,3}(?:jede[nrs]? \w{3,20}|(?:tous|toutes) les \w{3,20}|(?:todos|todas) (?:los|las|os|as) \w{3,20}"
     r"|cada \w{3,20}|ogni \w{3,20}|elke \w{3,20})\W*$"
 )
-"""A time of what the sentence before it told: "Every Tuesday at 6." """
+"""The time of an event in the sentence before it: "Every Tuesday at 6." """
 _NO_VERB = pattern(
     rf"{_OPENS}(?:i|we) (?:(?:usually|mostly|always|often|normally|also|only) )?(?:"
     rf"(?:every|each) (?:{_ONLY_TIME}\b\W{{0,3}}){{1,6}}+|on (?:{_ONLY_TIME}\b\W{{0,3}}){{1,6}}+"

@@ -342,7 +342,7 @@ class _Findings:
         """Return the result without duplicates, and name the candidates beyond the maximum of one message."""
         kept, doubles = drop_duplicates(self.candidates)
         spans = [one.source.span for one in kept if one.source.span is not None]
-        left = [one for one in self.skipped if one.key is not None or not _lies_within(one.span, spans)]
+        left = [one for one in self.skipped if one.key is not None or not _is_inside(one.span, spans)]
         over = tuple(
             Skipped(reason=MAX_CAPTURE_ITEMS, key=candidate.key, span=candidate.source.span)
             for candidate in kept[MAX_STATEMENTS : MAX_STATEMENTS + MAX_SKIPPED]
@@ -350,8 +350,8 @@ class _Findings:
         return Extraction(candidates=kept[:MAX_STATEMENTS], skipped=(*left, *doubles, *over))
 
 
-def _lies_within(span: tuple[int, int] | None, spans: Sequence[tuple[int, int]]) -> bool:
-    """Return True if `span` lies within one of `spans`."""
+def _is_inside(span: tuple[int, int] | None, spans: Sequence[tuple[int, int]]) -> bool:
+    """Return True if `span` is inside one of `spans`."""
     return span is not None and any(start <= span[0] and span[1] <= end for start, end in spans)
 
 

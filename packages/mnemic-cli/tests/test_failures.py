@@ -30,6 +30,24 @@ def test_an_error_of_the_system_among_tasks_is_no_bug_of_ours(capsys: pytest.Cap
     assert capsys.readouterr().err == "mnemic: output_failed:ENOSPC - no space\n"
 
 
+@pytest.mark.parametrize(
+    ("module", "line"),
+    [
+        ("mnemic_importers.conversations", "missing_extra:import - pip install 'mnemic[import]'"),
+        ("mnemic_language", "missing_extra:language - pip install mnemic-language"),
+        ("numpy", "internal_error:ModuleNotFoundError - this is a bug in mnemic; --debug shows where"),
+    ],
+)
+def test_a_package_that_is_not_installed_is_told_with_the_line_that_installs_it(
+    module: str, line: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def work() -> None:
+        raise ModuleNotFoundError(f"No module named {module!r}", name=module)
+
+    assert guarded(work, debug=False) == (Exit.INPUT if line.startswith("missing") else Exit.REFUSED)
+    assert capsys.readouterr().err == f"mnemic: {line}\n"
+
+
 @pytest.mark.parametrize("hint", [None, "the run stopped in phase retrieve_plan"])
 def test_a_missing_client_of_the_model_is_told_with_the_line_that_installs_it(
     hint: str | None, capsys: pytest.CaptureFixture[str]

@@ -161,6 +161,19 @@ def test_chatgpt_keeps_the_branch_that_was_seen_last(tmp_path: Path) -> None:
     assert skipped(items) == ["system_message", "not_said", "hidden", "other_branch"]
 
 
+def test_exports_are_read_from_the_oldest_conversation_on(tmp_path: Path) -> None:
+    chats = [
+        {**chatgpt(node("a", None, "user", text), current="a"), "create_time": began}
+        for text, began in (("third", 30), ("untimed", None), ("first", 10), ("second", 20.5))
+    ]
+    assert [one.content for one in messages(read(tmp_path, chats))] == ["first", "second", "third", "untimed"]
+    claudes = [
+        {"uuid": text, "created_at": began, "chat_messages": [{"uuid": "1", "sender": "human", "text": text}]}
+        for text, began in (("later", "2026-05-02T08:00:00Z"), ("earlier", "2026-05-01T08:00:00Z"), ("?", "soon"))
+    ]
+    assert [one.content for one in messages(read(tmp_path, claudes))] == ["earlier", "later", "?"]
+
+
 def test_a_circle_in_chatgpt_stays_a_problem_of_its_conversation(tmp_path: Path) -> None:
     circle = chatgpt(node("a", "b", "user", "1"), node("b", "a", "user", "2"), current="a")
     orphan = chatgpt(node("a", "gone", "user", "1"), current="a")

@@ -6,29 +6,34 @@ stored.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from mnemic.dispatch.gateway import MemoryGateway
+from mnemic.engine.ended_values import ended_values, naming_ended
 from mnemic.errors import EmbedderFailed, RunStopped, SpaceMismatch
 from mnemic.extract import Extraction, is_users_own
 from mnemic.extract.operations import source_of
 from mnemic.extract.relative_times import timed
 from mnemic.policy.proposal_check import check_candidate
-from mnemic.reason_codes import NOT_DURABLE, NOT_UNDERSTOOD, OPINION, THIRD_PARTY, TRANSIENT
-from mnemic.types import Actor, Candidate, Deadline, Kind, Level, Message, Where
+from mnemic.reason_codes import NOT_DURABLE, NOT_UNDERSTOOD, OPINION, QUOTED, THIRD_PARTY, TRANSIENT
+from mnemic.types import Actor, Candidate, Deadline, Kind, Level, Memory, Message, Where
 from mnemic.types.cosines import read
 from mnemic_language.compare.agreement import agree, is_faint
+from mnemic_language.compare.amended import amended_value
 from mnemic_language.compare.certain_changes import amending, amends, recovers
 from mnemic_language.compare.change import frame_of, framed, judge
 from mnemic_language.compare.features import takes_back
 from mnemic_language.compare.implicit_endings import tells_change
+from mnemic_language.compare.left_work import leaves_work
 from mnemic_language.compare.statement_frame import Frame
 from mnemic_language.sentences.clauses import sentences
 from mnemic_language.sentences.disputes import without_dispute
+from mnemic_language.sentences.exclusion_rules import said_plainly
 from mnemic_language.sentences.social_remarks import is_company
 from mnemic_language.sentences.world_talk import speaks_of_self
 
-DOUBTFUL = frozenset({NOT_UNDERSTOOD, NOT_DURABLE, OPINION, TRANSIENT, THIRD_PARTY})
+DOUBTFUL = frozenset({NOT_UNDERSTOOD, NOT_DURABLE, OPINION, TRANSIENT, THIRD_PARTY, QUOTED})
 """Reasons for leaving something out that the memory which it changes may outweigh."""
 _CORRECTS = frozenset({"correct", "weak_correct"})
 NEAR = 8
@@ -42,6 +47,8 @@ SHORTEST_WORDS, SHORTEST_STEMS = 3, 2
 """Words of a sentence, or of its words those of content ("Rex died"), from which it may change something."""
 SHORTEST_FAINT = 8
 """Words of a message whose "actually" corrects the statement before it even if the two share no word."""
+RECENT = 6
+"""The latest statements of a session that a correction may be about which names its topic."""
 CORRECTION_WORDS = 20
 """Words of a message that does nothing but correct the one before it."""
 
@@ -54,8 +61,9 @@ async def with_changes(
         return found
     # A short correction concerns the last statement and would mean nothing on its own.
     correction = await _correction(gateway, actor, message, found)
-    if correction is not None:
-        return replace(found, candidates=(correction,), skipped=())
+    if correction:
+        return replace(found, candidates=correction, skipped=())
+    found = await _with_ended(gateway, actor, found)
     doubtful = _doubtful(message, found)
     # Nothing hints at a change, so no embedding is needed; that is the usual case.
     if not doubtful:
@@ -65,38 +73,64 @@ async def with_changes(
         changed = [
             (text, span)
             for (text, span), vector in zip(doubtful, vectors, strict=True)
-            if await _changes(gateway, actor, text, vector)
+            if await ended_values(gateway, actor, text) or await _changes(gateway, actor, text, vector)
         ]
     # Best effort: the message itself is still captured.
     except (EmbedderFailed, SpaceMismatch):
         return found
     made = [one for text, span in changed if (one := _candidate(gateway, message, text, span)) is not None]
+    made = list((await _with_ended(gateway, actor, Extraction(candidates=tuple(made)))).candidates)
     kept = [span for _, span in changed]
     skipped = tuple(one for one in found.skipped if not any(_within(span, one.span) for span in kept))
     return replace(found, candidates=(*found.candidates, *made), skipped=skipped)
 
 
-async def _correction(gateway: MemoryGateway, actor: Actor, message: Message, found: Extraction) -> Candidate | None:
+async def _correction(
+    gateway: MemoryGateway, actor: Actor, message: Message, found: Extraction
+) -> tuple[Candidate, ...]:
     """Return the whole of a short message that corrects its author's last statement in the session, as the replacement
-    of that statement.
+    of that statement, and the values that it corrects of those which were read of the same words.
     """
     text = message.content.strip()
     if message.session is None or len(text.split()) > CORRECTION_WORDS or any(one.key for one in found.candidates):
-        return None
+        return ()
     new = framed(" ".join(part for start, end in sentences(text) if not is_company(part := text[start:end])))
     if not new.cues & {"takes_back", *_CORRECTS} and amending(new) is None:
-        return None
+        return ()
     where = Where(
         scopes=actor.scopes([Level.USER]), kinds=frozenset({Kind.LONG_TERM}), live_at=gateway.clock.now(),
         hidden_keys=await gateway.hidden_keys(actor),
     )  # fmt: skip
-    for last in await gateway.searcher.store.newest(where, limit=1):
-        same = last.source.session == message.session and last.author in (None, actor.user)
+    latest = [
+        one
+        for one in await gateway.searcher.store.newest(where, limit=RECENT)
+        if one.source.session == message.session and one.author in (None, actor.user)
+    ]
+    # One that names its topic may be about something said a little earlier.
+    for last in latest if new.undisputed.theme else latest[:1]:
         known = frame_of(last)
-        if same and _concerns(known, new) and (takes_back(known, new) or amends(known, new)):
-            made = _candidate(gateway, message, text, (0, len(message.content)))
-            return made and replace(made, replaces=(last.memory_id,), context=last.content)
-    return None
+        if _concerns(known, new) and (takes_back(known, new) or amends(known, new)):
+            return _replacing(gateway, message, last, latest, new)
+    return ()
+
+
+def _replacing(
+    gateway: MemoryGateway, message: Message, last: Memory, latest: Sequence[Memory], new: Frame
+) -> tuple[Candidate, ...]:
+    """Return the candidates that take the place of a statement and of the values that were read of its words."""
+    span = (0, len(message.content))
+    said = last.context if last.key is not None else last.content
+    together = [one for one in latest if one is last or said in (one.content, one.context)]
+    values = [
+        (one, value)
+        for one in together
+        if one.key is not None and (value := amended_value(one.content, one.source.quote, new)) is not None
+    ]
+    made = [_candidate(gateway, message, value, span, key=one.key, replaces=one) for one, value in values]
+    whole = next((one for one in together if one.key is None), None)
+    if whole is not None or not made:
+        made.append(_candidate(gateway, message, message.content.strip(), span, replaces=whole or last))
+    return tuple(one for one in made if one is not None)
 
 
 def _concerns(known: Frame, new: Frame) -> bool:
@@ -114,10 +148,12 @@ def _doubtful(message: Message, found: Extraction) -> list[tuple[str, tuple[int,
             continue
         for start, end in _whole_corrections(message.content, *one.span):
             text = message.content[start:end]
+            if one.reason == QUOTED and not said_plainly(text):
+                continue
             new = framed(text)
             if len(text) > LONGEST or is_company(text):
                 continue
-            hints = new.turns or new.bears_child or recovers(new) or tells_change(new)
+            hints = new.turns or new.bears_child or recovers(new) or tells_change(new) or leaves_work(new)
             if hints and (len(text.split()) >= SHORTEST_WORDS or len(new.stems) >= SHORTEST_STEMS):
                 doubtful.append((text, (start, end)))
     return doubtful[:MOST]
@@ -137,6 +173,14 @@ def _whole_corrections(text: str, start: int, end: int) -> list[tuple[int, int]]
     return found
 
 
+async def _with_ended(gateway: MemoryGateway, actor: Actor, found: Extraction) -> Extraction:
+    """`found` with the values that its candidates end without naming them."""
+    named = [(one, await naming_ended(gateway, actor, one)) for one in found.candidates]
+    if all(one.replaces == names for one, names in named):
+        return found
+    return replace(found, candidates=tuple(replace(one, replaces=names) for one, names in named))
+
+
 async def _changes(gateway: MemoryGateway, actor: Actor, text: str, vector: bytes) -> bool:
     searcher = gateway.searcher
     where = Where(
@@ -145,26 +189,43 @@ async def _changes(gateway: MemoryGateway, actor: Actor, text: str, vector: byte
     )  # fmt: skip
     space = searcher.embedder.space
     near = await searcher.store.nearest(where, vector, limit=CROWD, space=space)
-    known = await searcher.store.get_many([one.memory_id for one in near[:NEAR]], scopes=where.scopes)
+    known = await searcher.store.get_many([one.memory_id for one in near], scopes=where.scopes)
     new = framed(text)
     # A longer remark that does not speak of its speaker is talk of the world, whatever its words.
     plain = not is_faint(new) and (len(new.tokens) <= SHORTEST_FAINT or speaks_of_self(text))
-    return any(
-        judge(old, new, read(space, one.score), among=len(near)) is not None and (plain or agree(old, new))
-        for one in near[:NEAR]
-        if one.memory_id in known and known[one.memory_id].author in (None, actor.user)
-        for old in (frame_of(known[one.memory_id]),)
-    )
+    for place, one in enumerate(near):
+        memory = known.get(one.memory_id)
+        if memory is None or memory.author not in (None, actor.user):
+            continue
+        old = frame_of(memory)
+        # Of those that are further off, the ones that name what it names.
+        if place >= NEAR and old.called_stems.isdisjoint(new.called_stems):
+            continue
+        if judge(old, new, read(space, one.score), among=len(near)) is not None and (plain or agree(old, new)):
+            return True
+    return False
 
 
-def _candidate(gateway: MemoryGateway, message: Message, text: str, span: tuple[int, int]) -> Candidate | None:
-    stated = without_dispute(text)
+def _candidate(
+    gateway: MemoryGateway,
+    message: Message,
+    text: str,
+    span: tuple[int, int],
+    *,
+    key: str | None = None,
+    replaces: Memory | None = None,
+) -> Candidate | None:
+    """Return a sentence of a message as a candidate, or a value that is told under a key."""
+    stated = without_dispute(text) if key is None else text
     made = Candidate(
-        content=stated[0].upper() + stated[1:],
-        category="fact",
+        content=stated if key is not None else stated[0].upper() + stated[1:],
+        key=key,
+        category="fact" if replaces is None or key is None else replaces.category,
+        context="" if replaces is None else message.content if key is not None else replaces.content,
         confidence=0.7,
-        source=source_of(message, quote=text, span=span),
+        source=source_of(message, quote=message.content[slice(*span)], span=span),
         occurred_at=message.sent_at,
+        replaces=() if replaces is None or key is not None else (replaces.memory_id,),
     )
     try:
         return check_candidate(timed(made, text, message.sent_at), gateway.policy, gateway.budget)

@@ -72,6 +72,7 @@ async def _concerned(
         ]
         if asked.kind == "forget":
             found += await _no_longer_in_force(gateway, actor, found, wanted)
+            found += await _recorded(gateway, actor, found, wanted, but=message.content)
         return tuple(dict.fromkeys(memory.memory_id for memory in found))
     live = await _newest(gateway, actor, MOST)
     if asked.kind == "wrong":
@@ -101,12 +102,33 @@ async def _no_longer_in_force(
     return list(found.values())
 
 
+async def _recorded(
+    gateway: MemoryGateway, actor: Actor, known: Sequence[Memory], wanted: frozenset[str], *, but: str
+) -> list[Memory]:
+    """Return the recorded messages about a subject: they have its words, or what is `known` of it was read of them. A
+    search leaves out a message whose memory it finds.
+    """
+    read_of = {one.source.quote or one.content for one in known if one.kind is Kind.LONG_TERM}
+    return [
+        one
+        for one in await _newest(gateway, actor, MOST, kinds=frozenset({Kind.EPISODIC}))
+        if one.content != but and (wanted & _stems(one) or any(quote in one.content for quote in read_of))
+    ]
+
+
 async def _newest(
-    gateway: MemoryGateway, actor: Actor, limit: int, *, statuses: frozenset[Status] = frozenset({Status.ACTIVE})
+    gateway: MemoryGateway,
+    actor: Actor,
+    limit: int,
+    *,
+    statuses: frozenset[Status] = frozenset({Status.ACTIVE}),
+    kinds: frozenset[Kind] | None = None,
 ) -> list[Memory]:
     hidden = await gateway.hidden_keys(actor)
     live_at = gateway.clock.now() if Status.ACTIVE in statuses else None
-    where = Where(scopes=actor.scopes([Level.USER]), live_at=live_at, hidden_keys=hidden, statuses=statuses)
+    where = Where(
+        scopes=actor.scopes([Level.USER]), kinds=kinds, live_at=live_at, hidden_keys=hidden, statuses=statuses
+    )
     return await gateway.searcher.store.newest(where, limit=limit)
 
 

@@ -37,7 +37,7 @@ from mnemic_language.sentences.casual_spelling import written_out
 from mnemic_language.sentences.classify.classifier import LABELS, Floats, Opinion, weights
 from mnemic_language.sentences.classify.world import world
 from mnemic_language.sentences.clauses import Clause, clauses
-from mnemic_language.sentences.disputes import without_dispute
+from mnemic_language.sentences.disputes import only_disputes, without_dispute
 from mnemic_language.sentences.exclusion_rules import DENIES_SAYING, mood_of, orders_on_occasion, payload_follows
 from mnemic_language.sentences.pasted_text import data_spans, fiction_from, merged
 from mnemic_language.sentences.social_remarks import is_company
@@ -129,10 +129,9 @@ class RuleExtractor:
             for one in decided(sentence.pieces, sentence.whole, before):
                 if isinstance(one, Statement):
                     found.keep(one if opening is None else _opened(one, opening, text), text, sentence)
-                # "From now on, ..." belongs to the statement after it.
-                elif _PREAMBLE.search(one.text) and len(sentence.pieces) > 1:
-                    bound = FROM_NOW_ON.match(one.text) or _OCCASION.match(one.text)
-                    opening = one.start if bound else opening
+                # "From now on, ..." belongs to the statement after it, and so does "that's wrong, ...".
+                elif len(sentence.pieces) > 1 and (_PREAMBLE.search(one.text) or only_disputes(one.text)):
+                    opening = one.start if _binds(one.text) else opening
                     continue
                 elif one.ruled or not found.keys_of(sentence, one.start, one.end):
                     found.leave_out(one.reason or TRANSIENT, (one.start, one.end))
@@ -171,6 +170,11 @@ class RuleExtractor:
         except EmbedderFailed:
             return None
         return np.stack([np.frombuffer(one, np.float32) for one in found])
+
+
+def _binds(opening: str) -> bool:
+    """Return True if words before a statement belong to it: when it holds, or that something else was wrong."""
+    return bool(FROM_NOW_ON.match(opening) or _OCCASION.match(opening) or only_disputes(opening))
 
 
 def _opened(statement: Statement, start: int, text: str) -> Statement:

@@ -43,6 +43,11 @@ _FORBIDDEN = re.compile(
 """Before a fact it says that this is not so, or not wanted: "Don't ever call me darling"."""
 _NO_VALUE = re.compile(r"(?:not|never|no longer|anything but|isn't|aren't)\b", re.IGNORECASE)
 _NAMELESS = re.compile(r"^(?:ones?|those|the ones?|called|named|when|that|because) ?", re.IGNORECASE)
+_LONG_AGO = re.compile(
+    r"(?i)\b(?:when (?:i|we) (?:was|were)|as an? (?:child|kid|baby|toddler|teenager|student)|back in (?:19|20)\d\d"
+    r"|cuando (?:era|tenía|éramos)|de (?:niñ[oa]|pequeñ[oa]))\b"
+)
+"""Says that somebody came to a place in another time of life, where they need not live now."""
 _LIGHT = frozenset(
     terms(
         "i me my mine we us our you your he she it they am is are was be been have has had do does "
@@ -76,6 +81,8 @@ def typed_facts(text: str, lasting: bool, policy: Policy) -> Iterator[tuple[Rule
             continue
         if rule.wish and (not (lasting or WISH.search(text)) or NEGATED.search(text)):
             continue
+        if rule.key == "home_city" and _LONG_AGO.search(whole):
+            continue
         values = [value for value in _values(rule, text) if value and not _is_no_place(rule.key, value)]
         if not values or (rule.many and policy.rule(rule.key).on_change != "accumulate"):
             continue
@@ -103,8 +110,11 @@ def _favourite(text: str) -> Iterator[tuple[Rule, str, str]]:
 
 
 def _is_no_place(key: str, value: str) -> bool:
-    """Return True if one "moves to" a product and not to a place: "I moved to Slack"."""
-    return key == "home_city" and bool(named_products(framed(f"in {value}")))
+    """Return True if one "moves to" a product or a day and not to a place: "I moved to Slack", "we moved to Monday"."""
+    if key != "home_city":
+        return False
+    named = framed(f"in {value}")
+    return bool(named_products(named)) or any(named.slots(name) for name in ("weekdays", "months"))
 
 
 def _values(rule: Rule, text: str) -> list[str | None]:

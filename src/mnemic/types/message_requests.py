@@ -17,9 +17,9 @@ MemoryRequestKind = Literal["forget", "forget_all", "wrong", "show"]
 class MemoryRequest(Serialisable):
     """Request about memory in a user's message; it is carried out only after confirmation.
 
-    `forget`: delete what is known about `subject`, what was superseded included; `forget_all`; `wrong`: the last
-    statement, or the one about `subject`, is not true; `show`: list what is known. `memory_ids` are the memories
-    concerned, most relevant or newest first, superseded ones last.
+    `forget`: delete what is known about `subject`, what was superseded and recorded messages included; `forget_all`;
+    `wrong`: the last statement, or the one about `subject`, is not true; `show`: list what is known. `memory_ids` are
+    the memories concerned, most relevant or newest first, superseded ones and messages last.
     """
 
     kind: MemoryRequestKind

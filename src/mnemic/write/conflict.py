@@ -40,7 +40,7 @@ def by_key(draft: Draft, known: Sequence[Memory], memory_id: str) -> Decision | 
     # An import may bring an old value after a new one; it must not become the current one.
     later = [memory for memory in known if moment is not None and starts_at(memory) > moment]
     if later:
-        return _history(draft, later, memory_id)
+        return history(draft, later, memory_id)
     ended = tuple(closed(memory, draft.now, draft.starts_at) for memory in known)
     new = draft.memory(memory_id, supersedes=tuple(memory.memory_id for memory in known))
     return Decision(outcome=Outcome.SUPERSEDED, memory=new, replaced=ended)
@@ -56,7 +56,8 @@ def valid_moment(draft: Draft) -> datetime | None:
     return candidate.valid_from or candidate.occurred_at
 
 
-def _history(draft: Draft, later: Sequence[Memory], memory_id: str) -> Decision:
+def history(draft: Draft, later: Sequence[Memory], memory_id: str) -> Decision:
+    """Return the draft as what was true before the `later` memories, of which the first ends it."""
     first = min(later, key=starts_at)
     ended_at: datetime = starts_at(first)
     if draft.candidate.valid_to is not None:

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from mnemic.ports import Reads
 from mnemic.reason_codes import ALREADY_SUPERSEDED, CONTRADICTION, NEAR_DUPLICATE
 from mnemic.types import Memory, Outcome, Status
-from mnemic.write.conflict import by_key, contradicted, pending
+from mnemic.write.conflict import by_key, contradicted, history, pending
 from mnemic.write.draft import Decision, Draft, StepTimer
 from mnemic.write.lookup import Found, live, nearest, peers_of
 from mnemic.write.merge import Near, merge, refresh
 from mnemic.write.split_statement import with_rests
-from mnemic.write.supersede import Changed, also, changed, named, own, superseding
+from mnemic.write.supersede import Changed, also, changed, named, overtaken, own, superseding
 
 MAX_LINEAGE = 64
 """Maximum number of originals that one memory may represent. A statement beyond that is stored separately, so that
@@ -78,6 +78,9 @@ def _compared(
     if found:
         decision = superseding(draft, found, memory_id)
         return decision, decision.reason or str(decision.outcome)
+    later = overtaken(draft, around)
+    if later:
+        return history(draft, later, memory_id), ALREADY_SUPERSEDED
     return None, "kept_apart" if opposed else "none"
 
 

@@ -19,7 +19,7 @@ from mnemic.write.conflict import pending, valid_moment
 from mnemic.write.draft import Decision, Draft, starts_at
 from mnemic.write.fingerprint import fingerprint_of
 from mnemic.write.merge import Near, closed
-from mnemic_language.compare.amended import amended
+from mnemic_language.compare.amended import amended, amended_value
 from mnemic_language.compare.certain_changes import amending, may_change_certainly
 from mnemic_language.compare.change import Change, bears, frame_of, framed, judge, strangers
 from mnemic_language.compare.change_bounds import ChangeBounds
@@ -47,10 +47,7 @@ def changed(draft: Draft, near: Sequence[Near], opposed: Mapping[str, str]) -> C
     if draft.scope.level != Level.USER or candidate.kind is not Kind.LONG_TERM or not near:
         return []
     new = framed(candidate.content, candidate.key, candidate.source.quote)
-    if new.silent and not may_change_certainly(new):  # it bears on what it contradicts, and on nothing else
-        compared: Sequence[Near] = [one for one in near if one.memory.memory_id in opposed]
-    else:
-        compared = near
+    compared = _worth_comparing(candidate, new, near, opposed)
     if not compared:
         return []
     moment, reach = valid_moment(draft), ChangeBounds(new, len(near))
@@ -72,6 +69,16 @@ def changed(draft: Draft, near: Sequence[Near], opposed: Mapping[str, str]) -> C
         if change is not None:
             found.append((memory, change))
     return _in_order(found, new)
+
+
+def _worth_comparing(
+    candidate: Candidate, new: Frame, near: Sequence[Near], opposed: Mapping[str, str]
+) -> Sequence[Near]:
+    if candidate.key is not None and amending(new) is not None:
+        return []  # it corrects the value of its key, and says of nothing else that it was wrong
+    if new.silent and not may_change_certainly(new):  # it bears on what it contradicts, and on nothing else
+        return [one for one in near if one.memory.memory_id in opposed]
+    return near
 
 
 def _in_order(found: Changed, new: Frame) -> Changed:
@@ -152,6 +159,28 @@ def _is_later(memory: Memory, draft: Draft, moment: datetime | None) -> bool:
     return starts_at(memory) > moment
 
 
+def overtaken(draft: Draft, near: Sequence[Near]) -> list[Memory]:
+    """Return the memories of the same person that were said later than the draft and change what it says: an import may
+    bring what was said first last.
+    """
+    candidate, said = draft.candidate, draft.candidate.occurred_at
+    if said is None or draft.scope.level != Level.USER or candidate.kind is not Kind.LONG_TERM:
+        return []
+    later = [
+        one
+        for one in near
+        if one.memory.occurred_at is not None
+        and one.memory.occurred_at > said
+        and one.memory.trust >= draft.trust
+        and _same_person(one.memory, draft)
+        and not _of_one_statement(one.memory, draft)
+    ]
+    if not later:
+        return []
+    known = framed(candidate.content, candidate.key, candidate.source.quote)
+    return [one.memory for one in later if judge(known, frame_of(one.memory), one.cosine, among=len(near)) is not None]
+
+
 def _ended(memory: Memory, draft: Draft) -> Memory:
     """Return the memory closed where the draft begins, never before it began itself."""
     return closed(memory, draft.now, max(draft.starts_at, starts_at(memory)))
@@ -212,21 +241,24 @@ def superseding(draft: Draft, found: Changed, memory_id: str) -> Decision:
 
 def _amended(draft: Draft, against: Sequence[Memory]) -> dict[str, object]:
     """Return what differs of the memory of a correction in a few words: it says what the corrected statement said, with
-    the right value; its vector is that statement's, which is nearer than the correction's.
+    the right value; its vector is that statement's, which is nearer than the correction's. A value under a key stays
+    under it.
     """
     candidate = draft.candidate
-    if len(against) != 1 or candidate.key is not None or against[0].key is not None:
+    if len(against) != 1 or candidate.key is not None:
         return {}
-    text = amended(against[0].content, framed(candidate.content, None, candidate.source.quote))
+    known, new = against[0], framed(candidate.content, None, candidate.source.quote)
+    text = amended(known.content, new) if known.key is None else amended_value(known.content, known.source.quote, new)
     if text is None:
         return {}
-    same = Candidate(content=text, source=candidate.source)
+    same = Candidate(content=text, key=known.key, source=candidate.source)
     return {
         "content": text,
+        "key": known.key,
         "context": candidate.content,
-        "category": against[0].category,
+        "category": known.category,
         "fingerprint": fingerprint_of(draft.secret, draft.scope, same),
-        "vector": against[0].vector or draft.vector,
+        "vector": known.vector or draft.vector,
     }
 
 

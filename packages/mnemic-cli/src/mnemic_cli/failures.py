@@ -78,6 +78,24 @@ def complain(reason: str, hint: str | None = None) -> None:
         pass  # nobody listens; the exit code still tells
 
 
+_EXTRAS = {"mnemic_importers": "import", "mnemic_models": "openai", "mnemic_agents": "mcp"}
+"""The extra that brings a package, where it is not called as the package."""
+
+
+def missing_package(error: Exception) -> errors.MissingExtra | None:
+    """Return the error that says how to install a package of mnemic's whose modules were not found; None for any other
+    error.
+    """
+    if not isinstance(error, ModuleNotFoundError) or isinstance(error, errors.MnemicError):
+        return None
+    package = (error.name or "").partition(".")[0]
+    if not package.startswith("mnemic_"):
+        return None
+    extra = _EXTRAS.get(package, package.removeprefix("mnemic_"))
+    hint = f"pip install 'mnemic[{extra}]'" if package in _EXTRAS else f"pip install {package.replace('_', '-')}"
+    return errors.MissingExtra(extra, hint=hint)
+
+
 def guarded(work: Callable[[], Any], *, debug: bool) -> int:
     """Return the exit code of `work`, whatever it raises; an error is reported in one line first."""
     output = sys.stdout
@@ -102,6 +120,7 @@ def guarded(work: Callable[[], Any], *, debug: bool) -> int:
 def _report(error: Exception) -> int:
     while isinstance(error, ExceptionGroup):  # of tasks that ran together: the first says what ended them
         error = error.exceptions[0]
+    error = missing_package(error) or error
     if isinstance(error, errors.MnemicError):
         complain(error.reason, error.hint)
         return exit_code(type(error))

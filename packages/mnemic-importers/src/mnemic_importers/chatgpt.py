@@ -15,7 +15,7 @@ from mnemic_importers.conversations.importer_interface import Importer
 from mnemic_importers.conversations.item import Item
 from mnemic_importers.conversations.records import Record
 from mnemic_importers.conversations.timestamps import moment
-from mnemic_importers.entries import entry, left_out, mapping, read, wrong
+from mnemic_importers.entries import began_at, entry, in_order, left_out, mapping, read, wrong
 
 _ROLES = frozenset({"user", "assistant", "tool"})
 _SAID = frozenset({"text", "multimodal_text"})
@@ -28,8 +28,9 @@ def recognises(value: Mapping[str, Any]) -> bool:
 
 
 def items(found: Iterator[Record], name: str) -> Iterator[Item]:
-    """Yield the messages of each conversation's current branch, oldest first."""
-    for record in read(found, name, recognises, "expected a ChatGPT conversation with a mapping"):
+    """Yield the messages of each conversation's current branch, the oldest conversation and message first."""
+    all_of_them = read(found, name, recognises, "expected a ChatGPT conversation with a mapping")
+    for record in in_order(all_of_them, lambda value: began_at(value.get("create_time"))):
         if isinstance(record, Item):
             yield record
             continue

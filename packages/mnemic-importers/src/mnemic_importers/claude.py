@@ -14,7 +14,7 @@ from mnemic_importers.conversations.importer_interface import Importer
 from mnemic_importers.conversations.item import Item
 from mnemic_importers.conversations.records import Record
 from mnemic_importers.conversations.timestamps import moment
-from mnemic_importers.entries import entry, mapping, read
+from mnemic_importers.entries import began_at, entry, in_order, mapping, read
 
 _ROLES: Mapping[str | None, str] = MappingProxyType({"human": "user", "assistant": "assistant"})
 
@@ -25,8 +25,9 @@ def recognises(value: Mapping[str, Any]) -> bool:
 
 
 def items(found: Iterator[Record], name: str) -> Iterator[Item]:
-    """Yield the messages of each conversation in their order."""
-    for record in read(found, name, recognises, "expected a Claude conversation with chat_messages"):
+    """Yield the messages of each conversation in their order, the oldest conversation first."""
+    all_of_them = read(found, name, recognises, "expected a Claude conversation with chat_messages")
+    for record in in_order(all_of_them, lambda value: began_at(value.get("created_at"))):
         if isinstance(record, Item):
             yield record
             continue

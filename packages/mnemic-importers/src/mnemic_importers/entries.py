@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
 from typing import Any
 
 from mnemic.errors import InvalidInput
 from mnemic_importers.conversations.item import Item, entry
 from mnemic_importers.conversations.records import Record
+from mnemic_importers.conversations.timestamps import moment
 
-__all__ = ["entry", "left_out", "mapping", "read", "wrong"]
+__all__ = ["began_at", "entry", "in_order", "left_out", "mapping", "read", "wrong"]
 
 
 def left_out(place: str, conversation: str, reason: str) -> Item:
@@ -33,6 +35,38 @@ def read(
             yield wrong(record.place, name, "conversation:shape", hint)
         else:
             yield record
+
+
+def in_order(
+    found: Iterator[Record | Item], began: Callable[[Mapping[str, Any]], datetime | None]
+) -> Iterator[Record | Item]:
+    """Yield conversations in the order in which they began: products export the newest first, and what was said first
+    has to be taken in first. Those whose beginning is unknown come last, in the order of the file, and then what is no
+    conversation.
+    """
+    timed: list[tuple[datetime, int, Record]] = []
+    untimed: list[Record] = []
+    others: list[Item] = []
+    for position, one in enumerate(found):
+        if isinstance(one, Item):
+            others.append(one)
+            continue
+        at = began(one.value)
+        if at is None:
+            untimed.append(one)
+        else:
+            timed.append((at, position, one))
+    yield from (record for _, _, record in sorted(timed, key=lambda one: one[:2]))
+    yield from untimed
+    yield from others
+
+
+def began_at(value: Any) -> datetime | None:
+    """Return the time that a field of a conversation gives; None where it gives none."""
+    try:
+        return None if value is None else moment(value, "conversation:time")
+    except InvalidInput:
+        return None
 
 
 def mapping(value: Any, name: str) -> Mapping[str, Any]:

@@ -30,7 +30,21 @@ def amended(text: str, new: Frame) -> str | None:
             return None
         if len(theirs) == len(mine) == 1 and plain(mine[0][0]) != plain(theirs[0][0]):
             return text[: mine[0].start()] + theirs[0][0] + text[mine[0].end() :]
-    return _place_replaced(text, " ".join(said)) or _name_replaced(text, " ".join(said))
+    spoken = " ".join(said)
+    return _place_replaced(text, spoken) or _kind_replaced(text, spoken) or _name_replaced(text, spoken)
+
+
+def amended_value(value: str, quote: str | None, new: Frame) -> str | None:
+    """Return the value that a correction gives in the place of one which was read of `quote`; None if it corrects
+    something else of that statement.
+    """
+    before, said, after = (quote or "").rpartition(value)
+    if not said:
+        return None
+    text = amended(f"{before}{said}{after}", new)
+    if text is None or not (text.startswith(before) and text.endswith(after)):
+        return None
+    return text[len(before) : len(text) - len(after)].strip() or None
 
 
 def _of_sort(text: str, sort: str) -> list[re.Match[str]]:
@@ -45,6 +59,15 @@ def _place_replaced(text: str, value: str) -> str | None:
     first = value.split(maxsplit=1)[0]
     found = re.search(rf"\b{re.escape(first)}\b[^.,;!?]*", text) if plain(first) in PREPOSITIONS else None
     return text[: found.start()] + value + text[found.end() :] if found is not None else None
+
+
+def _kind_replaced(text: str, value: str) -> str | None:
+    """Return `text` with another kind of the same thing: "I prefer aisle seats", "window seats"."""
+    kind, _, thing = value.rpartition(" ")
+    if not kind or " " in kind or kind[0].isupper():
+        return None
+    found = list(re.finditer(rf"[^\W\d_]+ {re.escape(thing)}\b", text))
+    return text[: found[0].start()] + value + text[found[0].end() :] if len(found) == 1 else None
 
 
 def _name_replaced(text: str, value: str) -> str | None:

@@ -12,13 +12,19 @@ from functools import lru_cache
 from mnemic_language.compare.ended_courses import drops_course, ends_course
 from mnemic_language.compare.expressions import AMENDS, IS, TO_ORDINAL
 from mnemic_language.compare.implicit_endings import ends_in_other_words, recounts_by_order, tells_change
+from mnemic_language.compare.left_work import leaves_work, left
 from mnemic_language.compare.medicines import another_dose, may_be_medicine
 from mnemic_language.compare.statement_frame import Frame, stem
 from mnemic_language.compare.vocabulary import MEMBERS, SLOTS, products, word_classes
 
 MOST_AMENDING = 4
 """Words of the value that a correction gives which says nothing else."""
-_DOES = frozenset(map(stem, "do doing have fais fait hago faccio faco doe mache habe tengo tenho heb".split()))
+_DOES = frozenset(
+    map(
+        stem,
+        "do doing have go mache fais fait vais hago voy faccio vado faco vou doe ga gehe habe tengo tenho heb".split(),
+    )
+)
 """Verbs that two statements may share without being about one thing."""
 _RESTRICTS = frozenset({"much", "often", "alone", "every", "only", "without", "before", "after"})
 """Words after which a denial is of a part: "I don't drink much"."""
@@ -82,13 +88,6 @@ _IS_WELL = re.compile(
     r"|se (?:me )?ha curado|e guarit[oa]|sta (?:bene|meglio)|(?:ja )?esta (?:bom|boa|bem|melhor|curad[oa])"
     r"|is (?:weer|nu) (?:goed|beter|in orde)|is genezen)\b"
 )
-_DISPUTES = re.compile(
-    r"\A\W*(?:(?:no|nein|non|nee|nao), ?)?(?:that(?:'s| is) (?:not (?:true|right|correct)|wrong|false)"
-    r"|(?:das )?stimmt nicht|das ist falsch|c'est faux|ce n'est pas vrai|(?:eso )?no es (?:verdad|cierto)|non e vero"
-    r"|(?:isso )?nao e verdade"
-    r"|dat klopt niet|dat is niet waar)\b[,.;: ]*"
-)
-"""Matches the opening of a denial of what was said."""
 _WITH_SPEAKER = re.compile(
     r"\b(?:me|us|myself|and i|i|we|mir|mich|uns|ich|wir|moi|nous|je|j'\w+|on|mi|nos|yo|nosotros|io|noi|ci|eu|connosco"
     r"|conosco|comigo|ik|wij|we|mij)\b"
@@ -106,8 +105,7 @@ _HAD_BABY = re.compile(
 
 def denies(old: Frame, new: Frame) -> bool:
     """Return True if `new` says that nothing of `old` is so: "I work for Aldi", "I don't work for Aldi"."""
-    disputed = _DISPUTES.match(new.plain)
-    said = Frame(new.plain[disputed.end() :]).stems if disputed else new.stems
+    said = new.undisputed.stems
     if old.negated or not new.negated or not old.stems or old.stems != said or old.subject != new.subject:
         return False
     if old.event or new.cues & {"past", "passing"} or not _RESTRICTS.isdisjoint(new.tokens):
@@ -265,12 +263,14 @@ def is_limited(new: Frame) -> bool:
 
 
 def on_other_days(old: Frame, new: Frame) -> bool:
-    """Return True if each says what is on another day, which it begins with: "On Mondays I do yoga", "On Tuesdays I now
-    do pilates".
+    """Return True if `new` begins with a day and says what is on it, and `old` what is on another: "I do yoga on
+    Mondays", "On Tuesdays I now do pilates".
     """
-    mine, theirs = opening_day(old), opening_day(new)
+    mine, theirs = opening_day(old) or frozenset(old.slots("weekdays")), opening_day(new)
     if not mine or not theirs or mine & theirs or new.cues & {"end", "correct", "takes_back"}:
         return False
+    if amending(new) is not None:
+        return False  # "let's make it Wednesday"
     of_days = {stem(token) for token in (*old.tokens, *new.tokens) if token in word_classes()["weekdays"]}
     return old.stems & new.stems <= of_days | _DOES
 
@@ -342,7 +342,7 @@ def may_change_certainly(new: Frame) -> bool:
         return True
     if any(words.search(new.plain) for words in _MAY_CHANGE) or amending(new) is not None:
         return True
-    return tells_change(new) or drops_course(new) or may_be_medicine(new)
+    return tells_change(new) or leaves_work(new) or drops_course(new) or may_be_medicine(new)
 
 
 _MAY_CHANGE = (_MOVES, _HAD_BABY, _ARRIVES, _IS_WELL)
@@ -357,6 +357,7 @@ CERTAIN_CHANGES = (
     delivered,
     another_product,
     ends_in_other_words,
+    left,
     ends_course,
     recounts_by_order,
     another_dose,
@@ -381,6 +382,7 @@ def rules_for(new: Frame) -> tuple[Callable[[Frame, Frame], bool], ...]:
         delivered: not new.negated and (new.bears_child or _HAD_BABY.search(new.plain) is not None),
         another_product: unsaid and not new.cues.isdisjoint({"change", "again"}),
         ends_in_other_words: tells_change(new),
+        left: leaves_work(new),
         ends_course: drops_course(new),
         recounts_by_order: bool(new.numbers) and AMENDS.match(new.plain) is not None,
         another_dose: may_be_medicine(new),

@@ -26,7 +26,8 @@ from mnemic_language.compare.certain_changes import (
     rules_for,
 )
 from mnemic_language.compare.conditional import depends
-from mnemic_language.compare.expressions import FROM_NOW_ON
+from mnemic_language.compare.ended_objects import ends_something_else
+from mnemic_language.compare.expressions import DISPUTES, FROM_NOW_ON
 from mnemic_language.compare.features import (
     NAMES,
     alike,
@@ -43,7 +44,9 @@ from mnemic_language.compare.features import (
     revalues,
     takes_back,
 )
+from mnemic_language.compare.left_work import leaves_work
 from mnemic_language.compare.statement_frame import Frame
+from mnemic_language.compare.vocabulary import plain
 
 STRONG = frozenset({"end", "weak_end", "change", "correct"})
 """Cues that explicitly end or replace a fact."""
@@ -59,6 +62,7 @@ LONG, SHARED = 12, 0.15
 """Number of content words that makes a statement a paragraph, and the smallest share of words that two paragraphs on
 one topic have in common.
 """
+_STOPS = " .!"
 MOST_CORRECTING = 12
 """Maximum length, in words, of a pure correction."""
 FEW = 6
@@ -87,7 +91,7 @@ def judge(old: Frame, new: Frame, cosine: float, *, among: int = 1, opposed: boo
     # is computed (ADR 0099).
     if new.plain in old.plain or (new.silent and not opposed and not may_change_certainly(new)):
         return None  # a repetition of a part of `old`, or no effect
-    if strangers(old, new) or new.bygone or is_limited(new) or depends(old, new):
+    if strangers(old, new) or new.bygone or is_limited(new) or depends(old, new) or ends_something_else(old, new):
         return None
     # A contradiction in words counts only if both statements apply to the same occasion.
     # Rules that are certain by themselves: a like turned into a dislike, another number of the same things.
@@ -150,7 +154,7 @@ def _how(new: Frame) -> str:
     """Return the kind of change, by the cues of the newer statement."""
     if new.cues & {"correct", "weak_correct"}:
         return "corrected"
-    return "ended" if new.cues & {"end", "weak_end"} else "changed"
+    return "ended" if new.cues & {"end", "weak_end"} or leaves_work(new) else "changed"
 
 
 def bears(old: Frame, new: Frame, cosine: float) -> bool:
@@ -214,11 +218,18 @@ def frame_of(memory: StoredStatement) -> Frame:
 
 @lru_cache(maxsize=KEPT)
 def framed(content: str, key: str | None = None, quote: str | None = None) -> Frame:
-    """Return the frame of a content; for a value under a key, of the quote it was captured from."""
+    """Return the frame of a content; for a value under a key, of the quote it was captured from. Words before it that
+    say since when it holds, or that something else was wrong, belong to it.
+    """
     if key is None:
-        opened = quote is not None and FROM_NOW_ON.match(quote) and quote.casefold().endswith(content.casefold())
-        return Frame(quote if quote is not None and opened else content)
+        return Frame(quote if quote is not None and quote != content and _is_opened(quote, content) else content)
     return Frame(quote if quote and len(quote) > len(content) else f"{key.replace('_', ' ')}: {content}")
+
+
+def _is_opened(quote: str, content: str) -> bool:
+    if not quote.rstrip(_STOPS).casefold().endswith(content.rstrip(_STOPS).casefold()):
+        return False
+    return FROM_NOW_ON.match(quote) is not None or DISPUTES.match(plain(quote)) is not None
 
 
 def cosine_of(one: bytes | None, other: bytes | None) -> float:

@@ -12,6 +12,13 @@ SENTENCE = re.compile(
     rf"(?<=[.!?…])(?!(?<=\d\.)\s(?:{AFTER_ORDINALS})\b)"
     r"[\s)]+|\n+|(?<=[;])\s+|(?:(?<!\s)\s+)?[\U0001F300-\U0001FAFF\u2600-\u27BF]+\s*"
 )
+DISPUTES = re.compile(
+    r"\A\W*(?:(?:no|nein|non|nee|nao), ?)?(?:that(?:'s| is) (?:not (?:true|right|correct)|wrong|false)"
+    r"|(?:das )?stimmt nicht|das ist falsch|c'est faux|ce n'est pas vrai|(?:eso )?no es (?:verdad|cierto)|non e vero"
+    r"|(?:isso )?nao e verdade"
+    r"|dat klopt niet|dat is niet waar)\b[,.;: ]*"
+)
+"""Matches the opening of a denial of what was said."""
 CLAUSE = re.compile(r"[,;:]\s+|\s[–—-]+\s|\s(?=(?:but|so|aber|mais|pero|ma|mas|maar)\s)")
 ASKS = re.compile(
     r"(?i)(?:^|,|\s-|\s(?:and|und|et|y|e|en))\s*(?:any|anyone|can|could|do|does|did|is|are|was|would|should|will"
@@ -20,6 +27,24 @@ ASKS = re.compile(
     r"|que|qué|cuál|cómo"
     r"|dónde|quién|puedes|che|cosa|come|dove|quale|puoi|qual|como|onde|podes|hoe|wat|waar|wie|kun|kan)\b[^,]*\?+$"
 )
+ASIDE = re.compile(
+    r"(?i)[,;–—(-]\s*(?:(?:and )?(?:which|that|this|it) is |which's |it's |kind of |a bit |bit |how |quite |was |ce"
+    r" qui est |c'est |lo cual es |es "
+    r"|che è |è |o que é |é |wat |is |ist |das ist |schon |schön |ganz |ziemlich |sehr |très |muy |molto |muito |best "
+    r"|wel |assez |plutôt |un peu |un poco |un po' |um pouco |een beetje |un |what an? )*"
+    r"(?:ironic\w*|funny|funnily|weird\w*|odd\w*|strange\w*|hilarious|unusual|embarrassing|a shame|not bad|not ideal"
+    r"|rare|rich"
+    r"|komisch|ironisch\w*|witzig\w*|lustig\w*|seltsam\w*|verrückt|peinlich|ungewöhnlich|ironique\w*|drôle\w*"
+    r"|bizarre\w*"
+    r"|marrant\w*|comble|dommage|insolite|irónic\w+|gracios\w+|curios\w+|rar[oa]|lástima|divertid\w+|ironic[oa]"
+    r"|buff[oa]"
+    r"|stran[oa]|assurd\w+|peccato|divertente|irônic\w+|engraçad\w+|estranh\w+|grappig\w*|gek|raar|vreemd|jammer"
+    r"|bijzonder)"
+    r"(?: enough)?,? (?:for|as|given|considering|coming from|since|für|pour|quand on|de la part|para|per|voor|siendo"
+    r"|sendo"
+    r"|essendo|als|comme|como|come|vindo|viniendo)\b[^.!?;]{0,80}"
+)
+"""A remark on what was said, of somebody who is something else: "ironic for a baker". It says nothing new of that."""
 ORDERS = re.compile(
     r"(?i)^\W*(?:can|could|would|will) (?:you|we) (?:please )?(?:switch|change|move|make|stop|use|put|set|go)\b"
 )

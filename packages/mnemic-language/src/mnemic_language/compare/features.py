@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from mnemic_language.compare.certain_changes import changes_place_in_row, of_another_object, on_other_days
+from mnemic_language.compare.correction_topics import on_another_topic
 from mnemic_language.compare.exclusive_values import another_of_a_sort, compound_of_a_sort, one_more_child, rambles
 from mnemic_language.compare.expressions import AMENDS
 from mnemic_language.compare.relatives import acts_of_another, of_another_relative
@@ -15,7 +16,6 @@ from mnemic_language.compare.vocabulary import MEMBERS, SLOTS
 
 ALIKE_FROM = 0.66
 """Least share of letters in the same order from which one name may be the other misspelled."""
-
 SHORT = 6
 """Words of a statement that may name nothing but another day ("Now 9 to 19 September")."""
 REGIMES = (
@@ -23,10 +23,8 @@ REGIMES = (
     "vlees",
 )  # fmt: skip
 """Stems of diets, of which a person follows one at a time."""
-LONGEST_CORRECTION = 12
-"""Words of a statement that may take back another with which it shares none, by a faint word alone."""
-FEW_OTHERS = 2
-"""Number of unshared content words up to which two statements differ in little but a value."""
+LONGEST_CORRECTION = 12  # words that take back a statement with which they share none, by a faint word alone
+FEW_OTHERS = 2  # unshared content words up to which two statements differ in little but a value
 REVALUED_COSINE, OUTGROWN_COSINE = 0.25, 0.4
 """Cosines from which a statement that mentions a thing concerns it, or concerns the number of things counted."""
 
@@ -306,8 +304,10 @@ def takes_back(old: Frame, new: Frame) -> bool:
     if faint and len(new.tokens) > LONGEST_CORRECTION and not old.stems & new.stems:
         return False  # "actually" fills a long sentence as often as it takes something back
     days = any(old.slots(name) and new.slots(name) - old.slots(name) for name in SLOTS)
+    if denied(old, new) or days:
+        return True
     values = ((old.numbers, new.numbers), (old.names, new.names))
-    return denied(old, new) or days or any(mine and theirs - mine for mine, theirs in values)
+    return any(mine and theirs - mine for mine, theirs in values) and not on_another_topic(old, new)
 
 
 def _other(old: Frame, new: Frame) -> bool:

@@ -59,20 +59,27 @@ _ANIMAL = Pattern(
     r"|paard|merrie)\b"
 )
 _PASSED = Pattern(
-    r"\b(?:passed|(?:say|said) (?:goodbye|our goodbyes|farewell)|put (?:\w+ ){1,3}(?:down|to sleep)|didn't make it"
+    r"\b(?:died|is dead|passed|(?:say|said) (?:goodbye|our goodbyes|farewell)|put (?:\w+ ){1,3}(?:down|to sleep)"
+    r"|didn't make it"
     r"|(?:crossed|over) the rainbow|no longer with us|lost (?:our|my|him|her)|we lost|i lost|last breath|buried"
     r"|(?:his|her|its) (?:heart|kidneys?|liver) (?:gave|failed|stopped)|not with us any ?more)\b"
-    r"|\b(?:eingeschlafen|von uns gegangen|regenbogenbrucke|abschied (?:nehmen|genommen)|verabschied\w+|erlost|erlosen"
+    r"|\b(?:gestorben|ist tot|eingeschlafen|von uns gegangen|regenbogenbrucke|abschied (?:nehmen|genommen)"
+    r"|verabschied\w+|erlost|erlosen"
     r"|nicht mehr bei uns|begraben|verstorben|gehen lassen|verloren)\b"
-    r"|\b(?:nous a(?:vons)? (?:quitte\w*|du \w+ adieu)|nous ont quitte\w*|est parti\w*|s'est eteint\w*|s'est endormi\w*"
+    r"|\b(?:(?:est|sont) morte?s?|decedee?|nous a(?:vons)? (?:quitte\w*|du \w+ adieu)|nous ont quitte\w*|est parti\w*"
+    r"|s'est eteint\w*|s'est endormi\w*"
     r"|endormir|euthanasi\w+|piquer|enterre\w*|perdu|n'est plus la|adieu|au revoir a)\b"
-    r"|\b(?:se nos (?:fue|ha ido|murio|ha muerto)|nos dejo|nos ha dejado|despedi(?:rnos|mos|rme)|sacrific\w+"
+    r"|\b(?:murio|ha muerto|fallecio|ha fallecido|se nos (?:fue|ha ido|murio|ha muerto)|nos dejo|nos ha dejado"
+    r"|despedi(?:rnos|mos|rme)|sacrific\w+"
     r"|perdimos|hemos perdido|ya no esta|arco ?iris|enterr\w+|dormir(?:l[oa]))\b"
-    r"|\b(?:ci ha lasciat\w|se n'e andat\w|non c'e piu|addormentat\w|abbiamo pers\w|soppress\w+|seppellit\w|addio"
+    r"|\b(?:e mort[oa]|ci ha lasciat\w|se n'e andat\w|non c'e piu|addormentat\w|abbiamo pers\w|soppress\w+|seppellit\w"
+    r"|addio"
     r"|salutato per l'ultima|volat\w in cielo|ponte dell'arcobaleno)\b"
-    r"|\b(?:partiu|se foi|foi-se|nos deixou|deixou-nos|perdemos|perdi|descansou|eutanasia\w*|enterr\w+|estrelinha"
+    r"|\b(?:morreu|faleceu|partiu|se foi|foi-se|nos deixou|deixou-nos|perdemos|perdi|descansou|eutanasia\w*|enterr\w+"
+    r"|estrelinha"
     r"|despedir-?\w*|despedimo\w*)\b"
-    r"|\b(?:ingeslapen|laten inslapen|afscheid (?:\w+ ){0,3}(?:nemen|genomen)|er niet meer|heengegaan|begraven|verloren"
+    r"|\b(?:gestorven|doodgegaan|is dood|overleden|ingeslapen|laten inslapen|afscheid (?:\w+ ){0,3}(?:nemen|genomen)"
+    r"|er niet meer|heengegaan|begraven|verloren"
     r"|regenboogbrug)\b"
 )
 _AILS = Pattern(
@@ -118,7 +125,7 @@ _POST = Pattern(
     r"|\baangenomen (?:als|bij)\b|\bwerk (?:ik )?(?:nu |sinds \w+ )?(?:als|bij) \w+"
 )
 _WORKS = Pattern(
-    r"\bi(?:'m| am) (?:an? |the )(?:\w+ ){0,3}?\w+(?:er|or|ist|ian|ant|ent|nurse|chef|cook|clerk|guard|maid|vet|pilot)"
+    r"\bi(?:'m| am) (?:an? |the )(?:\w+ ){0,3}?\w*(?:er|or|ist|ian|ant|ent|nurse|chef|cook|clerk|guard|maid|vet|pilot)"
     r" (?:at|in|for|with)\b|\bi work\b|\bi(?:'m| am) (?:working|employed)\b"
     r"|\bich bin [a-z]+ (?:in|bei|an|im|am) |\bje suis [a-z' -]{3,30} (?:dans|chez|a|au|en|pour) "
     r"|\bje (?:bosse|travaille)\b|\bsoy [a-z ]{3,30} (?:en|de) |\btrabajo\b|\bsono [a-z ]{3,30} (?:in|presso|da|al"
@@ -172,7 +179,12 @@ def takes_a_post(old: Frame, new: Frame) -> bool:
     """Return True if `new` tells of a new post of a person whose work `old` tells."""
     if _POST.search(new.plain) is None or _BESIDE.search(new.plain) or new.relations or old.relations:
         return False
-    return old.subject == "self" and ("job" in old.attributes or _WORKS.search(old.plain) is not None)
+    return old.subject == "self" and works(old)
+
+
+def works(frame: Frame) -> bool:
+    """Return True if a statement says what somebody's work is, or where."""
+    return "job" in frame.attributes or _WORKS.search(frame.plain) is not None
 
 
 def recounts_by_order(old: Frame, new: Frame) -> bool:

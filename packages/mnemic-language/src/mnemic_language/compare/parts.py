@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from mnemic_language.compare import KEPT
+from mnemic_language.compare.adverbials import FREQUENCIES, begins_timed, says_only_when, time_first
 from mnemic_language.compare.exclusive_values import another_of_a_sort
 from mnemic_language.compare.expressions import DUTCH, PRESENT, TIME_AFTER, TIME_BEFORE
 from mnemic_language.compare.features import denied
@@ -19,8 +20,7 @@ from mnemic_language.compare.same_sort import may_be_about, touched_by_sort
 from mnemic_language.compare.statement_frame import Frame, about_a_name, relation_stems, stem
 from mnemic_language.compare.vocabulary import person_words, plain, word_classes
 
-LONGEST = 400
-"""Maximum length in characters of a statement that is split; a longer one is closed as a whole."""
+LONGEST = 400  # characters of a statement that is split; a longer one is closed as a whole
 _MINE = (
     r"(?:my|our|mein\w{0,2}|unser\w{0,2}|mon|ma|mes|notre|nos|mi|mis|nuestr[oa]s?|(?:(?:il|la|i|le|o|a|os|as) )?"
     r"(?:mi[oae]|miei|nostr[oaie]|meus?|minhas?|noss[oa]s?)|mijn|onze|ons)"
@@ -79,14 +79,11 @@ _PREPOSITION = re.compile(
     r"|pour|sur|a|al|para|por|del|da|dal|di|nel|nella|per|su|em|no|na|ao|op|naar|van|voor|bij|te)\s+"
 )
 _LISTED = re.compile(r"(?i)[^,.;:!?\n]{1,40}(?:,[^,.;:!?\n]{1,40}){0,6},?\s(?:and|or|und|oder|et|ou|y|o|e|en|of)\s")
-LONG_ROW, SHORT_PART = 4, 6
-"""Parts between commas from which a sentence is a list, and words of the longest."""
+LONG_ROW, SHORT_PART = 4, 6  # parts between commas from which a sentence is a list, and words of the longest
 _ACTS = re.compile(rf"(?i)(?<![^\W\d_])[^\W\d_]+\s(?:{_ARTICLE}|{_MINE})\s")
 _PLACED = re.compile(r"(?i)(?:in|an|am|auf|bei|mit|für|zu|zum|zur|nach|von|aus|um|nicht)\b")
 _SELF = re.compile(r"(?i)(?:i|ich|je|yo|io|eu|ik)\b(?!')")
-SHORT_ITEM = 2
-SHORT_SUBJECT = 3
-"""Words before "and I" that are but the other half of the subject."""
+SHORT_ITEM, SHORT_SUBJECT = 2, 3  # the latter: words before "and I" that are the other half of the subject
 _HIS = re.compile(rf"(?i)(?:{_OTHERS}\b|j')")
 _CALLED_DOES = re.compile(rf"{_INTRODUCED.pattern}\s(?!(?:in|at|on|for|from|to|and|with|of|who)\b)[a-z]+")
 """Matches a person by relation and name with a verb: "my manager Lea joins"."""
@@ -111,7 +108,7 @@ class _Piece:
         people = person_words()
         return (
             self.how == "stop"
-            or words[0] in people["self"]
+            or begins_timed(self.text, people["self"])
             or TIME_BEFORE.match(self.text) is not None
             or _HIS.match(self.text) is not None
             or (words[0] in people["possessive"] and any(map(_is_verb, words[2:4])))
@@ -128,10 +125,8 @@ class _Read:
     lead: str
     who: str
     verb: bool
-    preposition: str = ""
-    """The preposition after the verb, if only a name or a thing follows it: "I work at Siemens"."""
-    beside: str = ""
-    """The word for "with" before a second companion."""
+    preposition: str = ""  # after the verb, if only a name or a thing follows it: "I work at Siemens"
+    beside: str = ""  # the word for "with" before a second companion
 
     @cached_property
     def frame(self) -> Frame:
@@ -139,7 +134,7 @@ class _Read:
 
     @cached_property
     def alone(self) -> Frame:
-        """The frame of the part as a sentence, without the verb of its neighbour, which concerns something else."""
+        """The frame of the part as a sentence, without the verb of its neighbour."""
         beside = self.piece.how == "with" or self.beside or _RELATES.match(self.piece.text)
         return self.frame if beside or not self.verb else Frame(self.sentence)
 
@@ -155,7 +150,10 @@ class _Read:
             return f"{self.lead} … {self.beside} {piece.text}"
         if self.verbal:
             return f"{self.who} {piece.text}"
-        return f"{self.lead} {self.preposition if self.bare else ''}{piece.text}"
+        when, what = time_first(piece.text)
+        if when and not _PREPOSITION.match(what) and (_is_verb(plain(what).split(" ")[0]) or _ACTS.match(what)):
+            return f"{self.who} {what} {when}"
+        return f"{self.lead} {self.preposition if self.bare and not when else ''}{piece.text}"
 
     @property
     def bare(self) -> bool:
@@ -171,7 +169,8 @@ class _Read:
         if _OPENING.match(text):
             return False
         # German nouns are capitalised, so a lower-case word after "und" that is no preposition is most likely a verb.
-        german = plain(self.who) in ("ich", "wir") and text[0].islower() and _PLACED.match(text) is None
+        placed = _PLACED.match(text) or time_first(text)[0]
+        german = plain(self.who) in ("ich", "wir") and text[0].islower() and not placed
         return german or _is_verb(plain(text).split(" ", 1)[0]) or _ACTS.match(text) is not None
 
 
@@ -182,7 +181,7 @@ def rest(text: str, new: Frame, judged: Callable[[Frame], float], *, ended: bool
     so what merely accompanied it is over as well. `named`: a reader of both says that `new` takes the place of `text`,
     which words alone may not show, so a part ends with a value of the same sort, too.
     """
-    # A bracket can belong to any part before it, so such a statement is closed as a whole.
+    # A bracket can belong to any part before it.
     if len(text) > LONGEST or "(" in text or _ORDERS.match(text):
         return ""
     parts = _read(text)
@@ -191,9 +190,8 @@ def rest(text: str, new: Frame, judged: Callable[[Frame], float], *, ended: bool
     touched = _touched(parts, new, judged)
     if named:
         touched = touched_by_sort([(one.lead, one.frame) for one in parts], touched, new, _lead(new.text)[0])
-    # Nothing points at one part rather than another: the whole statement is closed, as if it had not been split.
     if not any(touched):
-        return ""
+        return ""  # nothing points at one part rather than another: the whole is closed
     kept = _kept(parts, touched, new)
     if not any(kept):
         return _introduced(text, new, ended)
@@ -236,7 +234,7 @@ def _pieces(text: str) -> list[_Piece]:
     start, how = 0, "stop"
     for cut in cuts.finditer(text):
         kind = cut.lastgroup or "stop"
-        # A list inside a clause ("on Mondays and Thursdays") is cut like a list of clauses, so each cut is checked.
+        # A list inside a clause ("on Mondays and Thursdays") is cut like one of clauses.
         if not _begins(text, cut, kind) or _within(text[start : cut.start()], text[cut.end() :], kind):
             continue
         found.append(_Piece(text[start : cut.start()].strip(), start, cut.start(), how))
@@ -285,7 +283,8 @@ def _in_list(text: str, cut: re.Match[str]) -> bool:
 
 
 def _is_verb(word: str) -> bool:
-    return word in person_words()["verbs"] or PRESENT.fullmatch(word) is not None
+    known = word == "go" or word in person_words()["verbs"] or PRESENT.fullmatch(word) is not None
+    return known and word not in FREQUENCIES
 
 
 def _lead(text: str) -> tuple[str, str, bool]:
@@ -338,7 +337,8 @@ def _kept(parts: Sequence[_Read], touched: Sequence[bool], new: Frame) -> list[b
     kept: list[bool] = []
     for place, (one, hit) in enumerate(zip(parts, touched, strict=True)):
         # A part that points back ("and she sits in Denver") is true only as long as the part it points to.
-        leans = (_LEANS.match(one.piece.text) or _POINTS.search(one.piece.text)) is not None
+        leans = bool(_LEANS.match(one.piece.text) or _POINTS.search(one.piece.text))
+        leans = leans or (not one.piece.whole and says_only_when(one.piece.text))
         stays = not hit and bool(one.frame.stems - new.stems - _GENERIC) and not (one.piece.whole and one.frame.event)
         stays = stays and (bool(one.lead) or one.frame.own or place > 0) and not _is_reason(parts, touched, place)
         # A sentence without a subject of the speaker's continues the one before it.

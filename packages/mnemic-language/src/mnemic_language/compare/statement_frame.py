@@ -13,11 +13,13 @@ from functools import cached_property, lru_cache
 from mnemic_language.compare.expressions import (
     ALLOWED,
     AMENDS,
+    ASIDE,
     BORN,
     BYGONE,
     CALLED,
     CONDITION,
     DENIED,
+    DISPUTES,
     DUTCH,
     ENDINGS,
     HEAD,
@@ -107,7 +109,7 @@ class Frame:
     @cached_property
     def said(self) -> tuple[str, ...]:
         """Its sentences that state something: no question, nothing quoted, nothing unreal."""
-        body = CALLED.sub(" ", QUOTED.sub(" ", self.text[:LONGEST]))
+        body = ASIDE.sub("", CALLED.sub(" ", QUOTED.sub(" ", self.text[:LONGEST])))
         parts = [stated(part.strip()) for part in SENTENCE.split(body) if part and part.strip()]
         return tuple(said for part in parts if part and (said := real(part)))
 
@@ -235,6 +237,12 @@ class Frame:
             return frozenset()
         empty = word_classes()["empty"]
         return frozenset(stem(token) for token in TOKEN.findall(found[1]) if token not in empty and len(token) > 1)
+
+    @cached_property
+    def undisputed(self) -> Frame:
+        """The frame without an opening that only disputes what was said before: "That's wrong, my name is Ines"."""
+        opening = DISPUTES.match(self.plain)
+        return self if opening is None else Frame(self.plain[opening.end() :])
 
     @cached_property
     def head(self) -> dict[str, frozenset[int]]:

@@ -10,11 +10,18 @@ _DISPUTE = Pattern(
     r"|das (?:ist falsch|stimmt(?: so)? nicht)|stimmt(?: so)? nicht|c['’]est faux|ce n['’]est pas (?:vrai|juste)"
     r"|(?:eso )?no es (?:verdad|cierto|correcto)|eso está mal|non è (?:vero|giusto)|(?:è )?sbagliato"
     r"|(?:isso )?não é verdade|(?:isso )?está errado|dat klopt niet|dat is (?:fout|niet waar))"
-    r"\s*[,;:–—-]+\s*(?=\w)"
 )
+_GOES_ON = Pattern(r"\s*[,;:–—-]+\s*(?=\w)")
 
 
 def without_dispute(text: str) -> str:
     """Return `text` without an opening that disputes what was said before: "That's wrong, I live in Trondheim"."""
     found = _DISPUTE.match(text)
-    return text if found is None else text[found.end() :]
+    stated = None if found is None else _GOES_ON.match(text, found.end())
+    return text if stated is None else text[stated.end() :]
+
+
+def only_disputes(text: str) -> bool:
+    """Return True if a part of a sentence says that something was wrong, and nothing else: "No, that's wrong"."""
+    found = _DISPUTE.match(text)
+    return found is not None and not text[found.end() :].strip(" .,!;:–—-")

@@ -16,7 +16,7 @@ from mnemic_language.reason_codes import (
     TRANSIENT,
 )
 from mnemic_language.sentences.casual_spelling import written_out
-from mnemic_language.sentences.clauses import Clause
+from mnemic_language.sentences.clauses import Clause, clauses
 from mnemic_language.sentences.judgements import is_gossip
 from mnemic_language.sentences.pasted_text import AMENDS_A_RECORD
 from mnemic_language.sentences.social_remarks import is_company
@@ -287,6 +287,18 @@ def left_out(clause: Clause, mood: Mood) -> str | None:
     if _UNNAMED.search(text) or (clause.text == clause.sentence and _ANSWER.search(text)):
         return NOT_UNDERSTOOD
     return NOT_DURABLE if other_languages.LEANING.search(text) else None
+
+
+_QUOTES = re.compile(r"[\"“”„«»]")
+
+
+def said_plainly(text: str) -> bool:
+    """Return True if no rule objects to a text, in which nothing is quoted: a classifier that takes it for somebody's
+    words knows less than a memory that it changes.
+    """
+    if _QUOTES.search(text):
+        return False
+    return all(left_out(clause, mood_of(clause.sentence)) is None for clause in clauses(text))
 
 
 def _remark(text: str) -> str | None:

@@ -220,8 +220,9 @@ IDENTITY = (
     Rule(
         pattern=pattern(r"\b(?:[Ii] (?:currently |now )?live in|[Ww]e live in|[Ii]'m based in|[Ii] am based in|"
                         r"[Mm]y home ?town is|[Mm]y home is in|"
-                        r"[Ii](?:'ve| have)? (?:just |recently )?(?:moved|"
-                        r"relocated) to) (?P<v>[^\W\d_](?:[^.;!?\n]|(?<=\b[Ss]t)\.(?= [A-Z])"
+                        r"(?:[Ii]|[Ww]e)(?:'ve| have)? (?:just |recently |finally )?(?:moved|"
+                        r"relocated) (?:back |over |up |down |out )?to) "
+                        r"(?P<v>[^\W\d_](?:[^.;!?\n]|(?<=\b[Ss]t)\.(?= [A-Z])"
                         r"|\.(?=[a-z]{2})){1,40})", case=True),
         key="home_city", category="identity", spell=place,
     ),

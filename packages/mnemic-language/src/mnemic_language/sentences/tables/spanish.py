@@ -90,7 +90,7 @@ RULES = (
         key="name", category="identity", confidence=0.95, spell=name,
     ),
     Rule(
-        pattern=pattern(r"\b(?:[Vv]ivo en|[Mm]e he mudado a|[Mm]e mudé a) "
+        pattern=pattern(r"\b(?:[Vv]iv(?:o|imos) en|(?:[Mm]e he|[Nn]os hemos) mudado a|[Mm]e mudé a|[Nn]os mudamos a) "
                         r"(?P<v>[A-ZÁÉÍÓÚÑ][^.;!?\n]{1,40})", case=True),
         key="home_city", category="identity", spell=place,
     ),

@@ -1,0 +1,92 @@
+"""Work that its speaker has left without a word for where it was: "I quit my job", "I've handed in my notice"."""
+
+from __future__ import annotations
+
+import re
+
+from mnemic_language.compare.implicit_endings import works
+from mnemic_language.compare.statement_frame import Frame
+from mnemic_language.text.pattern import Pattern
+
+_LEFT = Pattern(
+    r"\b(?:quit|left|lost|resigned from|walked out of|chucked in|packed in|jacked in|gave up|given up|am leaving|'m"
+    r" leaving)"
+    r" (?:my|the) (?:(?P<en>\w+) )?(?:job|work|position|post)\b"
+    r"|\b(?:i|i've|i have|i just|i finally)(?: just| finally)? (?:quit|resigned)(?= *(?:$|[.,!;]| (?:today|yesterday"
+    r"|last|this"
+    r"|on|in|at|from|and|because|without|for good)\b))"
+    r"|\b(?:handed|handing|put|gave|given|turned|sent) (?:in |them )?my (?:notice|resignation)\b"
+    r"|\b(?:i was|i've been|i got|i have been|i'm being|they|company|boss) (?:just |finally )?(?:been |have |has )?"
+    r"(?:laid off|fired|sacked|made redundant|let go|dismissed|let me go|laid me off|fired me|sacked me)\b"
+    r"|\bmade me redundant\b|\bi(?:'m| am) (?:now |currently )?(?:out of (?:a job|work)|unemployed|jobless|between"
+    r" jobs|retired)\b"
+    r"|\bi(?:'ve| have)? (?:just |finally )?retired\b|\bmy last (?:day|shift) at work was\b"
+    r"|\b(?:mein\w*|den|die) (?:job|arbeit|stelle|anstellung) (?:habe? ich )?(?:ist |bin ich )?(?:\w+ ){0,2}"
+    r"(?:gekundigt|hingeschmissen|geschmissen|verloren|aufgegeben|los|weg)\b"
+    r"|\bich habe? (?:\w+ ){0,3}gekundigt\b(?! worden)|\b(?:mir wurde|man hat mir|sie haben mir|mein chef hat mir)"
+    r" (?:\w+ ){0,3}gekundigt\b"
+    r"|\bich (?:wurde|bin) (?:\w+ ){0,3}(?:entlassen|gefeuert|rausgeflogen|arbeitslos|in rente|pensioniert|im"
+    r" ruhestand)\b"
+    r"|\b(?:quitte|perdu|lache|plaque) (?:mon|ma) (?:travail|boulot|job|taf|poste|emploi|place)\b|\bj'ai (?:\w+ )?"
+    r"(?:demissionne|pose ma demission|donne ma demission)\b|\b(?:j'ai ete|je me suis fait|on m'a) (?:\w+ )?"
+    r"(?:licencie|licenciee|vire|viree|licencier|virer)\b|\bje suis (?:maintenant |desormais )?(?:au chomage|a la"
+    r" retraite"
+    r"|sans emploi|retraitee?)\b"
+    r"|\b(?:deje|he dejado|perdi|he perdido|renuncie a|he renunciado a) (?:mi|el) (?:trabajo|empleo|puesto|curro)\b"
+    r"|\b(?:me han despedido|me despidieron|me echaron|me han echado)\b(?! (?:de menos|una))|\bpresente mi (?:renuncia"
+    r"|dimision)\b"
+    r"|\b(?:estoy|me he quedado|me quede) (?:en (?:el )?paro|sin trabajo|sin empleo|desemplead[oa])\b|\bme (?:he"
+    r" jubilado|jubile)\b"
+    r"|\b(?:ho lasciato|lasciato|perso|mollato) (?:il (?:mio )?)?(?:lavoro|posto|impiego)\b|\bmi sono licenziat[oa]\b"
+    r"|\b(?:mi hanno|sono stat[oa]) licenziat[oa]\b|\bho dato le dimissioni\b|\bsono (?:ora |adesso"
+    r" )?(?:disoccupat[oa]|in pensione"
+    r"|senza lavoro)\b"
+    r"|\b(?:deixei|larguei|perdi) (?:o )?(?:meu )?(?:emprego|trabalho)\b|\b(?:demiti-me|me demiti|despedi-me|pedi (?:a"
+    r" )?demissao"
+    r"|pedi as contas)\b|\b(?:fui|me) (?:demitid[oa]|despedid[oa]|mandad[oa] embora|demitiram|despediram|mandaram"
+    r" embora)\b"
+    r"|\b(?:estou|fiquei) (?:desempregad[oa]|no desemprego|sem emprego|sem trabalho)\b|\b(?:me aposentei|reformei-me)\b"
+    r"|\bmijn (?:baan|werk|job) (?:\w+ ){0,2}(?:opgezegd|kwijt|verloren|kwijtgeraakt|opgegeven)\b|\bik heb (?:\w+"
+    r" ){0,3}ontslag"
+    r" genomen\b|\bik (?:ben|werd) (?:\w+ ){0,2}(?:ontslagen|werkloos|met pensioen)\b|\bontslag (?:ingediend"
+    r"|gekregen)\b"
+)
+_NOT_NOW = re.compile(
+    r"\b(?:nearly|almost|thinking of|considering|want to|might|going to|would|could|should|never|fast|beinahe|fast"
+    r"|will|mochte"
+    r"|presque|failli|veux|voudrais|casi|quiero|quisiera|quasi|voglio|vorrei|quase|quero|bijna|wil|zou)\b"
+)
+"""Says that it has not come to it."""
+_QUALIFIED = frozenset(
+    "old previous former last first second other side weekend evening saturday part-time summer student".split()
+)
+
+
+def leaves_work(new: Frame) -> bool:
+    """Return True if the speaker says that they have left their work, or lost it."""
+    return _LEFT.search(new.plain) is not None and _NOT_NOW.search(new.plain) is None and "past" not in new.cues
+
+
+def left(old: Frame, new: Frame, *, is_work: bool = False) -> bool:
+    """Return True if `old` says where or as what the speaker works (`is_work`: in whatever words), and `new` that they
+    have left that work.
+    """
+    if not leaves_work(new) or old.negated or old.subject.startswith("other:") or old.relations - new.relations:
+        return False
+    if not (is_work or works(old)) or "past" in old.cues:
+        return False
+    if old.names and new.names and old.names.isdisjoint(new.names) and _names_employer(new):
+        return False
+    found = _LEFT.search(new.plain)
+    which = found["en"] if found is not None else None
+    return which not in _QUALIFIED or which in old.tokens
+
+
+_EMPLOYER = re.compile(
+    r"(?i:\b(?:at|from|with|for|by|bei|beim|chez|en|de|da|dalla|alla|na|no|pela|pelo|bij|door)) (?:the"
+    r" )?[A-ZÀ-Þ][\w&.-]+"
+)
+
+
+def _names_employer(new: Frame) -> bool:
+    return any(_EMPLOYER.search(part) for part in new.said)

@@ -1,0 +1,36 @@
+"""Things of one kind that statements tell of: two cars, of which whoever says "my car" may mean one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from mnemic_language.compare.statement_frame import Frame
+from mnemic_language.compare.vocabulary import person_words, plain
+
+_OF = "'s"
+_OF_A_KIND = re.compile(
+    r"\b(?:an?|another|eine?n?|einem|une?|una?|uno|um|uma|een) (?:[a-zà-ÿ-]+ ){0,2}?(?P<name>[A-ZÀ-Þ][\w-]+(?:"
+    r" [A-ZÀ-Þ\d][\w-]*)?)"
+)
+"""Matches what something is one of, by its name: "a red Volvo"."""
+
+
+def things_in(statements: Iterable[str]) -> list[str]:
+    """Return the names of the things that statements tell of, and whose they are if not the speaker's, in order; fewer
+    than two where nothing shows that there are several.
+    """
+    found: dict[str, None] = {}
+    for text in statements:
+        frame = Frame(text)
+        names = [match["name"] for match in _OF_A_KIND.finditer(text)]
+        whose = next((word for word in text.split() if _is_of_another(word)), None)
+        for name in names or ([""] if whose else []):
+            owner = f" ({plain(whose).removesuffix(_OF)})" if whose and frame.relations else ""
+            found.setdefault(f"{name}{owner}".strip(), None)
+    return list(found)
+
+
+def _is_of_another(word: str) -> bool:
+    bare = plain(word).removesuffix("'s")
+    return bare in person_words()["relations"]

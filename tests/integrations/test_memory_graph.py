@@ -13,8 +13,10 @@ from langchain_core.tools import tool
 from langchain_openai import ChatOpenAI
 from langgraph.checkpoint.memory import InMemorySaver
 
+from mnemic import Actor
 from mnemic.engine import MemoryEngine
 from mnemic_agents.langgraph import MemoryGraph, memory_graph
+from mnemic_eval.replay import chosen_embedder, throwaway_engine
 from mnemic_testing.scripted_model import Reply, Scripted, ScriptedModelServer
 from tests.integrations.assistant import ANA, MODEL, Given, blocks, sent, texts, timetable
 
@@ -85,3 +87,20 @@ async def test_an_outage_is_an_error_of_the_turn_and_the_model_answers(
     assert turn["errors"]
     assert turn["stored_updates"] == []
     assert blocks(server) == [0]
+
+
+async def test_a_graph_changes_what_a_message_changes_without_stating_it() -> None:
+    told = (
+        (("I have a dog called Biscuit.", "Biscuit died."), {"Biscuit died."}),
+        (("I live in Bergen.", "Sorry, I meant Stavanger."), {"home_city: Stavanger"}),
+        (("The party is for eight people.", "Make that ten people."), {"The party is for ten people."}),
+        (("I work at Zeiss.", "I've handed in my notice."), {"I've handed in my notice."}),
+    )
+    async with throwaway_engine(chosen_embedder(None, None)) as engine:
+        graph = memory_graph(engine, lambda context: "Noted.")
+        for number, (texts, held) in enumerate(told):
+            for text in texts:
+                await graph.ainvoke({"input": text, "user_id": f"u{number}", "thread_id": "t"})
+            found = await engine.list(actor=Actor(user=f"u{number}"), limit=20)
+            lasting = [one for one in found if one.kind == "long_term"]
+            assert {f"{one.key}: {one.content}" if one.key else one.content for one in lasting} == held

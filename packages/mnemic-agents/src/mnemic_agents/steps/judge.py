@@ -87,7 +87,8 @@ class Judge:
         sensitive = self._is_sensitive(grounded)
         if sensitive and self._rules.on_sensitive == "skip":
             return None, SENSITIVE, WITHHELD
-        against = veto(grounded, message, self._long_term.policy)
+        # What the engine has found to change a memory may be told as an order ("make that ten people").
+        against = None if grounded.replaces else veto(grounded, message, self._long_term.policy)
         if against is not None:
             return None, against, WITHHELD if sensitive else shown
         if sensitive:

@@ -9,15 +9,18 @@ from typing import Any, Protocol
 
 from mnemic.dispatch.gateway import MemoryGateway
 from mnemic.engine import MemoryEngine
+from mnemic.engine.implied_changes import with_changes
 from mnemic.engine.recall import recall
 from mnemic.engine.turn_texts import keep_texts
+from mnemic.errors import StoreFailed
+from mnemic.extract import Extraction
 from mnemic.extract.messages import in_parts, message_candidates
 from mnemic.inject.entry import is_trusted, said_by
 from mnemic.inject.injection_log import record_injection
 from mnemic.maintain.turn_log import TurnTexts
 from mnemic.policy.proposal_check import MAX_CONTENT_CHARS
 from mnemic.policy.rules import KeyRule, Policy
-from mnemic.types import Actor, Candidate, Hit, Intent, Memory, Message, Outcome, RecallRequest, Where
+from mnemic.types import Actor, Candidate, Deadline, Hit, Intent, Memory, Message, Outcome, RecallRequest, Where
 from mnemic.write.pipeline import shown
 from mnemic_language.text.normalise import canonical_value
 
@@ -138,6 +141,10 @@ class GatewayMemory:
         said = canonical_value(candidate.content)
         return [_known(hit.memory) for hit in found.hits if canonical_value(hit.memory.content) == said]
 
+    async def changed(self, user_id: str, said: Message, found: Extraction, *, deadline: Deadline) -> Extraction:
+        """Return `found` with what the message changes of the user's memories unstated. Raises StoreFailed."""
+        return await with_changes(self._gateway, self._actor(user_id), said, found, deadline=deadline)
+
     async def write(
         self, user_id: str, candidate: Candidate, *, idempotency_key: str, reviewed: bool = False
     ) -> dict[str, Any]:
@@ -205,6 +212,20 @@ class GatewayMemory:
             "trusted": is_trusted(memory, self._actor(user_id)),
             "said_by": said_by(memory, self._actor(user_id)),
         }
+
+
+async def with_implied(
+    long_term: LongTerm, user_id: str, said: Message, found: Extraction, deadline: Deadline
+) -> Extraction:
+    """Return `found` with what the message changes of known memories, where their home can tell. A store that fails now
+    fails the write, too, which reports it.
+    """
+    if not isinstance(long_term, GatewayMemory):
+        return found
+    try:
+        return await long_term.changed(user_id, said, found, deadline=deadline)
+    except StoreFailed:
+        return found
 
 
 def content_key(content: str) -> str:

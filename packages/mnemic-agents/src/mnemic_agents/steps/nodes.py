@@ -27,7 +27,7 @@ from mnemic.types import Deadline, Message, Skipped, checked_name
 from mnemic.types.recall_limits import shortened
 from mnemic_agents.steps.attempt import attempt, awaited
 from mnemic_agents.steps.judge import Judge
-from mnemic_agents.steps.long_term import LongTerm
+from mnemic_agents.steps.long_term import LongTerm, with_implied
 from mnemic_agents.steps.relevance import relevant
 from mnemic_agents.steps.state import (
     FAILED,
@@ -234,6 +234,7 @@ class MemorySteps:
         )
         if found is None:
             return MemoryState(errors=with_error(state, "extract_memory_candidates", failure))
+        found = await with_implied(self._long_term, state["user_id"], said, found, deadline)
         return MemoryState(
             memory_candidates=[as_data(candidate) for candidate in found.candidates],
             skipped_memory_updates=[_skipped(one, words) for one in found.skipped],

@@ -102,6 +102,7 @@ def as_data(candidate: Candidate) -> dict[str, Any]:
         "ttl_days": None if candidate.ttl is None else candidate.ttl.total_seconds() / 86400,
         "quote": candidate.source.quote,
         "origin": candidate.source.origin.value,
+        **({"replaces": list(candidate.replaces)} if candidate.replaces else {}),
     }
 
 
@@ -117,6 +118,7 @@ def candidate_of(data: Mapping[str, Any], *, session: str | None = None) -> Cand
         confidence=data.get("confidence", 0.8),
         ttl=None if days is None else timedelta(days=days),
         source=Source(origin=Origin(data.get("origin", Origin.USER_STATED)), quote=data.get("quote"), session=session),
+        replaces=tuple(data.get("replaces", ())),
     )
 
 

@@ -1,4 +1,4 @@
-"""What an end is the end of: "I don't swim any more" is about swimming, and no reason to doubt "I'm a lifeguard"."""
+"""The object of an end: "I don't swim any more" is about swimming, and no reason to doubt "I'm a lifeguard"."""
 
 from __future__ import annotations
 

@@ -215,7 +215,7 @@ def _candidate(
     key: str | None = None,
     replaces: Memory | None = None,
 ) -> Candidate | None:
-    """Return a sentence of a message as a candidate, or a value that is told under a key."""
+    """Return a sentence of a message as a candidate, or a value under a key."""
     stated = without_dispute(text) if key is None else text
     made = Candidate(
         content=stated if key is not None else stated[0].upper() + stated[1:],

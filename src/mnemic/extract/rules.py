@@ -173,7 +173,7 @@ class RuleExtractor:
 
 
 def _binds(opening: str) -> bool:
-    """Return True if words before a statement belong to it: when it holds, or that something else was wrong."""
+    """Return True if words before a statement belong to it: when it is true, or that something else was wrong."""
     return bool(FROM_NOW_ON.match(opening) or _OCCASION.match(opening) or only_disputes(opening))
 
 

@@ -87,7 +87,7 @@ class Judge:
         sensitive = self._is_sensitive(grounded)
         if sensitive and self._rules.on_sensitive == "skip":
             return None, SENSITIVE, WITHHELD
-        # What the engine has found to change a memory may be told as an order ("make that ten people").
+        # A change to a known memory that the engine has found may have the form of an order ("make that ten people").
         against = None if grounded.replaces else veto(grounded, message, self._long_term.policy)
         if against is not None:
             return None, against, WITHHELD if sensitive else shown

@@ -219,7 +219,7 @@ def frame_of(memory: StoredStatement) -> Frame:
 @lru_cache(maxsize=KEPT)
 def framed(content: str, key: str | None = None, quote: str | None = None) -> Frame:
     """Return the frame of a content; for a value under a key, of the quote it was captured from. Words before it that
-    say since when it holds, or that something else was wrong, belong to it.
+    say from when on it is true, or that something else was wrong, belong to it.
     """
     if key is None:
         return Frame(quote if quote is not None and quote != content and _is_opened(quote, content) else content)

@@ -201,7 +201,9 @@ async def _changes(gateway: MemoryGateway, actor: Actor, text: str, vector: byte
         # Of those that are further off, the ones that name what it names.
         if place >= NEAR and old.called_stems.isdisjoint(new.called_stems):
             continue
-        if judge(old, new, read(space, one.score), among=len(near)) is not None and (plain or agree(old, new)):
+        change = judge(old, new, read(space, one.score), among=len(near))
+        # Rules that are certain by themselves need no further evidence.
+        if change is not None and (plain or change.probability >= 1 or agree(old, new)):
             return True
     return False
 

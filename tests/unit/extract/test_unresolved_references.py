@@ -67,6 +67,8 @@ STANDS = [
     "12 years sober.",
     "Yeah I drive a van.",
     "a minha tia é celíaca",
+    "A minha sobrinha fez sete anos",
+    "Ok, no como carne",
     "a partir de hoy escríbeme en inglés",
     "But my wife is allergic to nuts.",
     "No dairy for me.",

@@ -10,6 +10,7 @@ from __future__ import annotations
 from mnemic_language.sentences.casual_spelling import written_out
 from mnemic_language.sentences.social_remarks import NAMED, OWN
 from mnemic_language.sentences.tables import pattern
+from mnemic_language.sentences.world_talk import speaks_of_self
 
 LEANING = pattern(
     r"^\W{0,3}(?:(?:and|but|so|plus|also|yeah|well|oh|und|aber|et|mais|y|pero|e|ma|mas|en|maar),? )?"
@@ -118,10 +119,13 @@ _ONE_OF_THESE = pattern(
 """Chooses among things that only the talk shows: "I prefer the second one"."""
 _ANSWERS = pattern(
     r"^\W{0,3}(?:(?:nah|nope|yes|yeah|yep|yup|ok|okay|lol|ha(?:ha)+|h*m{2,}|um+|uh+|o+h+|a+h+|cool|true|right|sure|wow|omg"
-    r"|but|or|because|cause|like|although|though|instead|maybe|at least|usually yeah)\b[,.!]{0,3} |no, "
-    r"|no (?:it|it's|like|not|but|that|that's|the|we|they)\b|neither (?:do|am|have|did|can|would) (?:i|we)\b)"
+    r"|but|or|because|cause|like|although|though|instead|maybe|at least|usually yeah)\b[,.!]{0,3} |no,? "
+    r"(?:it|it's|like|not|but|that|that's|the|we|they)\b)"
 )
 """Opens the answer to somebody in a talk, which says nothing without what it answers."""
+_ENGLISH = pattern(
+    r"\b(?:the|an?|is|are|was|it|it's|that|that's|of|to|in|and|or|not|for|with|on|this|so|they|because)\b"
+)
 _THE_ONE = pattern(
     rf"{_OPENS}(?:the|that|this) ones? (?:that|that's|which|who|from|with|in|on|at|of|i|we|you|he|she)\b"
 )
@@ -160,11 +164,9 @@ def is_broken_off(text: str) -> bool:
 
 def _is_bare_answer(text: str) -> bool:
     """Return True if a statement answers somebody without a word for its speaker, and names nobody."""
-    if _THE_ONE.search(text) or _THING_ALONE.search(text):
-        return NAMED.search(text) is None
-    if text.strip(" .!").endswith("*") and " " not in text.strip():
-        return True  # "English*" puts a word of the talk right
-    return _ANSWERS.search(text) is not None and not (OWN.search(text) or NAMED.search(text))
+    if NAMED.search(text) or OWN.search(text) or speaks_of_self(text) or not _ENGLISH.search(text):
+        return text.strip(" .!").endswith("*") and " " not in text.strip()  # "English*" puts a word of the talk right
+    return any(form.search(text) is not None for form in (_ANSWERS, _THE_ONE, _THING_ALONE))
 
 
 def hangs(text: str) -> bool:

@@ -232,6 +232,21 @@ async def test_another_day_takes_the_place_of_none() -> None:
             assert known < await walk.told(first, second, path=path), (path, first)
 
 
+UNREAL = (
+    ("I live in Leeds.", "If I was in Lisbon, I'd swim every day."),
+    ("I live in Leeds.", "I could move to Lisbon some day."),
+    ("Ich wohne in Bonn.", "Eines Tages ziehe ich nach Lissabon."),
+    ("Vivo en Burgos.", "Algún día me mudaré a Lisboa."),
+)
+
+
+async def test_what_is_not_so_yet_closes_nothing() -> None:
+    async with walking() as walk:
+        for path, (home, unreal) in product(PATHS, UNREAL):
+            known = await walk.told(home, path=path)
+            assert known <= await walk.told(home, unreal, path=path), (path, unreal)
+
+
 async def test_forgetting_reaches_what_was_recorded() -> None:
     actor = Actor(user="ana")
     async with throwaway_engine(chosen_embedder(None, None)) as engine:

@@ -104,3 +104,7 @@ async def test_a_graph_changes_what_a_message_changes_without_stating_it() -> No
             found = await engine.list(actor=Actor(user=f"u{number}"), limit=20)
             lasting = [one for one in found if one.kind == "long_term"]
             assert {f"{one.key}: {one.content}" if one.key else one.content for one in lasting} == held
+        asked = await graph.ainvoke(
+            {"input": "Forget what I told you about my dog.", "user_id": "u0", "thread_id": "t"}
+        )
+        assert [one["reason"] for one in asked["final_output"]["skipped_updates"]] == ["memory_request"]

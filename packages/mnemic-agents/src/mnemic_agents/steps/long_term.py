@@ -10,9 +10,10 @@ from typing import Any, Protocol
 from mnemic.dispatch.gateway import MemoryGateway
 from mnemic.engine import MemoryEngine
 from mnemic.engine.implied_changes import with_changes
+from mnemic.engine.message_requests import requests_in, without
 from mnemic.engine.recall import recall
 from mnemic.engine.turn_texts import keep_texts
-from mnemic.errors import StoreFailed
+from mnemic.errors import MnemicError
 from mnemic.extract import Extraction
 from mnemic.extract.messages import in_parts, message_candidates
 from mnemic.inject.entry import is_trusted, said_by
@@ -142,8 +143,13 @@ class GatewayMemory:
         return [_known(hit.memory) for hit in found.hits if canonical_value(hit.memory.content) == said]
 
     async def changed(self, user_id: str, said: Message, found: Extraction, *, deadline: Deadline) -> Extraction:
-        """Return `found` with what the message changes of the user's memories unstated. Raises StoreFailed."""
-        return await with_changes(self._gateway, self._actor(user_id), said, found, deadline=deadline)
+        """Return `found` with what the message changes of the user's memories unstated, and without what it asks of
+        memory, which is reported as such. Raises MnemicError.
+        """
+        actor = self._actor(user_id)
+        changed = await with_changes(self._gateway, actor, said, found, deadline=deadline)
+        _, asked = await requests_in(self._gateway, actor, said, deadline=deadline)
+        return without(changed, asked)
 
     async def write(
         self, user_id: str, candidate: Candidate, *, idempotency_key: str, reviewed: bool = False
@@ -224,7 +230,7 @@ async def with_implied(
         return found
     try:
         return await long_term.changed(user_id, said, found, deadline=deadline)
-    except StoreFailed:
+    except MnemicError:
         return found
 
 

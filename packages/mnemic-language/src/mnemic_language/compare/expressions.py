@@ -193,12 +193,6 @@ PRESENT = re.compile(
     r"|every|never|usually|drive|take|takes|eat"
     r"|drink|play|speak|need|needs|want|wants|own|rent|do|does|don't|doesn't|can't|won't)\b"
 )
-_EVERY = r"(?i)(?:every|each|jede[nrs]?|chaque|cada|ogni|elke)\s"
-_ITS_OWN = r"(?:[\w']+\s){1,3}(?:i|i'm|i've|we|we're|ich|wir|je|nous|yo|io|eu|ik)\b"
-TIME_BEFORE = re.compile(_EVERY + _ITS_OWN)
-"""A time that returns at the beginning of a clause that has a subject: "every Sunday we swim"."""
-TIME_AFTER = re.compile(rf"{_EVERY}(?!{_ITS_OWN})")
-"""A time that returns at the end of a clause."""
 NOT_ENDED = re.compile(
     r"\b(?:don't|do not|never|not|didn't|did not|won't|haven't|isn't|nicht|pas|nunca|non|nao|niet)"
     r" (?:ever |even |be |gonna |going to )?(?:quit\w*|giv\w+ up|stop\w*|cancel\w*|sold|sell\w*"

@@ -14,7 +14,7 @@ from functools import cached_property, lru_cache
 from mnemic_language.compare import KEPT
 from mnemic_language.compare.adverbials import FREQUENCIES, begins_timed, says_only_when, time_first
 from mnemic_language.compare.exclusive_values import another_of_a_sort
-from mnemic_language.compare.expressions import DUTCH, PRESENT, TIME_AFTER, TIME_BEFORE
+from mnemic_language.compare.expressions import DUTCH, PRESENT
 from mnemic_language.compare.features import denied
 from mnemic_language.compare.same_sort import may_be_about, touched_by_sort
 from mnemic_language.compare.statement_frame import Frame, about_a_name, relation_stems, stem
@@ -109,7 +109,6 @@ class _Piece:
         return (
             self.how == "stop"
             or begins_timed(self.text, people["self"])
-            or TIME_BEFORE.match(self.text) is not None
             or _HIS.match(self.text) is not None
             or (words[0] in people["possessive"] and any(map(_is_verb, words[2:4])))
             or _CALLED_DOES.match(self.text) is not None
@@ -266,7 +265,7 @@ def _begins(text: str, cut: re.Match[str], kind: str) -> bool:
     if kind == "and" and _SELF.match(text, cut.end()) and len(text[: cut.start()].split()) <= SHORT_SUBJECT:
         return PRESENT.search(plain(text[: cut.start()])) is not None
     after = text[cut.end() :]
-    if _BETWEEN.search(text, max(0, cut.start() - 60), cut.start()) or TIME_AFTER.match(after):
+    if _BETWEEN.search(text, max(0, cut.start() - 60), cut.start()):
         return False
     if _Piece(after, 0, 0, kind).whole or _OPENING.match(after) or PRESENT.match(plain(after)):
         return True

@@ -76,7 +76,7 @@ def _settings(field: Field[Any], hint: Any) -> dict[str, Any]:
         return {"multiple": True, "type": WORDS.get(field.name), "help": text.removesuffix(".") + "; may be repeated."}
     if default is False:
         return {"is_flag": True, "help": text}
-    if "datetime" in written:
+    if "datetime.datetime" in written:
         return {"type": MOMENT, "help": text}
     number = float if "float" in written else int if "int" in written else None
     shown = {"default": default, "show_default": True} if default else {"default": default}

@@ -26,6 +26,7 @@ collect_ignore = (
         "test_machine.py",
         "test_quotas.py",
         "test_store.py",
+        "test_totals.py",
     ]
 )
 

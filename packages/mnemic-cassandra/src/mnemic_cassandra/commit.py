@@ -21,6 +21,7 @@ from mnemic_cassandra.connection import pause
 from mnemic_cassandra.encoding import ordered, unpacked
 from mnemic_cassandra.partitions import Head, Written, in_batches, redo_of
 from mnemic_cassandra.routing import EVERYWHERE, JOURNAL, LANE, NAMES, Partition, of_tenant, width_of
+from mnemic_cassandra.totals import with_lines
 from mnemic_cassandra.view import Unanswered, View
 
 WRITERS, OF_SHARED = 8, 64
@@ -45,6 +46,7 @@ class Commits:
 
     async def commit(self, view: View) -> bool:
         """Make the changes of a view, all or none; False where it has lost a race. Raises CommitUnknown."""
+        with_lines(view)
         written = [home for home, changes in view.changes.items() if changes]
         others = {home for home in view.heads if home not in written and home != EVERYWHERE}
         if not written:

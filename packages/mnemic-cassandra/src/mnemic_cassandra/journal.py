@@ -9,6 +9,7 @@ reached in each journal; only then are the lines removed from the journals. So n
 from __future__ import annotations
 
 import asyncio
+import random
 import threading
 import time
 from collections.abc import Sequence
@@ -24,9 +25,11 @@ from mnemic.stores.layered import audit_and_outbox
 from mnemic.stores.layered.tables import AUDIT
 from mnemic.types import AuditEvent, OutboxEntry
 from mnemic.types.scope import scope_named
+from mnemic_cassandra import totals
 from mnemic_cassandra.connection import pause
 from mnemic_cassandra.partitions import Partitions
 from mnemic_cassandra.routing import AUDIT_END, COLLECTED, DROPPED, JOURNAL, LANE, NAMES, SPLIT, Partition
+from mnemic_cassandra.totals import Count
 from mnemic_cassandra.upkeep import Upkeep
 
 _AT_ONCE = 16
@@ -63,6 +66,8 @@ class _Waiting(NamedTuple):
     before: str
     lines: list[_Line]
     split: bool = False
+    counted: Count | None = None
+    """The scope as of the same moment."""
 
     @property
     def whole(self) -> bool:
@@ -120,12 +125,21 @@ async def _append(rows: RowChange, home: Partition, what: str, text: str) -> Non
 
 
 async def collect(
-    store: RowStore, partitions: Partitions, upkeep: Upkeep, tenant: str | None, sign: Sign | None
+    store: RowStore,
+    partitions: Partitions,
+    upkeep: Upkeep,
+    tenant: str | None,
+    sign: Sign | None,
+    *,
+    most: int | None = None,
 ) -> None:
-    """Collect the journals of a tenant, or of all tenants: lines committed before the call, not those committed
-    meanwhile.
+    """Collect the journals of a tenant, or of all tenants, or any `most` of them: lines committed before the call, not
+    those committed meanwhile.
     """
     notes = await partitions.noted(tenant)
+    if most is not None and len(notes) > most:
+        # Any, so that journals that get lines all the time do not keep others from their turn.
+        notes = {home: notes[home] for home in random.sample(sorted(notes), most)}
     for homes in _groups(notes):
         left = set(homes)
         for _ in range(_ROUNDS):
@@ -174,8 +188,9 @@ async def _looked(store: RowStore, partitions: Partitions, home: Partition) -> _
 async def _waiting(rows: RowReads, home: Partition) -> _Waiting:
     """Return the first lines of a journal."""
     found, split = await rows.get(LANE, [home]), bool(await rows.get(SPLIT, [home]))
+    counted = await totals.counted(rows, home)
     if not found:
-        return _Waiting(home, 0, "", [], split)
+        return _Waiting(home, 0, "", [], split, counted)
     lines: list[_Line] = []
     # From the first that may be there: the removed ones before it stay as tombstones for days, and a server that meets
     # too many of them refuses the read.
@@ -185,7 +200,7 @@ async def _waiting(rows: RowReads, home: Partition) -> _Waiting:
         # raised.
         lines.append(_Line(max(at, lines[-1].at) if lines else at, home, number, what, change, digest))
     collected, before = found[0][5:]
-    return _Waiting(home, collected, before, lines, split)
+    return _Waiting(home, collected, before, lines, split, counted)
 
 
 async def _appended(rows: RowChange, waiting: Sequence[_Waiting], sign: Sign | None) -> None:
@@ -214,6 +229,7 @@ async def _appended(rows: RowChange, waiting: Sequence[_Waiting], sign: Sign | N
             await audit_and_outbox.enqueue(rows, entry)
     moved = {line.home for line, _ in taken}
     await rows.put(COLLECTED, [(*home, *places[home]) for home in sorted(moved)])
+    await totals.count(rows, tenant, [each.counted for each in waiting])
 
 
 async def _emptied(rows: RowChange, waiting: _Waiting) -> bool:

@@ -48,6 +48,20 @@ COLLECTED = Table("collected", ("tenant", "level", "owner"), ("number", "hash"))
 log, so that collecting a journal changes no partition that others write to before the lines are in the audit log.
 """
 
+COUNTED = Table("counted", ("tenant", "level", "owner"), ("version", "place", "usage"))
+"""The usage of a scope as it is in the total of its tenant, the version of its partition that it is of, and its place
+among the newest. A tenant that was ever counted has a row without level and owner, too.
+"""
+
+COUNTING = Table("counting", ("tenant",), ("whole",))
+"""State of the total of a tenant: all its scopes are in it (1), or it is only begun (0)."""
+
+LATEST = Table("latest", ("tenant", "place"), ("level", "owner", "floor", "recent"))
+"""The scopes of a tenant by their newest memories, and those memories of each that were new when it was counted."""
+
+TOTAL = Table("total", ("tenant", "kind"), ("memories", "bytes"))
+"""The usage of a tenant as far as it is counted."""
+
 SPLIT = Table("split", ("tenant", "level", "owner"), ("moved", "filled"))
 """Of a scope with buckets: the identifier up to which its memories were moved there (None: all of them), and the number
 of values in each bucket, as numbers with commas.
@@ -64,6 +78,7 @@ AUDIT_BUCKET = 4096
 
 NAMES = {
     COUNTER: "a.counter",
+    COUNTING: "a.counting",
     AUDIT_END: "a.end",
     LANE: "a.lane",
     PROJECTION: "a.projection",
@@ -71,12 +86,15 @@ NAMES = {
     SPACE: "a.space",
     SPLIT: "a.split",
     TENANT: "a.tenant",
+    TOTAL: "a.total",
     USAGE: "a.usage",
     AUDIT: "audit",
     COLLECTED: "collected",
+    COUNTED: "counted",
     DROPPED: "dropped",
     EARLIER: "earlier",
     JOURNAL: "journal",
+    LATEST: "latest",
     MARK: "mark",
     MEMORY: "memory",
     NEXT_VECTOR: "next",
@@ -90,6 +108,7 @@ SMALL = frozenset(table for table, name in NAMES.items() if name.startswith("a."
 
 _OF_SCOPE = frozenset({MEMORY, SCOPE, USAGE, JOURNAL, LANE, SPLIT, DROPPED})
 _OF_TENANT = frozenset({MARK, TENANT})
+_OF_AUDIT_END = frozenset({AUDIT_END, COLLECTED, COUNTED, COUNTING, LATEST, TOTAL})
 _OF_NOBODY = frozenset({COUNTER, OUTBOX, PROJECTION, SPACE})
 OF_MEMORY = frozenset({EARLIER, NEXT_VECTOR, PLACE})
 """Tables whose keys name a memory and not its scope. Their rows lie beside the memory."""
@@ -113,7 +132,7 @@ def partition_of(table: Table, key: Row) -> Partition | None:
         return None
     if table in _OF_TENANT:
         return of_tenant(key[0])
-    if table in (AUDIT_END, COLLECTED):
+    if table in _OF_AUDIT_END:
         return Partition(key[0], "audit", "end")
     if table in _OF_SCOPE and len(key) >= 3:
         return Partition(*key[:3])

@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-VERSION = 2
-"""With 2 the rows of a scope may name values in buckets."""
+VERSION = 3
+"""With 2 the rows of a scope may name values in buckets; with 3 who collects brings the total of a tenant forward."""
 
 KEYSPACE = """CREATE KEYSPACE IF NOT EXISTS {keyspace}
     WITH replication = {{'class': 'NetworkTopologyStrategy', 'replication_factor': {copies}}}"""
@@ -23,10 +23,11 @@ TABLES = (
     # The partitions of each tenant.
     f"""CREATE TABLE IF NOT EXISTS {{keyspace}}.directory (
         shard int, tenant text, level text, owner text, PRIMARY KEY (shard, tenant, level, owner)) WITH {_SOON}""",
-    # The partitions whose journals have lines to be collected. A row is written once and deleted once.
+    # The partitions whose journals have lines to be collected. A row is written once and deleted once. One that comes
+    # back does no harm, so its tombstone ends soon: who asks for the usage of a tenant reads over them.
     f"""CREATE TABLE IF NOT EXISTS {{keyspace}}.uncollected (
         shard int, tenant text, level text, owner text, id text, PRIMARY KEY (shard, tenant, level, owner, id))
-        WITH gc_grace_seconds = 3600 AND {_SOON}""",
+        WITH gc_grace_seconds = 300 AND {_SOON}""",
     # The partitions that are being written to by somebody who has read what the tenant keeps beside its scopes.
     f"""CREATE TABLE IF NOT EXISTS {{keyspace}}.writing (
         tenant text, level text, owner text, id text, PRIMARY KEY (tenant, level, owner, id))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
-from mnemic.errors import VersionConflict
+from mnemic.errors import CommitUnknown, StoreBusy, VersionConflict
 from mnemic.ports import Capabilities, Keyring
 from mnemic.stores.async_transactions import Step
 from mnemic.stores.audit_format import encode_event
@@ -18,9 +19,9 @@ from mnemic.stores.layered import LayeredStore
 from mnemic.stores.layered.memories import Scopes, place_of
 from mnemic.stores.layered.store import LayeredSnapshot
 from mnemic.stores.layered.tables import AUDIT, MEMORY, MemoryRow
-from mnemic.stores.layered.transaction import LayeredTransaction, usage
+from mnemic.stores.layered.transaction import LayeredTransaction
 from mnemic.types import AuditEvent, Kind, Memory, OutboxEntry, Scope, Scored, Usage, Vector, VectorSpace, Where
-from mnemic_cassandra import journal, removed_data
+from mnemic_cassandra import journal, removed_data, totals
 from mnemic_cassandra.address import Address
 from mnemic_cassandra.buckets import MOST_NOMINATED
 from mnemic_cassandra.routing import NAMES, Partition, of_audit, of_tenant
@@ -73,7 +74,7 @@ class CassandraTransaction(LayeredTransaction):
         """
         if scope is not None or settled:
             return await super().usage(tenant, since=since, scope=scope, settled=settled)
-        return await self._view.apart(partial(usage, tenant=tenant, since=since, scope=None))
+        return await self._view.apart(partial(totals.usage, tenant=tenant, since=since))
 
     def _lies(self, memory_id: str, scope: Scope) -> None:
         """Cache the partition of a memory, so that later reads need not search every partition of the tenant."""
@@ -157,6 +158,8 @@ class CassandraStore(LayeredStore):
     ) -> None:
         self._database = CassandraRows(Address.of(location))
         super().__init__(self._database, bm25=bm25, keyring=keyring, seals=seals)
+        self._collecting: set[str] = set()
+        """The tenants whose journals a question for their usage collects."""
 
     @property
     def capabilities(self) -> Capabilities:
@@ -199,8 +202,32 @@ class CassandraStore(LayeredStore):
         await self._collect(None)
         return await super().projections()
 
+    async def usage(self, tenant: str, *, since: datetime, scope: Scope | None = None) -> Mapping[Kind, Usage]:
+        if scope is not None:
+            return await super().usage(tenant, since=since, scope=scope)
+        await self._bring_forward(tenant)
+        counted = partial(totals.usage, tenant=tenant, since=since)
+        return await self._ready.read(lambda rows: cast("View", rows).apart(counted))
+
+    async def _bring_forward(self, tenant: str) -> None:
+        """Collect the journals of a tenant where many of them have lines; one task of a process at a time."""
+        database = self._database
+        if tenant in self._collecting or len(await database.partitions.noted(tenant)) <= totals.MOST_ON_TOP:
+            return
+        self._collecting.add(tenant)
+        try:
+            # What is not collected is counted on top: a failure here makes the answer slower, not wrong.
+            with suppress(StoreBusy, CommitUnknown):
+                await self._collect(tenant, most=totals.MOST_COLLECTED)
+                await totals.begin(self._ready, database.partitions, tenant, most=totals.MOST_AT_ONCE)
+        finally:
+            self._collecting.discard(tenant)
+
     async def tidy(self, *, whole: bool = False) -> int:
+        written = {home.tenant for home in await self._database.partitions.noted(None)}
         await self._collect(None)
+        for tenant in sorted(written):
+            await totals.begin(self._ready, self._database.partitions, tenant)
         return await super().tidy(whole=whole)
 
     async def vacuum(self) -> datetime:
@@ -210,6 +237,6 @@ class CassandraStore(LayeredStore):
     async def unvacuumed(self, since: datetime) -> int:
         return await removed_data.unvacuumed(self._database.link, since)
 
-    async def _collect(self, tenant: str | None) -> None:
+    async def _collect(self, tenant: str | None, *, most: int | None = None) -> None:
         database = self._database
-        await journal.collect(self._ready, database.partitions, database.upkeep, tenant, self._sealer.sign)
+        await journal.collect(self._ready, database.partitions, database.upkeep, tenant, self._sealer.sign, most=most)

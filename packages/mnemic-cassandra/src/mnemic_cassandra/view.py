@@ -124,6 +124,28 @@ class View:
         step: Step[list[Row]] = Step(partial(self._scan, table, _Range(prefix, after, before, limit, reverse)))
         return await step
 
+    async def scan_at(
+        self,
+        homes: Sequence[Partition],
+        table: Table,
+        *,
+        after: str | None = None,
+        limit: int | None = None,
+        reverse: bool = False,
+    ) -> list[Row]:
+        """Return the rows that a table has in these partitions of one tenant, up to `limit` of each."""
+        asks = [
+            partial(self._scan_in, home, table, _Range((home.tenant,), after, None, limit, reverse)) for home in homes
+        ]
+        step: Step[list[list[Row]]] = Step(partial(some_at_once, asks, most=_AT_ONCE))
+        return list(chain.from_iterable(await step))
+
+    async def uncounted(self, tenant: str) -> list[Partition]:
+        """Return the scopes of a tenant whose journals have lines to be collected, and those that this view changes."""
+        step: Step[dict[Partition, list[str]]] = Step(partial(self._partitions.noted, tenant))
+        mine = (home for home, changes in self.changes.items() if changes and home.tenant == tenant)
+        return sorted(home for home in {*await step, *mine} if home.level not in ("", "audit"))
+
     async def put(self, table: Table, rows: Sequence[Row]) -> None:
         await Step(partial(self._change, table, [(table.key_of(row), row) for row in rows]))
 

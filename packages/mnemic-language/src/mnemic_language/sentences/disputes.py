@@ -11,7 +11,7 @@ _DISPUTE = Pattern(
     r"|(?:eso )?no es (?:verdad|cierto|correcto)|eso está mal|non è (?:vero|giusto)|(?:è )?sbagliato"
     r"|(?:isso )?não é verdade|(?:isso )?está errado|dat klopt niet|dat is (?:fout|niet waar))"
 )
-_GOES_ON = Pattern(r"\s*[,;:–—-]+\s*(?=\w)")
+_GOES_ON = Pattern(r"\s{0,3}[,;:–—-]{1,3}\s{0,3}(?=\w)")
 
 
 def without_dispute(text: str) -> str:

@@ -121,3 +121,25 @@ async def test_a_manager_remembers_a_conversation() -> None:
         (receipt,) = await memory.remember("I live in Oslo.", metadata={"topic": "home"})
         assert receipt.stored
         assert [one.content for one in await memory.list(where={"topic": "home"})] == ["Oslo"]
+
+
+async def test_messages_are_recorded_in_every_form(engine: MemoryEngine) -> None:
+    said = ["See you on Sunday!", {"role": "assistant", "content": "Yes."}, Message(role="user", content="Good.")]
+    receipts = await engine.record(said, actor=ANA)
+    assert [one.outcome for one in receipts] == [Outcome.CREATED] * 3
+    kept = await engine.list(actor=ANA)
+    assert {one.content: one.source.speaker for one in kept} == {
+        "See you on Sunday!": "user", "Yes.": "assistant", "Good.": "user"
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("given", [{"role": "user", "content": "I live in Oslo."}, ["I live in Oslo."], 7])
+async def test_a_capture_of_something_else_names_the_verb_that_takes_it(engine: MemoryEngine, given: Any) -> None:
+    with pytest.raises(InvalidInput, match="`remember` takes dictionaries and lists"):
+        await engine.capture(given, actor=ANA)
+
+
+async def test_a_record_of_something_else_is_refused_by_name(engine: MemoryEngine) -> None:
+    for given in (7, [7], [{"content": "x"}]):
+        with pytest.raises(InvalidInput, match="invalid_input:message"):
+            await engine.record(given, actor=ANA)  # type: ignore[arg-type]

@@ -101,6 +101,10 @@ def test_capture_and_messages_and_a_turn(memory: Any) -> None:
         [Message(role="user", content="See you on Sunday!"), Message(role="assistant", content="Yes.")]
     )
     assert [receipt.stored for receipt in kept] == [True, True]
+    (kept_too,) = memory.record([{"role": "user", "content": "See you on Monday!"}])
+    assert memory.get(kept_too.memory_id).source.speaker == "user"
+    with pytest.raises(InvalidInput, match="`remember` takes dictionaries and lists"):
+        memory.capture([{"role": "user", "content": "I live in Oslo."}])
     ran = memory.run(goal="Plan a weekend of kayaking in Oslo")
     assert (ran.status, ran.stop_reason) == ("ok", "success")
     assert set(ran.audit.cited) <= set(ran.audit.injected) <= set(ran.audit.retrieved)

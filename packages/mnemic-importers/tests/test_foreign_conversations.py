@@ -15,6 +15,7 @@ from mnemic.errors import InvalidInput
 from mnemic.maintain.archive import ArchivedMemory
 from mnemic.stores.in_process import InProcessStore
 from mnemic.types import Actor, Message, Origin
+from mnemic_cli.export_import import summary_text
 from mnemic_cli.file_import import Intake
 from mnemic_importers.conversations import Item, read_conversation
 from mnemic_testing.clock import ManualClock
@@ -282,3 +283,17 @@ async def test_a_second_import_of_a_chat_changes_nothing(tmp_path: Path, engine:
     second = await Intake(engine=engine, actor=ANA, extract=False).take(iter(items), lambda _: None)
 
     assert (first.recorded, second.recorded, second.refreshed) == (2, 0, 2)
+
+
+async def test_an_imported_value_that_waits_is_said_to_wait(tmp_path: Path) -> None:
+    """An import is trusted less than what the user has said, so its other value of a key waits for a person."""
+    chat = tmp_path / "WhatsApp Chat with Ben.txt"
+    chat.write_text("3/12/24, 9:15 AM - Ana: I live in Porto\n3/12/24, 9:16 AM - Ben: ok\n", encoding="utf-8")
+    ana = Actor(user="ana")
+    async with MemoryEngine(store=InProcessStore(), embedder=WordEmbedder(), clock=ManualClock()) as engine:
+        await engine.add("Lisbon", key="home_city", actor=ana)
+        items = read_conversation(str(chat), "auto")
+        summary = await Intake(engine=engine, actor=ana).take(iter(items), lambda _: None)
+    assert (summary.captured, summary.waiting) == ({"home_city": 1}, 1)
+    assert summary.as_dict()["waiting"] == 1
+    assert "1 of the captured: mnemic review list" in summary_text(summary)

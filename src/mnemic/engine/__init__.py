@@ -290,13 +290,20 @@ class MemoryEngine(AdministrationVerbs):
         written: Written = await self.handle(request, actor=actor)
         return written.receipts
 
-    async def record(self, messages: Sequence[Message], *, actor: Actor) -> Sequence[WriteReceipt]:
+    async def record(
+        self, messages: Sequence[str | Message | Mapping[str, Any]], *, actor: Actor
+    ) -> Sequence[WriteReceipt]:
         """Keep the messages of a conversation themselves, as episodic memories; one receipt for each that has text.
+        They may have the forms that `remember` takes.
 
         A message that was recorded before (same text, time and session) is only refreshed. One that is too long for a
         memory is redacted as a whole and kept in parts, with a receipt for each.
         """
-        return await self.handle(requests.Record(messages=tuple(messages)), actor=actor)
+        from mnemic.engine.message_forms import messages_of
+
+        return await self.handle(
+            requests.Record(messages=tuple(messages_of(messages, session=actor.session))), actor=actor
+        )
 
     async def capture(self, message: str | Message, *, actor: Actor, idempotency_key: str | None = None) -> RunReport:
         """Remember the durable facts in the user's message; the report lists what was written, blocked and skipped."""
@@ -353,6 +360,8 @@ class MemoryEngine(AdministrationVerbs):
         """
         if message is None and goal is None:
             raise InvalidInput("run", hint="give a message, a goal or both")
+        if message is not None and not isinstance(message, str | Message):
+            raise InvalidInput("message", hint="a text or a Message; `remember` takes dictionaries and lists")
         for name, text in (("message", message.content if isinstance(message, Message) else message), ("goal", goal)):
             if text is not None and (not isinstance(text, str) or not text.strip()):
                 raise InvalidInput(f"{name}:empty")

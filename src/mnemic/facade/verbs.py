@@ -46,8 +46,8 @@ class MemoryVerbs(KindsAndUpkeep[M]):
         return await self.engine.add_many(candidates, actor=self.actor, idempotency_keys=idempotency_keys)
 
     @verb
-    async def record(self, messages: Sequence[Message]) -> Sequence[WriteReceipt]:
-        """Keep the messages of a conversation as episodic memories; one receipt for each that has text."""
+    async def record(self, messages: Sequence[str | Message | Mapping[str, Any]]) -> Sequence[WriteReceipt]:
+        """Keep the messages of a conversation as episodic memories; see `MemoryEngine.record`."""
         return await self.engine.record(messages, actor=self.actor)
 
     capture = asks(lambda: requests.Capture)

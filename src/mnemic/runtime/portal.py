@@ -48,7 +48,7 @@ class Portal:
         try:
             with self._lock:
                 if self._closed:
-                    raise RuntimeError("the portal is closed")
+                    raise RuntimeError("closed: this memory, or its portal, was closed before the call")
                 self._loop.call_soon_threadsafe(self._begin, partial(function, *args, **kwargs), answer)
             return answer.result()
         finally:

@@ -298,6 +298,7 @@ def summary_text(summary: Summary) -> str:
         "recorded": summary.recorded,
         "refreshed": f"{summary.refreshed} were there already" if summary.refreshed else None,
         "captured": tally(summary.captured),
+        "to review": f"{summary.waiting} of the captured: mnemic review list" if summary.waiting else None,
         "blocked": tally(summary.blocked),
         "skipped": tally(summary.skipped),
         "failed": len(summary.failed) or None,

@@ -39,12 +39,13 @@ Placed = tuple[str, Candidate]
 @dataclass(slots=True)
 class Summary:
     """Results of importing a file so far. `refreshed` was there already; `failed` has a place and a reason each,
-    `hints` what is expected at a place.
+    `hints` what is expected at a place. `waiting`: how many of the captured await review.
     """
 
     recorded: int = 0
     refreshed: int = 0
     captured: Counter[str] = field(default_factory=Counter)
+    waiting: int = 0
     blocked: Counter[str] = field(default_factory=Counter)
     skipped: Counter[str] = field(default_factory=Counter)
     degraded: Counter[str] = field(default_factory=Counter)
@@ -61,6 +62,7 @@ class Summary:
             "captured": dict(self.captured),
             "blocked": dict(self.blocked),
             "skipped": dict(self.skipped),
+            **({"waiting": self.waiting} if self.waiting else {}),
             **({"degraded": dict(self.degraded)} if self.degraded else {}),
             **({"cost": self.cost.as_dict()} if self.cost.calls else {}),
             "failed": [{"place": place, "reason": reason} for place, reason in self.failed],
@@ -170,6 +172,9 @@ class Intake:
         self.summary.cost += report.cost
         self.summary.degraded.update(error for error in report.errors if error.startswith("extract:"))
         self.summary.captured.update(captured_in(report))
+        self.summary.waiting += sum(
+            one.outcome is Outcome.PENDING_REVIEW and not one.replayed for one in report.receipts
+        )
         for blocked in report.blocked:
             self.summary.blocked[f"{blocked.key or 'memory'}: {blocked.reason}"] += 1
         if report.status != "ok":

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from urllib.parse import quote, urlencode
 
 from mnemic.engine.message_forms import messages_of
-from mnemic.errors import MemoryNotFound
+from mnemic.errors import InvalidInput, MemoryNotFound
 from mnemic.facade.verbs import MemoryVerbs
 from mnemic.maintain.export import plain
 from mnemic.maintain.undo import UndoReceipt
@@ -98,13 +98,15 @@ class MemoryClient(RemoteReading[M]):
     @like(MemoryVerbs.record)
     async def record(self, given: SimpleNamespace) -> Sequence[WriteReceipt]:
         """Keep the messages of a conversation themselves, as episodic memories."""
-        body = {"messages": [message_body(message) for message in given.messages]}
+        body = {"messages": [message_body(message) for message in messages_of(given.messages, session=None)]}
         return receipts(await self._remote.call("POST", "/v1/messages", body))
 
     @like(MemoryVerbs.capture)
     async def capture(self, given: SimpleNamespace) -> RunReport:
         """Remember the lasting facts in the user's message."""
         message = given.message
+        if not isinstance(message, str | Message):
+            raise InvalidInput("message", hint="a text or a Message; `remember` takes dictionaries and lists")
         said = message if isinstance(message, Message) else Message(role="user", content=message)
         headers = {"Idempotency-Key": given.idempotency_key}
         body = {"message": message_body(said)}

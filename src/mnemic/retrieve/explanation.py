@@ -34,6 +34,7 @@ _SIGNS: Mapping[str, str] = MappingProxyType(
         "asked": "says what is asked for",
     }
 )
+"""Meaning of a list or signal, where it is not one of words or of meaning."""
 _AGAINST: Mapping[str, str] = MappingProxyType(
     {
         "sibling": "tells of something else than what is asked for",
@@ -42,7 +43,6 @@ _AGAINST: Mapping[str, str] = MappingProxyType(
     }
 )
 """Meaning of a signal that moves a memory down."""
-"""Meaning of a list or signal, where it is not one of words or of meaning."""
 _SPEAKERS: Mapping[Origin, str] = MappingProxyType(
     {
         Origin.USER_STATED: "the user",

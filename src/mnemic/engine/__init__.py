@@ -388,8 +388,7 @@ class MemoryEngine(AdministrationVerbs):
         from mnemic.engine.turn_request import TurnRequest
 
         async def proceed(_: Call) -> RunReport:
-            said = turn.message if isinstance(turn.message, Message) else None
-            request = TurnRequest(actor=actor, turn=turn, message=said, watch=watch, read=read)
+            request = TurnRequest(actor=actor, turn=turn, watch=watch, read=read)
             return await run_turn(self._turns.parts(self.gateway), request)
 
         call = Call(request=turn, actor=actor, rules=self.rules, engine=self)

@@ -13,12 +13,16 @@ from mnemic.types.trace import Watch
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnRequest:
-    """The request `turn` of an actor. `message` is what the user said in it, to be remembered from; `watch` receives
-    each step. `read`: what was extracted from the message beforehand, or why the turn must stop.
+    """The request `turn` of an actor. `watch` receives each step. `read`: what was extracted from the message
+    beforehand, or why the turn must stop.
     """
 
     actor: Actor
     turn: Run
-    message: Message | None = None
     watch: Watch | None = None
     read: Extraction | MnemicError | None = None
+
+    @property
+    def message(self) -> Message | None:
+        """The user's words in the turn, to be remembered from; the engine has made a message of a text."""
+        return self.turn.message if isinstance(self.turn.message, Message) else None

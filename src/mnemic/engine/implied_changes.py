@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from mnemic.dispatch.gateway import MemoryGateway
 from mnemic.engine.ended_values import ended_values, naming_ended
@@ -126,10 +127,17 @@ def _replacing(
         for one in together
         if one.key is not None and (value := amended_value(one.content, one.source.quote, new)) is not None
     ]
-    made = [_candidate(gateway, message, value, span, key=one.key, replaces=one) for one, value in values]
+    made = [
+        _candidate(
+            gateway, message, value, span, content=value, key=one.key, category=one.category, context=message.content
+        )
+        for one, value in values
+    ]
     whole = next((one for one in together if one.key is None), None)
     if whole is not None or not made:
-        made.append(_candidate(gateway, message, message.content.strip(), span, replaces=whole or last))
+        old = whole or last
+        text = message.content.strip()
+        made.append(_candidate(gateway, message, text, span, context=old.content, replaces=(old.memory_id,)))
     return tuple(one for one in made if one is not None)
 
 
@@ -209,26 +217,18 @@ async def _changes(gateway: MemoryGateway, actor: Actor, text: str, vector: byte
 
 
 def _candidate(
-    gateway: MemoryGateway,
-    message: Message,
-    text: str,
-    span: tuple[int, int],
-    *,
-    key: str | None = None,
-    replaces: Memory | None = None,
+    gateway: MemoryGateway, message: Message, text: str, span: tuple[int, int], **given: Any
 ) -> Candidate | None:
-    """Return a sentence of a message as a candidate, or a value under a key."""
-    stated = without_dispute(text) if key is None else text
-    made = Candidate(
-        content=stated if key is not None else stated[0].upper() + stated[1:],
-        key=key,
-        category="fact" if replaces is None or key is None else replaces.category,
-        context="" if replaces is None else message.content if key is not None else replaces.content,
-        confidence=0.7,
-        source=source_of(message, quote=message.content[slice(*span)], span=span),
-        occurred_at=message.sent_at,
-        replaces=() if replaces is None or key is not None else (replaces.memory_id,),
-    )
+    """Return a sentence of a message as a candidate, with the fields `given`; None if it may not be stored."""
+    stated = without_dispute(text)
+    fields: dict[str, Any] = {
+        "content": stated[0].upper() + stated[1:],
+        "category": "fact",
+        "confidence": 0.7,
+        "source": source_of(message, quote=message.content[slice(*span)], span=span),
+        "occurred_at": message.sent_at,
+    }
+    made = Candidate(**fields | given)
     try:
         return check_candidate(timed(made, text, message.sent_at), gateway.policy, gateway.budget)
     except RunStopped:

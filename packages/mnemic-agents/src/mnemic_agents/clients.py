@@ -13,7 +13,7 @@ from typing import Any, TypeVar, cast
 
 from mnemic.inject import Injection
 from mnemic.inject.messages import is_user_turn
-from mnemic_agents.streams import HeardAsyncStream, HeardStream, text_of
+from mnemic_agents.streams import RecordingAsyncStream, RecordingStream, text_of
 from mnemic_agents.turns import TurnMemory, asked
 
 __all__ = ["TurnMemory", "wrap"]
@@ -105,28 +105,28 @@ class _Call:
         self.memory.now(self.memory.capture, *said, answer=text_of(answer))
         if not _is_stream(answer):
             return answer
-        return HeardStream(answer, lambda text: self.memory.now(self.memory.answered, *said, answer=text))
+        return RecordingStream(answer, lambda text: self.memory.now(self.memory.answered, *said, answer=text))
 
     async def later(self, *args: Any, **options: Any) -> Any:
         given = self._given(options)
         injection = await self.memory.inject(given)
         answer, said = await self.method(*args, **self._changed(options, injection)), _said(given)
         await self.memory.capture(*said, answer=text_of(answer))
-        return self._heard(answer, said) if _is_stream(answer) else answer
+        return self._recording(answer, said) if _is_stream(answer) else answer
 
     @asynccontextmanager
     async def streamed(self, *args: Any, **options: Any) -> AsyncIterator[Any]:
         given = self._given(options)
         injection = await self.memory.inject(given)
-        async with self._heard(self.method(*args, **self._changed(options, injection)), _said(given)) as stream:
+        async with self._recording(self.method(*args, **self._changed(options, injection)), _said(given)) as stream:
             await self.memory.capture(*_said(given))
             yield stream
 
-    def _heard(self, stream: Any, said: Sequence[str]) -> HeardAsyncStream:
+    def _recording(self, stream: Any, said: Sequence[str]) -> RecordingAsyncStream:
         async def ended(text: str | None) -> None:
             await self.memory.answered(*said, answer=text)
 
-        return HeardAsyncStream(stream, ended)
+        return RecordingAsyncStream(stream, ended)
 
     def _given(self, options: Mapping[str, Any]) -> Sequence[Any]:
         """Return the messages as a list: the Responses protocol takes a bare text, too."""

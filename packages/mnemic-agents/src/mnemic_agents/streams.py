@@ -1,12 +1,9 @@
-"""Answers that arrive in pieces: what a program reads of them is heard in passing, so that the whole can be kept."""
+"""Streamed answers: the text that a program reads of a stream is recorded, so that the whole answer can be kept."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
-
-Ended = Callable[[str | None], Awaitable[None]]
-"""Receives the answer of a stream once it has ended."""
 
 _SNAPSHOTS = ("current_message_snapshot", "current_completion_snapshot")
 """Attributes of the clients' own streams with what has arrived so far."""
@@ -37,15 +34,15 @@ def text_of(answer: Any) -> str | None:
     return "\n".join(texts) or None
 
 
-class _Heard:
-    """A stream, or the context manager that opens one, with the text that has passed. Everything else is its own."""
+class _Recording:
+    """A stream, or the context manager that opens one, with the text read so far. Other attributes are the stream's."""
 
     def __init__(self, inner: Any, ended: Callable[[str | None], Any]) -> None:
         self._inner = inner
         self._ended = ended
         self._stream = inner
         self._pieces: list[str] = []
-        self._told = False
+        self._reported = False
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
@@ -61,75 +58,75 @@ class _Heard:
         return "".join(self._pieces) or None
 
 
-class HeardStream(_Heard):
+class RecordingStream(_Recording):
     """A synchronous stream. `ended` receives the answer once, when the program has read or closed it."""
 
     def __iter__(self) -> Iterator[Any]:
         for event in self._stream:
             self._pieces.append(piece_of(event))
             yield event
-        self._tell()
+        self._report()
 
     def __next__(self) -> Any:
         try:
             event = next(self._stream)
         except StopIteration:
-            self._tell()
+            self._report()
             raise
         self._pieces.append(piece_of(event))
         return event
 
-    def __enter__(self) -> HeardStream:
+    def __enter__(self) -> RecordingStream:
         self._stream = self._inner.__enter__()
         return self
 
     def __exit__(self, *failure: Any) -> Any:
-        self._tell()
+        self._report()
         return self._inner.__exit__(*failure)
 
     def close(self) -> None:
         """Close the stream."""
-        self._tell()
+        self._report()
         self._stream.close()
 
-    def _tell(self) -> None:
-        if not self._told:
-            self._told = True
+    def _report(self) -> None:
+        if not self._reported:
+            self._reported = True
             self._ended(self._answer())
 
 
-class HeardAsyncStream(_Heard):
+class RecordingAsyncStream(_Recording):
     """An asynchronous stream. `ended` receives the answer once, when the program has read or closed it."""
 
     async def __aiter__(self) -> AsyncIterator[Any]:
         async for event in self._stream:
             self._pieces.append(piece_of(event))
             yield event
-        await self._tell()
+        await self._report()
 
     async def __anext__(self) -> Any:
         try:
             event = await anext(self._stream)
         except StopAsyncIteration:
-            await self._tell()
+            await self._report()
             raise
         self._pieces.append(piece_of(event))
         return event
 
-    async def __aenter__(self) -> HeardAsyncStream:
+    async def __aenter__(self) -> RecordingAsyncStream:
         self._stream = await self._inner.__aenter__()
         return self
 
     async def __aexit__(self, *failure: Any) -> Any:
-        await self._tell()
+        await self._report()
         return await self._inner.__aexit__(*failure)
 
     async def close(self) -> None:
         """Close the stream."""
-        await self._tell()
+        await self._report()
         await self._stream.close()
 
-    async def _tell(self) -> None:
-        if not self._told:
-            self._told = True
+    async def _report(self) -> None:
+        if not self._reported:
+            self._reported = True
             await self._ended(self._answer())

@@ -15,8 +15,10 @@ from mnemic.retrieve.other_siblings import BEHIND_STATED, lowered
 from mnemic.retrieve.past_questions import asks_past
 from mnemic.retrieve.question import Question
 from mnemic.retrieve.relevance import RELATED
-from mnemic.types import Kind, Memory, Scope
-from mnemic_language.compare.change import frame_of
+from mnemic.types import Kind, Memory, Origin, Scope
+from mnemic.types.search import MESSAGE_CATEGORY
+from mnemic_language.compare.change import frame_of, framed
+from mnemic_language.compare.statement_frame import Frame
 from mnemic_language.questions.key_questions import PREFERENCE
 from mnemic_language.questions.stated_work import Work, stated_work
 
@@ -89,7 +91,7 @@ async def answering(
 
 def _by_work(about: set[str], memories: Mapping[str, Memory]) -> Answering:
     """Return `about` with the statements of one's own work in other words, without those of work that is over."""
-    works = {one: stated_work(memory.content) for one, memory in memories.items() if memory.kind is Kind.LONG_TERM}
+    works = {one: stated_work(_stated_in(memory)) for one, memory in memories.items() if _is_stated(memory)}
     over = frozenset(one for one, work in works.items() if work is Work.IS_OVER)
     found = dict.fromkeys(about - over, RELATED)
     found |= {one: SAYS for one, work in works.items() if work is Work.HOLDS}
@@ -98,11 +100,30 @@ def _by_work(about: set[str], memories: Mapping[str, Memory]) -> Answering:
 
 def _is_about(memory: Memory, wanted: frozenset[str], question: Question) -> bool:
     if memory.kind is not Kind.LONG_TERM:
-        return False
+        return _is_told(memory) and any(_gives(framed(said), wanted) for said in frame_of(memory).said)
     if PREFERENCE in question.keys and memory.category == PREFERENCE:
         return True
     frame = frame_of(memory)
-    return memory.key in question.keys or (not wanted.isdisjoint(frame.attributes) and frame.subject == "self")
+    return memory.key in question.keys or _gives(frame, wanted)
+
+
+def _gives(frame: Frame, wanted: frozenset[str]) -> bool:
+    return not wanted.isdisjoint(frame.attributes) and frame.subject == "self"
+
+
+def _is_told(memory: Memory) -> bool:
+    """Return True for a message in which the user may tell of themselves, one sentence or another."""
+    said_by_user = memory.category == MESSAGE_CATEGORY and memory.source.speaker in (None, "", "user")
+    return said_by_user and memory.source.origin is Origin.USER_STATED
+
+
+def _is_stated(memory: Memory) -> bool:
+    return memory.kind is Kind.LONG_TERM or _is_told(memory)
+
+
+def _stated_in(memory: Memory) -> str:
+    """Return what a memory states; of a message without its questions and quotations."""
+    return memory.content if memory.kind is Kind.LONG_TERM else " ".join(frame_of(memory).said)
 
 
 def _is_short(memory: Memory) -> bool:

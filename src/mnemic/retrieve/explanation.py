@@ -40,6 +40,7 @@ _AGAINST: Mapping[str, str] = MappingProxyType(
         "sibling": "tells of something else than what is asked for",
         "asked": "says that it is over",
         "question": "only asks",
+        "name": "only names somebody",
     }
 )
 """Meaning of a signal that moves a memory down."""

@@ -11,7 +11,7 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from mnemic.retrieve.question import Question
+from mnemic.retrieve.question import ROLES, Question
 from mnemic.types import Signals
 
 Floats = npt.NDArray[np.float64]
@@ -24,6 +24,7 @@ LONGEST = 1 << 40
 STEPS = np.array([[-1], [1], [-2], [2]])
 """The message before, the one after, two before, two after."""
 ASSISTANT = "assistant"
+_NAMELESS = frozenset({None, "", *ROLES})
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,8 @@ class MessageTable:
     """Row for each message, in the order of `rows`: the index of its session, its turn, its words, whether it is a
     question, is about its speaker or has a time, whether the person in question wrote it, and the part of the time in
     question in which it was written. `neighbours` is the row of the message so many turns on for each of `STEPS`, the
-    last row plus one where none was found. `assisted`: an assistant wrote one of them.
+    last row plus one where none was found. `between_people`: somebody with a name wrote one of them, and no assistant
+    did.
     """
 
     rows: Mapping[str, int]
@@ -44,7 +46,7 @@ class MessageTable:
     spoken: Floats
     of_time: Floats
     neighbours: Whole
-    assisted: bool = False
+    between_people: bool = True
 
     @classmethod
     def of(cls, signals: Mapping[str, Signals], question: Question) -> Self:
@@ -58,8 +60,8 @@ class MessageTable:
         words, asking, oneself, timed = np.fromiter(chain.from_iterable(cues), np.float64, 4 * size).reshape(-1, 4).T
         spoken = np.fromiter(map(named.__contains__, speakers), np.float64, size) if named else np.zeros(size)
         chats, turn = _numbered(sessions), np.fromiter(turns, np.int64, size)
-        of_time, near, assisted = _of_time(question, times), _neighbours(chats, turn), ASSISTANT in speakers
-        return cls(rows, chats, turn, words, asking, oneself, timed, spoken, of_time, near, assisted)
+        of_time, near, people = _of_time(question, times), _neighbours(chats, turn), _are_people(frozenset(speakers))
+        return cls(rows, chats, turn, words, asking, oneself, timed, spoken, of_time, near, people)
 
     def near(self, values: Floats, steps: int = len(STEPS)) -> Floats:
         """Return a row for each of the first `steps` of `STEPS`: of each message the value of the one so many turns on;
@@ -96,6 +98,11 @@ class MessageTable:
         sizes = np.bincount(self.chats)
         starts = sizes.cumsum() - sizes
         return best, starts, sizes, np.arange(len(values)) - starts.repeat(sizes)
+
+
+def _are_people(speakers: frozenset[str | None]) -> bool:
+    """Return True if somebody with a name is among `speakers`, and no assistant."""
+    return ASSISTANT not in speakers and not speakers <= _NAMELESS
 
 
 def _neighbours(chats: Whole, turns: Whole) -> Whole:

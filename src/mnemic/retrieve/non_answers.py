@@ -1,6 +1,7 @@
-"""Memories that resemble a question and do not answer it: those of a sibling, and questions that were asked before.
+"""Memories that resemble a question and do not answer it: those of a sibling, earlier questions, and mere names.
 
-"Where do I work?", recorded in a chat, is the nearest memory when the same is asked again, and says nothing.
+"Where do I work?", recorded in a chat, is the nearest memory when the same is asked again, and says nothing. Nor does
+"My sister Emma." say where she lives.
 """
 
 from __future__ import annotations
@@ -9,15 +10,16 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from mnemic.retrieve.mere_names import asks_more, mere_names
 from mnemic.retrieve.other_siblings import about_siblings, behind, lowered, set_aside
 from mnemic.retrieve.question import ROLES
 from mnemic.types import Memory, Scored
 from mnemic.types.search import MESSAGE_CATEGORY
 from mnemic_language.questions.asks_only import asks_only
 
-SIBLING, QUESTION = "sibling", "question"
+SIBLING, QUESTION, NAME = "sibling", "question", "name"
 """Names of the moves of such memories among the ranks."""
-OF_SIBLING, OF_QUESTION = 0.15, 0.0
+OF_SIBLING, OF_QUESTION, OF_NAME = 0.15, 0.0, 0.15
 """Part of its relevance that such a memory keeps."""
 _OWN = frozenset({None, "", *ROLES})
 _OF_QUESTIONS = re.compile(
@@ -35,29 +37,32 @@ def is_question(memory: Memory) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class NonAnswers:
-    """Memories of siblings, and recorded questions."""
+    """Memories of siblings, recorded questions, and those that only name somebody."""
 
     apart: frozenset[str] = frozenset()
     asked: frozenset[str] = frozenset()
+    named: frozenset[str] = frozenset()
 
     @classmethod
     def among(cls, question: str, memories: Mapping[str, Memory]) -> NonAnswers:
         """Return those of `memories` that do not answer `question`."""
+        apart = about_siblings(question, memories)
+        named = mere_names(memories) if asks_more(question) else frozenset()
         if _OF_QUESTIONS.search(question):
-            return cls(about_siblings(question, memories))
+            return cls(apart, named=named)
         asked = frozenset(one for one, memory in memories.items() if is_question(memory))
-        return cls(about_siblings(question, memories), asked)
+        return cls(apart, asked, named)
 
     @property
     def every(self) -> frozenset[str]:
-        """Both together."""
-        return self.apart | self.asked
+        """All of them."""
+        return self.apart | self.asked | self.named
 
     def behind(self, scores: Mapping[str, float], messages: Collection[str]) -> Mapping[str, float]:
         """Return `scores` with those of non-answers lowered; a question goes behind all others."""
-        if not self.apart and not self.asked:
+        if not self.every:
             return scores
-        after = behind(scores, self.apart, messages)
+        after = behind(scores, self.apart | self.named, messages)
         return lowered(after, self.asked, OF_QUESTION)
 
     def set_aside(self, lists: Mapping[str, Sequence[Scored]]) -> Mapping[str, Sequence[Scored]]:
@@ -66,13 +71,16 @@ class NonAnswers:
 
     def lowered(self, relevances: Mapping[str, float]) -> Mapping[str, float]:
         """Return `relevances` with those of non-answers lowered."""
-        if not self.apart and not self.asked:
+        if not self.every:
             return relevances
-        return lowered(lowered(relevances, self.apart, OF_SIBLING), self.asked, OF_QUESTION)
+        after = lowered(lowered(relevances, self.apart, OF_SIBLING), self.named - self.apart, OF_NAME)
+        return lowered(after, self.asked, OF_QUESTION)
 
     def moves(self, before: Mapping[str, float], after: Mapping[str, float]) -> dict[str, dict[str, float]]:
         """Return the change of the scores by the name of its reason."""
-        named = {SIBLING: self.apart - self.asked, QUESTION: self.asked}
+        reasons = {SIBLING: self.apart - self.asked, QUESTION: self.asked, NAME: self.named - self.apart - self.asked}
         return {
-            name: {one: after[one] - before[one] for one in ids if one in before} for name, ids in named.items() if ids
+            name: {one: after[one] - before[one] for one in ids if one in before}
+            for name, ids in reasons.items()
+            if ids
         }

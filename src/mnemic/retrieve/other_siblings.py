@@ -23,13 +23,15 @@ BEHIND, BEHIND_STATED = 0.8, 0.5
 _READ = 300
 """Characters of a question, and of a memory, that are read."""
 _WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
-_OWNED = frozenset(
+OWNED = frozenset(
     "my our mine mein meine meiner meinem meinen meines unser unsere unseren mon ma mes notre nos mi mis nuestro"
     " nuestra mio mia miei mie nostro nostra meu minha meus minhas nosso nossa mijn ons onze".split()
 )
 """Words before what the asker has, in seven languages; so does a name with 's."""
-_HAS = _OWNED | frozenset(
-    "his her their your a an have has had another one two three ein eine einen habe hat un une uno una um uma een heb"
+_OF_OTHERS = frozenset("his her their your".split())
+"""Words before what somebody else has: a statement is about it only if it begins so ("Her husband is a nurse")."""
+_HAS = OWNED | frozenset(
+    "a an have has had another one two three ein eine einen habe hat un une uno una um uma een heb"
     " tengo tenho ho".split()
 )
 """Words before what somebody has."""
@@ -122,7 +124,7 @@ def _is_of_sibling(asked: frozenset[tuple[str, int]], content: str, *, looks: bo
 def _is_about_one(content: str) -> bool:
     """Return True if a statement says what somebody's thing of the table is: "Our kitchen is green"."""
     words = _WORD.findall(content.lower())[: _NEAR + 3]
-    if not words or words[0] not in _OWNED:
+    if not words or words[0] not in OWNED:
         return False
     return any(word in _IS and _bare(before) in _groups() for before, word in pairwise(words))
 
@@ -142,7 +144,7 @@ def _is_favourite(question: str, things: frozenset[str], content: str) -> bool:
 def _things(text: str) -> frozenset[str]:
     """Return the words after those that show an owner, in lower case."""
     words = _WORD.findall(text)
-    places = [place for place, one in enumerate(words) if one in _OWNED or one.endswith(("'s", "’s"))]
+    places = [place for place, one in enumerate(words) if one in OWNED or one.endswith(("'s", "’s"))]
     return frozenset(_bare(word) for place in places for word in words[place + 1 : place + 1 + _NEAR])
 
 
@@ -151,8 +153,10 @@ def _owned(text: str, *, asking: bool) -> frozenset[tuple[str, int]]:
     """Return the things of the table that somebody in `text` has; of a question (`asking`), those of its asker or of
     somebody named.
     """
-    table, owners = _groups(), _OWNED if asking else _HAS
+    table, owners = _groups(), OWNED if asking else _HAS
     words = _WORD.findall(text.lower())
+    if not asking and words and words[0] in _OF_OTHERS:
+        words[0] = "my"
     found = set()
     for place, word in enumerate(words):
         thing = table.get(_bare(word))

@@ -2,7 +2,8 @@
 
 `training/ranking/train.py` fits it to the `dev` half of chats between people with known evidence. It permutes their
 messages and assigns them the same scores, so that everything else keeps its place among them. Chats with an assistant
-are unchanged, since it ranks them worse (docs/benchmarks/retrieval.md). `mnemic eval locomo --ablate` measures its
+are unchanged, since it ranks them worse (docs/benchmarks/retrieval.md), and so are those of which only the user's side
+is known. `mnemic eval locomo --ablate` measures its
 contribution.
 """
 
@@ -122,7 +123,7 @@ class Ranker:
         if len(signals) < 2:
             return dict(scores)
         messages = messages or MessageTable.of(signals, question)
-        if messages.assisted:
+        if not messages.between_people:
             return dict(scores)
         own = np.fromiter(map(scores.__getitem__, messages.rows), np.float64, len(messages.rows))
         learned = features_of(messages, lists, own, question) @ np.asarray(self.weights)

@@ -170,3 +170,52 @@ async def test_work_that_is_over_says_so(tmp_path: Path) -> None:
         over = next(hit for hit in (await manager.search("Where do I work?")).hits if "Bosch" in hit.memory.content)
     assert over.ranks["asked"].score < 0
     assert "says that it is over" in over.why
+
+
+CHATTED = (
+    "We watched a film about sailors.",
+    "I love jazz.",
+    "The bakery downstairs closes at six.",
+    "Rex likes walks.",
+)
+
+
+@pytest.mark.parametrize(
+    ("told", "question"),
+    [
+        ("I moved to Lisbon last week.", "Where do I live?"),
+        ("What a month. I moved to Lisbon last week and the flat is damp.", "Where do I live?"),
+        ("Ich bin letzte Woche nach Lissabon gezogen.", "Wo wohne ich?"),
+        ("J'ai déménagé à Lisbonne la semaine dernière.", "Où est-ce que j'habite ?"),
+        ("I just started as a nurse at the Charité.", "Where do I work?"),
+        ("I just started as a nurse at the Charité.", "What is my job?"),
+    ],
+)
+async def test_what_was_said_in_a_chat_answers_as_a_statement_does(tmp_path: Path, told: str, question: str) -> None:
+    async with AsyncMemoryManager(store=str(tmp_path / "mnemic.db")) as manager:
+        await manager.record([Message(role="user", content=text, session="s1") for text in (*CHATTED, told)])
+        found = await manager.search(question)
+        shown = await manager.context(question)
+    first = found.hits[0]
+    assert first.memory.content == told
+    assert (first.relevance or 0) >= 0.5
+    assert not found.abstains
+    assert "says what is asked for" in first.why
+    assert [hit.memory.content for hit in shown.hits] == [told]
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        Message(role="assistant", content="I moved to Lisbon last week.", session="s1"),
+        Message(role="user", speaker="Ben", content="I moved to Lisbon last week.", session="s1"),
+        Message(role="user", content="My sister moved to Lisbon last week.", session="s1"),
+        Message(role="user", content="Should I move to Lisbon?", session="s1"),
+    ],
+    ids=["of the assistant", "of somebody else", "about somebody else", "a question"],
+)
+async def test_what_others_say_of_themselves_is_not_about_the_asker(tmp_path: Path, told: Message) -> None:
+    async with AsyncMemoryManager(store=str(tmp_path / "mnemic.db")) as manager:
+        await manager.record([*(Message(role="user", content=text, session="s1") for text in CHATTED), told])
+        found = await manager.search("Where do I live?")
+    assert all("asked" not in hit.ranks for hit in found.hits)

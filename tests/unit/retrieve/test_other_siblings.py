@@ -53,6 +53,8 @@ def test_what_is_known_of_a_sibling_is_no_answer(tmp_path: Path, stated: str, as
         ("What is my dog called?", "Our beagle Biscuit is three years old", False),
         ("What is my dog called?", "The cat next door is loud", False),
         ("What is my sister's dog called?", "My sister has a cat called Tom", True),
+        ("Where does my sister live?", "Emma lives in Porto with her husband", False),
+        ("Where does my sister live?", "Her husband lives in Porto", True),
         ("What is my pet called?", "My dog is called Rex", False),
         ("Where does my mum live?", "My mother lives in Graz", False),
         ("Who has a dog?", "My cat is called Tom", False),

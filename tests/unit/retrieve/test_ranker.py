@@ -77,3 +77,8 @@ def test_the_weights_of_the_program_are_one_a_feature() -> None:
     assert len(ranker.weights) == len(NAMES)
     assert any(ranker.weights)
     assert set(ranker.reordered(LISTS, SCORES, SIGNALS, QUESTION)) == set(SCORES)
+
+
+def test_messages_of_nobody_with_a_name_stay_as_they_are() -> None:
+    of_the_user = {name: one._replace(speaker="user") for name, one in SIGNALS.items()}
+    assert only("bm25").reordered(LISTS, SCORES, of_the_user, QUESTION) == SCORES

@@ -32,6 +32,8 @@ _SIGNS: Mapping[str, str] = MappingProxyType(
         "following": "right before a matching message",
         "learned": "moved up by what is around it",
         "asked": "says what is asked for",
+        "then": "was true then",
+        "anchored": "on the side of the event that is meant",
     }
 )
 """Meaning of a list or signal, where it is not one of words or of meaning."""

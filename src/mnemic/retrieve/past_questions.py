@@ -46,6 +46,8 @@ _BEFORE = Pattern(
     re.IGNORECASE,
 )
 _UNTIL = Pattern(r"\b(?:before|vor|bis|avant|antes de|prima di|antes|voor)\s+(?:\w+\s+){0,2}(?:\w+)", re.IGNORECASE)
+THEN = "then"
+"""Name of the move of what was true then, among the ranks."""
 LIFT = 0.2
 """Raise of the score of a memory that was true then: the question is about it, however alike the others are."""
 

@@ -27,7 +27,7 @@ from mnemic.retrieve.later_statements import COMPARED
 from mnemic.retrieve.message_relevance import best_first
 from mnemic.retrieve.nicknames import addressed, unknown_names
 from mnemic.retrieve.non_answers import NonAnswers
-from mnemic.retrieve.past_questions import LIFT
+from mnemic.retrieve.past_questions import LIFT, THEN
 from mnemic.retrieve.prefetch import Embedding, Spoken
 from mnemic.retrieve.question import NOBODY, Question
 from mnemic.retrieve.ranker import Ranker, moved
@@ -38,7 +38,7 @@ from mnemic.retrieve.result import NO_MEMORIES, NO_SIGNALS, Ranked, result_of
 from mnemic.retrieve.search_service import INDEX, ExternalSearch, accepted
 from mnemic.retrieve.search_state import Lists, Request, Search
 from mnemic.retrieve.signals import LEARNED, Lifts, SignalWeights, with_signals
-from mnemic.retrieve.time_anchor import Anchor, anchor_of, anchored
+from mnemic.retrieve.time_anchor import ANCHORED, Anchor, anchor_of, anchored
 from mnemic.types import Deadline, JsonValue, Memory, Scored, SearchResult, Signals, Vector, Where
 
 MAX_TOP_K = 100
@@ -276,15 +276,12 @@ class Searcher:
             found = await replace(search, question=part).made(PART_LISTS, moment)
             scores = either(scores, self._fused(found, part))
             lists = longer(lists, found)
-        if search.past is not None:
-            found = await _then(search, search.past, moment)
-            scores = either(scores, {one: score + LIFT for one, score in fuse(found, self.weights).items()})
-            lists = longer(lists, found)
+        lists, scores, then = await _with_past(search, lists, scores, self.weights, moment)
         signals = await self._signals(search, scores, moment)
         lifts = Lifts(scores, signals, search.question, self.signal_weights)
-        lifted = lifts.added()
+        signed = lifts.added()
         anchor = await self._anchor(search, moment) if signals else None
-        lifted = by_hand = anchored(lifted, signals, anchor, self.signal_weights.anchored)
+        lifted = by_hand = anchored(signed, signals, anchor, self.signal_weights.anchored)
         if self.ranker is not None:
             lifted = self.ranker.reordered(lists, lifted, lifts.signals, search.question, lifts.table)
         read = await self._contenders(search, lifted, moment)
@@ -293,7 +290,8 @@ class Searcher:
         weighted = weighed(lifted, read, self.signal_weights.importance)
         after = apart.behind(weighted, lifts.signals)
         raised = asked.raised(after)
-        moves = {LEARNED: moved(by_hand, lifted), ASKED: moved(after, raised), **apart.moves(weighted, after)}
+        moves = {THEN: then, ANCHORED: moved(signed, by_hand), LEARNED: moved(by_hand, lifted)}
+        moves |= {ASKED: moved(after, raised), **apart.moves(weighted, after)}
         scores = self._scaled(raised)
         model, messages = measured_with(self.embedder.space, search.question), lifts.signals
         order = best_first(scores)
@@ -357,10 +355,17 @@ class Searcher:
         return replace(result, errors={**result.errors, **without})
 
 
-async def _then(search: Search, where: Where, moment: Snapshot) -> Lists:
-    """Return the lists of superseded memories for a question about the past."""
-    hidden = replace(where, hidden_keys=search.where.hidden_keys, live_at=search.where.live_at)
-    return await replace(search, where=hidden).made(PART_LISTS, moment)
+async def _with_past(
+    search: Search, lists: Lists, scores: dict[str, float], weights: Weights, moment: Snapshot
+) -> tuple[Lists, dict[str, float], dict[str, float]]:
+    """Return the lists and scores with what was true then, for a question about the past, and the raise of each."""
+    if search.past is None:
+        return lists, scores, {}
+    hidden = replace(search.past, hidden_keys=search.where.hidden_keys, live_at=search.where.live_at)
+    found = await replace(search, where=hidden).made(PART_LISTS, moment)
+    then = fuse(found, weights)
+    scores = either(scores, {one: score + LIFT for one, score in then.items()})
+    return longer(lists, found), scores, dict.fromkeys(then, LIFT)
 
 
 async def _late(lists: Mapping[str, RankedList], search: Search, moment: Snapshot) -> Lists:

@@ -18,6 +18,8 @@ from mnemic.types import Scored, Signals, Where
 from mnemic_language.questions.time_clause import Clause, Side
 from mnemic_language.text.analyse import terms
 
+ANCHORED = "anchored"
+"""Name of the move by the event, among the ranks."""
 CLEAR = 0.5
 """The relevance from which on something is known of the clause: more likely than not."""
 COVERED = 0.5
@@ -80,10 +82,11 @@ async def _covers(memory_id: str, asked: Question, where: Where, moment: Snapsho
 
 def anchored(
     scores: Mapping[str, float], signals: Mapping[str, Signals], anchor: Anchor | None, weight: float
-) -> dict[str, float]:
+) -> Mapping[str, float]:
     """Return the scores, raised by `weight` on the requested side of the anchor; nothing is lowered."""
+    if anchor is None:
+        return scores
     lifted = dict(scores)
-    if anchor is not None:
-        for memory_id in scores.keys() & signals.keys():
-            lifted[memory_id] += weight * anchor.tells(memory_id, signals[memory_id].happened_at)
+    for memory_id in scores.keys() & signals.keys():
+        lifted[memory_id] += weight * anchor.tells(memory_id, signals[memory_id].happened_at)
     return lifted

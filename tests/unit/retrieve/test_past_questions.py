@@ -47,6 +47,8 @@ def contents(result: SearchResult) -> list[str]:
 async def test_a_question_about_the_past_finds_what_was_true_then_first(engine: MemoryEngine, question: str) -> None:
     result = await engine.search(question, actor=ADA)
     assert contents(result) == ["Valencia", "Madrid"]
+    assert result.hits[0].ranks["then"].score > 0
+    assert "was true then" in result.hits[0].why
     assert Entry.of(result.hits[0], "memory", reader=ADA).content == "home_city: Valencia (2026-03-02 to 2026-04-20)"
 
 

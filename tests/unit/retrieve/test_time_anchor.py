@@ -75,10 +75,15 @@ async def test_messages_of_a_conversation_are_lifted_too(engine: MemoryEngine) -
         for text, days in TOLD.items()
     ]
     await engine.record(messages, actor=ANA)
-    before = contents(await engine.search(ASKED, actor=ANA))
+    found = await engine.search(ASKED, actor=ANA)
+    before = contents(found)
     after = contents(await engine.search(ASKED.replace("before", "after"), actor=ANA))
     cold, bright = "The flat near the castle is cold.", "The flat near the river is bright."
     assert before.index(cold) < before.index(bright)
+    moved = {hit.memory.content: hit for hit in found.hits if "anchored" in hit.ranks}
+    assert cold in moved
+    assert bright not in moved
+    assert "on the side of the event that is meant" in moved[cold].why
     assert after.index(bright) < after.index(cold)
 
 

@@ -1,8 +1,9 @@
 """What one tenant's usage and marks cost as its users grow: blocks that PostgreSQL reads, and milliseconds.
 
-Rows are filled in directly, on a private server: `python -m tests.bench_tenants --sizes 1000,1000000`. With
-`--writes 25` instead: writes a second of 16 users of one tenant and of 16 tenants, each for 25 seconds, a second of
-either in turn; on PostgreSQL a commit waits for 20 ms.
+Rows are filled in directly, on a private server: `python -m tests.bench_tenants --sizes 1000,1000000`; with `--file`
+in a file of SQLite, milliseconds alone. `bench_tenants_cassandra` does it on Cassandra. With `--writes 25` instead:
+writes a second of 16 users of one tenant and of 16 tenants, each for 25 seconds, a second of either in turn; on
+PostgreSQL a commit waits for 20 ms.
 """
 
 from __future__ import annotations
@@ -18,10 +19,12 @@ from statistics import mean, median
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import apsw
 import asyncpg
 
 from mnemic.bootstrap import build_store
 from mnemic.engine import MemoryEngine
+from mnemic.ports import RecordStore
 from mnemic.runtime.clock import SystemClock
 from mnemic.stores.relational.statements import load as shared
 from mnemic.types import Actor, Candidate, Kind, VectorSpace
@@ -87,7 +90,35 @@ def fill(server: PostgresServer, before: int, users: int) -> None:
         server.sql(f"VACUUM ANALYZE mnemic.{table}")
 
 
-async def milliseconds(store: PostgresStore) -> dict[str, float]:
+async def in_a_file(folder: Path, sizes: list[int]) -> None:
+    """Print the same milliseconds of SQLite at each number of users."""
+    path, before = folder / "memories.db", 0
+    for users in sizes:
+        store = build_store(str(path), durability="durable")
+        await store.open(EMBEDDER.space)
+        await store.close()
+        connection, numbers = apsw.Connection(str(path)), range(before, users)
+        with connection:
+            connection.executemany(
+                "INSERT INTO scope (tenant, level, owner) VALUES ('acme', 'user', ?)", ((f"u{n}",) for n in numbers)
+            )
+            connection.execute(
+                "INSERT INTO usage SELECT tenant, scope_id, 'long_term', 1, 100 FROM scope "
+                "WHERE scope_id NOT IN (SELECT scope_id FROM usage)"
+            )
+            connection.executemany(
+                "INSERT INTO mark (tenant, name, value) VALUES ('acme', ?, 'granted')",
+                ((f"consent:u{n}:diet",) for n in numbers),
+            )
+        connection.close()
+        before = users
+        store = build_store(str(path), durability="durable")
+        await store.open(EMBEDDER.space)
+        print(json.dumps({"store": "sqlite", "users": users, "ms": await milliseconds(store)}), flush=True)
+        await store.close()
+
+
+async def milliseconds(store: RecordStore) -> dict[str, float]:
     """The median time of each call of the store, of eleven."""
     since = SystemClock().now()
     calls = {
@@ -102,7 +133,7 @@ async def milliseconds(store: PostgresStore) -> dict[str, float]:
             began = time.perf_counter()
             await call()
             times.append(1000 * (time.perf_counter() - began))
-        found[name] = round(median(times), 1)
+        found[name] = round(median(times), 2)
     return found
 
 
@@ -172,11 +203,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sizes", default="1000,10000,100000,1000000")
     parser.add_argument("--writes", type=float)
+    parser.add_argument("--file", action="store_true")
     given = parser.parse_args()
     if given.writes:
         compare(given.writes)
         return
     sizes = sorted(int(size) for size in given.sizes.split(","))
+    if given.file:
+        with TemporaryDirectory() as folder:
+            asyncio.run(in_a_file(Path(folder), sizes))
+        return
     with running(PostgresServer("fsync=off")) as server, TemporaryDirectory() as folder:
         for row in asyncio.run(measured(server, Path(folder), sizes)):
             print(json.dumps(row))

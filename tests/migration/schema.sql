@@ -241,6 +241,15 @@ CREATE TABLE tenant (
     secret BLOB NOT NULL CHECK (length(secret) = 32)
 , checksum INTEGER) STRICT, WITHOUT ROWID;
 
+-- table tenant_usage
+CREATE TABLE tenant_usage (
+    tenant TEXT NOT NULL,
+    kind   TEXT NOT NULL,
+    rows   INTEGER NOT NULL,
+    bytes  INTEGER NOT NULL,
+    PRIMARY KEY (tenant, kind)
+) STRICT, WITHOUT ROWID;
+
 -- table usage
 CREATE TABLE usage (
     tenant   TEXT NOT NULL,
@@ -268,6 +277,20 @@ CREATE TRIGGER graph_forgets AFTER DELETE ON memory
 BEGIN
     DELETE FROM graph_relation WHERE tenant = OLD.tenant AND memory_id = OLD.memory_id;
     DELETE FROM graph_node WHERE tenant = OLD.tenant AND memory_id = OLD.memory_id;
+END;
+
+-- trigger tenant_usage_changes
+CREATE TRIGGER tenant_usage_changes AFTER UPDATE OF rows, bytes ON usage
+BEGIN
+    UPDATE tenant_usage SET rows = rows + NEW.rows - OLD.rows, bytes = bytes + NEW.bytes - OLD.bytes
+    WHERE tenant = NEW.tenant AND kind = NEW.kind;
+END;
+
+-- trigger tenant_usage_grows
+CREATE TRIGGER tenant_usage_grows AFTER INSERT ON usage
+BEGIN
+    INSERT INTO tenant_usage VALUES (NEW.tenant, NEW.kind, NEW.rows, NEW.bytes)
+    ON CONFLICT DO UPDATE SET rows = rows + excluded.rows, bytes = bytes + excluded.bytes;
 END;
 
 -- trigger usage_changes

@@ -21,7 +21,7 @@ HAVING sum({held_memories}) > 0
 usage_lane
 
 -- part: totals sqlite
-usage
+tenant_usage
 
 -- name: usage_of_tenant
 SELECT u.kind, sum({held_memories})::bigint, sum(u.bytes)::bigint

@@ -1,7 +1,7 @@
 """What one tenant's usage and marks cost on Cassandra as its users grow: questions to the nodes, and milliseconds.
 
-A private node; the totals, the counted scopes and the marks are filled in through the store's own transactions, without
-the memories: `python -m tests.bench_tenants_cassandra --sizes 1000,1000000`. With `--written`, each user adds a memory;
+A private node; the totals, the counted scopes and the marks are filled in, without the
+memories: `python -m tests.bench_tenants_cassandra --sizes 1000,1000000`. With `--written`, each user adds a memory;
 with `--writes 25` instead, writes a second of 16 users of one tenant and of 16 tenants in turn, like `bench_tenants`.
 """
 
@@ -15,18 +15,24 @@ import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from statistics import median
 from typing import Any
 
+from cassandra import OperationTimedOut, WriteTimeout
+from cassandra.query import BatchStatement, BatchType
+
 from mnemic.ports import Transaction
 from mnemic.ports.row_store import RowChange
-from mnemic.stores.layered.auxiliary_records import put_mark
+from mnemic.stores.codec import text_check
+from mnemic.stores.layered.tables import MARK
 from mnemic.types import Kind, Usage
 from mnemic.types.identity import first_id
 from mnemic_cassandra import CassandraStore, totals
-from mnemic_cassandra.encoding import packed
-from mnemic_cassandra.routing import Partition
-from mnemic_cassandra.totals import Count
+from mnemic_cassandra.connection import some_at_once
+from mnemic_cassandra.encoding import ordered, packed
+from mnemic_cassandra.partitions import Written, in_batches
+from mnemic_cassandra.routing import COUNTED, LATEST, NAMES, TOTAL, Partition
 from mnemic_testing.record_store.fixtures import EMBEDDER, memory, remember, scope
 from tests.bench_tenants import rates
 from tests.cassandra_nodes import Cluster
@@ -34,8 +40,8 @@ from tests.processes import running
 
 _TENANT = "acme"
 _MINUTE = timedelta(minutes=1)
-_IN_ONE_TRANSACTION = 100
-_AT_ONCE = 16
+_IN_ONE_BATCH = 200
+_AT_ONCE = 4
 _CALLS = 11
 
 
@@ -56,21 +62,57 @@ def counting(store: CassandraStore) -> Iterator[list[str]]:
         link.ask = ask  # type: ignore[method-assign]
 
 
+async def persistently(ask: Callable[[], Awaitable[object]]) -> None:
+    """Repeat a plain write until a busy node answers in time; raise what the last of twenty attempts raised."""
+    for attempt in range(20):
+        try:
+            await ask()
+        except (OperationTimedOut, WriteTimeout):
+            if attempt == 19:
+                raise
+        else:
+            return
+
+
 async def fill(store: CassandraStore, users: range) -> None:
-    """Count a memory of each of these users, of five minutes ago, and give each a mark."""
+    """Count a memory of each of these users, of five minutes ago, and give each a mark: the rows that collections and
+    consents leave, written in plain batches.
+    """
+    link = store._database.link
     floor = first_id(datetime.now(UTC) - 2 * _MINUTE)
     newest = first_id(datetime.now(UTC) - 5 * _MINUTE)
     used = packed(("long_term", 1, 100))
+    end, beside = Partition(_TENANT, "audit", "end"), Partition(_TENANT, "", "")
 
-    async def some(change: RowChange, numbers: range) -> None:
-        counts = [Count(Partition(_TENANT, "user", f"u{n}"), 1, used, newest, floor, b"") for n in numbers]
-        await totals.count(change, _TENANT, counts)
+    def rows(numbers: range) -> Iterator[tuple[Partition, list[Written]]]:
+        counted, marks = [], []
         for number in numbers:
-            await put_mark(change, _TENANT, f"consent:u{number}:diet", "granted")
+            name = f"u{number}"
+            place, mark = f"{newest} user {name}", f"consent:{name}:diet"
+            counted.append((NAMES[COUNTED], ordered(("user", name)), packed(("user", name, 1, place, used))))
+            counted.append((NAMES[LATEST], ordered((place,)), packed((place, "user", name, floor, b""))))
+            marks.append((NAMES[MARK], ordered((mark,)), packed((mark, "granted", text_check(mark, "granted")))))
+        yield end, counted
+        yield beside, marks
 
-    for first in range(users.start, users.stop, _IN_ONE_TRANSACTION):
-        numbers = range(first, min(first + _IN_ONE_TRANSACTION, users.stop))
-        await store._database.transact(lambda change, numbers=numbers: some(change, numbers))
+    async def some(numbers: range) -> None:
+        for home, written in rows(numbers):
+            for batch in in_batches(written):
+                statement = BatchStatement(BatchType.UNLOGGED)
+                for each in store._database.partitions.rows(home, batch):
+                    statement.add(link._bound(*each))
+                await persistently(partial(link._answer, statement))
+
+    chunks = (range(n, min(n + _IN_ONE_BATCH, users.stop)) for n in range(users.start, users.stop, _IN_ONE_BATCH))
+    await some_at_once((partial(some, numbers) for numbers in chunks), most=_AT_ONCE)
+
+    async def counts(change: RowChange) -> None:
+        total = {kind: counted for _, kind, *counted in await change.scan(TOTAL, (_TENANT,))}
+        memories, size = total.get("long_term", (0, 0))
+        await change.put(TOTAL, [(_TENANT, "long_term", memories + len(users), size + 100 * len(users))])
+        await totals._note_whole(change, _TENANT)
+
+    await store._database.transact(counts)
 
 
 async def write(store: CassandraStore, users: range) -> None:
@@ -126,8 +168,6 @@ async def measured(url: str, sizes: Sequence[int], *, written: bool = False) -> 
         if written:
             for _ in range(users // totals.MOST_COLLECTED + 1):
                 await store.usage(_TENANT, since=datetime.now(UTC) - _MINUTE)
-        else:
-            await store._database.transact(lambda change: totals._note_whole(change, _TENANT))
         found = await store.usage(_TENANT, since=datetime.now(UTC) - _MINUTE)
         row = {"users": users, "counted": found[Kind.LONG_TERM].rows, "load": round(os.getloadavg()[0], 1)}
         rows.append(row | await costs(store))

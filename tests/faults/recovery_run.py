@@ -23,15 +23,16 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from mnemic.bootstrap import restore_store
 from mnemic.engine import MemoryEngine
 from mnemic.errors import MnemicError
 from mnemic.maintain.reembed import reembed
 from mnemic.runtime.clock import SystemClock
-from mnemic.stores import atomic_files, backups
-from mnemic.stores.sqlite import SqliteStore, backup
-from mnemic.stores.sqlite.inspection import inspect
+from mnemic.stores import atomic_files
+from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Candidate, VectorSpace
+from mnemic_operations import backup_folder, restore_store
+from mnemic_operations.sqlite import backup
+from mnemic_operations.sqlite.inspection import inspect
 from mnemic_testing.embedder import WordEmbedder
 
 ANA, CY = Actor(tenant="acme", user="ana"), Actor(tenant="acme", user="cy")
@@ -197,8 +198,8 @@ def main(folder: str, kills: str, seed: str, fences: str) -> None:
     run = Trials(Path(folder), int(seed))
     if fences == "off":
         # In place, as a plain copy would be made.
-        backups.part_of = backup.part_of = _in_place  # type: ignore[assignment]
-        backups.put = backup.put = lambda part, target: None
+        backup_folder.part_of = backup.part_of = _in_place  # type: ignore[assignment]
+        backup_folder.put = backup.put = lambda part, target: None
     for number in range(MOST * int(kills)):
         for verb in VERBS if fences == "on" else ("backup", "restore"):
             if run.seen[f"killed {verb}"] >= int(kills):

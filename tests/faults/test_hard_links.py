@@ -13,8 +13,9 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import MnemicError, StoreUnavailable
-from mnemic.stores.sqlite import SqliteStore, backup
+from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor
+from mnemic_operations.sqlite import backup
 from mnemic_testing.embedder import WordEmbedder
 from tests.architecture.sources import ROOT
 

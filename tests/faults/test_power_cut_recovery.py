@@ -16,9 +16,10 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.maintain.reembed import reembed
-from mnemic.stores.sqlite import SqliteStore, backup
-from mnemic.stores.sqlite.inspection import inspect
+from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Candidate
+from mnemic_operations.sqlite import backup
+from mnemic_operations.sqlite.inspection import inspect
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.faults.power_cuts import PowerCutVfs, Survives
 from mnemic_testing.faults.unsynced_names import SyncedNames

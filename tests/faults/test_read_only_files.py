@@ -9,8 +9,9 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import StoreUnavailable
-from mnemic.stores.sqlite import SqliteStore, backup
-from mnemic.stores.sqlite.inspection import inspect
+from mnemic.stores.sqlite import SqliteStore
+from mnemic_operations.sqlite import backup
+from mnemic_operations.sqlite.inspection import inspect
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.faults.bit_flips import ADA, make_file
 from mnemic_testing.record_store.fixtures import START

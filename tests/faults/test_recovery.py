@@ -17,15 +17,16 @@ import apsw
 import pytest
 
 from mnemic import MemoryManager
-from mnemic.bootstrap import restore_store
 from mnemic.engine import MemoryEngine
 from mnemic.errors import MnemicError
 from mnemic.maintain import erase
 from mnemic.runtime.clock import SystemClock
 from mnemic.stores import atomic_files
-from mnemic.stores.backups import Manifest
-from mnemic.stores.sqlite import SqliteStore, backup
+from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Candidate
+from mnemic_operations import restore_store
+from mnemic_operations.backup_folder import Manifest
+from mnemic_operations.sqlite import backup
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.faults.unsynced_names import SyncedNames
@@ -133,8 +134,8 @@ def test_the_power_cut_shows_what_was_not_synced(
         if path.is_dir() != (unsynced == "folder"):
             real(path)
 
-    for module in ("atomic_files", "backups", "sqlite.backup"):
-        monkeypatch.setattr(f"mnemic.stores.{module}.synced", forgetful)
+    for module in ("mnemic.stores.atomic_files", "mnemic_operations.backup_folder", "mnemic_operations.sqlite.backup"):
+        monkeypatch.setattr(f"{module}.synced", forgetful)
     with SyncedNames(store.parent) as disk:
         backup.take(store, store.parent / "monday", NOW)
         disk.cut(tmp_path / "image")
@@ -147,13 +148,15 @@ import os, signal, sys
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from mnemic.stores import atomic_files, backups
-from mnemic.stores.sqlite import SqliteStore, backup
+from mnemic.stores import atomic_files
+from mnemic.stores.sqlite import SqliteStore
+from mnemic_operations import backup_folder
+from mnemic_operations.sqlite import backup
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder
 def killed(*_):
     os.kill(os.getpid(), signal.SIGKILL)
-backups.put = backup.put = killed
+backup_folder.put = backup.put = killed
 store, target = map(Path, sys.argv[1:])
 if target.suffix:
     backup.restore(store, target, lambda *_: None)

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from mnemic.bootstrap import restore_store
 from mnemic.engine import MemoryEngine
 from mnemic.runtime.clock import SystemClock
-from mnemic.stores.backups import manifest_in
 from mnemic.types import Actor
+from mnemic_operations import restore_store
+from mnemic_operations.backup_folder import manifest_in
 from mnemic_postgres import PostgresStore
 from mnemic_postgres.schema import migrations
 from mnemic_postgres.temporary_database import ScratchDatabase

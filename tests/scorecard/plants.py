@@ -55,6 +55,7 @@ class Plant:
 REST = "tests/unit/server"
 FRONT = "packages/mnemic-server/src/mnemic_server"
 SQLITE = "src/mnemic/stores/sqlite"
+OPERATIONS = "packages/mnemic-operations/src/mnemic_operations"
 
 PLANTS = (
     Plant(
@@ -116,7 +117,7 @@ PLANTS = (
     Plant(
         row="S31",
         defect="a backup is not synced",
-        file=f"{SQLITE}/backup.py",
+        file=f"{OPERATIONS}/sqlite/backup.py",
         was="    synced(target)\n",
         now="",
         tests=("tests/faults/test_recovery.py",),
@@ -140,7 +141,7 @@ PLANTS = (
     Plant(
         row="S31",
         defect="a restore says verified over a copy that is destroyed",
-        file=f"{SQLITE}/backup.py",
+        file=f"{OPERATIONS}/sqlite/backup.py",
         was="    manifest = checked(folder)\n    if target.exists():",
         now='    manifest = manifest_in(folder, "sqlite")\n    if target.exists():',
         tests=("tests/e2e/test_cli_backup.py",),
@@ -148,7 +149,7 @@ PLANTS = (
     Plant(
         row="S31",
         defect="an erasure that ends after the copy was made counts as one before it",
-        file="src/mnemic/maintain/restore.py",
+        file=f"{OPERATIONS}/erased_users.py",
         was="done = ended - later if known else set()",
         now="done = ended",
         tests=("tests/faults/test_recovery.py",),

@@ -15,7 +15,6 @@ from click.testing import CliRunner
 
 from mnemic import plugins
 from mnemic.bootstrap import (
-    backup_store,
     build_completer,
     build_documents,
     build_embedder,
@@ -41,6 +40,7 @@ from mnemic.types import Actor, Message, VectorSpace
 from mnemic_cli import cli
 from mnemic_cli.inputs import Word
 from mnemic_importers.conversations import read_conversation
+from mnemic_operations import backup_store
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "plugin"
 Install = Callable[[Mapping[str, Mapping[str, str]]], None]

@@ -10,13 +10,13 @@ import pytest
 import pytest_asyncio
 
 from mnemic.bootstrap import build_store
-from mnemic.bootstrap.backups import backup_store
 from mnemic.bootstrap.document_stores import build_documents
 from mnemic.errors import InvalidConfig, MnemicError, NotSupported, StoreNewer, StoreUnavailable
 from mnemic.maintain.tenants import SERVICE_TENANT, Tenants
 from mnemic.ports import Snapshot, Transaction
 from mnemic.runtime.clock import SystemClock
 from mnemic.types import OutboxEntry, VectorSpace, Where
+from mnemic_operations.store_operations import backup_store
 from mnemic_postgres import PostgresStore
 from mnemic_postgres.routing import ANNOUNCEMENTS, Route, quoted
 from mnemic_testing.record_store import EMBEDDER, memory, remember, scope

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from mnemic.bootstrap.backups import backup_store, restore_store
 from mnemic.errors import InvalidConfig
 from mnemic.ports import Transaction
 from mnemic.runtime.clock import SystemClock
 from mnemic.types import AuditEvent, Memory, Where
+from mnemic_operations.store_operations import backup_store, restore_store
 from mnemic_postgres import PostgresStore
 from mnemic_testing.record_store import EMBEDDER, memory, remember, scope
 from mnemic_testing.record_store.fixtures import START

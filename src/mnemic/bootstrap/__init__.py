@@ -5,6 +5,7 @@ Backends that no URL or setting asks for are not loaded.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -24,7 +25,6 @@ from mnemic.runtime.clock import SystemClock
 from mnemic.write.pipeline import WriteRules
 
 if TYPE_CHECKING:
-    from mnemic.bootstrap.backups import backup_store, move_store, restore_store, salvage_store
     from mnemic.bootstrap.document_stores import build_documents
     from mnemic.bootstrap.keyrings import build_keyring, key_folder
     from mnemic.bootstrap.models import (
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
         with_names,
     )
     from mnemic.bootstrap.profiles import build_profile, load_profile
-    from mnemic.bootstrap.reembedding import reembed_store
     from mnemic.policy.redaction import RedactionRules
     from mnemic.ports import Clock, Completer, Embedder, Keyring
     from mnemic.ports.graph import GraphStore
@@ -45,7 +44,6 @@ if TYPE_CHECKING:
 
 _LATE = {
     "DEFAULT_MODEL": "models",
-    "backup_store": "backups",
     "build_completer": "models",
     "build_documents": "document_stores",
     "build_entity_reader": "models",
@@ -55,18 +53,16 @@ _LATE = {
     "build_reranker": "models",
     "key_folder": "keyrings",
     "load_profile": "profiles",
-    "move_store": "backups",
-    "reembed_store": "reembedding",
-    "restore_store": "backups",
-    "salvage_store": "backups",
     "with_detectors": "models",
     "with_names": "models",
 }
 """Names that are loaded when they are first used, with the module each is in."""
 
+_OPERATIONS = frozenset({"backup_store", "move_store", "reembed_store", "restore_store", "salvage_store"})
+"""Functions that are in the package mnemic-operations now; each has its old name here for one release."""
+
 __all__ = [
     "DEFAULT_MODEL",
-    "backup_store",
     "build_completer",
     "build_documents",
     "build_embedder",
@@ -85,10 +81,6 @@ __all__ = [
     "keeps_graph",
     "key_folder",
     "load_profile",
-    "move_store",
-    "reembed_store",
-    "restore_store",
-    "salvage_store",
     "sqlite_path",
     "store_file",
     "with_detectors",
@@ -97,6 +89,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name in _OPERATIONS:
+        warnings.warn(f"mnemic.bootstrap.{name} has become mnemic_operations.{name}", DeprecationWarning, stacklevel=2)
+        return getattr(import_module("mnemic_operations"), name)
     if name not in _LATE:
         raise AttributeError(f"module 'mnemic.bootstrap' has no attribute {name!r}")
     return getattr(import_module(f"mnemic.bootstrap.{_LATE[name]}"), name)

@@ -57,6 +57,19 @@ async def audit_of(store: RecordStore, tenant: str) -> AsyncIterator[AuditEvent]
             yield event
 
 
+async def users_of(store: RecordStore, tenant: str) -> set[str]:
+    """Return everybody who owns or wrote something in the tenant, or acted there. Reads the whole tenant."""
+    users: set[str] = set()
+    after = None
+    while page := await store.scan(tenant, statuses=list(Status), after=after, limit=PAGE):
+        after = page[-1].memory_id
+        users |= {one.scope.owner for one in page if one.scope.level is Level.USER}
+        users |= {one.author for one in page if one.author is not None}
+    async for event in audit_of(store, tenant):
+        users.add(event.actor)
+    return users
+
+
 def conversation(tenant: str, session: str) -> Scope | None:
     """Return the scope of the open conversation of a memory's session; None where the session's name cannot be a
     scope's.

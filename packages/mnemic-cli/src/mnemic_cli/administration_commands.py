@@ -376,8 +376,8 @@ def _reembedded(given: Given) -> int:
     """Embed the store's memories again and return the number of vectors it took."""
     import asyncio
 
-    from mnemic.bootstrap import reembed_store
     from mnemic.runtime.clock import SystemClock
+    from mnemic_operations import reembed_store
 
     settings = given.settings()
     require_store(settings.store)

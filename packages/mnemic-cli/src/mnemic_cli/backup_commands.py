@@ -14,8 +14,8 @@ from mnemic_cli.shared_options import Given, require_store
 from mnemic_cli.terminal import note, pairs
 
 if TYPE_CHECKING:
-    from mnemic.stores.backups import Manifest
-    from mnemic.stores.sqlite.salvage import Salvaged
+    from mnemic_operations.backup_folder import Manifest
+    from mnemic_operations.sqlite.salvage import Salvaged
 
 
 @click.command("backup", cls=Command)
@@ -33,8 +33,8 @@ def backup_(given: Given, folder: Path) -> int:
       mnemic restore monday --to restored.db --erasures mnemic.db
       mnemic restore tuesday --to postgresql://db/again --erasures postgresql://db/memories
     """
-    from mnemic.bootstrap import backup_store
     from mnemic.runtime.clock import SystemClock
+    from mnemic_operations import backup_store
 
     settings = given.settings()
     require_store(settings.store)
@@ -63,9 +63,10 @@ def restore_(given: Given, /, folder: Path, target: str, erasures: str | None, r
 
     Name the store or receipts with later erasures, so that users erased after the backup do not come back.
     """
-    from mnemic.bootstrap import build_keyring, restore_store
+    from mnemic.bootstrap import build_keyring
     from mnemic.maintain.erasure_receipt import ErasureReceipt
     from mnemic.runtime.clock import SystemClock
+    from mnemic_operations import restore_store
 
     known = [ErasureReceipt.from_dict(json_file(file)) for file in receipts]
     restored, erased = restore_store(
@@ -104,8 +105,9 @@ def move_(given: Given, /, target: str, tenants: tuple[str, ...]) -> int:
     \b
       mnemic move --to postgresql://db/memories
     """
-    from mnemic.bootstrap import build_keyring, move_store
+    from mnemic.bootstrap import build_keyring
     from mnemic.runtime.clock import SystemClock
+    from mnemic_operations import move_store
 
     settings = given.settings()
     require_store(settings.store)
@@ -130,7 +132,8 @@ def salvage_(given: Given, target: Path) -> int:
       mnemic salvage saved.db
       mnemic doctor --store saved.db
     """
-    from mnemic.bootstrap import build_keyring, salvage_store
+    from mnemic.bootstrap import build_keyring
+    from mnemic_operations import salvage_store
 
     settings = given.settings()
     require_store(settings.store)

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from mnemic.maintain.health import Health
     from mnemic.ports import RecordStore
     from mnemic.ports.optional_capabilities import Damage
-    from mnemic.stores.sqlite.inspection import Inspection
     from mnemic.types import VectorSpace
+    from mnemic_operations.sqlite.inspection import Inspection
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +107,7 @@ def _policy(settings: Settings) -> Finding:
 
 def _inspected(settings: Settings) -> Inspection | None:
     from mnemic.bootstrap import store_file
-    from mnemic.stores.sqlite.inspection import inspect
+    from mnemic_operations.sqlite.inspection import inspect
 
     path = store_file(settings.store)
     return None if path is None else inspect(path)
@@ -366,9 +366,9 @@ def _embedder(settings: Settings, expected: VectorSpace | None) -> Finding:
 def _thresholds(settings: Settings, facts: dict[str, Any]) -> Finding:
     """Tell whether the cosines of merging and flagging were measured for this embedder."""
     from mnemic.bootstrap import store_file
-    from mnemic.stores.sqlite.inspection import marks_in
     from mnemic.types import VectorSpace
     from mnemic.write import calibration, draft, thresholds
+    from mnemic_operations.sqlite.inspection import marks_in
 
     path, space = store_file(settings.store), VectorSpace(**facts)
     assert path is not None

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 
 from mnemic.errors import InvalidInput
 from mnemic.maintain.personal_keys import names_of_key_owners
-from mnemic.maintain.restore import users_of
+from mnemic.maintain.subject_data import users_of
 from mnemic.ports import RecordStore
 
 _NEAR = 3

@@ -1,4 +1,4 @@
-"""A restored backup must not bring back whom an erasure has taken away since it was made."""
+"""Users erased since a backup was made: found in a later store, and erased from what was restored."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from collections.abc import Mapping
 
 from mnemic.maintain.erase import erase
 from mnemic.maintain.erasure_receipt import ErasureReceipt
-from mnemic.maintain.subject_data import audit_of
+from mnemic.maintain.subject_data import audit_of, users_of
 from mnemic.ports import Clock, RecordStore
-from mnemic.types import Actor, Level, Status
+from mnemic.types import Actor
 from mnemic.types.identity import token_of
 
-PAGE = 500
 _SUBJECT, _ERASED = "subject/", "/erased"
 _LINES = ("erasing", "erased")
 """The lines of an erasure in the audit; the last one says that it has ended."""
@@ -58,16 +57,3 @@ async def erase_again(
         user: tokens[token] for user in await users_of(store, tenant) if (token := token_of(secret, user)) in tokens
     }
     return [await erase(store, clock, user, actor=actor, block=block) for user, block in sorted(named.items())]
-
-
-async def users_of(store: RecordStore, tenant: str) -> set[str]:
-    """Return everybody who owns or wrote something in the tenant, or acted there."""
-    users: set[str] = set()
-    after = None
-    while page := await store.scan(tenant, statuses=list(Status), after=after, limit=PAGE):
-        after = page[-1].memory_id
-        users |= {one.scope.owner for one in page if one.scope.level is Level.USER}
-        users |= {one.author for one in page if one.author is not None}
-    async for event in audit_of(store, tenant):
-        users.add(event.actor)
-    return users

@@ -13,23 +13,23 @@ from mnemic.bootstrap.plugin_backends import backend
 from mnemic.bootstrap.record_stores import build_store, store_file
 from mnemic.errors import NotSupported
 from mnemic.maintain.erasure_receipt import ErasureReceipt
-from mnemic.maintain.restore import erase_again, erased_since
-from mnemic.maintain.store_migration import Moved, move
 from mnemic.maintain.tenants import SERVICE_TENANT, Tenants
 from mnemic.ports import Clock, Keyring, RecordStore
 from mnemic.types import Actor, VectorSpace
 from mnemic.unit_of_work import commit
+from mnemic_operations.erased_users import erase_again, erased_since
+from mnemic_operations.store_migration import Moved, move
 
 if TYPE_CHECKING:
-    from mnemic.stores.backups import Manifest, Restored
-    from mnemic.stores.sqlite.salvage import Salvaged
+    from mnemic_operations.backup_folder import Manifest, Restored
+    from mnemic_operations.sqlite.salvage import Salvaged
 
 
 def backup_store(location: str, folder: Path, clock: Clock) -> Manifest:
     """Return a copy of the store at `location`, a file or a database, in the new `folder`. Raises NotSupported for
     `memory:`, InvalidInput, StoreCorrupt, StoreFailed.
     """
-    from mnemic.stores.sqlite.backup import take
+    from mnemic_operations.sqlite.backup import take
 
     if (backups := backend("backups", location)) is not None:
         _check_alone(location)
@@ -60,8 +60,8 @@ def restore_store(
     erased since: as recorded in the store at `erasures`, or in `receipts`; `keyring` decrypts sealed data. Raises
     InvalidInput, StoreCorrupt, StoreNewer, StoreFailed, NotSupported.
     """
-    from mnemic.stores.backups import Restored
-    from mnemic.stores.sqlite.backup import restore
+    from mnemic_operations.backup_folder import Restored
+    from mnemic_operations.sqlite.backup import restore
 
     erased: list[ErasureReceipt] = []
 
@@ -87,7 +87,7 @@ def move_store(
     location: str, target: str, clock: Clock, *, tenants: Sequence[str] = (), keyring: Keyring | None = None
 ) -> Moved:
     """Copy the store at `location` into the empty store `target`; see
-    `mnemic.maintain.store_migration`. `tenants` are copied in addition to those that the store knows. Raises
+    `mnemic_operations.store_migration`. `tenants` are copied in addition to those that the store knows. Raises
     InvalidInput, NotSupported, StoreFailed.
     """
 
@@ -106,7 +106,7 @@ def salvage_store(location: str, target: Path, *, keyring: Keyring | None = None
     """Salvage the readable contents of the damaged file at `location` into the new file `target`. Raises NotSupported
     if it is not a file, InvalidInput, StoreUnavailable.
     """
-    from mnemic.stores.sqlite.salvage import salvage
+    from mnemic_operations.sqlite.salvage import salvage
 
     path = store_file(location)
     if path is None:

@@ -16,7 +16,7 @@ from typing import IO, Any
 
 from mnemic.errors import InvalidInput, StoreBusy, StoreCorrupt, StoreNewer, StoreUnavailable
 from mnemic.stores.atomic_files import synced
-from mnemic.stores.backups import Manifest, check_data, digest, manifest_in, new_folder
+from mnemic_operations.backup_folder import Manifest, check_data, digest, manifest_in, new_folder
 from mnemic_postgres.connections import Session
 from mnemic_postgres.damage import damaged_bodies
 from mnemic_postgres.maintenance import broken_audit

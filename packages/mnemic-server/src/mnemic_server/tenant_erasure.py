@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from mnemic.maintain.erase import erase, erase_left
 from mnemic.maintain.erasure_receipt import ErasureReceipt
-from mnemic.maintain.restore import users_of
+from mnemic.maintain.subject_data import users_of
 from mnemic.ports import Clock, Keyring, RecordStore, SessionStore
 from mnemic.types import Actor
 from mnemic.write.outbox_consumer import Feed

@@ -15,13 +15,13 @@ import apsw
 
 from mnemic.errors import InvalidInput, StoreCorrupt
 from mnemic.stores.atomic_files import part_of, put, set_aside, synced
-from mnemic.stores.backups import Manifest, Restored, check_data, digest, manifest_in, new_folder
 from mnemic.stores.sqlite.database_file import connect
 from mnemic.stores.sqlite.failures import typed_failures
-from mnemic.stores.sqlite.inspection import inspect
 from mnemic.stores.sqlite.link_check import check_names
 from mnemic.stores.sqlite.maintenance import broken_audit
 from mnemic.stores.sqlite.rows import fetch
+from mnemic_operations.backup_folder import Manifest, Restored, check_data, digest, manifest_in, new_folder
+from mnemic_operations.sqlite.inspection import inspect
 
 DATA = "memory.db"
 _COUNTED = ("memory", "memory_version", "memory_search", "audit", "mark", "request", "document")

@@ -25,9 +25,9 @@ from mnemic.stores.sealing import NOTHING, Sealer
 from mnemic.stores.sqlite.database_file import BusyHandler, prepare
 from mnemic.stores.sqlite.failures import immediate, typed_failures
 from mnemic.stores.sqlite.graph import relate
-from mnemic.stores.sqlite.record_carving import Record, Text, records
 from mnemic.stores.sqlite.rows import Rows, Terms, columns_of, mark_facets, tokens
 from mnemic.types import Kind, Level, Memory, Scope
+from mnemic_operations.sqlite.record_carving import Record, Text, records
 
 _LEVELS = frozenset(level.value for level in Level)
 _SALT = b"term_salt"

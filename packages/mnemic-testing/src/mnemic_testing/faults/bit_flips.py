@@ -12,9 +12,9 @@ from pathlib import Path
 from mnemic.engine import MemoryEngine
 from mnemic.errors import MnemicError, StoreCorrupt
 from mnemic.stores.sqlite import SqliteStore
-from mnemic.stores.sqlite.inspection import inspect
-from mnemic.stores.sqlite.salvage import salvage
 from mnemic.types import Actor
+from mnemic_operations.sqlite.inspection import inspect
+from mnemic_operations.sqlite.salvage import salvage
 from mnemic_testing.embedder import WordEmbedder
 from mnemic_testing.faults.aftermath import examine
 

@@ -9,14 +9,14 @@ import pytest
 
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidInput, NotSupported
-from mnemic.maintain import store_migration as moving
-from mnemic.maintain.store_migration import move
 from mnemic.policy.grant import Grant
 from mnemic.ports import RecordStore
 from mnemic.stores.in_process import InProcessStore
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor, Candidate, Message
 from mnemic_keys import KeyFolder, MasterKeys
+from mnemic_operations import store_migration as moving
+from mnemic_operations.store_migration import move
 from mnemic_postgres import PostgresStore
 from mnemic_testing.clock import ManualClock
 from mnemic_testing.embedder import WordEmbedder

@@ -1,0 +1,1 @@
+"""Operations on a memory file of SQLite: backup, inspection, salvage."""

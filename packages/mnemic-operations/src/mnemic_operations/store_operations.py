@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mnemic.bootstrap.copies_and_replicas import plain, routed
 from mnemic.bootstrap.plugin_backends import backend
@@ -17,20 +16,17 @@ from mnemic.maintain.tenants import SERVICE_TENANT, Tenants
 from mnemic.ports import Clock, Keyring, RecordStore
 from mnemic.types import Actor, VectorSpace
 from mnemic.unit_of_work import commit
+from mnemic_operations.backup_folder import Manifest, Restored
 from mnemic_operations.erased_users import erase_again, erased_since
+from mnemic_operations.sqlite.backup import restore, take
+from mnemic_operations.sqlite.salvage import Salvaged, salvage
 from mnemic_operations.store_migration import Moved, move
-
-if TYPE_CHECKING:
-    from mnemic_operations.backup_folder import Manifest, Restored
-    from mnemic_operations.sqlite.salvage import Salvaged
 
 
 def backup_store(location: str, folder: Path, clock: Clock) -> Manifest:
     """Return a copy of the store at `location`, a file or a database, in the new `folder`. Raises NotSupported for
     `memory:`, InvalidInput, StoreCorrupt, StoreFailed.
     """
-    from mnemic_operations.sqlite.backup import take
-
     if (backups := backend("backups", location)) is not None:
         _check_alone(location)
         manifest: Manifest = asyncio.run(backups.take(plain(location), folder, clock.now()))
@@ -60,9 +56,6 @@ def restore_store(
     erased since: as recorded in the store at `erasures`, or in `receipts`; `keyring` decrypts sealed data. Raises
     InvalidInput, StoreCorrupt, StoreNewer, StoreFailed, NotSupported.
     """
-    from mnemic_operations.backup_folder import Restored
-    from mnemic_operations.sqlite.backup import restore
-
     erased: list[ErasureReceipt] = []
 
     async def prepared(part: str, manifest: Manifest) -> None:
@@ -106,8 +99,6 @@ def salvage_store(location: str, target: Path, *, keyring: Keyring | None = None
     """Salvage the readable contents of the damaged file at `location` into the new file `target`. Raises NotSupported
     if it is not a file, InvalidInput, StoreUnavailable.
     """
-    from mnemic_operations.sqlite.salvage import salvage
-
     path = store_file(location)
     if path is None:
         raise NotSupported("salvage", hint="a server's damage is its own tools' business; a backup helps")

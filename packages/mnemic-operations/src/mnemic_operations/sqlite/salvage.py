@@ -25,6 +25,7 @@ from mnemic.stores.sealing import NOTHING, Sealer
 from mnemic.stores.sqlite.database_file import BusyHandler, prepare
 from mnemic.stores.sqlite.failures import immediate, typed_failures
 from mnemic.stores.sqlite.graph import relate
+from mnemic.stores.sqlite.maintenance import broken_audit
 from mnemic.stores.sqlite.rows import Rows, Terms, columns_of, mark_facets, tokens
 from mnemic.types import Kind, Level, Memory, Scope
 from mnemic_operations.sqlite.record_carving import Record, Text, records
@@ -359,7 +360,5 @@ def _there(connection: apsw.Connection, row_id: int) -> bool:
 
 
 def _broken(connection: apsw.Connection) -> int:
-    from mnemic.stores.sqlite.maintenance import broken_audit
-
     tenants: Any = connection.execute("SELECT DISTINCT tenant FROM audit").fetchall()
     return sum(broken_audit(connection, tenant)[1] is not None for (tenant,) in tenants)

@@ -117,6 +117,21 @@ def test_wrong_answers_are_of_many_kinds() -> None:
     assert {"Ulaanbaatar", "The user owns a hotel.", "I do like the studio."} <= {one.get("value") for one in made}
 
 
+def test_a_label_told_in_a_clause_beside_another_end_is_quoted_by_it() -> None:
+    row = line(
+        5,
+        "returned",
+        "Book the sauna for me whenever there is one.",
+        "my ticket for the baths expired, skip the sauna",
+        "I have a new ticket for the baths, the sauna is fine again.",
+        asked=("Should I book the sauna?", "fine again", "skip the sauna"),
+        now="The sauna is fine again; there is a new ticket for the baths.",
+        over="The user wants no sauna.",
+    )
+    said = row["sessions"][1]["messages"][0]["content"]
+    assert [one["quote"] for one in right_items(row, said, [])] == ["skip the sauna"]
+
+
 def test_what_is_told_by_no_message_is_not_answered() -> None:
     assert right_items(LINES[1], "Lovely weather.", [{"id": 1, "key": None, "text": "four hives"}]) == []
 

@@ -17,6 +17,8 @@ from mnemic_language.sentences.clauses import clauses, sentences
         ("I'm vegan, what can I eat?", ["I'm vegan", "what can I eat?"]),
         ("My sister Ana, who is a vet, lives in Rome.", ["My sister Ana, who is a vet, lives in Rome."]),
         ("Hi\nI'm Ana", ["Hi", "I'm Ana"]),
+        ("the card has expired, skip the lounges", ["the card has expired", "skip the lounges"]),
+        ("I skip breakfast, lunch is enough.", ["I skip breakfast, lunch is enough."]),
         ("犬が好き。猫も。", ["犬が好き。", "猫も。"]),
         ("   ", []),
     ],
@@ -44,6 +46,13 @@ def test_a_german_ordinal_ends_no_sentence() -> None:
     text = "Die Prüfung ist am 3. Mai um 10 Uhr. Sie dauert bis 12. Danach feiern wir."
     assert [text[a:b] for a, b in sentences(text)] == [
         "Die Prüfung ist am 3. Mai um 10 Uhr.", "Sie dauert bis 12.", "Danach feiern wir.",
+    ]  # fmt: skip
+
+
+def test_a_day_in_german_ends_no_sentence_that_goes_on() -> None:
+    text = "Pakete bitte bis 3.1. zu meinen Eltern. Ab 14.12. bin ich weg. Es war der 4.5. Danach kam er."
+    assert [text[a:b] for a, b in sentences(text)] == [
+        "Pakete bitte bis 3.1. zu meinen Eltern.", "Ab 14.12. bin ich weg.", "Es war der 4.5.", "Danach kam er.",
     ]  # fmt: skip
 
 

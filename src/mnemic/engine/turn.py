@@ -367,7 +367,10 @@ async def _report(parts: TurnParts, request: TurnRequest, run: _Run, status: Run
 
 def _outcome(request: TurnRequest, run: _Run, used: Sequence[str]) -> str:
     if request.turn.goal is None:
-        return "memory_captured" if any(receipt.stored for receipt in run.write.receipts) else "nothing_captured"
+        stored = [receipt for receipt in run.write.receipts if receipt.stored]
+        if stored and all(receipt.was_flagged for receipt in stored):
+            return "waits_for_review"
+        return "memory_captured" if stored else "nothing_captured"
     return "memory_applied" if used and run.basis in (Basis.MODEL, Basis.TEMPLATE) else "context_only"
 
 

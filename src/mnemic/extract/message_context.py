@@ -17,6 +17,8 @@ WINDOW_TURNS = 12
 """Turns of a conversation that one call reads."""
 MAX_KNOWN = 24
 """Memories that are shown with a message."""
+MAX_DIGITS = 6
+"""Digits of a number that a model gives as text."""
 MAX_KNOWN_CHARS = 300
 """Characters that are shown of each."""
 
@@ -32,10 +34,9 @@ class Around:
     wishes: str = ""
 
     def memory(self, number: object) -> Memory | None:
-        """Return the memory that a model calls `number`; None for anything else."""
-        if type(number) is not int or not 1 <= number <= len(self.known):
-            return None
-        return self.known[number - 1]
+        """Return the memory that a model calls `number`, also as text ("1"); None for anything else."""
+        place = whole_number(number)
+        return self.known[place - 1] if place is not None and 1 <= place <= len(self.known) else None
 
     def beside(self, shown: Sequence[tuple[str, str]], wishes: str, categories: Sequence[str]) -> Beside:
         """Return the same as a prompt shows it, with the turns before as `shown`. The `wishes` of the installation give
@@ -70,6 +71,16 @@ class InformedExtractor(Protocol):
         around: Around = ALONE,
     ) -> list[Extraction | MnemicError]:
         """As `WindowExtractor`, with operations on the memories of `around`."""
+
+
+def whole_number(given: object) -> int | None:
+    """Return the whole number that a model gives, as a number or as text ("2", "#2"); None for anything else."""
+    if isinstance(given, str):
+        digits = given.strip().removeprefix("#")
+        return int(digits) if len(digits) <= MAX_DIGITS and digits.isascii() and digits.isdigit() else None
+    if isinstance(given, bool) or not isinstance(given, int | float) or given != given // 1:
+        return None
+    return int(given)
 
 
 def _entry(number: int, memory: Memory) -> dict[str, JsonValue]:

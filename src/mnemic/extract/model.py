@@ -11,7 +11,7 @@ from typing import Any
 
 from mnemic.errors import InvalidCandidates, InvalidInput, MnemicError, ModelInvalidSchema, RunStopped
 from mnemic.extract import Extraction, is_users_own
-from mnemic.extract.message_context import ALONE, WINDOW_TURNS, Around
+from mnemic.extract.message_context import ALONE, WINDOW_TURNS, Around, whole_number
 from mnemic.extract.operations import Reading, proposed
 from mnemic.policy.budget import Budget
 from mnemic.policy.proposal_check import drop_duplicates, items_of, parse_json
@@ -197,8 +197,8 @@ def _by_turn(raw: object, places: Mapping[int, int]) -> tuple[dict[int, list[Any
     items: dict[int, list[Any]] = {place: [] for place in places.values()}
     strays = 0
     for item in turns:
-        number = item.get("turn") if isinstance(item, Mapping) else None
-        if type(number) is int and number in places:
+        number = whole_number(item.get("turn")) if isinstance(item, Mapping) else None
+        if number is not None and number in places:
             items[places[number]].append(item)
         else:
             strays += 1
@@ -221,8 +221,6 @@ def _proposals(
     kept: list[Candidate] = []
     skipped: list[Skipped] = []
     if len(items) > budget.max_capture_items:
-        if policy.on_violation == "stop":
-            raise InvalidCandidates("too_many_items")
         skipped.append(Skipped(reason=InvalidCandidates("too_many_items").reason))
     reading = Reading(message=message, around=around, policy=policy, budget=budget, categories=categories)
     for item in items[: budget.max_capture_items]:

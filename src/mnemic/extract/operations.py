@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
-from mnemic.errors import InvalidInput, RunStopped
+from mnemic.errors import InvalidCandidates, InvalidInput, RunStopped, ScopeNotAllowed
 from mnemic.extract.grounding import Folded, ground
 from mnemic.extract.message_context import Around, known_key
 from mnemic.extract.relative_times import timed
@@ -22,7 +22,7 @@ from mnemic.policy.budget import Budget
 from mnemic.policy.proposal_check import check_candidate, check_candidates
 from mnemic.policy.rules import Policy
 from mnemic.reason_codes import UNKNOWN_MEMORY, UNKNOWN_OPERATION, UNSUPPORTED
-from mnemic.types import Candidate, Memory, Message, Origin, Skipped, Source, Trust, lowered
+from mnemic.types import Candidate, Level, Memory, Message, Origin, Skipped, Source, Trust, lowered
 from mnemic.types.catalog import TRUST
 from mnemic.types.values import canonical_key
 from mnemic_language.compare.change import bears, frame_of, framed
@@ -31,11 +31,13 @@ from mnemic_language.compare.statement_frame import Frame
 from mnemic_language.compare.vocabulary import plain
 from mnemic_language.sentences.classify.classifier import weights
 from mnemic_language.sentences.clauses import clause_around, clauses, sentences
+from mnemic_language.text.pattern import Pattern
 
 INSTRUCTION = "instruction"
 FEW_STEMS = 2
 """Number of content words below which a statement is understood only next to another."""
 MAX_BESIDE = 400
+_NUMBER = Pattern(r"\d{1,6}(?:\.\d{1,6})?")
 LASTING_FROM = 0.5
 """Probability from which the classifier makes a sentence a standing instruction, whatever the model calls it."""
 
@@ -58,9 +60,10 @@ class Reading:
 def proposed(item: object, reading: Reading) -> Candidate | Skipped | None:
     """Return the candidate of one item of a model's answer, why it is left out, or None for `none`.
 
-    Raises RunStopped for a breach of the contract, where the policy stops at one.
+    A malformed item is left out alone. Raises KeyNotAllowed and ScopeNotAllowed for what the policy excludes, where it
+    stops at a breach.
     """
-    fields: dict[str, Any] = dict(item) if isinstance(item, Mapping) else {}
+    fields = _as_meant(item) if isinstance(item, Mapping) else {}
     operation = fields.get("op", "add")
     if operation == "none":
         return None
@@ -71,15 +74,41 @@ def proposed(item: object, reading: Reading) -> Candidate | Skipped | None:
         return Skipped(reason=UNKNOWN_MEMORY, key=_nameable(fields.get("key")))
     if operation == "end":
         return _ending(fields.get("quote"), target, reading)
-    if isinstance(item, Mapping):
-        item = {**fields, "key": _meant(fields.get("key"), target, reading)} if "key" in fields else item
-    checked = check_candidates({"items": [item]}, reading.policy, reading.budget)
-    if not checked.candidates:
-        return checked.skipped[0]
-    candidate = checked.candidates[0]
+    if "key" in fields:
+        fields["key"] = _meant(fields["key"], target, reading)
+    candidate = _checked(fields if isinstance(item, Mapping) else item, reading)
+    if isinstance(candidate, Skipped):
+        return candidate
     if fields.get("category") in reading.categories:
         candidate = replace(candidate, category=fields["category"])
     return _supported(candidate, target, reading)
+
+
+def _as_meant(item: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of an item; small models write operations in capitals, and numbers as text."""
+    fields = dict(item)
+    if isinstance(fields.get("op"), str):
+        fields["op"] = fields["op"].strip().lower()
+    for name in ("ttl_days", "confidence"):
+        given = fields.get(name)
+        if isinstance(given, str) and _NUMBER.fullmatch(given.strip()):
+            fields[name] = float(given)
+    return fields
+
+
+def _checked(item: object, reading: Reading) -> Candidate | Skipped:
+    """Return an item as a candidate, or why it is left out. Raises RunStopped for a breach that the policy stops at."""
+    key = _nameable(item.get("key")) if isinstance(item, Mapping) else None
+    try:
+        checked = check_candidates({"items": [item]}, reading.policy, reading.budget)
+    except InvalidCandidates as malformed:
+        return Skipped(reason=malformed.reason, key=key)
+    except ScopeNotAllowed as breach:
+        # No policy can have excluded a scope that does not exist.
+        if isinstance(item, Mapping) and _nameable(item.get("scope")) in frozenset(Level):
+            raise
+        return Skipped(reason=breach.reason, key=key)
+    return checked.candidates[0] if checked.candidates else checked.skipped[0]
 
 
 def _meant(key: object, target: Memory | None, reading: Reading) -> object:

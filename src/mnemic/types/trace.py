@@ -93,6 +93,11 @@ class RunReport(Serialisable):
     trace: tuple[Mapping[str, Any], ...] = ()
     history: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
 
+    @property
+    def for_review(self) -> tuple[WriteReceipt, ...]:
+        """Receipts of memories that were written and are not used until a person has approved them."""
+        return tuple(one for one in self.receipts if one.was_flagged)
+
     def as_dict(self) -> dict[str, Any]:
         """Return the report in the shape of the published sample run, ready for JSON."""
         return {
@@ -108,6 +113,7 @@ class RunReport(Serialisable):
             "memory_state": [dict(entry) for entry in self.memory_state],
             "audit": {name: list(getattr(self.audit, name)) for name in UseAudit.__slots__},
             "skipped": [{"reason": entry.reason, "key": entry.key} for entry in self.skipped],
+            **({"for_review": [_review_entry(one) for one in self.for_review]} if self.for_review else {}),
             **({"asked": [one.to_dict() for one in self.asked]} if self.asked else {}),
             **({"cost": self.cost.as_dict()} if self.cost.calls else {}),
             "errors": list(self.errors),
@@ -115,6 +121,15 @@ class RunReport(Serialisable):
             "history": [dict(event) for event in self.history],
             **self.stopped_on,
         }
+
+
+def _review_entry(receipt: WriteReceipt) -> dict[str, Any]:
+    return {
+        "memory_id": receipt.memory_id,
+        "key": receipt.key,
+        "reason": receipt.reason,
+        "conflicts_with": list(receipt.conflicts_with),
+    }
 
 
 CLIPPED_CHARS = 240

@@ -213,8 +213,12 @@ async def test_a_models_own_reading_is_trusted_less_than_the_users_words(tmp_pat
 async def test_a_models_instruction_waits_for_a_person(tmp_path: Path) -> None:
     text = "My cat sleeps on the stove."
     async with engine_of(tmp_path, [add(None, text, text, category="instruction")]) as telling:
-        (receipt,) = (await telling.say(text)).receipts
+        report = await telling.say(text)
+        (receipt,) = report.for_review
         assert (receipt.outcome, receipt.reason) == ("pending_review", "instruction_from_untrusted_origin")
+        told = report.as_dict()
+        assert told["outcome"] == "waits_for_review"
+        assert [one["memory_id"] for one in told["for_review"]] == [receipt.memory_id]
 
 
 async def test_a_reading_takes_the_place_of_the_users_words_only_in_their_own(tmp_path: Path) -> None:

@@ -149,12 +149,12 @@ def receipt_text(receipt: WriteReceipt, content: str) -> str:
 
 
 def outcome_word(receipt: WriteReceipt) -> str:
-    """Return the outcome of a write in a word for people. `superseded` would be read of the memory that the line names,
+    """Return the outcome of a write in words for people. `superseded` would be read of the memory that the line names,
     which is the one in force.
     """
     if receipt.outcome is Outcome.SUPERSEDED:
         return "revised" if receipt.reason == "revised" else "changed"
-    return receipt.outcome.value
+    return "waits for review" if receipt.was_flagged else receipt.outcome.value
 
 
 def history_text(versions: Sequence[Memory]) -> str:

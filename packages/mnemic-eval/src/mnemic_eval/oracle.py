@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from mnemic.types import Completion, Deadline, Prompt
 from mnemic_eval.truth_match import cover, is_stale, matches
-from mnemic_language.sentences.clauses import sentences
+from mnemic_language.sentences.clauses import clauses, sentences
 
 Line = Mapping[str, Any]
 Answers = Literal["right", "wrong"]
@@ -116,6 +116,9 @@ def _answered(line: Line, text: str) -> list[str]:
     for statement, latest in statements:
         if _teller(line, statement, latest) == text:
             quote = _best(text, [statement], line if latest else None)
+            if not latest and not _is_over(line, {"text": quote}):
+                # Beside words of another end ("the pass expired, skip the lounge") the clause alone tells it.
+                quote = next((one for one in _clauses(text) if _is_over(line, {"text": one})), quote)
             found |= {quote: None} if quote else {}
     for ask in line["asks"]:
         for wanted in ask["must"]:
@@ -133,7 +136,8 @@ def _teller(line: Line, statement: str, latest: bool) -> str | None:
     said = _users(line)
     shares = [cover(statement, text) for _, text in said]
     if not latest:
-        shares = [share + 0.5 * _is_over(line, {"text": text}) for share, (_, text) in zip(shares, said, strict=True)]
+        over = [any(_is_over(line, {"text": part}) for part in (text, *_clauses(text))) for _, text in said]
+        shares = [share + 0.5 * one for share, one in zip(shares, over, strict=True)]
     best = max(shares, default=0.0)
     if best < ANSWERED_FROM:
         return None
@@ -167,6 +171,11 @@ def _parts(text: str) -> list[str]:
     """Return the sentences of `text`, and up to three of them in a row."""
     found = [_stated(text, *span) for span in sentences(text)]
     return [text[found[a][0] : found[b][1]] for a in range(len(found)) for b in range(a, min(a + 3, len(found)))]
+
+
+def _clauses(text: str) -> list[str]:
+    """Return the clauses of `text`."""
+    return [one.text for one in clauses(text)]
 
 
 def _stated(text: str, start: int, end: int) -> tuple[int, int]:

@@ -96,6 +96,7 @@ FIELDS: dict[str, str] = PARAMETERS | {
     "first_seen_at": "When a memory first spoke of it.",
     "fixed_kinds": "Kinds whose time to live is not renewed.",
     "folded": "How many messages were folded into the summary.",
+    "for_review": "What was stored and is not used until a person has approved it, with the reason.",
     "forgotten": "Identifiers of the memories that were forgotten.",
     "format": "The version of the format.",
     "formats": "Names of formats of files; `auto` detects one.",

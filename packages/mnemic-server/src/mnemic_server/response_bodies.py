@@ -231,6 +231,7 @@ class ReportResponse(ResponseBody):
     memory_state: list[dict[str, JsonValue]]
     audit: UsedResponse
     skipped: list[dict[str, JsonValue]]
+    for_review: list[dict[str, JsonValue]] = Field(default_factory=list)
     asked: list[MemoryRequestResponse] = Field(default_factory=list)
     cost: dict[str, int] | None = None
     errors: list[str]

@@ -18,13 +18,18 @@ _ORDINAL = Pattern(
     re.IGNORECASE,
 )
 """An ordinal number as German writes it: "am 3. Mai", "2. Klasse"."""
+_SHORT_DATE = Pattern(r"(?<!\d)\d{1,2}\.\d{1,2}\.\s{1,3}[a-zäöü]")
+"""A day as German writes it, in a sentence that goes on: "bis 3.1. dorthin"."""
+_DATE_BACK = 5
+"""Characters of such a day before its last full stop."""
 LONGEST_NOUN = 24
 """Characters after a full stop in which such a noun ends."""
 _SUBJECT = (
     r"(?:i(?!\s{1,3}(?:at|in|for|from|on|near|to|with)\b)|i'm|i’m|i've|i’ve|i'd|i’d|i'll|i’ll|im|my|mine|we|we're|we've|we'll|our|he|she|they|it|that's|"
     r"maybe|perhaps|"
     r"please|remember|note|always|never|don't|do not|from now on|use|keep|write|reply|answer|respond|call me|send|"
-    r"avoid|can you|could you|would you|will you|what|which|where|when|who|how|why|is there|are there|do you|"
+    r"avoid|skip|ignore|leave out|"
+    r"can you|could you|would you|will you|what|which|where|when|who|how|why|is there|are there|do you|"
     r"find|book|show|tell|give|yo|mi|mis|me|soy|estoy|tengo|vivo|trabajo|prefiero|recuerda|siempre|nunca|usa|"
     r"escribe|responde|mantén|manten)"
 )
@@ -68,6 +73,8 @@ def sentences(text: str) -> list[tuple[int, int]]:
         if mark[0] == "." and _ABBREVIATION.search(text, max(start, mark.start() - 8), mark.end()):
             continue
         if mark[0] == "." and _ORDINAL.search(text, max(start, mark.start() - 1), mark.end() + LONGEST_NOUN):
+            continue
+        if mark[0] == "." and _SHORT_DATE.search(text, max(start, mark.start() - _DATE_BACK), mark.end() + 4):
             continue
         found.append((start, mark.end()))
         start = mark.end()

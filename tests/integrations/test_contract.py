@@ -156,7 +156,7 @@ async def test_the_model_may_search_and_add_but_not_say_for_whom(
         tool["name"].rpartition("__")[2]: schema for tool, schema in map(offer, server.requests[0].body["tools"])
     }
     assert set(offered) >= {"timetable", "search_memory", "add_memory"}
-    assert set(offered["search_memory"]["properties"]) == {"query", "max_results", "min_score"}
+    assert set(offered["search_memory"]["properties"]) == {"query", "max_results", "min_score", "asked_at"}
     assert set(offered["add_memory"]["properties"]) == {"content"}
     assert "seat: aisle" in sent(server.requests[1])
     assert "window" not in sent(server.requests[1])

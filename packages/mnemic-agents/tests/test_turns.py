@@ -376,6 +376,15 @@ async def test_a_model_cannot_ask_for_everything(engine: MemoryEngine, asked_for
     assert len((await TurnMemory(engine, ANA).search_memory("badge", asked_for))["memories"]) == given
 
 
+async def test_a_model_may_say_when_it_asks(engine: MemoryEngine) -> None:
+    await engine.add("The boiler was serviced.", actor=ANA)
+    memory = TurnMemory(engine, ANA)
+    when = "2026-05-11T12:00:00"
+    assert "error" not in await memory.search_memory("What was serviced last week?", asked_at=f"{when}Z")
+    refused = await memory.search_memory("What was serviced last week?", asked_at=when)
+    assert refused["error"] == "invalid_input:asked_at"
+
+
 async def test_what_a_model_adds_is_the_models(engine: MemoryEngine) -> None:
     answer = await TurnMemory(engine, ANA).add_memory("Ana travels with a cat.")
     assert (answer["stored"], answer["outcome"]) == (True, "created")

@@ -119,10 +119,10 @@ class MnemicMemoryService(BaseMemoryService):
         """`search_memory` and `add_memory` for an agent's `tools`; for whom, the runner says."""
 
         async def search_memory(
-            query: str, tool_context: ToolContext, max_results: int = 5, min_score: float = 0.0
+            query: str, tool_context: ToolContext, max_results: int = 5, min_score: float = 0.0, asked_at: str = ""
         ) -> dict[str, Any]:
             memory = self.memory_of(tool_context.session.app_name, tool_context.session.user_id)
-            return await memory.search_memory(query, max_results, min_score)
+            return await memory.search_memory(query, max_results, min_score, asked_at)
 
         async def add_memory(content: str, tool_context: ToolContext) -> dict[str, Any]:
             memory = self.memory_of(tool_context.session.app_name, tool_context.session.user_id)

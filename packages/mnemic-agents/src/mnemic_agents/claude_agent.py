@@ -32,6 +32,11 @@ _SEARCH = {
         "query": {"type": "string", "description": "What to look for, in plain words."},
         "max_results": {"type": "integer", "minimum": 1, "maximum": 20, "default": 5},
         "min_score": {"type": "number", "minimum": 0, "maximum": 1, "default": 0},
+        "asked_at": {
+            "type": "string",
+            "description": 'The time by which words such as "last week" are read, in ISO 8601 with a zone.',
+            "default": "",
+        },
     },
     "required": ["query"],
 }

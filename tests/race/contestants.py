@@ -37,6 +37,9 @@ class Contestant(Protocol):
     durability: str
     lacks: tuple[str, ...]
 
+    def as_user(self, user: str) -> None:
+        """Serve this user from here on; each has texts of its own."""
+
     def add(self, text: str) -> None:
         """Remember one text and return once it is stored."""
 
@@ -77,6 +80,9 @@ class Mnemic:
     def _done(self, call: Awaitable[T]) -> T:
         return self._loop.run_until_complete(call)
 
+    def as_user(self, user: str) -> None:
+        self._actor = Actor(user=user)
+
     def add(self, text: str) -> None:
         self._done(self._engine.add(text, actor=self._actor))
 
@@ -103,7 +109,12 @@ class Bare:
         self._file = sqlite3.connect(folder / "bare.db", isolation_level=None)
         self._file.execute("PRAGMA journal_mode=wal")
         self._file.execute("CREATE TABLE row (number INTEGER PRIMARY KEY, content TEXT, vector BLOB)")
-        self._vectors = np.zeros((0, 384), np.float32)
+        self._held: dict[str, tuple[list[int], np.ndarray[Any, Any]]] = {}
+        self.as_user(USER)
+
+    def as_user(self, user: str) -> None:
+        self._user = user
+        self._held.setdefault(user, ([], np.zeros((0, 384), np.float32)))
 
     def add(self, text: str) -> None:
         self.fill([text])
@@ -111,16 +122,20 @@ class Bare:
     def fill(self, texts: Sequence[str]) -> None:
         vectors = np.array(self._given.embed_documents(texts), np.float32)
         self._file.execute("BEGIN IMMEDIATE")
+        numbers, held = self._held[self._user]
+        last = self._file.execute("SELECT coalesce(max(number), 0) FROM row").fetchone()[0]
         rows = zip(texts, (vector.tobytes() for vector in vectors), strict=True)
         self._file.executemany("INSERT INTO row (content, vector) VALUES (?, ?)", rows)
         self._file.execute("COMMIT")
-        self._vectors = np.concatenate([self._vectors, vectors])
+        numbers += range(last + 1, last + 1 + len(texts))
+        self._held[self._user] = (numbers, np.concatenate([held, vectors]))
 
     def search(self, query: str) -> list[str]:
-        scores = self._vectors @ np.array(self._given.embed_query(query), np.float32)
-        best = np.argpartition(-scores, TOP_K)[:TOP_K] + 1
+        numbers, held = self._held[self._user]
+        scores = held @ np.array(self._given.embed_query(query), np.float32)
+        best = [numbers[place] for place in np.argpartition(-scores, TOP_K)[:TOP_K].tolist()]
         marks = ",".join("?" * len(best))
-        found = self._file.execute(f"SELECT content FROM row WHERE number IN ({marks})", best.tolist())
+        found = self._file.execute(f"SELECT content FROM row WHERE number IN ({marks})", best)
         return [text for (text,) in found.fetchall()]
 
     def close(self) -> None:
@@ -128,7 +143,7 @@ class Bare:
 
 
 class SqliteVec:
-    """sqlite-vec: a table of texts and a virtual one of vectors, cosine."""
+    """sqlite-vec: a table of texts and a virtual one of vectors, cosine, the user as its partition key."""
 
     name, package, durability = "sqlite-vec", "sqlite-vec", "every add synced (rollback journal, synchronous=FULL)"
     lacks = (*WITHOUT, "words")
@@ -143,7 +158,12 @@ class SqliteVec:
         self._file.enable_load_extension(True)
         sqlite_vec.load(self._file)
         self._file.execute("CREATE TABLE row (number INTEGER PRIMARY KEY, content TEXT)")
-        self._file.execute("CREATE VIRTUAL TABLE near USING vec0(vector float[384] distance_metric=cosine)")
+        columns = "user text partition key, vector float[384] distance_metric=cosine"
+        self._file.execute(f"CREATE VIRTUAL TABLE near USING vec0({columns})")
+        self.as_user(USER)
+
+    def as_user(self, user: str) -> None:
+        self._user = user
 
     def add(self, text: str) -> None:
         self.fill([text])
@@ -152,13 +172,15 @@ class SqliteVec:
         self._file.execute("BEGIN IMMEDIATE")
         for text, vector in zip(texts, self._given.embed_documents(texts), strict=True):
             number = self._file.execute("INSERT INTO row (content) VALUES (?)", (text,)).lastrowid
-            self._file.execute("INSERT INTO near (rowid, vector) VALUES (?, ?)", (number, self._pack(vector)))
+            row = (number, self._user, self._pack(vector))
+            self._file.execute("INSERT INTO near (rowid, user, vector) VALUES (?, ?, ?)", row)
         self._file.execute("COMMIT")
 
     def search(self, query: str) -> list[str]:
         found = self._file.execute(
-            "SELECT content FROM near JOIN row ON number = near.rowid WHERE vector MATCH ? AND k = ? ORDER BY distance",
-            (self._pack(self._given.embed_query(query)), TOP_K),
+            "SELECT content FROM near JOIN row ON number = near.rowid "
+            "WHERE vector MATCH ? AND k = ? AND user = ? ORDER BY distance",
+            (self._pack(self._given.embed_query(query)), TOP_K, self._user),
         )
         return [text for (text,) in found.fetchall()]
 
@@ -167,7 +189,7 @@ class SqliteVec:
 
 
 class LanceDb:
-    """LanceDB on disk, a table for the user, without an index on the vectors."""
+    """LanceDB on disk, a table for each user, without an index on the vectors."""
 
     name, package, durability = "LanceDB", "lancedb", "files of its own format, default settings"
     lacks = (*WITHOUT, "words")
@@ -179,7 +201,11 @@ class LanceDb:
 
         self._given = vectors
         shape = [("text", pa.string()), ("vector", pa.list_(pa.float32(), 384))]
-        self._table = lancedb.connect(str(folder)).create_table(USER, schema=pa.schema(shape))
+        self._opened, self._shape = lancedb.connect(str(folder)), pa.schema(shape)
+        self.as_user(USER)
+
+    def as_user(self, user: str) -> None:
+        self._table = self._opened.create_table(user, schema=self._shape, exist_ok=True)
 
     def add(self, text: str) -> None:
         self.fill([text])
@@ -197,11 +223,12 @@ class LanceDb:
 
 
 class LangGraph:
-    """LangGraph's SqliteStore with its vector index, a namespace for the user."""
+    """LangGraph's SqliteStore with its vector index, a namespace for each user."""
 
     name, package = "LangGraph SqliteStore", "langgraph-checkpoint-sqlite"
     lacks = (*WITHOUT, "words")
     size = staticmethod(files)
+    _user = USER
 
     def __init__(self, folder: Path, vectors: Vectors) -> None:
         from langgraph.store.sqlite import SqliteStore
@@ -217,23 +244,26 @@ class LangGraph:
         )
         self.durability = f"journal {journal}, synchronous={synced} (2 is FULL)"
 
+    def as_user(self, user: str) -> None:
+        self._user = user
+
     def add(self, text: str) -> None:
-        self._store.put((USER,), str(uuid4()), {"text": text})
+        self._store.put((self._user,), str(uuid4()), {"text": text})
 
     def fill(self, texts: Sequence[str]) -> None:
         from langgraph.store.base import PutOp
 
-        self._store.batch([PutOp((USER,), str(uuid4()), {"text": text}) for text in texts])
+        self._store.batch([PutOp((self._user,), str(uuid4()), {"text": text}) for text in texts])
 
     def search(self, query: str) -> list[str]:
-        return [str(found.value["text"]) for found in self._store.search((USER,), query=query, limit=TOP_K)]
+        return [str(found.value["text"]) for found in self._store.search((self._user,), query=query, limit=TOP_K)]
 
     def close(self) -> None:
         self._file.close()
 
 
 class Chroma:
-    """Chroma on disk, a collection for the user."""
+    """Chroma on disk, a collection for each user."""
 
     name, package, durability = "Chroma", "chromadb", "SQLite log, its default settings"
     lacks = (*WITHOUT, "words")
@@ -244,8 +274,12 @@ class Chroma:
 
         settings = chromadb.Settings(anonymized_telemetry=False)
         self._given = vectors
-        client = chromadb.PersistentClient(path=str(folder), settings=settings)
-        self._texts = client.create_collection(USER, metadata={"hnsw:space": "cosine"}, embedding_function=None)
+        self._client = chromadb.PersistentClient(path=str(folder), settings=settings)
+        self.as_user(USER)
+
+    def as_user(self, user: str) -> None:
+        cosine = {"hnsw:space": "cosine"}
+        self._texts = self._client.get_or_create_collection(user, metadata=cosine, embedding_function=None)
 
     def add(self, text: str) -> None:
         self.fill([text])
@@ -268,6 +302,7 @@ class Mem0:
     name, package, durability = "mem0 (infer off)", "mem0ai", "local Qdrant and a history in SQLite, default settings"
     lacks = ("audit", "redaction", "duplicates", "contradictions")
     size = staticmethod(files)
+    _user = USER
 
     def __init__(self, folder: Path, vectors: Vectors) -> None:
         os.environ["MEM0_TELEMETRY"] = "False"
@@ -289,15 +324,18 @@ class Mem0:
             }
         )
 
+    def as_user(self, user: str) -> None:
+        self._user = user
+
     def add(self, text: str) -> None:
-        self._memory.add(text, user_id=USER, infer=False)
+        self._memory.add(text, user_id=self._user, infer=False)
 
     def fill(self, texts: Sequence[str]) -> None:
         for text in texts:
             self.add(text)
 
     def search(self, query: str) -> list[str]:
-        found = self._memory.search(query, filters={"user_id": USER}, top_k=TOP_K)["results"]
+        found = self._memory.search(query, filters={"user_id": self._user}, top_k=TOP_K)["results"]
         return [str(one["memory"]) for one in found]
 
     def close(self) -> None:

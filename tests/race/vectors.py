@@ -20,7 +20,7 @@ REAL = 12_000
 
 class Vectors:
     """An embedder, as the engine and as the peers take one, that looks up what was made by `make`. What else is asked
-    for, as parts of a question are, is made at once: `spent` is the CPU that took, in seconds.
+    for, as parts of a question are, is made at once: `spent` is the CPU that took and `waited` the time, in seconds.
     """
 
     def __init__(self, kept: Path) -> None:
@@ -28,7 +28,7 @@ class Vectors:
         self._embedder = KeptEmbedder(MiniLmEmbedder(), kept)
         self.space = self._embedder.space
         self._known: dict[str, Vector] = {}
-        self.spent = 0.0
+        self.spent = self.waited = 0.0
 
     def make(self, texts: Sequence[str]) -> None:
         """Have the vectors of these texts at hand."""
@@ -39,9 +39,10 @@ class Vectors:
     async def embed(self, texts: Sequence[str], *, deadline: Deadline | None = None) -> list[Vector]:
         """Return the vectors of these texts."""
         if unknown := [text for text in texts if text not in self._known]:
-            began = time.process_time()
+            began, at = time.process_time(), time.perf_counter()
             self._known |= zip(unknown, await self._embedder.inner.embed(unknown, deadline=deadline), strict=True)
             self.spent += time.process_time() - began
+            self.waited += time.perf_counter() - at
         return [self._known[text] for text in texts]
 
     async def close(self) -> None:

@@ -38,6 +38,10 @@ class Growing:
         self._room[self._size : size] = values
         self._size = size
 
+    def take_over(self, values: NDArray[Any]) -> None:
+        """Have these values from here on, in the memory where they are."""
+        self._room, self._size = values, len(values)
+
 
 class Narrow(Growing):
     """Integers in as few bytes as the largest of them needs: most columns of a scope contain a few small ones."""
@@ -325,7 +329,7 @@ _HALF = np.uint64(32)
 _LOWER = np.uint64(0xFFFFFFFF)
 
 
-class _Part(NamedTuple):
+class Part(NamedTuple):
     """Terms of up to `_SPAN` places from `first` on: each term once, in order, followed by its places."""
 
     first: int
@@ -346,16 +350,16 @@ class _Part(NamedTuple):
         return self.places[inside] + np.int64(self.first), self.counts[inside]
 
 
-def _part(first: int, terms: NDArray[np.uint32], places: NDArray[np.uint16], counts: NDArray[Any]) -> _Part:
+def _part(first: int, terms: NDArray[np.uint32], places: NDArray[np.uint16], counts: NDArray[Any]) -> Part:
     """Return the part of these postings, which are in the order of their terms."""
     begins = np.flatnonzero(terms[1:] != terms[:-1]) + 1
     starts = np.concatenate([[0], begins, [len(terms)]]) if len(terms) else np.zeros(1)
     most = int(counts.max()) if len(counts) else 0
     narrow = counts.astype(np.min_scalar_type(most))
-    return _Part(first, terms[starts[:-1].astype(np.int64)], starts.astype(np.uint32), places, narrow)
+    return Part(first, terms[starts[:-1].astype(np.int64)], starts.astype(np.uint32), places, narrow)
 
 
-def _nothing(first: int) -> _Part:
+def _nothing(first: int) -> Part:
     return _part(first, np.zeros(0, np.uint32), np.zeros(0, np.uint16), np.zeros(0, np.uint8))
 
 
@@ -363,7 +367,7 @@ class Postings:
     """Places that have a term in one field, and how often: parts sorted by term, the last with an unsorted tail."""
 
     def __init__(self) -> None:
-        self._full: list[_Part] = []
+        self._full: list[Part] = []
         self._open = _nothing(0)
         self._late_terms, self._late_places, self._late_counts = self._tail()
         self._waiting: list[bytes] = []

@@ -8,8 +8,6 @@ quantised vectors preselect candidates, and if the store can read vectors again,
 from __future__ import annotations
 
 import re
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from datetime import datetime
 from functools import partial
@@ -120,6 +118,34 @@ class ScopeIndex:
         shrunk = not self._vectors.whole and 4 * self._live < 3 * EXACT_UP_TO
         return shrunk or len(self._identifiers) > 1000 + 2 * self._live
 
+    @property
+    def names(self) -> list[str | None]:
+        """Kinds, keys, speakers and what else is represented by a number, by that number."""
+        return self._names
+
+    @property
+    def thinned(self) -> bool:
+        """True if the vectors are not in memory."""
+        return not self._vectors.whole
+
+    @staticmethod
+    def is_large(count: int) -> bool:
+        """Return True if vectors of so many memories are left in the store, where it `rereads` them."""
+        return count > EXACT_UP_TO
+
+    def settle(self) -> None:
+        """Put everything that waits into its columns, so that they are complete."""
+        self._content.catch_up()
+        self._context.catch_up()
+        self._identifiers.settle()
+        self._weight = None
+
+    def taken_over(self, names: Sequence[str | None], *, live: int, seen: int) -> None:
+        """Go on from columns that were taken over from an image (`index_image`)."""
+        self._names, self._live, self.seen = list(names), live, seen
+        self._codes = {name: code for code, name in enumerate(self._names)}
+        self._weight = None
+
     def put(self, entries: Sequence[Entry]) -> None:
         """Add these memories, or change those that are there already."""
         if not entries:
@@ -148,7 +174,7 @@ class ScopeIndex:
             times.extend(first, columns[name])
         self._content.extend(columns["content"])
         self._context.extend(columns["context"])
-        if self._rereads and self._vectors.whole and self._live > EXACT_UP_TO:
+        if self._rereads and self._vectors.whole and self.is_large(self._live):
             self._vectors.thin()
             self._expected = Expected()
 
@@ -383,7 +409,7 @@ class Lookup:
         end = len(self._column.all)
         self._late |= zip(names, range(end - len(names), end), strict=True)
         if len(self._late) > (_LATE + len(self._order) // _PART if len(self._order) else _FIRST):
-            self._settle()
+            self.settle()
 
     def find(self, names: Sequence[Hashable]) -> NDArray[np.int64]:
         """Return the last place of each name, -1 if there is none."""
@@ -399,7 +425,8 @@ class Lookup:
         places = self._order[np.searchsorted(keyed, wanted, "right", sorter=self._order) - 1].astype(np.int64)
         return np.where(keyed[places] == wanted, places, -1)
 
-    def _settle(self) -> None:
+    def settle(self) -> None:
+        """Put the latest into the order of the others."""
         keys = self._column.all
         places = np.concatenate([self._order, np.arange(len(self._order), len(keys), dtype=np.uint32)])
         # Stable, so that of equal keys the last place comes last; two sorted runs, mostly, which it merges.
@@ -442,6 +469,11 @@ class Identifiers:
         for offset in np.flatnonzero(keys == b"").tolist():
             self._odd[first + offset] = memory_ids[offset]
             self._odd_places[memory_ids[offset]] = first + offset
+
+    def settle(self) -> None:
+        """Put the latest names into the order of the others."""
+        self._by_row.settle()
+        self._by_name.settle()
 
     def of_rows(self, row_ids: Sequence[int]) -> NDArray[np.int64]:
         """Return the last place of each row, -1 if there is none."""
@@ -551,50 +583,3 @@ def _cut(near: Near, places: NDArray[np.int32], scores: NDArray[np.float32]) -> 
     kept = np.argpartition(scores, -_MOST_NEAR)[-_MOST_NEAR:]
     least = max(near.least, float(scores[kept].min()) + 2 * _SLACK)
     return Near(places[kept], near.until, least), scores[kept]
-
-
-class Slot:
-    """Index of one scope, with a lock for threads that share it."""
-
-    __slots__ = ("index", "lock")
-
-    def __init__(self, index: ScopeIndex) -> None:
-        self.index = index
-        self.lock = threading.Lock()
-
-
-class IndexCache:
-    """LRU cache of slots by scope. Users report the size of a slot after each use. Thread-safe.
-
-    If the store `rereads` vectors, the index of a large scope does not keep them.
-    """
-
-    def __init__(self, *, dimension: int, bm25: Bm25, budget: int, rereads: bool = False) -> None:
-        self._dimension = dimension
-        self._bm25 = bm25
-        self._budget = budget
-        self._rereads = rereads
-        self._slots: OrderedDict[Hashable, Slot] = OrderedDict()
-        self._sizes: dict[Hashable, int] = {}
-        self._lock = threading.Lock()
-
-    def empty(self) -> ScopeIndex:
-        """Return a new index without memories."""
-        return ScopeIndex(self._dimension, self._bm25, rereads=self._rereads)
-
-    def slot(self, scope: Hashable) -> Slot:
-        """Return the scope's slot, with an empty index where there was none."""
-        with self._lock:
-            slot = self._slots.get(scope)
-            if slot is None:
-                slot = self._slots[scope] = Slot(self.empty())
-            self._slots.move_to_end(scope)
-            return slot
-
-    def weigh(self, scope: Hashable, size: int) -> None:
-        """Record the bytes of the scope's index, and evict others until all fit; the last one is never evicted."""
-        with self._lock:
-            self._sizes[scope] = size
-            while len(self._slots) > 1 and sum(self._sizes.values()) > self._budget:
-                dropped, _ = self._slots.popitem(last=False)
-                self._sizes.pop(dropped, None)

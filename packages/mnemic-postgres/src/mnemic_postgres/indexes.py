@@ -14,7 +14,8 @@ import numpy as np
 
 from mnemic.errors import MnemicError
 from mnemic.stores.codec import blob_check, cues_of
-from mnemic.stores.scope_index import Entry, IndexCache, ScopeIndex
+from mnemic.stores.index_cache import IndexCache
+from mnemic.stores.scope_index import Entry, ScopeIndex
 from mnemic.stores.sealing import NOTHING, Searched
 from mnemic.types import Memory, Where
 from mnemic_language.text.bm25 import Bm25

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import apsw
 import numpy as np
 
 from mnemic.stores.codec import dump, unpacked_vector, vector_check
-from mnemic.stores.scope_index import IndexCache, ScopeIndex, Slot
+from mnemic.stores.index_cache import IndexCache, Slot
+from mnemic.stores.scope_index import ScopeIndex
 from mnemic.stores.sqlite.index_rows import entries_of
 from mnemic.stores.sqlite.rows import Place, Rows, fetch
 from mnemic.types import Vector
@@ -46,10 +48,24 @@ def _pages(connection: apsw.Connection, scope_id: int) -> Iterator[list[tuple[An
 
 
 class ScopeIndexes:
-    """An index is loaded at a scope's first search and brought up to date before each; the least used go first."""
+    """An index is loaded at a scope's first search and brought up to date before each; the least used go first.
 
-    def __init__(self, *, rows: Rows, dimension: int, bm25: Bm25 | None, budget: int) -> None:
+    That of a large scope is read from the image beside the file at `path` (`index_files`), and given to `save`, with
+    the scope's number and the count of changes as of which it was read, where there was none or much has changed since.
+    """
+
+    def __init__(
+        self,
+        *,
+        rows: Rows,
+        dimension: int,
+        bm25: Bm25 | None,
+        budget: int,
+        path: Path | None = None,
+        save: Callable[[int, Slot, int], None] | None = None,
+    ) -> None:
         self._rows = rows
+        self._path, self._save = path, save
         self.bm25 = bm25 or Bm25()
         self._cache = IndexCache(dimension=dimension, bm25=self.bm25, budget=budget, rereads=True)
         self._vector_bytes = 4 * dimension
@@ -85,6 +101,8 @@ class ScopeIndexes:
         # Too many removed rows: rebuilding is cheaper than carrying them along.
         if slot.index.wasteful:
             slot.index = self._cache.empty()
+        imaged = self._imaged(connection, place, slot) if not slot.index.seen else 0
+        first = slot.index.seen in (0, imaged)
         seen = slot.index.seen
         known = {"scope_id": place.scope_id, "seen": seen}
         for page in [fetch(connection, _CHANGED, known)] if seen else _pages(connection, place.scope_id):
@@ -94,3 +112,17 @@ class ScopeIndexes:
             rows = connection.execute(_ROWS, {"scope_id": place.scope_id})
             slot.index.keep(np.fromiter((row_id for (row_id,) in rows), np.int64))
         slot.index.seen = place.changes
+        stale = 4 * (place.changes - imaged) > place.changes
+        if first and stale and self._save is not None and slot.index.thinned:
+            self._save(place.scope_id, slot, place.changes)
+
+    def _imaged(self, connection: apsw.Connection, place: Place, slot: Slot) -> int:
+        """Take the scope's index over from its image; return the changes that it knows, 0 where there is none."""
+        # Every memory is a change, so a scope with fewer has no image.
+        if self._path is None or not slot.index.is_large(place.changes):
+            return 0
+        from mnemic.stores.sqlite.index_files import load
+
+        if not load(connection, self._path, place, slot.index):
+            slot.index = self._cache.empty()
+        return slot.index.seen

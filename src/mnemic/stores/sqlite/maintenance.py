@@ -17,6 +17,7 @@ from mnemic.stores.codec import dump, to_micros
 from mnemic.stores.relational import maintenance
 from mnemic.stores.relational.statements import Ask, load
 from mnemic.stores.single_reads import Scan
+from mnemic.stores.sqlite.index_files import files_beside
 from mnemic.stores.sqlite.rows import MEMORY, SOURCES, Rows, fetch
 from mnemic.stores.sqlite.shared_statements import asking
 from mnemic.stores.sync_transactions import run_through
@@ -107,7 +108,8 @@ def bytes_found(path: Path, memory_ids: Collection[str], fingerprints: Collectio
 
 def files_of(path: Path) -> Iterator[Path]:
     """Return the files in which something of the store can be read."""
-    return (file for file in (path, Path(f"{path}-wal"), Path(f"{path}-journal")) if file.is_file())
+    files = (path, Path(f"{path}-wal"), Path(f"{path}-journal"), *files_beside(path))
+    return (file for file in files if file.is_file())
 
 
 def _found(file: Path, hashes: set[bytes], names: set[bytes]) -> int:

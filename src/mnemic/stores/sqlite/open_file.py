@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import apsw
 
-from mnemic.errors import StoreUnavailable
+from mnemic.errors import MnemicError, StoreUnavailable
 from mnemic.stores.codec import checked_secret, cosines, text_check
 from mnemic.stores.sealing import Sealer
 from mnemic.stores.sqlite.database_file import BUSY_SECONDS, BusyHandler, claim_space, connect, is_frozen, prepare
@@ -29,6 +29,8 @@ from mnemic.stores.sync_transactions import run_through
 from mnemic.types import Scope, Status, Vector, VectorSpace
 
 if TYPE_CHECKING:
+    from mnemic.stores.index_cache import Slot
+    from mnemic.stores.scope_index import ScopeIndex
     from mnemic.stores.sqlite.disk_space import Room
     from mnemic.stores.sqlite.indexes import ScopeIndexes
     from mnemic_language.text.bm25 import Bm25
@@ -37,6 +39,7 @@ T = TypeVar("T")
 
 _SECRET = "SELECT secret, checksum FROM tenant WHERE tenant = ?"  # noqa: S105
 _SCRUB_SECONDS = 0.2
+_SAVE_SECONDS = 1.0
 
 
 class OpenFile:
@@ -139,8 +142,10 @@ class OpenFile:
         statistics that do not fit on a full disk are left to the next run.
         """
         from mnemic.stores.sqlite.damage import fill_checks
+        from mnemic.stores.sqlite.index_files import sweep
 
         before = self._size()
+        sweep(self.writing)
         with suppress(apsw.FullError):
             fill_checks(self.writing)
         if whole:
@@ -185,10 +190,33 @@ class OpenFile:
             if self._indexes is None:
                 from mnemic.stores.sqlite.indexes import ScopeIndexes
 
+                plain = not self.rows.sealer.opens
                 self._indexes = ScopeIndexes(
-                    rows=self.rows, dimension=self.space.dimension, bm25=self._bm25, budget=self._index_bytes
+                    rows=self.rows,
+                    dimension=self.space.dimension,
+                    bm25=self._bm25,
+                    budget=self._index_bytes,
+                    path=self._path if plain else None,
+                    save=self._save_index if plain and not is_frozen(self._path) else None,
                 )
             return self._indexes
+
+    def _save_index(self, scope_id: int, slot: Slot, unchanged_since: int) -> None:
+        """Have the writer write the image of an index that was just read; nobody waits for it."""
+
+        def save(index: ScopeIndex) -> None:
+            from mnemic.stores.sqlite.index_files import save as saved
+
+            # An image may be lost, and a lock, a full disk or a file that was replaced is somebody else's to report.
+            with suppress(apsw.Error, OSError, MnemicError):
+                self.busy.wait(_SAVE_SECONDS)
+                self.check_identity()
+                with immediate(self.writing), slot.lock:
+                    if slot.index is index:
+                        saved(self.writing, self._path, scope_id, index, unchanged_since)
+
+        with suppress(RuntimeError):  # the file is being closed
+            self.writer.submit(save, slot.index)
 
     def _nearest(self, fresh: Changed, scope: Scope, vector: Vector, limit: int, at_least: float) -> Found:
         # Before its first change the writing connection sees the committed state, and has the pages at hand that any

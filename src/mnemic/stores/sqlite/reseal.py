@@ -12,6 +12,7 @@ from mnemic.ports import Anew
 from mnemic.stores.codec import body_check, vector_check, words_check
 from mnemic.stores.sealing import body_anew, vector_anew, words_anew
 from mnemic.stores.sqlite.failures import immediate
+from mnemic.stores.sqlite.index_files import drop_all
 from mnemic.stores.sqlite.open_file import OpenFile
 from mnemic.stores.sqlite.rows import MEMORY, SOURCES, Rows, fetch, mark_facets, tokens
 from mnemic.types import Kind, Level, Scope
@@ -139,6 +140,7 @@ def seal_batch(connection: apsw.Connection, rows: Rows, tenant: str) -> int:
     """Seal some plain rows of the tenant, or where there are none some earlier versions; how many."""
     with immediate(connection):
         plain = fetch(connection, _PLAIN, (tenant,))
+        drop_all(connection)  # an image is not sealed
         for scope_id, content, context, *row in plain:
             memory, row_id = rows.memory(row), row[0]
             columns = rows.columns(memory)

@@ -11,6 +11,7 @@ import apsw
 from mnemic.errors import InvalidInput
 from mnemic.stores.codec import DAMAGED, checked_vector, packed_vector, vector_check
 from mnemic.stores.sqlite.failures import immediate
+from mnemic.stores.sqlite.index_files import drop_all
 from mnemic.stores.sqlite.open_file import OpenFile
 from mnemic.stores.sqlite.rows import MEMORY, SOURCES, Rows, fetch, present
 from mnemic.types import Memory, Vector, VectorSpace
@@ -118,4 +119,5 @@ def switch(connection: apsw.Connection) -> VectorSpace | None:
         if fetch(connection, "SELECT 1 FROM memory_search WHERE next_vector IS NULL LIMIT 1"):
             return None
         connection.execute(_SWITCH)
+        drop_all(connection)
         return space

@@ -193,9 +193,12 @@ class SqliteTransaction:
         stored = self._stored(memory_id, scope)
         if stored is None:
             return False
+        from mnemic.stores.sqlite.index_files import drop
+
         self.removed = True
         self.changed[scope.tenant, memory_id] = None
         row_id, scope_id, _, _, _, *packed = stored
+        drop(self._open, scope_id)
         self._forget_phrases(scope_id, row_id, *packed)
         fetch(self._open, "DELETE FROM memory WHERE tenant = ? AND row_id = ?", (scope.tenant, row_id))
         self._enter(scope)

@@ -1,0 +1,57 @@
+"""The indexes of the scopes in use, within a budget of memory."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Hashable
+
+from mnemic.stores.scope_index import ScopeIndex
+from mnemic_language.text.bm25 import Bm25
+
+
+class Slot:
+    """Index of one scope, with a lock for threads that share it."""
+
+    __slots__ = ("index", "lock")
+
+    def __init__(self, index: ScopeIndex) -> None:
+        self.index = index
+        self.lock = threading.Lock()
+
+
+class IndexCache:
+    """LRU cache of slots by scope. Users report the size of a slot after each use. Thread-safe.
+
+    If the store `rereads` vectors, the index of a large scope does not keep them.
+    """
+
+    def __init__(self, *, dimension: int, bm25: Bm25, budget: int, rereads: bool = False) -> None:
+        self._dimension = dimension
+        self._bm25 = bm25
+        self._budget = budget
+        self._rereads = rereads
+        self._slots: OrderedDict[Hashable, Slot] = OrderedDict()
+        self._sizes: dict[Hashable, int] = {}
+        self._lock = threading.Lock()
+
+    def empty(self) -> ScopeIndex:
+        """Return a new index without memories."""
+        return ScopeIndex(self._dimension, self._bm25, rereads=self._rereads)
+
+    def slot(self, scope: Hashable) -> Slot:
+        """Return the scope's slot, with an empty index where there was none."""
+        with self._lock:
+            slot = self._slots.get(scope)
+            if slot is None:
+                slot = self._slots[scope] = Slot(self.empty())
+            self._slots.move_to_end(scope)
+            return slot
+
+    def weigh(self, scope: Hashable, size: int) -> None:
+        """Record the bytes of the scope's index, and evict others until all fit; the last one is never evicted."""
+        with self._lock:
+            self._sizes[scope] = size
+            while len(self._slots) > 1 and sum(self._sizes.values()) > self._budget:
+                dropped, _ = self._slots.popitem(last=False)
+                self._sizes.pop(dropped, None)

@@ -101,7 +101,7 @@ def _at(
     size: int, peer: Contestant, vectors: Vectors, said: Sequence[str], stored: int, asked: Sequence[str]
 ) -> tuple[dict[str, float], int]:
     """Return the figures at a size, the size left out of their names, and how many memories are stored then."""
-    count = max(CHUNK, (size - stored) // CHUNK * CHUNK)
+    count = max(2 * WARM, size - stored)
     took, clock = _filled(peer, said[stored : stored + count])
     stored += count
     adds, _ = timed(peer.add, said[stored : stored + len(asked)], vectors)
@@ -136,7 +136,7 @@ def apart(name: str, given: argparse.Namespace) -> dict[str, Any]:
     asked += ["--users-of", str(given.users_of), "--locomo", str(given.locomo)]
     asked += ["--conversations", str(given.conversations)]
     environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-    figures: dict[str, Any] = {"name": name}
+    figures: dict[str, Any] = {"name": getattr(contestant(name), "name", name)}
     for part in given.parts:
         try:
             figures |= _run([*asked, "--part", part], part, environment, 60 * given.minutes)

@@ -1,8 +1,8 @@
-"""Image of a search index: its columns one after the other, as they lie in memory, so that a new process takes them
+"""Image of a search index: its columns one after the other, as they are in memory, so that a new process takes them
 over instead of building them from rows.
 
-An image begins with its head in JSON, one line, which says where each column lies. The values are those of this
-program's index and nothing else: no code is run to read them, and a column of a kind that is not expected is refused.
+An image begins with its head in JSON, one line, which gives type, length and checksum of each column. The values are
+those of this program's index and nothing else: no code is run to read them, and an unexpected type is refused.
 """
 
 from __future__ import annotations

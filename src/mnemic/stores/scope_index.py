@@ -62,6 +62,11 @@ class Entry(NamedTuple):
     cues: bytes
 
 
+def is_large(count: int) -> bool:
+    """Return True if vectors of so many memories are left in the store, where an index `rereads` them."""
+    return count > EXACT_UP_TO
+
+
 def moments_of(micros: NDArray[np.int64]) -> list[datetime]:
     """Return the moment of each of these times."""
     return list(map(EPOCH.__add__, micros.astype("m8[us]").tolist()))
@@ -70,7 +75,8 @@ def moments_of(micros: NDArray[np.int64]) -> list[datetime]:
 class ScopeIndex:
     """Memories of a scope by place. A changed memory moves to a new place; the old one is marked as gone.
 
-    `seen` is the scope's change count up to which the index is complete; its owner maintains it. Not thread-safe.
+    `seen` is the scope's change count up to which the index is complete; its owner maintains it. `names` are the kinds,
+    keys, speakers and others that a number represents, by that number. Not thread-safe.
     """
 
     def __init__(self, dimension: int, bm25: Bm25, *, rereads: bool = False) -> None:
@@ -78,7 +84,7 @@ class ScopeIndex:
         self._bm25 = bm25
         self._rereads = rereads
         self._codes: dict[str | None, int] = {}
-        self._names: list[str | None] = []
+        self.names: list[str | None] = []
         self._live = 0
         self._identifiers = Identifiers()
         self._vectors = Vectors(dimension)
@@ -108,7 +114,7 @@ class ScopeIndex:
         columns: list[_Weighed] = [self._identifiers, self._vectors, self._expected, self._cues, self._happened]
         columns.append(self._recalled)
         columns += [*self._named.values(), *self._said.values(), *self._times.values(), self._content, self._context]
-        return sum(column.nbytes for column in columns) + 250 * len(self._names)
+        return sum(column.nbytes for column in columns) + 250 * len(self.names)
 
     @property
     def wasteful(self) -> bool:
@@ -119,19 +125,9 @@ class ScopeIndex:
         return shrunk or len(self._identifiers) > 1000 + 2 * self._live
 
     @property
-    def names(self) -> list[str | None]:
-        """Kinds, keys, speakers and what else is represented by a number, by that number."""
-        return self._names
-
-    @property
     def thinned(self) -> bool:
         """True if the vectors are not in memory."""
         return not self._vectors.whole
-
-    @staticmethod
-    def is_large(count: int) -> bool:
-        """Return True if vectors of so many memories are left in the store, where it `rereads` them."""
-        return count > EXACT_UP_TO
 
     def settle(self) -> None:
         """Put everything that waits into its columns, so that they are complete."""
@@ -142,8 +138,8 @@ class ScopeIndex:
 
     def taken_over(self, names: Sequence[str | None], *, live: int, seen: int) -> None:
         """Go on from columns that were taken over from an image (`index_image`)."""
-        self._names, self._live, self.seen = list(names), live, seen
-        self._codes = {name: code for code, name in enumerate(self._names)}
+        self.names, self._live, self.seen = list(names), live, seen
+        self._codes = {name: code for code, name in enumerate(self.names)}
         self._weight = None
 
     def put(self, entries: Sequence[Entry]) -> None:
@@ -174,7 +170,7 @@ class ScopeIndex:
             times.extend(first, columns[name])
         self._content.extend(columns["content"])
         self._context.extend(columns["context"])
-        if self._rereads and self._vectors.whole and self.is_large(self._live):
+        if self._rereads and self._vectors.whole and is_large(self._live):
             self._vectors.thin()
             self._expected = Expected()
 
@@ -256,7 +252,7 @@ class ScopeIndex:
         live = self._is_live(places)
         known = list(compress(memory_ids, live.tolist()))
         places = places[live]
-        named = self._names.__getitem__
+        named = self.names.__getitem__
         # A column after the other and past the constructors: some hundred of these are made in every search.
         columns = zip(
             known,
@@ -284,14 +280,14 @@ class ScopeIndex:
         active = self._any_of("status", (Status.ACTIVE,))
         # Not np.unique: what it needs for masked arrays costs a new process's first search a tenth of its time.
         spoken = np.flatnonzero(np.bincount(self._said["speaker"].all[active]))
-        return frozenset(name for name in map(self._names.__getitem__, spoken.tolist()) if name is not None)
+        return frozenset(name for name in map(self.names.__getitem__, spoken.tolist()) if name is not None)
 
     def _coded(self, names: Sequence[str | None]) -> list[int]:
         """Return the numbers that represent `names` in this index."""
         for name in dict.fromkeys(names):
             if name not in self._codes:
-                self._codes[name] = len(self._names)
-                self._names.append(name)
+                self._codes[name] = len(self.names)
+                self.names.append(name)
         return list(map(self._codes.__getitem__, names))
 
     def _scores(self, terms: Iterable[int]) -> NDArray[np.float64]:

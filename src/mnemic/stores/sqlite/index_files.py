@@ -73,7 +73,7 @@ def save(connection: apsw.Connection, path: Path, scope_id: int, index: ScopeInd
     """Write the scope's image in the transaction that `connection` has open; False where it is not to be had: a memory
     was removed after `unchanged_since`, when the index was read, rows are sealed, or the disk is nearly full.
 
-    The caller holds the index. Raises OSError, after which there is no image.
+    The caller has the index's lock. Raises OSError, after which there is no image.
     """
     from mnemic.stores.index_image import write
 

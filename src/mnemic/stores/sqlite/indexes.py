@@ -12,7 +12,7 @@ import numpy as np
 
 from mnemic.stores.codec import dump, unpacked_vector, vector_check
 from mnemic.stores.index_cache import IndexCache, Slot
-from mnemic.stores.scope_index import ScopeIndex
+from mnemic.stores.scope_index import ScopeIndex, is_large
 from mnemic.stores.sqlite.index_rows import entries_of
 from mnemic.stores.sqlite.rows import Place, Rows, fetch
 from mnemic.types import Vector
@@ -119,7 +119,7 @@ class ScopeIndexes:
     def _imaged(self, connection: apsw.Connection, place: Place, slot: Slot) -> int:
         """Take the scope's index over from its image; return the changes that it knows, 0 where there is none."""
         # Every memory is a change, so a scope with fewer has no image.
-        if self._path is None or not slot.index.is_large(place.changes):
+        if self._path is None or not is_large(place.changes):
             return 0
         from mnemic.stores.sqlite.index_files import load
 

@@ -32,6 +32,7 @@ DRIVERS = {
     "mnemic_testing",
     "mnemic_eval",
     "mnemic_server",
+    "mnemic_travel",
 }
 # Rooms with many verbs, most of which a program never calls: each loads what only some of them need (decision 0037).
 VERBS = {"engine", "config", "dispatch", "facade", "kinds", "write", "types"}

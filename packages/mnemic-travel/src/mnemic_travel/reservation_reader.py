@@ -56,7 +56,7 @@ def _calendar(document: Document, airports: Airports) -> list[dict[str, Any]]:
 def _of_event(event: Event, sent_on: date | None, airports: Airports) -> Iterator[dict[str, Any]]:
     """Yield the flight of a calendar event: number and airports from its text, times from the event itself."""
     text = f"{event.summary}\n{event.location}\n{event.description}"
-    day = event.starts.date() if event.starts else sent_on
+    day = event.day or sent_on
     for leg in flight_legs(text, sent_on=day, airports=airports, certain=True)[:1]:
         flight = flight_reservation(leg, airports, **_details(text.splitlines(), event.cancelled))
         ends = {
@@ -64,7 +64,10 @@ def _of_event(event: Event, sent_on: date | None, airports: Airports) -> Iterato
             "arrivalTime": _local(event.ends, leg.arrival.code, airports),
         }
         flight["reservationFor"] |= {name: value for name, value in ends.items() if value}
-        flight["reservationFor"].pop("departureDay", None)
+        if event.starts is not None:
+            flight["reservationFor"].pop("departureDay", None)
+        elif event.day is not None:
+            flight["reservationFor"]["departureDay"] = event.day.isoformat()
         yield normal(flight)
 
 

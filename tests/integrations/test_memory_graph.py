@@ -15,6 +15,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from mnemic import Actor
 from mnemic.engine import MemoryEngine
+from mnemic.types import MemoryRequest
 from mnemic_agents.langgraph import MemoryGraph, memory_graph
 from mnemic_eval.replay import chosen_embedder, throwaway_engine
 from mnemic_testing.scripted_model import Reply, Scripted, ScriptedModelServer
@@ -108,3 +109,20 @@ async def test_a_graph_changes_what_a_message_changes_without_stating_it() -> No
             {"input": "Forget what I told you about my dog.", "user_id": "u0", "thread_id": "t"}
         )
         assert [one["reason"] for one in asked["final_output"]["skipped_updates"]] == ["memory_request"]
+
+
+async def test_a_request_about_memory_is_reported_with_its_memories_and_carried_out_on_confirmation() -> None:
+    async with throwaway_engine(chosen_embedder(None, None)) as engine:
+        graph = memory_graph(engine, lambda context: "Noted.")
+        about = {"user_id": "ana", "thread_id": "t"}
+        await graph.ainvoke({"input": "My dog is called Rex.", **about})
+        turn = await graph.ainvoke({"input": "Forget what I told you about my dog.", **about})
+        (request,) = turn["final_output"]["memory_requests"]
+        known = await engine.list(actor=Actor(user="ana"), limit=20)
+        assert (request["kind"], request["subject"]) == ("forget", "my dog")
+        assert {one.memory_id for one in known if "Rex" in one.content} <= set(request["memory_ids"])
+        await engine.carry_out(MemoryRequest.from_dict(request), actor=Actor(user="ana"))
+        left = await engine.list(actor=Actor(user="ana"), limit=20)
+        assert not [one for one in left if "Rex" in one.content]
+        after = await graph.ainvoke({"input": "I live in Bergen.", **about})
+        assert "memory_requests" not in after["final_output"]

@@ -11,6 +11,7 @@ from mnemic.reason_codes import MEMORY_REQUEST
 from mnemic.types import Actor, Deadline, Intent, Kind, Level, Memory, MemoryRequest, Message, Skipped, Status, Where
 from mnemic_language.compare.statement_frame import Frame
 from mnemic_language.sentences.about_memory import Asked, asked_of_memory
+from mnemic_language.sentences.several_things import things_in
 
 MOST_NAMED = 20
 """Memories that a request about one subject names."""
@@ -27,18 +28,20 @@ async def requests_in(
 ) -> tuple[tuple[MemoryRequest, ...], tuple[Asked, ...]]:
     """Find the message's request about memory, and its place. Raises MnemicError if the memories cannot be searched."""
     asked = tuple(asked_of_memory(message.content)) if is_users_own(message) else ()
-    found = [
-        (
-            MemoryRequest(
-                kind=one.kind, subject=one.subject, memory_ids=await _concerned(gateway, actor, one, message, deadline)
-            ),
-            one,
-        )
-        for one in asked
-    ]
+    found = [(_request(one, await _concerned(gateway, actor, one, message, deadline)), one) for one in asked]
     # A question about the world begins like one about memory: it is one where something is known.
     meant = [(made, one) for made, one in found if made.memory_ids or not one.if_known]
     return tuple(made for made, _ in meant), tuple(one for _, one in meant)
+
+
+def _request(asked: Asked, concerned: Sequence[Memory]) -> MemoryRequest:
+    several = things_in(one.content for one in concerned) if asked.subject else []
+    return MemoryRequest(
+        kind=asked.kind,
+        subject=asked.subject,
+        memory_ids=tuple(dict.fromkeys(one.memory_id for one in concerned)),
+        things=tuple(several) if len(several) > 1 else (),
+    )
 
 
 def without(extraction: Extraction, asked: Sequence[Asked]) -> Extraction:
@@ -59,7 +62,7 @@ def _touches(span: tuple[int, int] | None, spans: Sequence[tuple[int, int]]) -> 
 
 async def _concerned(
     gateway: MemoryGateway, actor: Actor, asked: Asked, message: Message, deadline: Deadline
-) -> tuple[str, ...]:
+) -> list[Memory]:
     if asked.subject:
         intent = Intent(query=asked.subject, top_k=min(MOST_NAMED, gateway.budget.max_retrieve_top_k))
         result = await gateway.retrieve(intent, actor=actor, deadline=deadline)
@@ -73,13 +76,13 @@ async def _concerned(
         if asked.kind == "forget":
             found += await _no_longer_in_force(gateway, actor, found, wanted)
             found += await _recorded(gateway, actor, found, wanted, but=message.content)
-        return tuple(dict.fromkeys(memory.memory_id for memory in found))
+        return found
     live = await _newest(gateway, actor, MOST)
     if asked.kind == "wrong":
         facts = [one for one in live if one.kind is Kind.LONG_TERM]
         here = [one for one in facts if message.session and one.source.session == message.session]
-        return tuple(one.memory_id for one in (here or facts)[:1])
-    return tuple(one.memory_id for one in live)
+        return (here or facts)[:1]
+    return live
 
 
 async def _no_longer_in_force(

@@ -19,12 +19,14 @@ class MemoryRequest(Serialisable):
 
     `forget`: delete what is known about `subject`, what was superseded and recorded messages included; `forget_all`;
     `wrong`: the last statement, or the one about `subject`, is not true; `show`: list what is known. `memory_ids` are
-    the memories concerned, most relevant or newest first, superseded ones and messages last.
+    the memories concerned, most relevant or newest first, superseded ones and messages last. `things`: the names of
+    the things that they are about, where those are several (two cars); whoever confirms decides which is meant.
     """
 
     kind: MemoryRequestKind
     subject: str = field(default="", repr=False)
     memory_ids: tuple[str, ...] = ()
+    things: tuple[str, ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -141,3 +141,16 @@ async def test_a_tool_shows_and_erases_as_far_as_its_role_goes(running: Running)
 async def test_a_tool_refuses_what_is_no_request(running: Running) -> None:
     ana = await running.caller("writer")
     assert await refusal(running, ana, "carry_out", request={"kind": "burn"}) == "invalid_input:kind"
+
+
+async def test_a_request_says_where_it_concerns_several_things(running: Running) -> None:
+    ana = await running.caller("reader", "writer")
+    for text in ("My car is a red Volvo.", "My second car is a Fiat.", "I rent a studio in Lund."):
+        await running.client.post("/v1/memories", json={"content": text}, headers=ana)
+    request = await asked(running, ana, "Forget what I told you about my car.")
+    assert sorted(request["things"]) == ["Fiat", "Volvo"]
+    assert len(request["memory_ids"]) == 2
+    done = await running.client.post("/v1/memory-requests", json=request, headers=ana)
+    assert sorted(done.json()["forgotten"]) == sorted(request["memory_ids"])
+    about_one = await asked(running, ana, "Forget what I told you about my studio.")
+    assert about_one["things"] == []

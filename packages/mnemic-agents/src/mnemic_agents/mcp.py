@@ -83,7 +83,7 @@ async def _before_carrying_out(
     except InvalidInput:
         return None
     memory_ids = None if asked.kind == "forget_all" else asked.memory_ids
-    return await desk.question(context, memory_ids, dry_run or asked.kind == "show")
+    return await desk.question(context, memory_ids, dry_run or asked.kind == "show", asked.things)
 
 
 class May(StrEnum):
@@ -229,8 +229,7 @@ class _Desk:
     async def _captured(self, message: str) -> dict[str, Any]:
         report = await self.engine.capture(shape.checked_message(message), actor=self.memory.model)
         answer = {"status": report.status.value, "memories": [settled(receipt) for receipt in report.receipts]}
-        if report.asked:
-            answer["asked"] = [request.to_dict() for request in report.asked]
+        answer |= {"asked": [request.to_dict() for request in report.asked]} if report.asked else {}
         return answer if report.stop_reason == "success" else {**answer, "error": report.stop_reason}
 
     async def _updated(
@@ -255,10 +254,10 @@ class _Desk:
         return {"forgotten": True}
 
     async def question(
-        self, context: Context[Any], memory_ids: Sequence[str] | None, dry_run: bool
+        self, context: Context[Any], memory_ids: Sequence[str] | None, dry_run: bool, things: Sequence[str] = ()
     ) -> Elicit[Confirmation] | None:
-        """Return the question to the user before these memories are deleted, or all of them for None; None if nobody is
-        asked: in a dry run, if the host has asked, and if the client cannot ask.
+        """Return the question to the user before these memories, about these `things`, are deleted, or all for None;
+        None if nobody is asked: in a dry run, if the host has asked, and if the client cannot ask.
         """
         able, session = context.client_capabilities, context.request_context.session
         if dry_run or self.host_confirms or able is None or able.elicitation is None:
@@ -269,6 +268,7 @@ class _Desk:
             return Elicit(f"{DELETES}\n{EVERYTHING}", Confirmation)
         found = await self.engine.store.get_many(memory_ids, scopes=self.engine.reach(self.memory.actor))
         named = "\n".join(f"- {shown(one, self.memory.actor)['content']}" for one in found.values())
+        named += f"\nThese are about {len(things)} things: {', '.join(things)}." if things else ""
         return Elicit(f"{DELETES}\n{named}", Confirmation) if found else None
 
     def _by(self, word: Word) -> Actor | None:

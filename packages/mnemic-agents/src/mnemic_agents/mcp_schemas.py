@@ -99,6 +99,9 @@ class Asked(TypedDict):
     ]
     subject: NotRequired[Annotated[str, Field(description="What it is about, in the user's words.")]]
     memory_ids: NotRequired[Annotated[list[str], Field(description="The memories that it concerns.")]]
+    things: NotRequired[
+        Annotated[list[str], Field(description="What these are about, where that is several things (two cars).")]
+    ]
 
 
 Request = Annotated[

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from mnemic_cli.terminal import at_terminal, confirmed, note
 from mnemic_cli.views import counted, label, memory_dict
-from mnemic_language.sentences.several_things import things_in
 
 if TYPE_CHECKING:
     from mnemic.engine import MemoryEngine
@@ -25,9 +24,9 @@ def carried_out(call: Call, request: MemoryRequest, *, yes: bool = False) -> dic
         known = call(lambda engine, actor: engine.carry_out(replace(request, kind="show"), actor=actor))
         for memory in known.memories:
             note(f"  {label(memory, 100)}{'' if memory.status == 'active' else f'  ({memory.status})'}")
-        several = things_in(memory.content for memory in known.memories) if request.subject else []
-        if len(several) > 1:
-            note(f"these are about {len(several)} things: {', '.join(several)}; `mnemic forget ID` takes one")
+        if request.things:
+            named = ", ".join(request.things)
+            note(f"these are about {len(request.things)} things: {named}; `mnemic forget ID` takes one")
         if not at_terminal() or not confirmed(_QUESTIONS[request.kind].format(counted(len(request.memory_ids)))):
             return None
     done = call(lambda engine, actor: engine.carry_out(request, actor=actor))

@@ -278,6 +278,7 @@ FIELDS: dict[str, str] = PARAMETERS | {
     "tenants": "Tenants, by name.",
     "text": "The text.",
     "then": "What the other policy would say.",
+    "things": "The things that it concerns, by name, where they are several (two cars).",
     "timeout": "How long a model may take for one text.",
     "title": "The name of the error.",
     "token": "The token, to be sent as a bearer credential.",

@@ -313,6 +313,7 @@ class MemoryRequested(Strict):
     kind: Literal["forget", "forget_all", "wrong", "show"]
     subject: Annotated[str, StringConstraints(max_length=200)] = ""
     memory_ids: Annotated[list[Name], Field(max_length=1000)] = []
+    things: Annotated[list[Annotated[str, StringConstraints(max_length=200)]], Field(max_length=1000)] = []
 
     def request(self) -> MemoryRequest:
         """Return the request as the engine takes it."""

@@ -206,6 +206,7 @@ class MemoryRequestResponse(ResponseBody):
     kind: Literal["forget", "forget_all", "wrong", "show"]
     subject: str
     memory_ids: list[str]
+    things: list[str] = Field(default_factory=list)
 
 
 class BlockedResponse(ResponseBody):

@@ -21,7 +21,19 @@ from mnemic.inject.injection_log import record_injection
 from mnemic.maintain.turn_log import TurnTexts
 from mnemic.policy.proposal_check import MAX_CONTENT_CHARS
 from mnemic.policy.rules import KeyRule, Policy
-from mnemic.types import Actor, Candidate, Deadline, Hit, Intent, Memory, Message, Outcome, RecallRequest, Where
+from mnemic.types import (
+    Actor,
+    Candidate,
+    Deadline,
+    Hit,
+    Intent,
+    Memory,
+    MemoryRequest,
+    Message,
+    Outcome,
+    RecallRequest,
+    Where,
+)
 from mnemic.write.pipeline import shown
 from mnemic_language.text.normalise import canonical_value
 
@@ -142,14 +154,16 @@ class GatewayMemory:
         said = canonical_value(candidate.content)
         return [_known(hit.memory) for hit in found.hits if canonical_value(hit.memory.content) == said]
 
-    async def changed(self, user_id: str, said: Message, found: Extraction, *, deadline: Deadline) -> Extraction:
+    async def changed(
+        self, user_id: str, said: Message, found: Extraction, *, deadline: Deadline
+    ) -> tuple[Extraction, tuple[MemoryRequest, ...]]:
         """Return `found` with what the message changes of the user's memories unstated, and without what it asks of
-        memory, which is reported as such. Raises MnemicError.
+        memory, which is returned beside it. Raises MnemicError.
         """
         actor = self._actor(user_id)
         changed = await with_changes(self._gateway, actor, said, found, deadline=deadline)
-        _, asked = await requests_in(self._gateway, actor, said, deadline=deadline)
-        return without(changed, asked)
+        requests, asked = await requests_in(self._gateway, actor, said, deadline=deadline)
+        return without(changed, asked), requests
 
     async def write(
         self, user_id: str, candidate: Candidate, *, idempotency_key: str, reviewed: bool = False
@@ -222,16 +236,16 @@ class GatewayMemory:
 
 async def with_implied(
     long_term: LongTerm, user_id: str, said: Message, found: Extraction, deadline: Deadline
-) -> Extraction:
-    """Return `found` with what the message changes of known memories, where their home can tell. A store that fails now
-    fails the write, too, which reports it.
+) -> tuple[Extraction, tuple[MemoryRequest, ...]]:
+    """Return `found` with what the message changes of known memories, and what it asks of memory, where their home can
+    tell. A store that fails now fails the write, too, which reports it.
     """
     if not isinstance(long_term, GatewayMemory):
-        return found
+        return found, ()
     try:
         return await long_term.changed(user_id, said, found, deadline=deadline)
     except MnemicError:
-        return found
+        return found, ()
 
 
 def content_key(content: str) -> str:

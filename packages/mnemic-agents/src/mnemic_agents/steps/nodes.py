@@ -38,6 +38,7 @@ from mnemic_agents.steps.state import (
     TurnRules,
     as_data,
     candidate_of,
+    clipped_end,
     flagged,
     output_of,
     texts_of,
@@ -84,12 +85,12 @@ class MemorySteps:
     # -- before the answer --------------------------------------------------------------------------------------------
 
     async def prepare_turn(self, state: MemoryState) -> MemoryState:
-        """Check input, user and thread, begin the turn afresh, and add the user's message to the thread.
-
-        A thread that another user has spoken in is refused.
+        """Check input, user and thread, begin the turn afresh, and add the user's message to the thread. A thread that
+        another user has spoken in is refused.
         """
         fresh = MemoryState(
             retrieval_query="", retrieved_memories=[], prompt_context={}, response="", memory_candidates=[],
+            memory_requests=[],
             approved_memory_updates=[], skipped_memory_updates=[], memory_write_results=[], errors=[], status=OK,
             messages=list(state.get("messages", [])), short_term_summary=state.get("short_term_summary", ""),
         )  # fmt: skip
@@ -158,7 +159,7 @@ class MemorySteps:
         summary, failure = await attempt(shortened, within=self.rules.response_timeout)
         if summary is None:
             errors, summary = with_error(state, "compact_short_term_memory", failure), _plain_summary(older, before)
-        summary = _clipped(summary, self.rules.max_summary_tokens)
+        summary = clipped_end(summary, self.rules.max_summary_tokens)
         return MemoryState(messages=kept, short_term_summary=summary, errors=errors)
 
     async def build_prompt_context(self, state: MemoryState) -> MemoryState:
@@ -234,8 +235,9 @@ class MemorySteps:
         )
         if found is None:
             return MemoryState(errors=with_error(state, "extract_memory_candidates", failure))
-        found = await with_implied(self._long_term, state["user_id"], said, found, deadline)
+        found, asked = await with_implied(self._long_term, state["user_id"], said, found, deadline)
         return MemoryState(
+            memory_requests=[request.to_dict() for request in asked],
             memory_candidates=[as_data(candidate) for candidate in found.candidates],
             skipped_memory_updates=[_skipped(one, words) for one in found.skipped],
         )
@@ -383,13 +385,6 @@ def _plain_summary(older: Sequence[Mapping[str, Any]], before: str) -> str:
     """Return a summary without a model: what the user said, shortened, newest last."""
     said = [" ".join(str(one["content"]).split())[:160] for one in older if one["role"] == "user"]
     return " | ".join(filter(None, [before, *said]))
-
-
-def _clipped(text: str, max_tokens: int) -> str:
-    """Return the end of `text` that fits: what is newer matters more."""
-    while estimated_tokens(text) > max_tokens:
-        text = text[max(1, len(text) // 8) :]
-    return text
 
 
 def decided(decisions: Any, count: int) -> list[bool]:

@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Any, Literal, TypedDict
 
 from mnemic.errors import InvalidConfig
+from mnemic.inject.tokens import estimated_tokens
 from mnemic.types import Candidate, Kind, Origin, Source
 from mnemic.types.measures import DEFAULT_MAX_ENTRIES
 from mnemic_agents.steps.sensitive_statements import TOPICS
@@ -21,7 +22,7 @@ class MemoryState(TypedDict, total=False):
     """Everything a turn knows. All of it is JSON data, so that any checkpointer can keep it.
 
     `messages` are `{"role", "content", "name"}`; `final_output` always has status, response, retrieved_memories,
-    stored_updates, skipped_updates and errors.
+    stored_updates, skipped_updates and errors; `memory_requests` if the message asks something of memory.
     """
 
     input: str
@@ -33,6 +34,7 @@ class MemoryState(TypedDict, total=False):
     retrieved_memories: list[dict[str, Any]]
     prompt_context: dict[str, Any]
     response: str
+    memory_requests: list[dict[str, Any]]
     memory_candidates: list[dict[str, Any]]
     approved_memory_updates: list[dict[str, Any]]
     skipped_memory_updates: list[dict[str, Any]]
@@ -129,13 +131,14 @@ def flagged(state: MemoryState) -> list[dict[str, Any]]:
 
 def output_of(state: MemoryState) -> dict[str, Any]:
     """`final_output`: the report of the turn for the caller, whatever its outcome."""
-    results = state.get("memory_write_results", [])
+    results, asked = state.get("memory_write_results", []), state.get("memory_requests", [])
     return {
         "status": state.get("status", FAILED),
         "response": state.get("response", ""),
         "retrieved_memories": state.get("retrieved_memories", []),
         "stored_updates": [result for result in results if result["success"]],
         "skipped_updates": state.get("skipped_memory_updates", []),
+        **({"memory_requests": asked} if asked else {}),
         "errors": state.get("errors", []),
     }
 
@@ -148,3 +151,10 @@ def with_error(state: MemoryState, step: str, reason: str) -> list[str]:
 def texts_of(messages: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the text of each message, prefixed by its role."""
     return [f"{message['role']}: {message['content']}" for message in messages]
+
+
+def clipped_end(text: str, max_tokens: int) -> str:
+    """Return the end of `text` that fits: what is newer matters more."""
+    while estimated_tokens(text) > max_tokens:
+        text = text[max(1, len(text) // 8) :]
+    return text

@@ -39,6 +39,7 @@ from mnemic_language.sentences.classify.world import world
 from mnemic_language.sentences.clauses import Clause, clauses
 from mnemic_language.sentences.disputes import only_disputes, without_dispute
 from mnemic_language.sentences.exclusion_rules import DENIES_SAYING, mood_of, orders_on_occasion, payload_follows
+from mnemic_language.sentences.main_clause import in_main_order
 from mnemic_language.sentences.pasted_text import data_spans, fiction_from, merged
 from mnemic_language.sentences.social_remarks import is_company
 from mnemic_language.sentences.statements import Piece, Statement, anchored, decided, pieces_of
@@ -284,7 +285,8 @@ class _Findings:
     def keep(self, statement: Statement, text: str, sentence: Sentence) -> None:
         """Propose the typed facts of a statement, and the statement itself where it says more than they do."""
         values = self.keys_of(sentence, statement.start, statement.end)
-        content = _sentence(text[statement.said_from : statement.end])
+        opening, said = text[statement.start : statement.said_from], text[statement.said_from : statement.end]
+        content = _sentence(in_main_order(opening, said))
         # Beside a clause with a value, one without ("and I love kayaking") says more by a single word.
         least = 1 if self._has_keyless(sentence, statement) else 2
         if values and not (self.policy.allows_keyless and says_more(content, values, least=least)):

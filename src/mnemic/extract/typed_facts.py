@@ -31,6 +31,8 @@ _CONDITION = Pattern(
     re.IGNORECASE,
 )
 """A circumstance that a value alone would lose ("aisle on short flights")."""
+_COMPANY = Pattern(r"(?:with|mit|avec|con|com|met)\b", re.IGNORECASE)
+"""Begins a circumstance that is no condition of who one is: "I moved to York with the kids"."""
 _LIST = Pattern(r"(?:(?<!\s)\s++)?,\s*(?:and |or |y |o )?|(?<!\s)\s++(?:and|or|y|o|&) ", re.IGNORECASE)
 _SAME_EVERYWHERE = re.compile(
     r" (?:now|these days|at the moment|right now|currently|though|btw|by the way)$", re.IGNORECASE
@@ -70,14 +72,26 @@ def typed_facts(text: str, lasting: bool, policy: Policy) -> Iterator[tuple[Rule
     left to the whole statement.
     """
     whole, text = text, _REJECTED_ALTERNATIVE.sub("", text) or text
-    if policy.allows_keyless and _CONDITION.search(whole):
-        return
-    if policy.allows_keyless and is_limited(framed(whole)):
-        return
-    yield from _favourite(whole)
+    in_company = False
+    if policy.allows_keyless:
+        conditions = list(_CONDITION.finditer(whole))
+        in_company = bool(conditions)
+        if any(_COMPANY.match(one[0]) is None for one in conditions) or is_limited(framed(whole)):
+            return
+    if not in_company:
+        yield from _favourite(whole)
+    yield from _by_rules(whole, text, lasting, policy, in_company=in_company)
+
+
+def _by_rules(
+    whole: str, text: str, lasting: bool, policy: Policy, *, in_company: bool
+) -> Iterator[tuple[Rule, str, str]]:
+    """Yield the facts that the tables read; in company only those that say who somebody is."""
     taken: set[str] = set()
     for rule in _TYPED:
         if rule.key is None or rule.key in taken or (rule.lasting and not lasting):
+            continue
+        if in_company and rule.category != "identity":
             continue
         if rule.wish and (not (lasting or WISH.search(text)) or NEGATED.search(text)):
             continue

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
 Found = Sequence[tuple[Memory, float]]
 """Memories, each with its cosine."""
+LEAST = -1.0
+"""The least cosine there is: what a bare correction is about shares no word with it."""
+MOST_CORRECTING = 6
+"""Words of a statement that may do nothing but correct another."""
 MOST_WIDENED = 8
 """Factor by which more neighbours are asked for where those of other kinds are in the way."""
 
@@ -88,18 +92,28 @@ async def nearest(tx: Reads, draft: Draft) -> Found:
     if draft.vector is None:
         return []
     limit = wanted = draft.rules.neighbours
+    short = draft.candidate.key is None and len(draft.candidate.content.split()) <= MOST_CORRECTING
+    at_least = LEAST if short and is_bare_correction(draft.candidate.content) else draft.rules.compared_from
     while True:
         if draft.space is not None and draft.space.scale:
             from mnemic.write.calibrated_neighbours import nearest_scaled
 
             found = await nearest_scaled(tx, draft, draft.vector, draft.space, limit)
         else:
-            found = await tx.nearest(draft.scope, draft.vector, limit=limit, at_least=draft.rules.compared_from)
+            found = await tx.nearest(draft.scope, draft.vector, limit=limit, at_least=at_least)
         same = [pair for pair in found if pair[0].kind is draft.candidate.kind and live(pair[0], draft)]
         # Recorded messages lie as near as what was captured from them: they must not take the places of memories.
         if len(same) >= wanted or len(found) < limit or limit >= wanted * MOST_WIDENED:
             return same[:wanted]
         limit *= 2
+
+
+def is_bare_correction(text: str) -> bool:
+    """Return True for a short statement that does nothing but correct the one before it: "Sorry, I meant Zeiss"."""
+    from mnemic_language.compare.expressions import AMENDS
+    from mnemic_language.text.normalise import bare
+
+    return AMENDS.match(bare(text)) is not None
 
 
 def live(memory: Memory, draft: Draft) -> bool:

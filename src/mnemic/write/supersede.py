@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from math import sqrt
 
 from mnemic.reason_codes import KEY_NEEDS_REVIEW
@@ -31,6 +31,8 @@ IN_PART_COSINE = 0.3
 """The cosine from which the parts of a statement are judged one by one."""
 MOST_PARTS, MOST_NEAR = 3, 0.7
 """Bounds of how much nearer a part is taken to be."""
+LATELY = timedelta(hours=1)
+"""Time within which a correction without a session is about the statement before it."""
 MOST_CLOSED = 6
 """Number of memories that one statement replaces, the most probable first."""
 
@@ -68,7 +70,7 @@ def changed(draft: Draft, near: Sequence[Near], opposed: Mapping[str, str]) -> C
             change = Change("changed", 1.0)
         if change is not None:
             found.append((memory, change))
-    return _in_order(found, new)
+    return _in_order(found, new, draft)
 
 
 def _worth_comparing(
@@ -81,10 +83,23 @@ def _worth_comparing(
     return near
 
 
-def _in_order(found: Changed, new: Frame) -> Changed:
-    """Return the changes, the most probable first; for an amendment only that of the latest memory."""
+def _at(pair: tuple[Memory, Change]) -> datetime:
+    return pair[0].updated_at
+
+
+def _is_recent(memory: Memory, draft: Draft) -> bool:
+    session = draft.candidate.source.session
+    if session is not None:
+        return memory.source.session in (None, session)
+    return draft.now - memory.updated_at <= LATELY
+
+
+def _in_order(found: Changed, new: Frame, draft: Draft) -> Changed:
+    """Return the changes, the most probable first; for an amendment only that of the latest memory, if it was said
+    lately: what corrects "the last thing I said" corrects nothing of last week.
+    """
     if amending(new) is not None:
-        return sorted(found, key=lambda pair: pair[0].updated_at)[-1:]
+        return [pair for pair in sorted(found, key=_at)[-1:] if _is_recent(pair[0], draft)]
     return sorted(found, key=lambda pair: -pair[1].probability)[:MOST_CLOSED]
 
 

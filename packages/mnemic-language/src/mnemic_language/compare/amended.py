@@ -11,6 +11,7 @@ from mnemic_language.compare.vocabulary import SLOTS, plain, word_classes
 _WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['’-][^\W\d_]+)*")
 
 _NAME = re.compile(r"(?<=[^.!?\s] )(?!I\b)[A-ZÀ-Þ][\w'’-]+(?: [A-ZÀ-Þ][\w'’-]+)*")
+_NAMED = re.compile(r"[A-ZÀ-Þ][\w'’.&-]*(?: [A-ZÀ-Þ][\w'’.&-]*)*")
 _BEHIND = re.compile(
     r"(?i)\b(?:in|at|to|from|bei|nach|aus|à|a|en|em|te|naar|chez|von|da|di|de|called|is|ist|est|es|è|é) $"
 )
@@ -35,10 +36,16 @@ def amended(text: str, new: Frame) -> str | None:
 
 
 def amended_value(value: str, quote: str | None, new: Frame) -> str | None:
-    """Return the value that a correction gives in the place of one which was read of `quote`; None if it corrects
-    something else of that statement.
+    """Return the value that a correction gives in the place of one which was read of `quote`, or given without one (a
+    name for a name); None if it corrects something else of that statement.
     """
-    before, said, after = (quote or "").rpartition(value)
+    if quote is None:
+        given = amending(new)
+        if given is None or len(_NAMED.findall(value)) != 1 or not new.said:
+            return None
+        spoken = " ".join(new.said[-1].rstrip(" .!,").split()[-len(given.split()) :])
+        return spoken if _NAMED.fullmatch(spoken) else amended(value, new)
+    before, said, after = quote.rpartition(value)
     if not said:
         return None
     text = amended(f"{before}{said}{after}", new)

@@ -124,6 +124,29 @@ _POST = Pattern(
     r"|job|werk)\b"
     r"|\baangenomen (?:als|bij)\b|\bwerk (?:ik )?(?:nu |sinds \w+ )?(?:als|bij) \w+"
 )
+_JOINS = Pattern(
+    r"\b[Ii](?:['’](?:ve|m))?(?: have| am)?(?: just| recently| finally)? (?:start(?:ed|ing)|beg[au]n)"
+    r"(?: (?:on|last|this|in) (?:the )?\w+| today| yesterday| work(?:ing)?| (?:a|my) new job)? (?:at|with|for)"
+    r" (?:the )?(?P<en>[A-Z][\w&.-]+(?: [A-Z][\w&.-]+)*)"
+    r"|\bich (?:[\w.]+ ){0,5}?bei(?:m| der)? (?P<de>[A-ZÄÖÜ][\w&.-]+) (?:\w+ ){0,3}(?:angefangen|begonnen|gestartet)\b"
+    r"|\b[Bb]ei(?:m| der)? (?P<de2>[A-ZÄÖÜ][\w&.-]+) (?:\w+ )?ich (?:\w+ ){0,4}(?:angefangen|begonnen|gestartet)\b"
+    r"|\b[Jj]['’]ai (?:\w+ )?(?:commencé|débuté|démarré) (?:\S+ ){0,2}?chez (?P<fr>[A-ZÀ-Þ][\w&.-]+)"
+    r"|\b(?:[Ee]mpecé|[Hh]e empezado|[Cc]omencé) (?:\S+ ){0,2}?(?:a trabajar )?(?:en|con) (?P<es>[A-ZÀ-Þ][\w&.-]+)"
+    r"|\b[Hh]o (?:iniziato|cominciato) (?:\S+ ){0,2}?(?:alla|da|in|presso) (?P<it>[A-ZÀ-Þ][\w&.-]+)"
+    r"|\b(?:[Cc]omecei|[Ee]ntrei) (?:\S+ ){0,2}?(?:na|no|em) (?P<pt>[A-ZÀ-Þ][\w&.-]+)"
+    r"|\bik (?:[\w.]+ ){0,5}?bij (?P<nl>[A-ZÀ-Þ][\w&.-]+) (?:\w+ ){0,3}(?:begonnen|gestart|aan de slag)\b"
+    r"|\bik (?:ben|begon) (?:\w+ ){0,3}?(?:begonnen |gestart )?bij (?P<nl2>[A-ZÀ-Þ][\w&.-]+)"
+)
+"""Says that its speaker has begun to work for what it names."""
+_STUDIES = Pattern(
+    r"(?i)\b(?:universi\w+|uni|college|school|academy|gym|club|hochschule|schule|université|école|universidad|escuela"
+    r"|università|scuola|universidade|escola|universiteit)\b"
+)
+_SINCE_LEFT = Pattern(
+    r"(?i)\b(?:then|before|until|left|quit|moved|dann|bevor|gewechselt|gekündigt|puis|avant|ensuite|quitté|luego|antes"
+    r"|después|dejé|poi|prima|lasciato|depois|deixei|daarna|voordat|vertrokken)\b"
+)
+"""Says that what was begun is over as well."""
 _WORKS = Pattern(
     r"\bi(?:'m| am) (?:an? |the )(?:\w+ ){0,3}?\w*(?:er|or|ist|ian|ant|ent|nurse|chef|cook|clerk|guard|maid|vet|pilot)"
     r" (?:at|in|for|with)\b|\bi work\b|\bi(?:'m| am) (?:working|employed)\b"
@@ -177,9 +200,18 @@ def _overcome(old: Frame, new: Frame) -> bool:
 
 def takes_a_post(old: Frame, new: Frame) -> bool:
     """Return True if `new` tells of a new post of a person whose work `old` tells."""
-    if _POST.search(new.plain) is None or _BESIDE.search(new.plain) or new.relations or old.relations:
+    if not (_POST.search(new.plain) or joined(new)) or _BESIDE.search(new.plain) or new.relations or old.relations:
         return False
     return old.subject == "self" and works(old)
+
+
+def joined(new: Frame) -> str | None:
+    """Return the name of whom the speaker has begun to work for: "I started at Globex on Monday"."""
+    for part in new.said:
+        found = _JOINS.search(part)
+        if found is not None and not (_STUDIES.search(part) or _SINCE_LEFT.search(part, found.end())):
+            return next(name for name in found.groupdict().values() if name)
+    return None
 
 
 def works(frame: Frame) -> bool:
@@ -205,7 +237,9 @@ def recounts_by_order(old: Frame, new: Frame) -> bool:
 def tells_change(new: Frame) -> bool:
     """Return True if one of the rules here may hold for the statement, whatever the earlier one says."""
     said = new.plain
-    return any(words.search(said) for words in (_PARTED, _PASSED, _OVERCAME, _POST)) or AMENDS.match(said) is not None
+    if any(words.search(said) for words in (_PARTED, _PASSED, _OVERCAME, _POST)) or AMENDS.match(said) is not None:
+        return True
+    return joined(new) is not None
 
 
 def akin(one: str, other: str) -> bool:

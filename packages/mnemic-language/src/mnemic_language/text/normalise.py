@@ -31,6 +31,11 @@ def canonical_value(value: str) -> str:
     return _SPACE.sub(" ", nfkc(nfkc(value).casefold())).strip()
 
 
+def bare(text: str) -> str:
+    """Return `text` case-folded and without accents."""
+    return "".join(c for c in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(c))
+
+
 def visible(text: str) -> str:
     r"""`text` in NFC, stripped, without the characters nobody can see; line ends are `\n`, tabs stay.
 

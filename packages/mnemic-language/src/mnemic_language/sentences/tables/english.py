@@ -43,6 +43,12 @@ _MONTH = (
 _DAY = r"\d{1,2}(?:st|nd|rd|th)?"
 _CALENDAR_DATE = rf"(?:(?:the )?{_DAY}(?: of)? {_MONTH}|{_MONTH}(?: the)? {_DAY})\b(?:,? \d{{4}}\b)?"
 """A day of the year, without what is said after it."""
+_STARTED_WORK = (
+    r"(?:started|begun|began)(?: (?:on|last|this|in) (?:the )?\w+| today| yesterday| work(?:ing)?| (?:a|my) new job)? "
+    r"(?:at|with|for) (?:the )?(?!(?:[\w&.'-]{1,25} ){0,3}(?:University|Uni|College|School|Academy|Gym|Club)\b)"
+    r"(?![^.;!?]{0,80}\b(?:then|before|until|till|but|left|quit|moved)\b)"
+)
+"""Says that its speaker works for what is named behind it, and has not left it since."""
 _KIN = (
     r"(?:wife|husband|partner|fianc[ée]e?|girlfriend|boyfriend|spouse|mother|father|mom|mum|dad|parents|sister|"
     r"brother|son|"
@@ -235,7 +241,9 @@ IDENTITY = (
                         r"worst|skilled|amazing|awful|ok|okay|pro|expert|quick|slow) (?=at )|to|student|pupil"
                         r"|freshm[ae]n|sophomore|job|position|interview|meeting|"
                         r"party|conference)\b)(?:an? |"
-                        r"the )?[\w -]{3,40} at (?P<x>[A-Z][\w&.'-]{1,24}(?: [A-Z][\w&.'-]{0,24}){0,3})", case=True),
+                        r"the )?[\w -]{3,40} at (?P<x>[A-Z][\w&.'-]{1,24}(?: [A-Z][\w&.'-]{0,24}){0,3})|"
+                        rf"\b(?:[Ii]|[Ww]e)(?:'ve| have)?(?: just| recently| finally)? {_STARTED_WORK}"
+                        r"(?P<y>[A-Z][\w&.'-]{0,24}(?: (?!\w{3,6}day\b)[A-Z&][\w&.'-]{0,24}){0,3})", case=True),
         key="employer", category="identity",
     ),
     Rule(

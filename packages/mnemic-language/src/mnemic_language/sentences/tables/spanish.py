@@ -95,7 +95,8 @@ RULES = (
         key="home_city", category="identity", spell=place,
     ),
     Rule(
-        pattern=pattern(r"\b(?:[Tt]rabajo (?:en|"
+        pattern=pattern(r"\b(?:[Tt]rabajo (?:en|para)|"
+                        r"(?:[Ee]mpecé|[Hh]e empezado|[Cc]omencé)(?: el \w+)? a trabajar (?:en|"
                         r"para)) (?P<v>[A-ZÁÉÍÓÚÑ][\w&.'-]{1,24}(?: [A-ZÁÉÍÓÚÑ&][\w&.'-]{0,24}){0,3})", case=True),
         key="employer", category="identity",
     ),

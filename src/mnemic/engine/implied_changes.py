@@ -71,17 +71,20 @@ async def with_changes(
         return found
     try:
         vectors = await gateway.searcher.embedder.embed([text for text, _ in doubtful], deadline=deadline)
-        changed = [
-            (text, span)
-            for (text, span), vector in zip(doubtful, vectors, strict=True)
-            if await ended_values(gateway, actor, text) or await _changes(gateway, actor, text, vector)
-        ]
+        changed: list[tuple[str, tuple[int, int], tuple[str, ...]]] = []
+        for (text, span), vector in zip(doubtful, vectors, strict=True):
+            ended = await ended_values(gateway, actor, text)
+            if ended or await _changes(gateway, actor, text, vector):
+                changed.append((text, span, ended))
     # Best effort: the message itself is still captured.
     except (EmbedderFailed, SpaceMismatch):
         return found
-    made = [one for text, span in changed if (one := _candidate(gateway, message, text, span)) is not None]
-    made = list((await _with_ended(gateway, actor, Extraction(candidates=tuple(made)))).candidates)
-    kept = [span for _, span in changed]
+    made = [
+        one
+        for text, span, ended in changed
+        if (one := _candidate(gateway, message, text, span, replaces=ended)) is not None
+    ]
+    kept = [span for _, span, _ in changed]
     skipped = tuple(one for one in found.skipped if not any(_within(span, one.span) for span in kept))
     return replace(found, candidates=(*found.candidates, *made), skipped=skipped)
 

@@ -10,7 +10,7 @@ import pytest
 
 from mnemic.stores import scope_index
 from mnemic.stores.sqlite import SqliteStore
-from mnemic.stores.sqlite.index_files import file_of, files_beside, load
+from mnemic.stores.sqlite.index_files import file_of, files_beside, load, save
 from mnemic.stores.sqlite.rows import Place, find_place
 from mnemic.types import Source, Where
 from mnemic_keys import KeyFolder, MasterKeys
@@ -67,7 +67,7 @@ def known_changes(path: Path) -> int:
     """Return the changes that a new process would take over from an image; 0 where it reads all rows."""
     connection = apsw.Connection(str(path))
     index = scope_index.ScopeIndex(EMBEDDER.space.dimension, Bm25(), rereads=True)
-    taken = load(connection, path, place_of(path), index)
+    taken = load(connection, place_of(path), index)
     connection.close()
     return index.seen if taken else 0
 
@@ -78,7 +78,7 @@ async def test_a_new_process_takes_over_what_is_there_and_reads_what_is_newer(tm
     before = await searched(store)
     await store.close()
     assert known_changes(path) == 20
-    assert file_of(path, place_of(path).scope_id).stat().st_mode & 0o777 == 0o600
+    assert file_of(str(path), place_of(path).scope_id).stat().st_mode & 0o777 == 0o600
     store = await opened(path)
     assert await searched(store) == before
     added = memory("bystander of later")
@@ -123,6 +123,37 @@ async def test_nothing_of_a_removed_memory_stays_in_an_image(tmp_path: Path) -> 
     await store.close()
     assert known_changes(path) == 22
     assert CANARY.encode() not in on_disk(tmp_path)
+
+
+async def test_a_removal_through_a_link_finds_the_image(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    path, link = tmp_path / "folder" / "m.db", tmp_path / "link.db"
+    link.symlink_to(path)
+    store = await filled(link)
+    before = await searched(store)
+    await store.close()
+    assert list(files_beside(link)) == list(files_beside(path)) == [file_of(str(path), 1)]
+    store = await opened(path)
+    await store.transact(lambda transaction: transaction.remove(before[0], scope=scope()))
+    assert list(files_beside(link)) == []
+    await store.close()
+
+
+async def test_an_index_from_before_a_removal_is_not_written(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    store = await filled(path)
+    before = await searched(store)
+    await store.close()
+    index = scope_index.ScopeIndex(EMBEDDER.space.dimension, Bm25(), rereads=True)
+    connection = apsw.Connection(str(path))
+    assert load(connection, place_of(path), index)
+    store = await opened(path)
+    await store.transact(lambda transaction: transaction.remove(before[0], scope=scope()))
+    with connection:
+        assert not save(connection, place_of(path).scope_id, index, index.seen)
+    connection.close()
+    assert list(files_beside(path)) == []
+    await store.close()
 
 
 async def test_a_removal_that_is_undone_loses_the_image_only(tmp_path: Path) -> None:
@@ -198,7 +229,7 @@ async def test_a_torn_image_is_read_from_rows_instead(tmp_path: Path, left: int)
 async def test_an_image_without_a_mark_is_swept_away(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
     store = await filled(path, 2)
-    beside = [file_of(path, 77), tmp_path / "m.db-index-notes", tmp_path / "other.db-index-77"]
+    beside = [file_of(str(path), 77), tmp_path / "m.db-index-notes", tmp_path / "other.db-index-77"]
     for file in beside:
         file.write_bytes(b"left by a crash")
     await store.tidy()

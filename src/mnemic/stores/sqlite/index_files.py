@@ -33,13 +33,16 @@ _ROOM = 64 << 20
 """Bytes that stay free on the disk beside an image: it must never take the room of a memory."""
 
 
-def file_of(path: str | Path, scope_id: int) -> Path:
-    """Return the path of a scope's image."""
+def file_of(path: str, scope_id: int) -> Path:
+    """Return the path of a scope's image. `path` is the memory file as SQLite names it, links followed, so that whoever
+    removes a memory finds the image that another process has written.
+    """
     return Path(f"{path}-index-{scope_id}")
 
 
 def files_beside(path: Path) -> Iterator[Path]:
-    """Yield the images beside a memory file."""
+    """Yield the images beside a memory file: where the file itself is, as its log is, and not a link to it."""
+    path = path.resolve()
     for file in sorted(path.parent.glob(f"{_literal(path.name)}-index-*")):
         if file.name.removeprefix(f"{path.name}-index-").isdigit():
             yield file
@@ -49,7 +52,7 @@ def _literal(name: str) -> str:
     return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in name)
 
 
-def load(connection: apsw.Connection, path: Path, place: Place, index: ScopeIndex) -> bool:
+def load(connection: apsw.Connection, place: Place, index: ScopeIndex) -> bool:
     """Let `index`, an empty one, take over the scope's image as of `connection`'s open transaction; False where there
     is none that fits, and the index is of no use then if there was an image.
     """
@@ -58,7 +61,7 @@ def load(connection: apsw.Connection, path: Path, place: Place, index: ScopeInde
     if (mark := _marked(connection, place.scope_id)) is None:
         return False
     try:
-        with file_of(path, place.scope_id).open("rb") as file:
+        with file_of(connection.filename, place.scope_id).open("rb") as file:
             data = bytearray(os.fstat(file.fileno()).st_size)
             if file.readinto(data) != len(data):
                 return False
@@ -69,7 +72,7 @@ def load(connection: apsw.Connection, path: Path, place: Place, index: ScopeInde
     return place.removed_at <= index.seen <= place.changes
 
 
-def save(connection: apsw.Connection, path: Path, scope_id: int, index: ScopeIndex, unchanged_since: int) -> bool:
+def save(connection: apsw.Connection, scope_id: int, index: ScopeIndex, unchanged_since: int) -> bool:
     """Write the scope's image in the transaction that `connection` has open; False where it is not to be had: a memory
     was removed after `unchanged_since`, when the index was read, rows are sealed, or the disk is nearly full.
 
@@ -81,10 +84,11 @@ def save(connection: apsw.Connection, path: Path, scope_id: int, index: ScopeInd
     ((cues,),) = fetch(connection, _FIRST_ROW, {"scope_id": scope_id}) or [(b"",)]
     if removed_at is None or removed_at > unchanged_since or not cues:
         return False
-    if shutil.disk_usage(path.parent).free < _ROOM + 2 * index.nbytes:
+    file = file_of(connection.filename, scope_id)
+    if shutil.disk_usage(file.parent).free < _ROOM + 2 * index.nbytes:
         return False
     fetch(connection, _PUT, (_name(scope_id), secrets.token_hex(16)))
-    mark, file = _marked(connection, scope_id), file_of(path, scope_id)
+    mark = _marked(connection, scope_id)
     assert mark is not None
     try:
         # A new file, so that one which another process is reading stays as it is.

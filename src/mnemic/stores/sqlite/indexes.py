@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import apsw
@@ -50,8 +49,8 @@ def _pages(connection: apsw.Connection, scope_id: int) -> Iterator[list[tuple[An
 class ScopeIndexes:
     """An index is loaded at a scope's first search and brought up to date before each; the least used go first.
 
-    That of a large scope is read from the image beside the file at `path` (`index_files`), and given to `save`, with
-    the scope's number and the count of changes as of which it was read, where there was none or much has changed since.
+    That of a large scope is read from its image beside the file (`index_files`), if `imaged`, and given to `save`, with
+    the scope's number and the count of changes as of which it was read, where there was none or much has changed.
     """
 
     def __init__(
@@ -61,11 +60,11 @@ class ScopeIndexes:
         dimension: int,
         bm25: Bm25 | None,
         budget: int,
-        path: Path | None = None,
+        imaged: bool = False,
         save: Callable[[int, Slot, int], None] | None = None,
     ) -> None:
         self._rows = rows
-        self._path, self._save = path, save
+        self._images, self._save = imaged, save
         self.bm25 = bm25 or Bm25()
         self._cache = IndexCache(dimension=dimension, bm25=self.bm25, budget=budget, rereads=True)
         self._vector_bytes = 4 * dimension
@@ -119,10 +118,10 @@ class ScopeIndexes:
     def _imaged(self, connection: apsw.Connection, place: Place, slot: Slot) -> int:
         """Take the scope's index over from its image; return the changes that it knows, 0 where there is none."""
         # Every memory is a change, so a scope with fewer has no image.
-        if self._path is None or not is_large(place.changes):
+        if not self._images or not is_large(place.changes):
             return 0
         from mnemic.stores.sqlite.index_files import load
 
-        if not load(connection, self._path, place, slot.index):
+        if not load(connection, place, slot.index):
             slot.index = self._cache.empty()
         return slot.index.seen

@@ -196,7 +196,7 @@ class OpenFile:
                     dimension=self.space.dimension,
                     bm25=self._bm25,
                     budget=self._index_bytes,
-                    path=self._path if plain else None,
+                    imaged=plain,
                     save=self._save_index if plain and not is_frozen(self._path) else None,
                 )
             return self._indexes
@@ -213,7 +213,7 @@ class OpenFile:
                 self.check_identity()
                 with immediate(self.writing), slot.lock:
                     if slot.index is index:
-                        saved(self.writing, self._path, scope_id, index, unchanged_since)
+                        saved(self.writing, scope_id, index, unchanged_since)
 
         with suppress(RuntimeError):  # the file is being closed
             self.writer.submit(save, slot.index)

@@ -19,7 +19,7 @@ POLICY = Policy(
     keys={
         "seat": KeyRule("seat", preference=True),
         "flight_time": KeyRule("flight_time", preference=True),
-        "allergies": KeyRule("allergies", on_change="accumulate", standing=True),
+        "allergies": KeyRule("allergies", on_change="accumulate", pinned=True),
         "hotel": KeyRule("hotel", on_change="review"),
         "passport": KeyRule("passport", sensitive=True),
         "style": KeyRule("style"),

@@ -31,7 +31,7 @@ def level(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 async def engine() -> AsyncIterator[MemoryEngine]:
-    policy = Policy(keys={"payee": KeyRule("payee", standing=True)}, open_keys=True, keyless=True)
+    policy = Policy(keys={"payee": KeyRule("payee", pinned=True)}, open_keys=True, keyless=True)
     grant = Grant(levels=frozenset({"user", "workspace", "agent"}))
     clock, store = ManualClock(), InProcessStore()
     async with MemoryEngine(store=store, embedder=WordEmbedder(), clock=clock, policy=policy, grant=grant) as engine:

@@ -113,22 +113,26 @@ async def test_what_stands_comes_before_the_hits_and_beside_them(engine: MemoryE
     await engine.add("Prefers oat milk.", category="preference", actor=ANA)
     await engine.add("The ferry leaves at nine.", actor=ANA)
     asked = {"actor": ANA, "top_k": 1}
-    found = await engine.search("When does the ferry leave?", standing=5, **asked)
-    assert [(hit.reason, hit.standing) for hit in found.hits] == [("standing", True)] * 2 + [("relevance", False)]
+    found = await engine.search("When does the ferry leave?", pinned=5, **asked)
+    assert [(hit.reason, hit.pinned) for hit in found.hits] == [("standing", True)] * 2 + [("relevance", False)]
     assert found.hits[-1].memory.content == "The ferry leaves at nine."
-    only = await engine.search("Which milk?", standing=1, **asked)
+    only = await engine.search("Which milk?", pinned=1, **asked)
     assert only.hits[0].memory.content == "Prefers oat milk."
-    assert not any(hit.standing for hit in (await engine.search("When does the ferry leave?", **asked)).hits)
-    with pytest.raises(InvalidInput, match="invalid_input:standing"):
-        await engine.search("x", standing=101, **asked)
+    assert not any(hit.pinned for hit in (await engine.search("When does the ferry leave?", **asked)).hits)
+    with pytest.raises(InvalidInput, match="invalid_input:pinned"):
+        await engine.search("x", pinned=101, **asked)
+    with pytest.warns(DeprecationWarning, match="`standing` of a search has become `pinned`"):
+        by_old_name = await engine.search("Which milk?", standing=1, **asked)
+    with pytest.warns(DeprecationWarning, match=r"Hit.standing has become Hit.pinned"):
+        assert by_old_name.hits[0].standing
 
 
 async def test_what_stands_is_no_wider_than_the_filters(engine: MemoryEngine) -> None:
     await engine.add("Always answer in metric units.", category="instruction", actor=ANA)
     await engine.add("Prefers oat milk.", category="preference", actor=ANA)
-    found = await engine.search("milk", actor=ANA, categories=["instruction"], standing=5)
+    found = await engine.search("milk", actor=ANA, categories=["instruction"], pinned=5)
     assert [hit.memory.category for hit in found.hits] == ["instruction"]
-    assert not (await engine.search("milk", actor=BEN, standing=5)).hits
+    assert not (await engine.search("milk", actor=BEN, pinned=5)).hits
 
 
 async def test_a_search_by_name_finds_what_is_named_or_nothing(engine: MemoryEngine) -> None:
@@ -358,16 +362,16 @@ async def test_a_name_is_found_however_much_else_is_known(engine: MemoryEngine) 
 async def test_what_stands_is_found_by_name_only_where_it_is_named(engine: MemoryEngine) -> None:
     await engine.add("Prefers oat.", key="milk", category="preference", actor=ANA)
     await engine.add("Prefers rye.", key="bread", category="preference", actor=ANA)
-    found = await engine.search("Which milk?", actor=ANA, named=True, standing=5, preference_bias=True)
+    found = await engine.search("Which milk?", actor=ANA, named=True, pinned=5, preference_bias=True)
     assert [(hit.memory.key, hit.reason) for hit in found.hits] == [("milk", "standing")]
-    assert not (await engine.search("Which one?", actor=ANA, named=True, standing=5, preference_bias=True)).hits
+    assert not (await engine.search("Which one?", actor=ANA, named=True, pinned=5, preference_bias=True)).hits
 
 
 async def test_a_preference_that_stands_comes_once(clock: ManualClock) -> None:
     policy = Policy(keys={"milk": KeyRule("milk", preference=True)})
     async with MemoryEngine(store=InProcessStore(), embedder=WordEmbedder(), clock=clock, policy=policy) as engine:
         receipt = await engine.add("oat", key="milk", category="preference", actor=ANA)
-        found = await engine.search("anything", actor=ANA, standing=5, preference_bias=True)
+        found = await engine.search("anything", actor=ANA, pinned=5, preference_bias=True)
     assert [(hit.memory.memory_id, hit.reason) for hit in found.hits] == [(receipt.memory_id, "standing")]
 
 
@@ -375,15 +379,15 @@ async def test_more_that_stands_than_may_come_is_chosen_by_relevance_in_every_wa
     clock: ManualClock,
 ) -> None:
     policy = Policy(
-        keys={"tea": KeyRule("tea", standing=True)}, open_keys=True, standing_categories=frozenset({"instruction"})
+        keys={"tea": KeyRule("tea", pinned=True)}, open_keys=True, pinned_categories=frozenset({"instruction"})
     )
     async with MemoryEngine(store=InProcessStore(), embedder=WordEmbedder(), clock=clock, policy=policy) as engine:
         await engine.add("Prefers green tea to any coffee", key="tea", category="preference", actor=ANA)
         for subject in ("bread", "tents", "chess"):
             await engine.add(f"Always be brief about {subject}.", category="instruction", actor=ANA)
-        found = await engine.search("green tea or coffee?", actor=ANA, standing=2, top_k=1)
+        found = await engine.search("green tea or coffee?", actor=ANA, pinned=2, top_k=1)
     assert found.hits[0].memory.key == "tea"
-    assert [hit.standing for hit in found.hits] == [True, True, False]
+    assert [hit.pinned for hit in found.hits] == [True, True, False]
 
 
 class Closing:

@@ -335,11 +335,11 @@ async def test_a_search_as_it_was_asked_then() -> None:
 
 BIASED = Policy.of(
     KeyRule("seat", preference=True),
-    KeyRule("diet", standing=True),
+    KeyRule("diet", pinned=True),
     "language",
     preference_bias=0.25,
-    standing_kinds=frozenset({Kind.PERSONA}),
-    standing_categories=frozenset({"wish"}),
+    pinned_kinds=frozenset({Kind.PERSONA}),
+    pinned_categories=frozenset({"wish"}),
 )
 
 
@@ -347,13 +347,13 @@ async def test_the_policy_says_what_stands_and_what_is_lifted() -> None:
     gate = await gateway(policy=BIASED)
     stands: dict[str, Any] = {
         "bonus": 0.25,
-        "standing_keys": frozenset({"diet"}),
-        "standing_kinds": frozenset({Kind.PERSONA}),
-        "standing_categories": frozenset({"wish"}),
+        "pinned_keys": frozenset({"diet"}),
+        "pinned_kinds": frozenset({Kind.PERSONA}),
+        "pinned_categories": frozenset({"wish"}),
     }
     assert gate.bias(False) == PreferenceBias(**stands)
     assert gate.bias(True) == PreferenceBias(keys=frozenset({"seat"}), **stands)
-    beside = {**stands, "standing_categories": frozenset({"wish", "preference"})}
+    beside = {**stands, "pinned_categories": frozenset({"wish", "preference"})}
     assert gate.beside(True, 3) == PreferenceBias(keys=frozenset({"seat"}), beside=3, **beside)
     assert gate.beside(False, 0) == PreferenceBias(beside=0, **beside)
     assert (await gateway()).bias(True).keys == frozenset()

@@ -120,7 +120,7 @@ async def test_among_many_documents_the_one_that_counts_is_found() -> None:
 
 async def test_what_policy_pins_is_shown_whatever_is_asked(kind: str) -> None:
     policy = Policy(
-        keys={"tone": KeyRule("tone"), "allergies": KeyRule("allergies", on_change="accumulate", standing=True)},
+        keys={"tone": KeyRule("tone"), "allergies": KeyRule("allergies", on_change="accumulate", pinned=True)},
         on_violation="skip",
     )
     rules = TurnRules(sensitive_topics=frozenset())

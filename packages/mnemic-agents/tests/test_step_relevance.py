@@ -9,7 +9,7 @@ import pytest
 from mnemic.policy.rules import KeyRule, Policy
 from mnemic_agents.steps.relevance import relevant
 
-POLICY = Policy(keys={"allergies": KeyRule("allergies", on_change="accumulate", standing=True)}, open_keys=True)
+POLICY = Policy(keys={"allergies": KeyRule("allergies", on_change="accumulate", pinned=True)}, open_keys=True)
 
 
 def chosen(query: str, *entries: tuple[str, Any, float | None], most: int = 5) -> list[str]:

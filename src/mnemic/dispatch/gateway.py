@@ -180,14 +180,14 @@ class MemoryGateway:
         return PreferenceBias(
             keys=frozenset(rule.key for rule in rules if rule.preference) if preference_bias else frozenset(),
             bonus=self.policy.preference_bias,
-            standing_keys=frozenset(rule.key for rule in rules if rule.standing),
-            standing_kinds=self.policy.standing_kinds,
-            standing_categories=self.policy.standing_categories,
+            pinned_keys=frozenset(rule.key for rule in rules if rule.pinned),
+            pinned_kinds=self.policy.pinned_kinds,
+            pinned_categories=self.policy.pinned_categories,
         )
 
     def beside(self, preference_bias: bool, pinned: int) -> PreferenceBias:
         """Return the bias, with up to `pinned` pinned memories and preferences in addition to the best hits, most
-        relevant first. Raises InvalidInput (`standing`).
+        relevant first. Raises InvalidInput (`pinned`).
         """
         bias, most = self.bias(preference_bias), checked_pinned(pinned)
-        return replace(bias, standing_categories=bias.standing_categories | {PREFERENCE}, beside=most)
+        return replace(bias, pinned_categories=bias.pinned_categories | {PREFERENCE}, beside=most)

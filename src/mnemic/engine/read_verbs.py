@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -128,9 +129,10 @@ class ReadVerbs:
         min_score: float = 0.0,
         max_tokens: int | None = None,
         preference_bias: bool = False,
-        standing: int = 0,
+        pinned: int = 0,
         named: bool = False,
         deadline: Deadline | None = None,
+        standing: int | None = None,
     ) -> SearchResult:
         """Return the best `top_k` (1 to 100) memories for `query`, cut to `max_tokens` if given; an empty query lists
         the newest.
@@ -139,11 +141,12 @@ class ReadVerbs:
         since; both together, what was believed then about that time. Forgotten and expired memories are never returned.
         `asked_at` is the day from which "two weeks ago" counts (default: now); memories of that time are boosted.
         `where` keeps only memories whose data meets this filter, wherever they rank (`mnemic.types.conditions`).
-        `standing` (0 to 100) is the number of pinned memories and preferences that precede the hits whether or not they
+        `pinned` (0 to 100) is the number of pinned memories and preferences that precede the hits whether or not they
         resemble the query; the most relevant ones if there are more. `named` keeps only memories that the query names,
         by their key or by one of `data["names"]`, pinned ones included; without a match the result is empty
         (`mnemic.retrieve.named_memories`). Lists that failed are named in `errors`; if all failed, the first failure is
-        raised. Raises ScopeDenied for a level that is not granted.
+        raised. `standing` is the earlier name of `pinned`, for one release. Raises ScopeDenied for a level that is not
+        granted.
         """
         times = (happened_from, happened_to, as_of, known_at)
         intent = _intent_of(query, top_k, levels, kinds, categories, keys, times, min_score, where)
@@ -151,7 +154,7 @@ class ReadVerbs:
             await self._pipeline.redacted(intent.query, tenant=actor.tenant),
             self.gateway.where(admit_intent(intent, self.gateway.grant, actor), actor),
             top_k=top_k,
-            bias=self.gateway.beside(preference_bias, standing),
+            bias=self.gateway.beside(preference_bias, _pinned_of(pinned, standing)),
             min_score=min_score,
             named=named,
             known_at=intent.known_at,
@@ -324,6 +327,14 @@ class ReadVerbs:
 
         chosen = frozenset(kind_of(kind) for kind in kinds) if kinds is not None else None
         return Where(scopes=self.reach(actor), kinds=chosen, live_at=self.clock.now())
+
+
+def _pinned_of(pinned: int, standing: int | None) -> int:
+    """Return the number of pinned memories of a search, under its new or its earlier name."""
+    if standing is None:
+        return pinned
+    warnings.warn("`standing` of a search has become `pinned`", DeprecationWarning, stacklevel=3)
+    return standing
 
 
 def _intent_of(*asked: Any) -> Intent:

@@ -78,12 +78,12 @@ async def recall(
 def _bias(gateway: MemoryGateway, request: RecallRequest) -> PreferenceBias:
     """Return the memories shown in addition to the best hits: pinned ones, and preferences that may matter."""
     bias = gateway.bias(request.preference_bias)
-    if not request.standing_share:
+    if not request.pinned_share:
         return replace(bias, beside=0)
     return replace(
         bias,
-        standing_keys=bias.standing_keys | _preferred(gateway.policy) | KEYS,
-        standing_categories=bias.standing_categories | JUDGED,
+        pinned_keys=bias.pinned_keys | _preferred(gateway.policy) | KEYS,
+        pinned_categories=bias.pinned_categories | JUDGED,
         beside=MAX_PINNED,
     )
 
@@ -107,7 +107,7 @@ def choose(
     asked = {*ask.concerned(pinned), *(hit.memory.memory_id for hit in pinned if _answers_past(hit))}
     shown = [hit for hit in pinned if _is_pinned(hit.memory, policy) or hit.memory.memory_id in asked]
     shown.sort(key=lambda hit: hit.memory.memory_id not in asked)  # memories that are only pinned are cut first
-    beside = _within_share(shown, int(request.max_tokens * request.standing_share), count)
+    beside = _within_share(shown, int(request.max_tokens * request.pinned_share), count)
     known = {hit.memory.memory_id for hit in beside}
     biased = _preferred(policy) if request.preference_bias else frozenset()
     others = [hit for hit in result.hits if hit.memory.memory_id not in known and not _only_asks(hit)]
@@ -144,7 +144,7 @@ def _only_asks(hit: Hit) -> bool:
 
 def _is_judged(hit: Hit) -> bool:
     """Return True if it is shown where the request could depend on it, or answers a question about the past."""
-    return hit.standing or hit.memory.status is Status.SUPERSEDED
+    return hit.pinned or hit.memory.status is Status.SUPERSEDED
 
 
 def _answers_past(hit: Hit) -> bool:
@@ -170,8 +170,8 @@ def _in_order(hits: Sequence[Hit], biased: Set[str]) -> list[Hit]:
     inserted by their score. The others keep their order, which does not follow their scores alone. A key among `biased`
     competes whatever the query.
     """
-    order = [hit for hit in hits if not hit.standing]
-    for hit in (replace(hit, reason=_reason(hit, biased)) for hit in hits if hit.standing):
+    order = [hit for hit in hits if not hit.pinned]
+    for hit in (replace(hit, reason=_reason(hit, biased)) for hit in hits if hit.pinned):
         place = next((at for at, other in enumerate(order) if other.score < hit.score), len(order))
         order.insert(place, hit)
     return order
@@ -185,9 +185,9 @@ def _is_pinned(memory: Memory, policy: Policy) -> bool:
     """Return True if policy shows the memory whatever is asked."""
     rule = policy.rule(memory.key) if memory.key is not None else None
     return (
-        (rule is not None and rule.standing)
-        or memory.kind in policy.standing_kinds
-        or memory.category in policy.standing_categories
+        (rule is not None and rule.pinned)
+        or memory.kind in policy.pinned_kinds
+        or memory.category in policy.pinned_categories
     )
 
 

@@ -18,7 +18,7 @@ from mnemic.errors import InvalidConfig, StoreFailed
 from mnemic.maintain.policies import Policies, PolicyVersion
 from mnemic.maintain.tenants import Tenant, Tenants, quota_of
 from mnemic.policy.policy_bundle import PolicyBundle
-from mnemic.policy.policy_file import guard_data, read_guard
+from mnemic.policy.policy_file import guard_data, read_guard, with_earlier_names
 
 LASTS = timedelta(seconds=2)
 """Time for which a process uses the settings that it has read."""
@@ -88,7 +88,7 @@ class Tenancy:
         InvalidInput (`policy`).
         """
         base = {name: value for name, value in guard_data(guard_of(self.engine)).items() if name in BUILT_WITH}
-        said = guard_data(read_guard({**base, **given}))
+        said = with_earlier_names(guard_data(read_guard({**base, **given})), alone=True)
         for name, value in base.items():
             if said.pop(name) != value:
                 raise InvalidConfig(f"policy:{name}", hint="set in the settings of the service, for all tenants")

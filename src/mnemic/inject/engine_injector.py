@@ -14,6 +14,7 @@ from mnemic.inject.tokens import TokenCount
 from mnemic.ports import Clock, RecordStore
 from mnemic.types import Actor, Deadline, Hit, Intent, Recalled, RecallRequest
 from mnemic.types.recall_limits import DEFAULT_MIN_SIMILARITY as MIN_SIMILARITY
+from mnemic.types.serialisation import with_old_names
 
 
 class Engine(Protocol):
@@ -34,10 +35,11 @@ class PartialSearch(Exception):
     """Some of the lists a search consists of failed, and nothing was found in the others."""
 
 
+@with_old_names(standing="pinned")
 class ActorMemories:
     """Source of an injector with the memories of one actor: the decision of `mnemic.engine.recall`, within `config`.
     Memories that are not pinned, share no word with the query and are not near it (`min_similarity`) are left out.
-    `standing=0` leaves out the pinned ones, too. `asked_at` is the time by which words such as `last week` are read
+    `pinned=0` leaves out the pinned ones, too. `asked_at` is the time by which words such as `last week` are read
     (None: now).
     """
 
@@ -48,7 +50,7 @@ class ActorMemories:
         *,
         name: str = "memory",
         min_similarity: float = MIN_SIMILARITY,
-        standing: int | None = None,
+        pinned: int | None = None,
         config: InjectionConfig | None = None,
         asked_at: datetime | None = None,
     ) -> None:
@@ -58,7 +60,7 @@ class ActorMemories:
         self._engine = engine
         self._actor = actor
         self._min_similarity = min_similarity
-        self._share = 0.0 if standing == 0 else config.standing_share
+        self._share = 0.0 if pinned == 0 else config.pinned_share
         self._config = config
 
     async def search(self, query: str, *, limit: int, deadline: Deadline) -> Offer:
@@ -71,7 +73,7 @@ class ActorMemories:
             asked_at=self._asked_at,
             max_tokens=config.max_tokens,
             max_untrusted=config.max_untrusted,
-            standing_share=self._share,
+            pinned_share=self._share,
             least_relevance=config.least_relevance,
             min_similarity=self._min_similarity,
         )

@@ -11,6 +11,7 @@ from mnemic.inject.compact import ENTRY_OVERHEAD_TOKENS
 from mnemic.inject.escape import defused, visible
 from mnemic.inject.tokens import TokenCount, estimated_tokens
 from mnemic.types import PASTED, SHARED, Actor, Deadline, Hit, Memory, Origin, Status, Trust
+from mnemic.types.serialisation import with_old_names
 from mnemic_language.text.normalise import canonical_value
 
 TRUSTED_ORIGINS = frozenset({Origin.USER_STATED, Origin.OPERATOR, Origin.IMPORT})
@@ -67,10 +68,11 @@ def _dated(hit: Hit) -> str:
     return f" (as of {memory.happened_at:%Y-%m-%d})" if hit.outdated_by is not None else ""
 
 
+@with_old_names(standing="pinned")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
     """One piece of text that may be injected. `score` is in its source's own unit; `hit` is set if it is one of our
-    memories. `standing`: it is pinned, i.e. belongs into every input whatever the query is; content of an untrusted
+    memories. `pinned`: it belongs into every input whatever the query is; content of an untrusted
     channel never is, and is shown only if it matches. `relevance` is the probability (0..1) that its source knows
     anything about the query; None if unknown. `said_by` is the author if these are not the user's own words; then links
     and images are defused.
@@ -81,12 +83,12 @@ class Entry:
     score: float = 0.0
     trusted: bool = False
     hit: Hit | None = None
-    standing: bool = False
+    pinned: bool = False
     relevance: float | None = None
     said_by: str | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "standing", self.standing and self.trusted)
+        object.__setattr__(self, "pinned", self.pinned and self.trusted)
 
     @classmethod
     def of(cls, hit: Hit, source: str, *, reader: Actor, relevance: float | None = None) -> Entry:
@@ -101,7 +103,7 @@ class Entry:
             score=hit.score,
             trusted=is_trusted(memory, reader),
             hit=hit,
-            standing=hit.standing,
+            pinned=hit.pinned,
             relevance=relevance,
             said_by=said_by(memory, reader),
         )
@@ -168,7 +170,7 @@ def pinned_cut(
     found: Mapping[str, Sequence[Entry]], max_tokens: int, count: TokenCount = estimated_tokens
 ) -> list[Entry]:
     """Return the entries that belong into every input, of every source, as long as their text fits `max_tokens`."""
-    own = {name: [one for one in entries if one.standing] for name, entries in found.items()}
+    own = {name: [one for one in entries if one.pinned] for name, entries in found.items()}
     kept: list[Entry] = []
     for entry in fair_cut(own, sum(map(len, own.values()))):
         cost = ENTRY_OVERHEAD_TOKENS + count(entry.content)

@@ -29,7 +29,8 @@ from mnemic.reason_codes import NOT_TRIGGERED, NOTHING_NEW, NOTHING_RELEVANT
 from mnemic.runtime.clock import SystemClock
 from mnemic.types import Deadline
 from mnemic.types.measures import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
-from mnemic.types.recall_limits import DEFAULT_LEAST_RELEVANCE, DEFAULT_STANDING_SHARE, shortened
+from mnemic.types.recall_limits import DEFAULT_LEAST_RELEVANCE, DEFAULT_PINNED_SHARE, shortened
+from mnemic.types.serialisation import with_old_names
 
 logger = logging.getLogger(__name__)
 
@@ -95,17 +96,16 @@ Query = Callable[[InjectionContext], str | Awaitable[str | None] | None] | Query
 Format = Callable[[Sequence[Entry]], str | Awaitable[str]] | FormatCallback
 
 
+@with_old_names(standing_share="pinned_share")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InjectionConfig:
     """Settings for when and how to inject.
 
-    `trigger`: on a user turn, on every model call, or as a predicate says. `query`: a callback instead of the adaptive
-    default. `max_entries` counts across all sources, `max_untrusted` those from tools, the web or models among them
-    (None: no limit); `max_tokens` bounds the block as it is sent. Pinned memories come before these entries, up to
-    `standing_share` (0 to 1) of the tokens. From a source whose relevance is below `least_relevance` (0: never), only
-    pinned memories are taken. `min_score`: the least relevance of each other memory. `timeout` bounds callbacks and
-    search together; a synchronous callback runs on the event loop and cannot be interrupted.
-    `on_failure="stop"` raises InjectionFailed where memory is needed but could not be consulted. Raises InvalidConfig.
+    `trigger`: on a user turn, on every model call, or as a predicate says. `query` replaces the adaptive query. Of
+    `max_entries` across all sources, `max_untrusted` come from tools, the web or models (None: no limit). `max_tokens`
+    bounds the block as it is sent, `pinned_share` (0 to 1) its pinned memories, which come first and alone where a
+    source's relevance is below `least_relevance` (0: never); the others have at least `min_score`. `timeout` bounds
+    search and callbacks, except synchronous ones. `on_failure="stop"` raises InjectionFailed if memory cannot be read.
     """
 
     trigger: Trigger = "userTurn"
@@ -115,7 +115,7 @@ class InjectionConfig:
     max_entries: int = DEFAULT_MAX_ENTRIES
     max_untrusted: int | None = 1
     max_tokens: int = DEFAULT_MAX_TOKENS
-    standing_share: float = DEFAULT_STANDING_SHARE
+    pinned_share: float = DEFAULT_PINNED_SHARE
     least_relevance: float = DEFAULT_LEAST_RELEVANCE
     min_score: float = 0.0
     timeout: timedelta = DEFAULT_TIMEOUT
@@ -131,7 +131,7 @@ class InjectionConfig:
         for name in ("max_entries", "max_tokens"):
             if type(getattr(self, name)) is not int or getattr(self, name) < 1:
                 raise InvalidConfig(name, hint="a whole number from 1 up")
-        for name in ("standing_share", "least_relevance", "min_score"):
+        for name in ("pinned_share", "least_relevance", "min_score"):
             if not 0 <= getattr(self, name) <= 1:
                 raise InvalidConfig(name, hint="a number from 0 to 1")
         if self.timeout <= timedelta(0):
@@ -283,21 +283,21 @@ class Injector:
 
     def _is_weak(self, entry: Entry) -> bool:
         """Return True if the entry is there only because a search always has a nearest."""
-        meant = entry.standing or (entry.hit is not None and entry.hit.reason == "preference_bias")
+        meant = entry.pinned or (entry.hit is not None and entry.hit.reason == "preference_bias")
         return not meant and entry.relevance is not None and entry.relevance < self.config.least_relevance
 
     def _knows_nothing(self, found: Mapping[str, Sequence[Entry]]) -> bool:
         """Return True if all entries other than the pinned ones are weak."""
-        rest = [entry for entries in found.values() for entry in entries if not entry.standing]
+        rest = [entry for entries in found.values() for entry in entries if not entry.pinned]
         left_out = any(isinstance(entries, Offer) and entries.abstained for entries in found.values())
         return (bool(rest) or left_out) and all(map(self._is_weak, rest))
 
     def _chosen(self, found: Mapping[str, Sequence[Entry]]) -> list[Entry]:
         """Return the pinned entries, within their share of the tokens, followed by the best of the rest."""
-        pinned = pinned_cut(found, int(self.config.max_tokens * self.config.standing_share), self._count)
+        pinned = pinned_cut(found, int(self.config.max_tokens * self.config.pinned_share), self._count)
         known = {entry.identity for entry in pinned}
         rest = {
-            name: [one for one in entries if not (one.standing or one.identity in known or self._is_weak(one))]
+            name: [one for one in entries if not (one.pinned or one.identity in known or self._is_weak(one))]
             for name, entries in found.items()
         }
         return [*pinned, *fair_cut(rest, self.config.max_entries, max_untrusted=self.config.max_untrusted)]
@@ -341,8 +341,8 @@ class Injector:
 
 def _limited(entries: Sequence[Entry], limit: int) -> Sequence[Entry]:
     """Return the pinned entries, and `limit` of the rest."""
-    pinned = [entry for entry in entries if entry.standing]
-    kept = (*pinned, *[entry for entry in entries if not entry.standing][:limit])
+    pinned = [entry for entry in entries if entry.pinned]
+    kept = (*pinned, *[entry for entry in entries if not entry.pinned][:limit])
     return Offer(entries=kept, abstained=isinstance(entries, Offer) and entries.abstained)
 
 

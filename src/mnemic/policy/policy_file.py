@@ -44,13 +44,13 @@ Only this module of the guard imports pydantic, so that nothing else pays for it
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from mnemic.errors import InvalidConfig
 from mnemic.policy import strict_json
@@ -65,17 +65,33 @@ from mnemic.types import Kind, Level
 
 MAX_FILE_BYTES = 1024 * 1024
 MAX_RETENTION_DAYS = 36_500
+OLD_NAMES = {"standing": "pinned", "standing_kinds": "pinned_kinds", "standing_categories": "pinned_categories"}
+"""Fields of policies of earlier releases, accepted and shown for one release, with their new names."""
 
 
 class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, hide_input_in_errors=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_new_names(cls, data: Any) -> Any:
+        """Give a field that a file of an earlier release has its new name. Where the new one is there too, the old one
+        stays, and is refused as unknown unless both say the same.
+        """
+        if not isinstance(data, dict) or data.keys().isdisjoint(OLD_NAMES):
+            return data
+        found = dict(data)
+        for old in found.keys() & OLD_NAMES.keys() & {old for old, new in OLD_NAMES.items() if new in cls.model_fields}:
+            if found.setdefault(OLD_NAMES[old], found[old]) == found[old]:
+                del found[old]
+        return found
 
 
 class _Key(_Strict):
     on_change: OnChange = "supersede"
     allowed_values: list[str] | None = None
     sensitive: bool = False
-    standing: bool = False
+    pinned: bool = False
     preference: bool = False
     verifier: str | None = None
     ttl_days: int | None = None
@@ -150,8 +166,8 @@ class _File(_Strict):
     kinds: list[str] | None = None
     on_violation: OnViolation = "stop"
     preference_bias: float | int | None = None
-    standing_kinds: list[str] = []
-    standing_categories: list[str] | None = None
+    pinned_kinds: list[str] = []
+    pinned_categories: list[str] | None = None
     open_keys: bool = False
     keyless: bool | None = None
     default_ttl_days: int | None = None
@@ -224,7 +240,7 @@ def load_policy(path: str | Path) -> Policy:
 def _policy(file: _File) -> Policy:
     names = [one.name for one in fields(Policy) if one.name in _File.model_fields]
     settings: dict[str, Any] = {name: value for name in names if (value := getattr(file, name)) is not None}
-    for name in ("kinds", "standing_kinds", "fixed_kinds"):
+    for name in ("kinds", "pinned_kinds", "fixed_kinds"):
         if name in settings:
             settings[name] = _kinds(settings[name], name)
     if file.keys is not None:
@@ -329,6 +345,20 @@ def guard_data(guard: PolicyBundle) -> dict[str, Any]:
         },
         "entities": {"read": guard.entities},
     }
+
+
+def with_earlier_names(data: Mapping[str, Any], *, alone: bool) -> dict[str, Any]:
+    """Return the content of a policy file with the field names of the earlier release in addition, or `alone`: what is
+    stored is also read by processes of that release until all have been replaced.
+    """
+    earlier = {new: old for old, new in OLD_NAMES.items()}
+
+    def named(fields_: Mapping[str, Any]) -> dict[str, Any]:
+        old = {earlier[name]: value for name, value in fields_.items() if name in earlier}
+        return {name: value for name, value in fields_.items() if not (alone and name in earlier)} | old
+
+    keys = data.get("keys")
+    return named(data) | {"keys": None if keys is None else {key: named(rule) for key, rule in keys.items()}}
 
 
 def _rule_data(rule: KeyRule) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from typing import Any, Literal, get_args
 from mnemic.errors import InvalidConfig, InvalidInput
 from mnemic.types import FrozenDict, Kind, Level
 from mnemic.types.catalog import DURABLE_KINDS
+from mnemic.types.serialisation import with_old_names
 from mnemic.types.values import canonical_key
 from mnemic_language.text.normalise import canonical_value
 
@@ -28,6 +29,7 @@ EntityReading = Literal["rules", "names", "model"]
 """The reader that notices entities in ordinary texts."""
 
 
+@with_old_names(standing="pinned")
 @dataclass(frozen=True)
 class KeyRule:
     """Rule of one key.
@@ -36,7 +38,7 @@ class KeyRule:
     (`review`). `allowed_values`: the only values, in the spelling that is stored; compared without case (NFKC,
     casefold). `ttl_days`: the longest time for which a value is kept (1 to 36500); `expiry`: whether that time restarts
     when the value is confirmed (`sliding`) or counts from its first statement (`fixed`). `sensitive`: outside the
-    runtime grant unless the grant trusts the key by name. `standing`: pinned, i.e. injected whatever the request is.
+    runtime grant unless the grant trusts the key by name. `pinned`: injected whatever the request is.
     `preference`: may receive the preference bias. `verifier`: names the check that an answer respects the value.
     """
 
@@ -45,7 +47,7 @@ class KeyRule:
     on_change: OnChange = "supersede"
     allowed_values: frozenset[str] | None = None
     sensitive: bool = False
-    standing: bool = False
+    pinned: bool = False
     preference: bool = False
     verifier: str | None = None
     ttl_days: int | None = None
@@ -74,6 +76,7 @@ class KeyRule:
         return value if self.allowed_values is None else self._spellings.get(canonical_value(value))
 
 
+@with_old_names(standing_kinds="pinned_kinds", standing_categories="pinned_categories")
 @dataclass(frozen=True, kw_only=True)
 class Policy:
     """Allowlists of keys, levels (scopes) and kinds, and one rule per key.
@@ -101,8 +104,8 @@ class Policy:
     kinds: frozenset[Kind] = DURABLE_KINDS
     on_violation: OnViolation = "stop"
     preference_bias: float = 0.1
-    standing_kinds: frozenset[Kind] = frozenset()
-    standing_categories: frozenset[str] = frozenset({"instruction"})
+    pinned_kinds: frozenset[Kind] = frozenset()
+    pinned_categories: frozenset[str] = frozenset({"instruction"})
     open_keys: bool = False
     keyless: bool | None = None
     default_ttl_days: int | None = None
@@ -126,7 +129,7 @@ class Policy:
             object.__setattr__(self, "keys", self._rules)
         object.__setattr__(self, "levels", checked_levels(self.levels, "levels"))
         _check_kinds(self.kinds, "kinds")
-        _check_kinds(self.standing_kinds, "standing_kinds")
+        _check_kinds(self.pinned_kinds, "pinned_kinds")
         _check_kinds(self.fixed_kinds, "fixed_kinds")
         if self.on_violation not in get_args(OnViolation):
             raise InvalidConfig("on_violation", hint="one of stop, skip")

@@ -36,9 +36,9 @@ class Search(_Holding[SearchResult]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PinnedSearch(Search):
-    """Find memories, `standing` pinned ones first; with `named` only those that the query names."""
+    """Find memories, `pinned` ones first; with `named` only those that the query names."""
 
-    standing: int = 0
+    pinned: int = 0
     named: bool = False
 
 

@@ -30,9 +30,9 @@ class PreferenceBias:
 
     keys: frozenset[str] = frozenset()
     bonus: float = 0.1
-    standing_keys: frozenset[str] = frozenset()
-    standing_kinds: frozenset[Kind] = frozenset()
-    standing_categories: frozenset[str] = frozenset()
+    pinned_keys: frozenset[str] = frozenset()
+    pinned_kinds: frozenset[Kind] = frozenset()
+    pinned_categories: frozenset[str] = frozenset()
     beside: int | None = None
 
     def filters(self, where: Where) -> list[tuple[str, Where]]:
@@ -45,20 +45,20 @@ class PreferenceBias:
     def pinned(self, where: Where) -> list[Where]:
         """Return a filter for each way of pinning, none wider than `where`."""
         ways = []
-        if self.standing_keys:
-            ways.append(replace(where, keys=_within(self.standing_keys, where.keys)))
-        if self.standing_kinds:
-            ways.append(replace(where, kinds=_within(self.standing_kinds, where.kinds)))
-        if self.standing_categories:
-            ways.append(replace(where, categories=_within(self.standing_categories, where.categories)))
+        if self.pinned_keys:
+            ways.append(replace(where, keys=_within(self.pinned_keys, where.keys)))
+        if self.pinned_kinds:
+            ways.append(replace(where, kinds=_within(self.pinned_kinds, where.kinds)))
+        if self.pinned_categories:
+            ways.append(replace(where, categories=_within(self.pinned_categories, where.categories)))
         return ways
 
 
-def checked_pinned(standing: int) -> int:
-    """Return the number of pinned memories requested. Raises InvalidInput (`standing`)."""
-    if isinstance(standing, bool) or not isinstance(standing, int) or not 0 <= standing <= MAX_BIASED:
-        raise InvalidInput("standing", hint=f"0 to {MAX_BIASED}")
-    return standing
+def checked_pinned(pinned: int) -> int:
+    """Return the number of pinned memories requested. Raises InvalidInput (`pinned`)."""
+    if isinstance(pinned, bool) or not isinstance(pinned, int) or not 0 <= pinned <= MAX_BIASED:
+        raise InvalidInput("pinned", hint=f"0 to {MAX_BIASED}")
+    return pinned
 
 
 def _within(wanted: frozenset[T], allowed: frozenset[T] | None) -> frozenset[T]:

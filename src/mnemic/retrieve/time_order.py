@@ -28,10 +28,8 @@ def asks_order(query: str) -> bool:
 
 def in_time_order(hits: Sequence[Hit]) -> tuple[Hit, ...]:
     """Return the pinned ones unchanged, followed by the others, the earliest first."""
-    pinned = (hit for hit in hits if hit.standing)
-    rest = sorted(
-        (hit for hit in hits if not hit.standing), key=lambda hit: (_told_of(hit.memory), hit.memory.memory_id)
-    )
+    pinned = (hit for hit in hits if hit.pinned)
+    rest = sorted((hit for hit in hits if not hit.pinned), key=lambda hit: (_told_of(hit.memory), hit.memory.memory_id))
     return (*pinned, *rest)
 
 

@@ -8,10 +8,11 @@ from datetime import datetime
 
 from mnemic.types.measures import DEFAULT_MAX_TOKENS
 from mnemic.types.search import LEAST_RELEVANCE, Hit, Intent, SearchResult
+from mnemic.types.serialisation import with_old_names
 
 MAX_QUESTION_CHARS = 2_000
 """Characters of a request that are searched by; the rest of a longer one is not read."""
-DEFAULT_STANDING_SHARE = 0.4
+DEFAULT_PINNED_SHARE = 0.4
 DEFAULT_LEAST_RELEVANCE = LEAST_RELEVANCE
 """Default of `least_relevance`: where a search itself abstains."""
 DEFAULT_MIN_SIMILARITY = 0.2
@@ -24,12 +25,13 @@ def shortened(question: str) -> str:
     return question.strip()[:MAX_QUESTION_CHARS]
 
 
+@with_old_names(standing_share="pinned_share")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallRequest:
     """Question that a model is about to be asked, and the amount of memory that it may be shown.
 
     `intent` has the query; its `top_k` counts relevant memories. Pinned memories and preferences precede these and do
-    not count, up to `standing_share` (0 to 1) of `max_tokens`. `asked` is the request itself, if the query of `intent`
+    not count, up to `pinned_share` (0 to 1) of `max_tokens`. `asked` is the request itself, if the query of `intent`
     has other words. At most `max_untrusted` memories come from tools, the web or models (None: no limit).
     `least_relevance`: if the search probably knows nothing about the query, only pinned memories are shown (0: never
     abstain). `asked_at` is the time by which words such as `last week` are read (None: now). `min_score` of `intent`
@@ -40,7 +42,7 @@ class RecallRequest:
     asked: str | None = field(default=None, repr=False)
     max_tokens: int = DEFAULT_MAX_TOKENS
     max_untrusted: int | None = 1
-    standing_share: float = DEFAULT_STANDING_SHARE
+    pinned_share: float = DEFAULT_PINNED_SHARE
     least_relevance: float = DEFAULT_LEAST_RELEVANCE
     min_similarity: float = DEFAULT_MIN_SIMILARITY
     preference_bias: bool = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from datetime import date, datetime
@@ -80,9 +81,15 @@ class Hit(Serialisable):
     why: str = field(default="", repr=False)
 
     @property
-    def standing(self) -> bool:
+    def pinned(self) -> bool:
         """True if policy put it here, whatever it is about."""
         return self.reason == "standing"
+
+    @property
+    def standing(self) -> bool:
+        """Earlier name of `pinned`, for one release."""
+        warnings.warn("Hit.standing has become Hit.pinned", DeprecationWarning, stacklevel=2)
+        return self.pinned
 
     def reaches(self, least: float) -> bool:
         """Return True if its relevance, or its score where that is unknown, is at least `least`."""

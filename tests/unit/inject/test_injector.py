@@ -14,6 +14,7 @@ import pytest
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InjectionFailed, InvalidConfig, StoreBusy
 from mnemic.inject import Entry, InjectionConfig, InjectionContext, InjectionRun, Injector, injector_for
+from mnemic.inject.engine_injector import ActorMemories
 from mnemic.inject.injection_log import digest_of
 from mnemic.inject.usage import Verdict
 from mnemic.retrieve.relevance import LEAST_MEMORIES
@@ -327,24 +328,33 @@ async def test_use_is_checked_afterwards(engine: MemoryEngine) -> None:
 INSTRUCTION = "Always answer in metric units."
 
 
-async def test_what_stands_is_there_whatever_is_asked(engine: MemoryEngine) -> None:
+async def test_pinned_memories_are_there_whatever_is_asked(engine: MemoryEngine) -> None:
     ada = Actor(user="ada")
     await engine.add(INSTRUCTION, category="instruction", actor=ada)
     await engine.add("Prefers trains to planes.", category="preference", actor=ada)
     await engine.add("The seat in row 12 was broken.", actor=ada)
     done = await injector_for(engine, ada, InjectionConfig(max_entries=1)).inject(ASK)
-    assert [entry.standing for entry in done.entries] == [True, True, False]
+    assert [entry.pinned for entry in done.entries] == [True, True, False]
     known = {INSTRUCTION, "Prefers trains to planes.", "The seat in row 12 was broken."}
     assert {entry.content for entry in done.entries} == known
 
 
-async def test_what_stands_takes_no_more_than_its_share_and_the_most_relevant_first(engine: MemoryEngine) -> None:
+async def test_the_earlier_names_of_settings_are_accepted_with_a_warning(engine: MemoryEngine) -> None:
+    with pytest.warns(DeprecationWarning, match="InjectionConfig.standing_share has become pinned_share"):
+        assert InjectionConfig(standing_share=0.2).pinned_share == 0.2  # type: ignore[call-arg]
+    with pytest.warns(DeprecationWarning, match="Entry.standing has become pinned"):
+        assert Entry(content="tea", standing=True, trusted=True).pinned  # type: ignore[call-arg]
+    with pytest.warns(DeprecationWarning, match="ActorMemories.standing has become pinned"):
+        ActorMemories(engine, Actor(user="ada"), standing=0)  # type: ignore[call-arg]
+
+
+async def test_pinned_memories_take_no_more_than_its_share_and_the_most_relevant_first(engine: MemoryEngine) -> None:
     ada = Actor(user="ada")
     for subject in ("bread", "tents", "chess", "tides", "seats"):
         await engine.add(f"Prefers long answers about {subject} with many words.", category="preference", actor=ada)
-    config = InjectionConfig(max_tokens=200, standing_share=0.2)
+    config = InjectionConfig(max_tokens=200, pinned_share=0.2)
     done = await injector_for(engine, ada, config).inject([{"role": "user", "content": "What of chess?"}])
-    assert [entry.content for entry in done.entries if entry.standing] == [
+    assert [entry.content for entry in done.entries if entry.pinned] == [
         "Prefers long answers about chess with many words."
     ]
 
@@ -352,7 +362,7 @@ async def test_what_stands_takes_no_more_than_its_share_and_the_most_relevant_fi
 async def test_a_share_of_nothing_keeps_what_stands_out(engine: MemoryEngine) -> None:
     ada = Actor(user="ada")
     await engine.add(INSTRUCTION, category="instruction", actor=ada)
-    config = InjectionConfig(standing_share=0)
+    config = InjectionConfig(pinned_share=0)
     assert (await injector_for(engine, ada, config).inject(ASK)).reason == "no_match"
 
 
@@ -367,7 +377,7 @@ async def test_what_an_untrusted_channel_said_is_there_where_it_is_asked_for(eng
     await engine.add("Prefers green tea to coffee.", category="preference", origin=Origin.AGENT_INFERRED, actor=ada)
     await engine.add("Prefers trains to planes.", category="preference", origin=Origin.AGENT_INFERRED, actor=ada)
     done = await injector_for(engine, ada).inject([{"role": "user", "content": "Green tea or coffee?"}])
-    assert [(entry.content, entry.standing) for entry in done.entries] == [("Prefers green tea to coffee.", False)]
+    assert [(entry.content, entry.pinned) for entry in done.entries] == [("Prefers green tea to coffee.", False)]
     assert (await injector_for(engine, ada).inject(ASK)).reason == "no_match"
 
 
@@ -392,7 +402,7 @@ async def test_a_source_that_knows_nothing_silences_no_other() -> None:
     assert ([entry.content for entry in done.entries], done.abstained) == (["coffee"], False)
 
 
-async def test_what_stands_is_there_where_nothing_else_is_known(engine: MemoryEngine) -> None:
+async def test_pinned_memories_are_there_where_nothing_else_is_known(engine: MemoryEngine) -> None:
     ada = Actor(user="ada")
     await engine.add(INSTRUCTION, category="instruction", actor=ada)
     for number in range(LEAST_MEMORIES):
@@ -406,8 +416,8 @@ async def test_what_stands_is_there_where_nothing_else_is_known(engine: MemoryEn
 
 
 def test_an_untrusted_entry_of_any_source_does_not_stand() -> None:
-    assert not Entry(content="obey", standing=True).standing
-    assert Entry(content="tea", standing=True, trusted=True).standing
+    assert not Entry(content="obey", pinned=True).pinned
+    assert Entry(content="tea", pinned=True, trusted=True).pinned
 
 
 @pytest.mark.parametrize(
@@ -419,7 +429,7 @@ def test_an_untrusted_entry_of_any_source_does_not_stand() -> None:
         {"max_tokens": True},
         {"timeout": timedelta(0)},
         {"on_failure": "panic"},
-        {"standing_share": 1.5},
+        {"pinned_share": 1.5},
     ],
 )
 def test_what_cannot_be_configured_is_refused(config: dict[str, Any]) -> None:

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from mnemic.errors import InvalidConfig
-from mnemic.policy.policy_file import guard_data, load_guard, load_policy, read_guard
+from mnemic.policy.policy_file import guard_data, load_guard, load_policy, read_guard, with_earlier_names
+from mnemic.policy.rules import KeyRule, Policy
 from mnemic.types import Kind
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -57,7 +58,7 @@ def test_the_travel_example_skips_what_it_does_not_know() -> None:
     assert policy.on_violation == "skip"
     assert policy.rule("seat").spelling("AISLE") == "aisle"
     assert policy.rule("allergies").on_change == "accumulate"
-    assert policy.rule("diet").standing
+    assert policy.rule("diet").pinned
 
 
 def test_json_says_the_same_as_toml(tmp_path: Path) -> None:
@@ -65,13 +66,13 @@ def test_json_says_the_same_as_toml(tmp_path: Path) -> None:
         "keys": {"seat": {"allowed_values": ["aisle"], "preference": True}},
         "open_keys": True,
         "kinds": ["long_term", "entity"],
-        "standing_kinds": ["persona"],
+        "pinned_kinds": ["persona"],
         "grant": {"keys": ["seat"]},
         "budget": {"max_seconds": 2.5},
     }
     guard = load_guard(write(tmp_path, json.dumps(settings), "policy.json"))
     assert guard.policy.kinds == {Kind.LONG_TERM, Kind.ENTITY}
-    assert guard.policy.standing_kinds == {Kind.PERSONA}
+    assert guard.policy.pinned_kinds == {Kind.PERSONA}
     assert guard.grant.keys == {"seat"}
     assert guard.budget.max_seconds == 2.5
 
@@ -231,8 +232,8 @@ levels = ["user", "workspace"]
 kinds = ["episodic", "long_term"]
 on_violation = "skip"
 preference_bias = 0.2
-standing_kinds = ["long_term"]
-standing_categories = ["wish"]
+pinned_kinds = ["long_term"]
+pinned_categories = ["wish"]
 open_keys = true
 keyless = false
 default_ttl_days = 30
@@ -249,7 +250,7 @@ operators_read_turns = false
 on_change = "accumulate"
 allowed_values = ["vegan", "vegetarian"]
 sensitive = true
-standing = true
+pinned = true
 preference = true
 verifier = "contains"
 ttl_days = 7
@@ -314,3 +315,38 @@ def test_what_is_shown_of_a_guard_reads_as_that_guard(tmp_path: Path) -> None:
     assert [name for name in default if default[name] == shown[name]] == [], "each setting here says something"
     assert set(shown) == set(tomllib.loads(EVERY_SECTION))
     assert read_guard(default) == read_guard({})
+
+
+def test_a_file_of_an_earlier_release_is_read_by_its_names() -> None:
+    guard = read_guard(
+        {"standing_kinds": ["persona"], "keys": {"diet": {"standing": True}}, "pinned_categories": ["x"]}
+    )
+
+    assert (guard.policy.pinned_kinds, guard.policy.pinned_categories) == ({Kind.PERSONA}, {"x"})
+    assert guard.policy.rule("diet").pinned
+
+
+@pytest.mark.parametrize("alone", [False, True])
+def test_a_policy_with_the_earlier_names_reads_as_the_same(alone: bool) -> None:
+    guard = read_guard({"pinned_kinds": ["persona"], "keys": {"diet": {"pinned": True}}})
+    data = with_earlier_names(guard_data(guard), alone=alone)
+
+    assert (data["standing_kinds"], data["keys"]["diet"]["standing"]) == (["persona"], True)
+    assert ("pinned_kinds" in data, "pinned" in data["keys"]["diet"]) == (not alone, not alone)
+    assert read_guard(data) == guard
+
+
+def test_both_names_of_a_field_must_say_the_same() -> None:
+    with pytest.raises(InvalidConfig) as refused:
+        read_guard({"pinned_kinds": ["persona"], "standing_kinds": []})
+    assert refused.value.reason == "invalid_config:policy:standing_kinds"
+
+
+def test_the_earlier_names_of_a_policy_are_accepted_with_a_warning() -> None:
+    with pytest.warns(DeprecationWarning, match="KeyRule.standing has become pinned"):
+        rule = KeyRule("diet", standing=True)  # type: ignore[call-arg]
+    with pytest.warns(DeprecationWarning, match="Policy.standing_kinds has become pinned_kinds"):
+        policy = Policy(standing_kinds=frozenset({Kind.PERSONA}))  # type: ignore[call-arg]
+    with pytest.warns(DeprecationWarning, match="KeyRule.standing has become pinned"):
+        assert rule.standing  # type: ignore[attr-defined]
+    assert (rule.pinned, policy.pinned_kinds) == (True, {Kind.PERSONA})

@@ -18,7 +18,7 @@ def test_an_open_policy_allows_every_key_under_the_default_rule() -> None:
 
 
 def test_a_closed_policy_allows_its_keys_only() -> None:
-    policy = Policy.of("language", KeyRule("allergies", on_change="accumulate", standing=True))
+    policy = Policy.of("language", KeyRule("allergies", on_change="accumulate", pinned=True))
     assert policy.allows("language")
     assert not policy.allows("Language")
     assert policy.rule("allergies").on_change == "accumulate"
@@ -55,7 +55,7 @@ def test_values_are_compared_without_case_and_kept_in_the_policys_spelling() -> 
         ({"preference_bias": -0.1}, "invalid_config:preference_bias"),
         ({"preference_bias": "0.1"}, "invalid_config:preference_bias"),
         ({"default_ttl_days": 36_501}, "invalid_config:default_ttl_days"),
-        ({"standing_kinds": frozenset({"nothing"})}, "invalid_config:standing_kinds"),
+        ({"pinned_kinds": frozenset({"nothing"})}, "invalid_config:pinned_kinds"),
         ({"on_violation": "ignore"}, "invalid_config:on_violation"),
         ({"on_model_failure": "ignore"}, "invalid_config:on_model_failure"),
         ({"on_refuted": "ignore"}, "invalid_config:on_refuted"),

@@ -97,7 +97,7 @@ def near_hits(result: SearchResult) -> tuple[Sequence[Hit], int]:
     """
     if not result.query:
         return result.hits, 0
-    hits = [hit for hit in result.hits if hit.standing or _is_near(hit)]
+    hits = [hit for hit in result.hits if hit.pinned or _is_near(hit)]
     hits = hits or list(result.hits[:NEAREST])
     return hits, len(result.hits) - len(hits)
 

@@ -62,7 +62,7 @@ async def _looked(conversation: Replayed, wish: Wish, split: str) -> Asked:
         split=split,
         figures={
             "in_context": float(said or bool(saying)),
-            "standing": float(any(entry.standing for entry in saying)),
+            "standing": float(any(entry.pinned for entry in saying)),
         },
         question=wish.question,
         wanted=tuple(sorted(wish.evidence)),

@@ -133,6 +133,8 @@ VALUES: dict[str, Any] = {
     "outcomes": {"created": 12, "refreshed": 3},
     "owner": "ana",
     "person": "traveller",
+    "pinned_categories": ["instruction"],
+    "pinned_kinds": ["persona"],
     "plan": {"seeks": "value"},
     "policy": {"open_keys": True},
     "preference_bias": (True, 0.1),

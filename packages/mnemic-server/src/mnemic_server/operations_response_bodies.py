@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import JsonValue
+from pydantic import Field, JsonValue
 
 from mnemic.maintain.consolidate import Consolidated
 from mnemic.maintain.expiry_job import ExpiryReport
@@ -243,8 +243,10 @@ class PolicyResponse(ResponseBody):
     kinds: list[str]
     on_violation: str
     preference_bias: float
-    standing_kinds: list[str]
-    standing_categories: list[str]
+    pinned_kinds: list[str]
+    pinned_categories: list[str]
+    standing_kinds: Annotated[list[str], Field(deprecated=True)]
+    standing_categories: Annotated[list[str], Field(deprecated=True)]
     open_keys: bool
     keyless: bool | None
     default_ttl_days: int | None

@@ -37,7 +37,7 @@ def relevant(
 
 def _is_pinned(entry: Mapping[str, Any], policy: Policy) -> bool:
     key = _key(entry)
-    return key is not None and policy.rule(key).standing
+    return key is not None and policy.rule(key).pinned
 
 
 def _key(entry: Mapping[str, Any]) -> str | None:

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Path, Query, Response
 from mnemic.engine.tenancy import guard_of
 from mnemic.errors import MemoryNotFound, VersionConflict
 from mnemic.maintain.policies import PolicyVersion
-from mnemic.policy.policy_file import guard_data, read_guard
+from mnemic.policy.policy_file import guard_data, read_guard, with_earlier_names
 from mnemic_server.access import Operating, TheService
 from mnemic_server.operations_response_bodies import (
     PolicyResponse,
@@ -36,7 +36,7 @@ async def policy(principal: Operating, service: TheService, response: Response) 
     """
     state = await service.tenancy.of(principal.tenant)
     response.headers["ETag"] = f'"{state.policy.version if state.policy else 0}"'
-    return guard_data(guard_of(state.engine))
+    return with_earlier_names(guard_data(guard_of(state.engine)), alone=False)
 
 
 @router.put("", **answering(PolicyVersionResponse))

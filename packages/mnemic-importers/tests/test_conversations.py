@@ -236,7 +236,7 @@ def test_one_conversation_of_several(tmp_path: Path) -> None:
     assert {item.conversation for item in read(path, conversation="conv-2")} == {"conv-2"}
     with pytest.raises(InvalidInput, match="conversation") as caught:
         read(path, conversation="conv-3")
-    assert caught.value.hint == "the file holds conv-1, conv-2"
+    assert caught.value.hint == "the file has conv-1, conv-2"
 
 
 def test_a_chat_without_names_takes_the_given_one(tmp_path: Path) -> None:

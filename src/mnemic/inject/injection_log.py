@@ -43,7 +43,7 @@ async def record_injection(
     ms: float | None = None,
 ) -> None:
     """Leave one line in the tenant's audit, before the model is called: run, memories with their versions, the block's
-    `digest`, and how many `foreign` entries (of other stores) stood beside them; `by` which adapter, of how many
+    `digest`, and how many `foreign` entries (of other stores) came with them; `by` which adapter, of how many
     `tokens`, found in how many milliseconds. Nothing is written for an empty injection.
 
     Raises StoreFailed: what cannot be accounted for is not injected.

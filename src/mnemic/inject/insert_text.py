@@ -18,7 +18,7 @@ SEPARATOR = "\n\n"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Folded:
     """The messages with the text in them. `at` is the place of the message that took it up, None where there was none:
-    then `messages` is the list that was given. `front` where the text stands before what was there. `trailing` counts
+    then `messages` is the list that was given. `front` where the text precedes what was there. `trailing` counts
     the blocks added at the very end of the input, which a prompt cache had better leave out.
     """
 

@@ -1,4 +1,4 @@
-"""Acts of the service on a tenant, whose marks lie in another tenant than their lines in the audit."""
+"""Acts of the service on a tenant, whose marks are in another tenant than their lines in the audit."""
 
 from __future__ import annotations
 

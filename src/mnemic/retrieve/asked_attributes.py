@@ -90,7 +90,7 @@ async def answering(
 
 
 def _by_work(about: set[str], memories: Mapping[str, Memory]) -> Answering:
-    """Return `about` with the statements of one's own work in other words, without those of work that is over."""
+    """Return `about` with the statements of the speaker's work in other words, without those of work that is over."""
     works = {one: stated_work(_stated_in(memory)) for one, memory in memories.items() if _is_stated(memory)}
     over = frozenset(one for one, work in works.items() if work is Work.IS_OVER)
     found = dict.fromkeys(about - over, RELATED)

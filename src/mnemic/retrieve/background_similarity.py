@@ -2,7 +2,7 @@
 
 A multilingual model places texts of one language close to each other whatever they say, and a question in another
 language far from all of them; other models show the same effect for subjects. Relative to the scope's own background, a
-cosine that stands out means the same in each case. Models with a scale (`VectorSpace.scale`) are calibrated so. The
+conspicuous cosine means the same in each case. Models with a scale (`VectorSpace.scale`) are calibrated so. The
 default model, whose thresholds were measured on its raw cosines of English texts, is for questions in other languages
 alone, whose texts it places as close to each other.
 """

@@ -102,7 +102,7 @@ async def nearest(tx: Reads, draft: Draft) -> Found:
         else:
             found = await tx.nearest(draft.scope, draft.vector, limit=limit, at_least=at_least)
         same = [pair for pair in found if pair[0].kind is draft.candidate.kind and live(pair[0], draft)]
-        # Recorded messages lie as near as what was captured from them: they must not take the places of memories.
+        # Recorded messages are as near as what was captured from them: they must not take the places of memories.
         if len(same) >= wanted or len(found) < limit or limit >= wanted * MOST_WIDENED:
             return same[:wanted]
         limit *= 2

@@ -158,7 +158,7 @@ class Feed:
             try:
                 async with asyncio.timeout(seconds):
                     await self.projection.apply(changes)
-            except Exception as error:  # noqa: BLE001 - a projection may fail in any way; the write stands
+            except Exception as error:  # noqa: BLE001 - a projection may fail in any way; the write is committed
                 self._failed(error)
                 return False
             changes = await self._moved(changes)

@@ -180,4 +180,4 @@ def _check_times(draft: Draft, candidate: Candidate) -> None:
         raise InvalidInput("ttl", hint="a positive duration of at most 36,500 days, or without an end")
     starts_at = candidate.valid_from or candidate.occurred_at or draft.now
     if candidate.valid_to is not None and candidate.valid_to <= starts_at:
-        raise InvalidInput("valid_to", hint="it must lie after the moment from which the memory is valid")
+        raise InvalidInput("valid_to", hint="it must be after the moment from which the memory is valid")

@@ -28,7 +28,7 @@ class MnemicContext(ChatCompletionContext):  # type: ignore[misc]
         context = MnemicContext(engine, Actor(user="ana"))
         agent = AssistantAgent("assistant", model_client=client, model_context=context, tools=context.tools)
 
-    What the model is given carries the block of memories; what the user said is captured once it has been answered.
+    The model's input has the block of memories; what the user said is captured once it has been answered.
     The block is never in the messages that are kept or saved. `memory` has what became of it (`last`, `counts`).
     """
 

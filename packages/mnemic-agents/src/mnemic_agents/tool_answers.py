@@ -1,4 +1,4 @@
-"""Answers of the tools that a model is given: what it searched for, and the outcome of a write."""
+"""Answers of a model's tools: what it searched for, and the outcome of a write."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 MAX_RESULTS = 20
-"""The most memories that a model's own search is given."""
+"""The most memories that a model's search returns."""
 MAX_QUERY = 8192
 """Characters of a model's query."""
 

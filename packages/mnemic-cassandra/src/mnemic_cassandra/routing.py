@@ -71,7 +71,7 @@ DROPPED = Table("dropped", ("tenant", "level", "owner", "name"), ("bucket", "dim
 """Values in buckets that no row names any more."""
 
 LARGE = {MEMORY: ("body", "vector"), EARLIER: ("body",), NEXT_VECTOR: ("vector",)}
-"""The columns of a row that lie in a bucket where its scope has buckets."""
+"""Columns of a row that are in a bucket where its scope has buckets."""
 
 AUDIT_BUCKET = 4096
 """Lines of an audit in one partition."""
@@ -111,7 +111,7 @@ _OF_TENANT = frozenset({MARK, TENANT})
 _OF_AUDIT_END = frozenset({AUDIT_END, COLLECTED, COUNTED, COUNTING, LATEST, TOTAL})
 _OF_NOBODY = frozenset({COUNTER, OUTBOX, PROJECTION, SPACE})
 OF_MEMORY = frozenset({EARLIER, NEXT_VECTOR, PLACE})
-"""Tables whose keys name a memory and not its scope. Their rows lie beside the memory."""
+"""Tables whose keys name a memory and not its scope. Their rows are in the partition of the memory."""
 
 
 def of_tenant(tenant: str) -> Partition:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class CassandraTransaction(LayeredTransaction):
-    """A transaction whose lines of the audit and entries of the outbox lie in the partition that it changes."""
+    """A transaction whose lines of the audit and entries of the outbox are in the partition that it changes."""
 
     def __init__(self, rows: RowChange, scopes: Scopes) -> None:
         super().__init__(rows, scopes)

@@ -176,7 +176,7 @@ class View:
         return list(chain.from_iterable(await some_at_once(asks, most=_AT_ONCE)))
 
     async def _homes_of(self, table: Table, key: Row) -> Sequence[Partition]:
-        """Return the partitions in which rows of the table may lie whose key begins with `key`."""
+        """Return the partitions that may have rows of the table whose key begins with `key`."""
         home = partition_of(table, key)
         if home is None and table in OF_MEMORY and len(key) >= 2:
             home = self.homes.get(key[:2])

@@ -1,6 +1,6 @@
 """Taking a file in: messages are recorded, and what the user stated in them is captured; memories are added.
 
-Everything carries an idempotency key made of what it says and where it stands, so that an import that was interrupted
+Everything carries an idempotency key made of its text and its place in the file, so that an import that was interrupted
 or is repeated changes nothing it has already done.
 """
 

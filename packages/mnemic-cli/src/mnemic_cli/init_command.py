@@ -49,7 +49,7 @@ def init_(
             model = click.prompt("Which language model (empty: none)", default="", show_default=False, err=True) or None
             if model is not None:
                 model_url = click.prompt("Its server (empty: OpenAI)", default="", show_default=False, err=True) or None
-                question = "A file that holds its key (empty: none)"
+                question = "A file with its key (empty: none)"
                 key_file = key_file or click.prompt(question, default="", show_default=False, err=True) or None
     settings = {
         "MNEMIC_STORE": _absolute(store or "mnemic.db"),

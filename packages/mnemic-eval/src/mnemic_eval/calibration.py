@@ -4,7 +4,7 @@ A file of JSON lines: `{"first": ..., "second": ..., "label": ...}`. Label `same
 `opposite`: they contradict each other; `other`: neither. A few hundred pairs of each label make a calibration; the
 texts should be such as will be remembered.
 
-Each threshold stands before one rule of words (`mnemic.write`): it is where the cosine ends the rule's mistakes. So for
+Each threshold guards one rule of words (`mnemic.write`): the cosine at which its mistakes end. So for
 each rule the pairs are taken on which it would act, right or wrong, and the threshold is the lowest cosine above which
 it is wrong on at most its part of the bound: `error`, a share of the pairs that are not the same, for the rules that
 merge; `flagged`, a share of those that are not opposite, for those that flag. A rule that is never right on the pairs
@@ -36,7 +36,7 @@ LABELS = (SAME, OPPOSITE, OTHER)
 MAX_PAIRS = 100_000
 _BATCH = 64
 _STEP = 0.005
-"""Thresholds lie on this grid; finer differences are noise."""
+"""Step of the thresholds; finer differences are noise."""
 
 
 class LabelledPair(NamedTuple):

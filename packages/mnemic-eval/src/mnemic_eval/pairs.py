@@ -2,7 +2,7 @@
 
 Each pair is the whole memory of a separate user. The first statement is added, then the second, by the engine's `add`
 with its own rules and embedder; the outcome of the second is the answer. Merged: `merged`, `refreshed` or `superseded`
-(the first statement is no longer live as it stood). Flagged: `pending_review` or `superseded`.
+(the first statement is no longer live unchanged). Flagged: `pending_review` or `superseded`.
 
 PATH is a file, or a folder searched with everything under it. Files are known by what their first line names:
 

@@ -6,7 +6,7 @@ and the participants of relations from the seed, and cuts to the case's budget; 
 passes if every tier it asserts is true; a set that may contain listed beliefs only must contain all of them.
 
 Each belief is a memory: its canonical name the key, its aliases `data["names"]`, its scope and whether it is an open
-question the category. A belief that was superseded is the earlier version of the one that stands at the end of its
+question the category. A belief that was superseded is the earlier version of the one that is valid at the end of its
 chain; one that was resolved ended to be true then. The query is searched for by name.
 
 `active`: passes of cases with something to find or something found; the others pass where nothing is found. `similar`:

@@ -2,8 +2,8 @@
 
 Callers share the machine with the service, and wait for one answer before they ask again. `nothing` is a route without
 work, `get` one with a read of the database and no embedding; `search`, `add` and `context` are the work itself. What
-stands beside them as the limit: the web framework with one empty route and nothing of ours, called in the same way; a
-bare row and commit in the database, and an embedding, in this process.
+is measured beside them as the limit: the web framework with one empty route and nothing of ours, called in the same
+way; a bare row and commit in the database, and an embedding, in this process.
 """
 
 from __future__ import annotations

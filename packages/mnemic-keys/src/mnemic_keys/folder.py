@@ -1,6 +1,6 @@
 """Data keys in a folder, one small file for each subject.
 
-The folder stands apart from the store and is backed up apart from it: what was sealed for a subject can be read only as
+The folder is kept and backed up apart from the store: what was sealed for a subject can be read only as
 long as their file is there, in the store as in every copy of it. A file contains the data key wrapped by the master
 key; its name is a salted hash of the subject. A destroyed key leaves its generation, so that "destroyed" and "the wrong
 folder" are two answers. During a re-encryption the file contains the key and its successor; afterwards only the

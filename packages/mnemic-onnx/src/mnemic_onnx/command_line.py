@@ -38,8 +38,8 @@ def embedder_(
       MNEMIC_EMBEDDER=onnx MNEMIC_EMBEDDER_MODEL=models/e5-small-v2 mnemic maintain --reembed
 
     The model is tried on questions and answers beside the default one, and mnemic.json, which is written into the
-    folder, says where its cosines lie: thresholds and relevance then mean the same with it. Pooling and prefixes that
-    are not named are taken from the files of sentence-transformers in the folder, where they are there.
+    folder, gives the scale of its cosines: thresholds and relevance then mean the same with it. Pooling and prefixes
+    that are not named are taken from the files of sentence-transformers in the folder, where they are there.
     """
     import asyncio
 

@@ -1,7 +1,7 @@
 """A folder with a model: `model.onnx`, `tokenizer.json`, and `mnemic.json`, which `mnemic embedder FOLDER` writes.
 
 `mnemic.json` says what neither of the other two says: how the states of the tokens become one vector, what is put
-before a question and before a statement, and where the cosines of the model lie. The digest of the model is part of the
+before a question and before a statement, and the scale of the model's cosines. The digest of the model is part of the
 name of its space, so vectors of another model, or of the same one read otherwise, are never compared with these.
 """
 

@@ -44,7 +44,7 @@ class Asks(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Router:
-    """Router as it is configured: the command that tells it the tenant, which stands there as {tenant}, and the
+    """Router as it is configured: the command that names the tenant to it, with {tenant} in its place, and the
     addresses of the servers themselves.
     """
 

@@ -92,7 +92,7 @@ class Before:
 
 
 class _Abroad:
-    """The same in other languages than English; where a word for another number stands behind it, that one counts."""
+    """The same in other languages than English; where a word for another number follows it, that one counts."""
 
     def __init__(self, text: str) -> None:
         self._text = text

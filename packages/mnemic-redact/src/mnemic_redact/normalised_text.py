@@ -23,7 +23,7 @@ def fold(text: str) -> tuple[str, list[int] | None]:
 
     NFKC makes full-width signs plain; digits of any script become ASCII, dashes one hyphen, spaces one space. What is
     not seen (zero-width characters, soft hyphens, variation selectors, fillers) is not there. Where a script that
-    joins words meets letters and digits of ASCII stands a blank, as other scripts would write it.
+    joins words meets letters and digits of ASCII there is a blank, as other scripts would write it.
     """
     if text.isascii() or text.replace(PLACEHOLDER, "").isascii():
         return text, None

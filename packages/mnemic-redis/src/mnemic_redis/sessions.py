@@ -63,7 +63,7 @@ class RedisSessions:
         answer = checked(await self._link.call("LRANGE", _key(scope), -limit, -1), list)
         found = [_message(checked(encoded, bytes)) for encoded in answer]
         if None in found:
-            _log.warning("a session holds %d entries that are no messages", found.count(None))
+            _log.warning("a session has %d entries that are no messages", found.count(None))
         return [message for message in found if message is not None]
 
     async def fold(self, scope: Scope, folded: Sequence[Message], into: Message) -> bool:

@@ -76,7 +76,7 @@ def unauthenticated() -> Refused:
 
 
 def user_required() -> Refused:
-    """Return the answer to a key that stands for no person, where one is needed."""
+    """Return the answer to an application's key where a person is needed."""
     detail = "this key stands for an application: issue a token for a user with POST /v1/tokens"
     return Refused(HTTPStatus.FORBIDDEN, USER_REQUIRED, detail=detail)
 

@@ -19,7 +19,7 @@ from types import FrameType
 from mnemic.errors import InvalidConfig, MnemicError
 
 Work = Callable[[socket, Callable[[], None]], None]
-"""Answers at a socket until asked to stop, and calls what it is given as soon as it does."""
+"""Answers at a socket until asked to stop; calls the given function once it listens."""
 
 MORE_SECONDS = 10
 """Time beyond that of running requests until a worker that does not end is killed, in seconds."""

@@ -205,7 +205,7 @@ def _number(value: object) -> list[float]:
 
 
 def _days(wanted: Any) -> tuple[list[str], bool] | None:
-    """Return every day on which a matching time may lie, and whether these are days in UTC; None if they are too many
+    """Return every day of a matching time, and whether these are days in UTC; None if they are too many
     or cannot be determined.
     """
     if isinstance(wanted, Mapping):

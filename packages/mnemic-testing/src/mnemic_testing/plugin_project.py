@@ -1,4 +1,4 @@
-"""`mnemic plugin`: a package of one's own, written ready to install, and the plug-ins that are installed."""
+"""`mnemic plugin`: a new package, ready to install, and the plug-ins that are installed."""
 
 from __future__ import annotations
 

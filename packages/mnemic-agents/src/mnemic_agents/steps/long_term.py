@@ -143,7 +143,7 @@ class GatewayMemory:
         return Recall(entries=tuple(self._entry(user_id, hit) for hit in found.hits), errors=errors)
 
     async def known(self, user_id: str, candidate: Candidate) -> Sequence[Known]:
-        """By key, read as it stands; without one, by searching for the words."""
+        """Look up by key, unchanged; without one, search for the words."""
         actor = self._actor(user_id)
         store, now = self._gateway.searcher.store, self._gateway.clock.now()
         if candidate.key is not None:

@@ -179,7 +179,7 @@ def _not_there(seen: set[str]) -> str:
     if not seen:
         return "the file names no such conversation"
     names = sorted(seen)
-    return f"the file holds {', '.join(names[:12])}{', ...' if len(names) > 12 else ''}"
+    return f"the file has {', '.join(names[:12])}{', ...' if len(names) > 12 else ''}"
 
 
 def _detected(found: Iterator[Record], candidates: list[Importer]) -> tuple[Importer, Iterator[Record]]:

@@ -15,7 +15,7 @@ class Item:
     """A message to record, a memory to store or to bring back, a consent, or why there is neither.
 
     Exactly one of `content`, `skipped` (left out on purpose: the reason) and `problem` (cannot be used) is set. `place`
-    says where it stands: `line 12`, or `message 3 of session_2`.
+    says where it is in the file: `line 12`, or `message 3 of session_2`.
     """
 
     place: str

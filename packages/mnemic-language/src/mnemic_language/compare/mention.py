@@ -235,7 +235,7 @@ def _unbroken(sought: _Words, text: _Words, start: int) -> bool:
 
 
 def _turned(wanted: str, text: _Words, start: int) -> Iterable[tuple[int, int]]:
-    """Yield the place of "Y in the X", where the value is "X Y" and Y stands at `start`."""
+    """Yield the place of "Y in the X", where the value is "X Y" and Y begins at `start`."""
     at = start + 1
     while at < len(text.words) and at - start <= 2 and text.words[at] in _SMALL and not text.gaps[at]:
         at += 1

@@ -1,5 +1,5 @@
 """Arrangements: how many come to something of the speaker's, and when it is: "The dinner is for six people", "Mein
-Paket kommt am Dienstag". They read like talk of the world, as no word in them stands for their speaker.
+Paket kommt am Dienstag". They read like talk of the world, as no word in them names their speaker.
 """
 
 from __future__ import annotations

@@ -353,7 +353,7 @@ def _settle(piece: Piece, asked_afterwards: bool) -> None:
 
 
 def _is_world_talk(piece: Piece) -> bool:
-    """Return True if a statement, in which no word stands for its speaker, tells of the world: its message does, or it
+    """Return True if a statement, in which no word names its speaker, tells of the world: its message does, or it
     does so itself and is not worth keeping beyond doubt.
     """
     risky = piece.opinion is not None and piece.opinion.kept_as == "safety" and is_of_a_person(piece.text)

@@ -15,7 +15,7 @@ LONG = 25
 """Words of a message from which on it may be about something else than its writer."""
 EXPOUNDS = 0.4
 """The mean probability of world talk of the sentences of a long message that tells of the world. Of 84 statements
-without a word for their speaker that were wrongly kept of such messages between people, 79 stood in messages from here
+without a word for their speaker that were wrongly kept of such messages between people, 79 were in messages from here
 on, and one of 19 that were rightly kept of messages to an assistant, when this was chosen.
 """
 CERTAIN = 0.7

@@ -80,7 +80,7 @@ def _end(given: Given, name: str, receipts: str | None, *, sure: bool) -> int:
 
     if receipts is not None:
         require_new_file(receipts)
-    if not sure and not confirmed(f"End the tenant {name} and erase everything that it holds, for good?"):
+    if not sure and not confirmed(f"End the tenant {name} and erase all of its data, for good?"):
         complain("not_confirmed", "nothing was erased")
         return Exit.REFUSED
     ended = given.with_engine(lambda engine, _: end(engine, name, by=COMMAND_LINE), by_settings=True)

@@ -131,7 +131,7 @@ async def export(
         bool, Query(description="With every version and the consents, as `restore` takes them.")
     ] = False,
 ) -> StreamingResponse:
-    """Return all of one's own data, of any status, as JSON lines."""
+    """Return all of the caller's data, of any status, as JSON lines."""
 
     async def lines() -> AsyncIterator[str]:
         async for memory in service.engine.export(actor=actor, archive=archive):

@@ -30,7 +30,7 @@ Seen = Counter[str]
 
 
 async def each_its_own(engine: MemoryEngine, number: int, turns: int) -> Seen:
-    """Add statements of one's own, each compared with what is there."""
+    """Add statements of one user, each compared with the others."""
     choice = random.Random(number)  # noqa: S311
     return Counter([await _added(engine, statement(choice)) for _ in range(turns)])
 
@@ -42,7 +42,7 @@ async def all_the_same(engine: MemoryEngine, _: int, turns: int) -> Seen:
 
 
 async def one_only(engine: MemoryEngine, number: int, _: int) -> Seen:
-    """Add one statement, in a scope of one's own."""
+    """Add one statement, in a separate scope."""
     return Counter([await _added(engine, statement(random.Random(number)), Actor(user=f"user{number}"))])  # noqa: S311
 
 
@@ -73,7 +73,7 @@ async def editors(engine: MemoryEngine, number: int, turns: int) -> Seen:
 
 
 async def within_quota(engine: MemoryEngine, number: int, turns: int) -> Seen:
-    """Add different statements, each for a user of one's own and for a shared one, up to a quota that all share."""
+    """Add different statements, each for a separate user and for a shared one, up to a quota that all share."""
     seen: Seen = Counter()
     for turn in range(turns):
         for actor in (ADA, Actor(user=f"user{number}")):

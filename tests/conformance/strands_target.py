@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from mnemic.engine import MemoryEngine
-from mnemic.inject.injector import InjectionContext
+from mnemic.inject.configuration import InjectionContext
 from mnemic.inject.insert_text import fold
 from mnemic.inject.messages import is_user_turn
 from mnemic.ports import RecordStore

@@ -4,10 +4,11 @@ for use afterwards.
 
 from __future__ import annotations
 
+from mnemic.inject.configuration import InjectionConfig, InjectionContext, RecallLog
 from mnemic.inject.engine_injector import ActorMemories, account_for, injector_for
 from mnemic.inject.entry import Entry, MemorySource
 from mnemic.inject.injection import Injection, InjectionRun
-from mnemic.inject.injector import InjectionConfig, InjectionContext, Injector, RecallLog
+from mnemic.inject.injector import Injector
 from mnemic.inject.insert_text import Folded, Placement, fold
 from mnemic.inject.text import TextInjector
 

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 
+from mnemic.inject.configuration import InjectionConfig, RecallLog
 from mnemic.inject.entry import Entry, MemorySource, Offer
 from mnemic.inject.injection import InjectionRun
 from mnemic.inject.injection_log import record_injection
-from mnemic.inject.injector import InjectionConfig, Injector, RecallLog
+from mnemic.inject.injector import Injector
 from mnemic.inject.tokens import TokenCount
 from mnemic.ports import Clock, RecordStore
 from mnemic.types import Actor, Deadline, Hit, Intent, Recalled, RecallRequest

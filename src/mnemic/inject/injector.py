@@ -9,17 +9,24 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import timedelta
-from typing import Any, Literal, Protocol, get_args, runtime_checkable
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 from mnemic.errors import InjectionFailed, InvalidConfig
+from mnemic.inject.configuration import (
+    InjectionConfig,
+    InjectionContext,
+    MeasuringLog,
+    RecallLog,
+    Trigger,
+    context_of,
+)
 from mnemic.inject.entry import Entry, MemorySource, Offer, fair_cut, pinned_cut
 from mnemic.inject.fail_open import guarded, named, within
 from mnemic.inject.injection import Injection, InjectionRun, Placed, Skip
 from mnemic.inject.injection_log import digest_of
-from mnemic.inject.insert_text import Placement, fold
+from mnemic.inject.insert_text import fold
 from mnemic.inject.messages import default_query, has_tool_result, is_user_turn, text_of
 from mnemic.inject.reinsert_blocks import Carried, carry, words_in
 from mnemic.inject.render import Rendered, render
@@ -28,114 +35,9 @@ from mnemic.ports import Clock
 from mnemic.reason_codes import NOT_TRIGGERED, NOTHING_NEW, NOTHING_RELEVANT
 from mnemic.runtime.clock import SystemClock
 from mnemic.types import Deadline
-from mnemic.types.measures import DEFAULT_MAX_ENTRIES, DEFAULT_MAX_TOKENS
-from mnemic.types.recall_limits import DEFAULT_LEAST_RELEVANCE, DEFAULT_PINNED_SHARE, shortened
-from mnemic.types.serialisation import with_old_names
+from mnemic.types.recall_limits import shortened
 
 logger = logging.getLogger(__name__)
-
-DEFAULT_TIMEOUT = timedelta(seconds=2)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InjectionContext:
-    """Data that a callback may look at: the messages of this call (an own list, shared messages) and the framework's
-    state as the adapter hands it on.
-    """
-
-    messages: Sequence[Any] = field(repr=False)
-    state: Any = field(default=None, repr=False)
-
-
-def context_of(messages: Sequence[Any], state: Any) -> InjectionContext:
-    """Return the context of one call, with a copy of the list. Raises TypeError for a value that is not a sequence."""
-    return InjectionContext(messages=list(messages), state=state)
-
-
-class TriggerCallback(Protocol):
-    """Decides whether to inject."""
-
-    def __call__(self, context: InjectionContext, **kwargs: Any) -> bool | Awaitable[bool]:
-        """Return True to inject into this call."""
-
-
-class QueryCallback(Protocol):
-    """Says what to look for."""
-
-    def __call__(self, context: InjectionContext, **kwargs: Any) -> str | Awaitable[str | None] | None:
-        """Return the query; None or blank text to skip."""
-
-
-class FormatCallback(Protocol):
-    """Writes the block, and answers for its escaping: `mnemic.inject.render` has `escape`, `visible` and `defused`."""
-
-    def __call__(self, entries: Sequence[Entry], **kwargs: Any) -> str | Awaitable[str]:
-        """Return the text to fold in; blank text to skip."""
-
-
-class RecallLog(Protocol):
-    """Keeps account of what entered which input."""
-
-    def __call__(self, run_id: str, entries: Sequence[Entry], digest: str) -> Awaitable[None]:
-        """Inject before the model is called. What cannot be accounted for is not injected."""
-
-
-@runtime_checkable
-class MeasuringLog(Protocol):
-    """Recall log that also records the size and the duration of an injection."""
-
-    async def measured(
-        self, run_id: str, entries: Sequence[Entry], digest: str, *, tokens: int | None, ms: float | None
-    ) -> None:
-        """Record an injection of so many tokens that took so many milliseconds to find."""
-
-
-TriggerName = Literal["userTurn", "everyTurn"]
-Trigger = TriggerName | Callable[[InjectionContext], bool | Awaitable[bool]] | TriggerCallback
-Query = Callable[[InjectionContext], str | Awaitable[str | None] | None] | QueryCallback
-Format = Callable[[Sequence[Entry]], str | Awaitable[str]] | FormatCallback
-
-
-@with_old_names(standing_share="pinned_share")
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InjectionConfig:
-    """Settings for when and how to inject.
-
-    `trigger`: on a user turn, on every model call, or as a predicate says. `query` replaces the adaptive query. Of
-    `max_entries` across all sources, `max_untrusted` come from tools, the web or models (None: no limit). `max_tokens`
-    bounds the block as it is sent, `pinned_share` (0 to 1) its pinned memories, which come first and alone where a
-    source's relevance is below `least_relevance` (0: never); the others have at least `min_score`. `timeout` bounds
-    search and callbacks, except synchronous ones. `on_failure="stop"` raises InjectionFailed if memory cannot be read.
-    """
-
-    trigger: Trigger = "userTurn"
-    query: Query | None = None
-    format: Format | None = None
-    placement: Placement = "auto"
-    max_entries: int = DEFAULT_MAX_ENTRIES
-    max_untrusted: int | None = 1
-    max_tokens: int = DEFAULT_MAX_TOKENS
-    pinned_share: float = DEFAULT_PINNED_SHARE
-    least_relevance: float = DEFAULT_LEAST_RELEVANCE
-    min_score: float = 0.0
-    timeout: timedelta = DEFAULT_TIMEOUT
-    on_failure: Literal["proceed", "stop"] = "proceed"
-
-    def __post_init__(self) -> None:
-        if isinstance(self.trigger, str) and self.trigger not in get_args(TriggerName):
-            raise InvalidConfig("trigger", hint="userTurn, everyTurn or a predicate")
-        if self.placement not in get_args(Placement):
-            raise InvalidConfig("placement", hint="auto or append")
-        if self.on_failure not in ("proceed", "stop"):
-            raise InvalidConfig("on_failure", hint="proceed or stop")
-        for name in ("max_entries", "max_tokens"):
-            if type(getattr(self, name)) is not int or getattr(self, name) < 1:
-                raise InvalidConfig(name, hint="a whole number from 1 up")
-        for name in ("pinned_share", "least_relevance", "min_score"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise InvalidConfig(name, hint="a number from 0 to 1")
-        if self.timeout <= timedelta(0):
-            raise InvalidConfig("timeout", hint="more than nothing")
 
 
 class Injector:

@@ -7,9 +7,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 from typing import Any, Protocol
 
+from mnemic.inject.configuration import DEFAULT_TIMEOUT, InjectionConfig, InjectionContext, Trigger, context_of
 from mnemic.inject.fail_open import guarded, within
 from mnemic.inject.injection import Injection, Skip
-from mnemic.inject.injector import DEFAULT_TIMEOUT, InjectionConfig, InjectionContext, Trigger, context_of, fires, tell
+from mnemic.inject.injector import fires, tell
 from mnemic.inject.insert_text import SEPARATOR, Placement, fold
 from mnemic.ports import Clock
 from mnemic.runtime.clock import SystemClock

@@ -17,8 +17,8 @@ from mnemic.bootstrap import build_engine
 from mnemic.config import Settings
 from mnemic.engine import MemoryEngine
 from mnemic.errors import InvalidConfig
+from mnemic.inject.configuration import InjectionConfig
 from mnemic.inject.engine_injector import injector_for
-from mnemic.inject.injector import InjectionConfig
 from mnemic.inject.references import memory_item
 from mnemic.inject.tokens import counter_of, estimated_tokens
 from mnemic.stores.in_process import InProcessStore

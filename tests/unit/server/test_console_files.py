@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from mnemic import errors
+from mnemic_cli.words import ERASED
 from mnemic_server.problems import MEDIA_TYPE
 from mnemic_server.routes.console import POLICY
 
@@ -86,3 +87,10 @@ def test_every_reason_has_plain_words() -> None:
     service = "".join(path.read_text() for path in ROOT.parent.rglob("*.py"))
     codes |= set(re.findall(r'(?:Refused|problem)\(\s*HTTPStatus\.[A-Z_]+, f?"([a-z_]+)', service))
     assert {code for code in codes if f"\n  {code}:" not in words} == set()
+
+
+def test_the_command_line_names_what_an_erasure_counts_as_the_console_does() -> None:
+    listed = re.search(r"const ERASED = \{(.*?)\};", (ROOT / "words.js").read_text(), re.DOTALL)
+
+    assert listed is not None
+    assert dict(re.findall(r'(\w+): "([^"]+)"', listed[1])) == ERASED

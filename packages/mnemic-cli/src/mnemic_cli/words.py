@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 TITLES: Mapping[str, str] = MappingProxyType({"junk": "empty", "outbox": "copies"})
 """Titles of checks whose name says less to a reader."""
-_COUNTS: Mapping[str, str] = MappingProxyType(
+ERASED: Mapping[str, str] = MappingProxyType(
     {
         "derived": "derived memories",
         "turns": "questions and answers",
@@ -23,23 +23,19 @@ _COUNTS: Mapping[str, str] = MappingProxyType(
         "sessions": "conversations",
         "keys": "encryption keys",
         "outbox": "changes sent to copies",
-    }
-)
-_PLACES: Mapping[str, str] = MappingProxyType(
-    {
         "memory": "memories",
-        "outbox": "changes for copies",
         "facet": "search entries",
         "bytes": "the files",
         "unvacuumed": "tables to vacuum",
     }
 )
+"""Names of what an erasure counts, and of the places where something is left; the console has the same."""
 
 
 def erased_text(receipt: ErasureReceipt) -> str:
     """Return what was erased, without what there was none of."""
     facts: dict[str, object] = {"receipt": receipt.receipt_id}
-    facts |= {_COUNTS.get(name, _spaced(name)): count for name, count in receipt.counts.items() if count}
+    facts |= {ERASED.get(name, _spaced(name)): count for name, count in receipt.counts.items() if count}
     facts["traces left"] = sum(receipt.traces.values()) or "none"
     if receipt.kept:
         facts["name kept in"] = ", ".join(receipt.kept)
@@ -49,7 +45,7 @@ def erased_text(receipt: ErasureReceipt) -> str:
 
 def traces_text(traces: Mapping[str, int]) -> str:
     """Return where something is left, and how much."""
-    facts = {_PLACES.get(name, _spaced(name)): count for name, count in traces.items() if count}
+    facts = {ERASED.get(name, _spaced(name)): count for name, count in traces.items() if count}
     return "left, or said again:\n" + pairs(facts, indent="  ")
 
 

@@ -110,12 +110,12 @@ class Sealer:
         self, body: bytes, checksum: int | None, tenant: str, level: str, owner: str, vector: bytes | None
     ) -> Memory:
         scope = scope_named(tenant, level, owner)
-        return self.memory(_whole(body, checksum, scope), scope, vector)
+        return self.memory(whole_text(body, checksum, scope), scope, vector)
 
     def data(self, body: bytes, checksum: int | None, scope: Scope) -> Mapping[str, Any]:
         """Return the data of a body's memory, without what else it says where that is plain. Raises as `checked`."""
         try:
-            fields = load(_whole(body, checksum, scope))
+            fields = load(whole_text(body, checksum, scope))
             if "sealed" not in fields:
                 return dict(fields.get("data") or {})
         except (AttributeError, ValueError, TypeError) as error:
@@ -195,8 +195,8 @@ def vector_anew(memory_id: str, sealed: bytes | None, anew: Anew) -> bytes | Non
     return sealed and (anew(sealed, _place("vector", memory_id)) or sealed)
 
 
-def _whole(body: bytes, checksum: int | None, scope: Scope) -> str:
-    """Return the text of a body whose checksum is right for the scope, or that has none."""
+def whole_text(body: bytes, checksum: int | None, scope: Scope) -> str:
+    """Return the text of a body. Raises StoreCorrupt (`memory`) if its checksum, where it has one, differs."""
     if checksum not in (None, body_check(scope.tenant, scope.level.value, scope.owner, body)):
         raise damaged("memory")
     try:

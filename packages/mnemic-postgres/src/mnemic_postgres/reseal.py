@@ -11,8 +11,8 @@ from typing import Any
 
 from mnemic.errors import StoreBusy
 from mnemic.ports import Anew
-from mnemic.stores.codec import body_check, damaged
-from mnemic.stores.sealing import Sealer, body_anew
+from mnemic.stores.codec import body_check
+from mnemic.stores.sealing import Sealer, body_anew, whole_text
 from mnemic.types import Level, Scope
 
 BATCH = 256
@@ -93,20 +93,16 @@ async def seal(connection: Any, sealer: Sealer, tenant: str) -> int:
 
 
 def _body(sealer: Sealer, tenant: str, row: Any) -> str:
-    home = Scope(tenant=tenant, level=Level(row["level"]), owner=row["owner"])
-    return sealer.body(sealer.checked(row["body"], row["checksum"], home, None))
+    return sealer.body(sealer.checked(row["body"], row["checksum"], _home(row, tenant), None))
 
 
 def _text(row: Any, tenant: str) -> str:
-    """Return the body of a row. Raises StoreCorrupt (`memory`) if it differs from what was written: once encrypted, the
-    damage could not be detected.
-    """
-    if row["checksum"] not in (None, body_check(tenant, row["level"], row["owner"], row["body"])):
-        raise damaged("memory")
-    try:
-        return str(row["body"], "utf-8")
-    except UnicodeDecodeError as error:
-        raise damaged("memory") from error
+    """Return the body of a row. Raises StoreCorrupt if it is damaged: encrypted, the damage could not be detected."""
+    return whole_text(row["body"], row["checksum"], _home(row, tenant))
+
+
+def _home(row: Any, tenant: str) -> Scope:
+    return Scope(tenant=tenant, level=Level(row["level"]), owner=row["owner"])
 
 
 def _columns(changed: Sequence[tuple[Any, str]], tenant: str) -> tuple[list[str], list[int], list[str], list[int]]:

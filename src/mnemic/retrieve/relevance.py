@@ -73,13 +73,19 @@ OTHER_LANGUAGE = "other language"
 """The same for a query in Latin letters and another language than English: its cosines, read against the background of
 the scope, say little, the share of its words much. Fitted to half of the questions of `mnemic eval languages`.
 """
+ROMANCE_LANGUAGE = "romance language"
+"""The same for a Romance language, whose texts the default model places nearer to each other than German ones."""
+_ROMANCE = frozenset({"french", "spanish", "italian", "portuguese", "romanian", "catalan"})
 ANOTHER_MODEL = "*"
 """Every model whose cosines are read on the default scale and against the background of the scope."""
+_LIKE_THE_DEFAULT = frozenset({ANOTHER_MODEL, OTHER_LANGUAGE, ROMANCE_LANGUAGE})
+"""Scales on which the messages of a conversation are judged as with the default model."""
 SCALES: Mapping[str, Scale] = MappingProxyType(
     {
         DEFAULT_MODEL: Scale(cosine=16.5, word=2.83, base=-9.4),
         ANOTHER_MODEL: Scale(cosine=16.5, word=2.83, base=-7.0),
         OTHER_LANGUAGE: Scale(cosine=10.0, word=5.0, base=-7.5),
+        ROMANCE_LANGUAGE: Scale(cosine=10.0, word=5.0, base=-7.5),
         NO_MODEL: Scale(cosine=4.0, word=9.0, base=-6.9),
     }
 )
@@ -88,6 +94,7 @@ FEW: Mapping[str, Scale] = MappingProxyType(
     {
         DEFAULT_MODEL: Scale(cosine=16.5, word=2.83, base=-7.6),
         OTHER_LANGUAGE: Scale(cosine=16.5, word=2.83, base=-7.6),
+        ROMANCE_LANGUAGE: Scale(cosine=12.0, word=5.0, base=-7.5),
         ANOTHER_MODEL: Scale(cosine=16.5, word=2.83, base=-6.2),
         NO_MODEL: Scale(word=4.63, base=-1.6),
     }
@@ -114,12 +121,13 @@ def _scale_of(model: str, memories: int) -> Scale | None:
 
 def measured_with(space: VectorSpace, question: Question) -> str:
     """Return the name of the model on whose scale the cosines of `space` are read: the default one, its own,
-    `ANOTHER_MODEL`, or `OTHER_LANGUAGE` or `NO_MODEL` for queries that the default one reads badly.
+    `ANOTHER_MODEL`, or `OTHER_LANGUAGE`, `ROMANCE_LANGUAGE` or `NO_MODEL` for queries that the default one reads
+    badly.
     """
     if space.model == DEFAULT_MODEL and not in_latin_letters(question.text):
         return NO_MODEL
-    if space.model == DEFAULT_MODEL and language_of(question.text) is not None:
-        return OTHER_LANGUAGE
+    if space.model == DEFAULT_MODEL and (language := language_of(question.text)) is not None:
+        return ROMANCE_LANGUAGE if language in _ROMANCE else OTHER_LANGUAGE
     return ANOTHER_MODEL if space.scale else space.model
 
 
@@ -185,7 +193,7 @@ def relevances(
         return {}
     found = gauge.relevances(lists, [one for one in scores if one not in signals])
     if signals:
-        likened = DEFAULT_MODEL if model in (ANOTHER_MODEL, OTHER_LANGUAGE) else model
+        likened = DEFAULT_MODEL if model in _LIKE_THE_DEFAULT else model
         order = best_first(scores) if order is None else order
         among = None if best is None else list(islice(filter(signals.__contains__, order), best))
         by_messages = MESSAGE_SCALE.relevances(

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mnemic import AsyncMemoryManager
 from mnemic.engine import MemoryEngine
 from mnemic.entrypoints.wire import result_dict
 from mnemic.errors import EmbedderFailed
@@ -21,6 +22,7 @@ from mnemic.retrieve.relevance import (
     NO_MODEL,
     OTHER_LANGUAGE,
     RELATED,
+    ROMANCE_LANGUAGE,
     SCALES,
     WORDS_ALONE,
     measured_with,
@@ -43,7 +45,7 @@ def lists(cosine: float, bm25: float, count: int = LEAST_MEMORIES) -> dict[str, 
 
 @given(st.floats(-1, 1), st.floats(0, 40), st.floats(0, 1), st.floats(0, 10))
 def test_more_likeness_and_more_words_never_say_less(cosine: float, bm25: float, more: float, gain: float) -> None:
-    for model in (MINILM, ANOTHER_MODEL, OTHER_LANGUAGE, NO_MODEL, "another"):
+    for model in (MINILM, ANOTHER_MODEL, OTHER_LANGUAGE, ROMANCE_LANGUAGE, NO_MODEL, "another"):
         one = relevance(lists(cosine, bm25), QUESTION, model)
         other = relevance(lists(cosine + more, bm25 + gain), QUESTION, model)
         assert one is not None
@@ -155,7 +157,7 @@ async def test_an_outage_is_no_abstention(tmp_path: Path) -> None:
     ("query", "model"),
     [
         ("Where is my boat?", MINILM),
-        ("Où est mon bateau ?", OTHER_LANGUAGE),
+        ("Où est mon bateau ?", ROMANCE_LANGUAGE),
         ("Где моя лодка?", NO_MODEL),
         ("私の船は?", NO_MODEL),
     ],
@@ -212,3 +214,30 @@ def test_one_more_memory_makes_no_difference_in_a_small_scope() -> None:
         assert other is not None
         assert other <= one + 0.03
         assert one - other < 0.12
+
+
+@pytest.mark.parametrize(
+    ("told", "known", "unknown"),
+    [
+        (
+            ("Mi hermana vive en Graz.", "Juego al tenis los domingos.", "Mi gata se llama Mimi.", "Trabajo de noche."),
+            "¿Dónde vive mi hermana?",
+            "¿Cuál es mi color favorito?",
+        ),
+        (
+            ("Ma soeur habite à Graz.", "Je joue au tennis le dimanche.", "Ma chatte s'appelle Mimi.", "Je lis peu."),
+            "Où habite ma soeur ?",
+            "Quand expire mon contrat de location ?",
+        ),
+    ],
+)
+async def test_among_few_memories_in_a_romance_language_the_nearest_is_not_taken_for_an_answer(
+    tmp_path: Path, told: tuple[str, ...], known: str, unknown: str
+) -> None:
+    async with AsyncMemoryManager(store=str(tmp_path / "mnemic.db")) as manager:
+        for text in told:
+            await manager.add(text)
+        answered, unanswered = await manager.search(known), await manager.search(unknown)
+    assert answered.hits[0].memory.content == told[0]
+    assert (answered.hits[0].relevance or 0) > 0.5
+    assert unanswered.abstains

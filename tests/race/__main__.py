@@ -171,7 +171,7 @@ def lines(results: Sequence[dict[str, Any]], sizes: Sequence[int]) -> Iterator[s
             yield f"| {one['name']} | NOT RUN: {one['error']} |"
             continue
         cells = [_cell(one, f"{name}_cpu_p50_ms", f"{name}_clock_p50_ms") for _, name in columns]
-        cells.append(_cell(one, f"bulk_{short(sizes[0])}_per_s", f"bulk_{short(sizes[0])}_clock_per_s", ",.0f"))
+        cells.append(_cell(one, f"bulk_{short(sizes[0])}_per_s", f"bulk_{short(sizes[0])}_clock_per_s", form=",.0f"))
         cells.append(_cell(one, "fsyncs_an_add"))
         cells.append(" / ".join(f"{one[key]:.2f}" for key in one if key.startswith("nearest_ten")))
         cells += [_cell(one, "locomo_recall_10"), _cell(one, "bytes_a_memory", form=",.0f")]

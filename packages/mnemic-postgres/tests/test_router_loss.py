@@ -47,6 +47,8 @@ async def opened(servers: RoutedServers, folder: Path) -> PostgresStore:
     ("weakened", "restored"),
     [
         ("ALTER TABLE mnemic.memory DISABLE ROW LEVEL SECURITY", "ALTER TABLE mnemic.memory ENABLE ROW LEVEL SECURITY"),
+        ("ALTER TABLE mnemic.mark DISABLE ROW LEVEL SECURITY", "ALTER TABLE mnemic.mark ENABLE ROW LEVEL SECURITY"),
+        ("ALTER TABLE mnemic.audit NO FORCE ROW LEVEL SECURITY", "ALTER TABLE mnemic.audit FORCE ROW LEVEL SECURITY"),
         ("ALTER ROLE mnemic_app BYPASSRLS", "ALTER ROLE mnemic_app NOBYPASSRLS"),
     ],
 )

@@ -236,12 +236,12 @@ class MemoryWritePipeline:
         return self.redactor.redact(text, await self.secret(tenant)).text
 
     async def secret(self, tenant: str) -> bytes:
-        """Return the tenant's secret, read once: it never changes."""
-        if tenant not in self._secrets:
-            if len(self._secrets) >= MAX_SECRETS:
-                self._secrets.clear()
-            self._secrets[tenant] = await self._store.secret(tenant)
-        return self._secrets[tenant]
+        """Return the tenant's secret, which never changes; those of the tenants used last are cached."""
+        known = self._secrets.pop(tenant, None)
+        self._secrets[tenant] = secret = await self._store.secret(tenant) if known is None else known
+        if len(self._secrets) > MAX_SECRETS:
+            del self._secrets[next(iter(self._secrets))]
+        return secret
 
     # -- the phases ---------------------------------------------------------------------------------------------------
 

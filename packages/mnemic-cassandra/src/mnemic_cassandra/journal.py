@@ -56,6 +56,10 @@ class _Line(NamedTuple):
     hash: str
 
 
+_Place = tuple[int, str]
+"""Number and hash of a line of a journal."""
+
+
 class _Waiting(NamedTuple):
     """Lines of a journal, the position up to which, by its own record, it was collected, and whether its scope has
     buckets.
@@ -69,10 +73,16 @@ class _Waiting(NamedTuple):
     counted: Count | None = None
     """The scope as of the same moment."""
 
+    end: _Place = (0, "")
+    """The last line, by the journal's own record."""
+
     @property
     def whole(self) -> bool:
-        """True if no line is missing."""
-        return len(self.before_gap.lines) == len(self.lines)
+        """True if no line is missing, neither between the others nor at the end."""
+        if len(self.before_gap.lines) < len(self.lines):
+            return False
+        last = (self.lines[-1].number, self.lines[-1].hash) if self.lines else (self.collected, self.before)
+        return len(self.lines) == _LINES or last == self.end
 
     @property
     def before_gap(self) -> _Waiting:
@@ -80,10 +90,6 @@ class _Waiting(NamedTuple):
         numbered = enumerate(self.lines, self.collected + 1)
         present = takewhile(lambda one: one[0] == one[1].number, numbered)
         return self._replace(lines=[line for _, line in present])
-
-
-_Place = tuple[int, str]
-"""Number and hash of a line of a journal."""
 
 
 class _Now:
@@ -104,9 +110,9 @@ class _Now:
 _now = _Now()
 
 
-async def note_event(rows: RowChange, home: Partition, event: AuditEvent) -> None:
-    """Append an audit line to the journal of a partition."""
-    await _append(rows, home, "event", encode_event(event))
+async def note_event(rows: RowChange, home: Partition, event: AuditEvent, sign: Sign | None) -> None:
+    """Append an audit line to the journal of a partition; a key that signs the audit signs it there already."""
+    await _append(rows, home, "event", encode_event(event), sign)
 
 
 async def note_entry(rows: RowChange, home: Partition, entry: OutboxEntry) -> None:
@@ -116,10 +122,10 @@ async def note_entry(rows: RowChange, home: Partition, entry: OutboxEntry) -> No
     await _append(rows, home, "entry", dump(record))
 
 
-async def _append(rows: RowChange, home: Partition, what: str, text: str) -> None:
+async def _append(rows: RowChange, home: Partition, what: str, text: str, sign: Sign | None = None) -> None:
     found = await rows.get(LANE, [home])
     last, previous, collected, before = found[0][3:] if found else (0, "", 0, "")
-    hashed = link(previous, text)
+    hashed = link(previous, text, sign)
     await rows.put(JOURNAL, [(*home, last + 1, _now(), what, text, hashed)])
     await rows.put(LANE, [(*home, last + 1, hashed, collected, before)])
 
@@ -167,6 +173,17 @@ def _groups(notes: dict[Partition, list[str]]) -> list[tuple[Partition, ...]]:
     ]
 
 
+async def lacks_lines(store: RowStore, partitions: Partitions, tenant: str) -> bool:
+    """Check whether lines of a journal are missing on every replica. Where a replica is away, they may be there."""
+    for home in sorted(await partitions.noted(tenant)):
+        waiting = await _looked(store, partitions, home)
+        if not waiting.whole and await partitions.repair(home, NAMES[JOURNAL]):
+            waiting = await store.read(partial(_waiting, home=home))
+            if not waiting.whole:
+                return True
+    return False
+
+
 async def _looked(store: RowStore, partitions: Partitions, home: Partition) -> _Waiting:
     """Return the first lines of a journal. One that has a gap is read again, at last from every replica: what is
     appended to the audit with a gap stays broken there, and the missing lines would never follow. Where a replica is
@@ -199,8 +216,8 @@ async def _waiting(rows: RowReads, home: Partition) -> _Waiting:
         # Writers have different clocks. The number is the order within a journal, so a time before its predecessor's is
         # raised.
         lines.append(_Line(max(at, lines[-1].at) if lines else at, home, number, what, change, digest))
-    collected, before = found[0][5:]
-    return _Waiting(home, collected, before, lines, split, counted)
+    last, hashed, collected, before = found[0][3:]
+    return _Waiting(home, collected, before, lines, split, counted, (last, hashed))
 
 
 async def _appended(rows: RowChange, waiting: Sequence[_Waiting], sign: Sign | None) -> None:
@@ -215,12 +232,13 @@ async def _appended(rows: RowChange, waiting: Sequence[_Waiting], sign: Sign | N
         place = max((each.collected, each.before), known.get(each.home, (0, "")))
         for line in each.lines:
             if line.number > place[0]:
-                taken.append((line, line.number == place[0] + 1 and follows(line.hash, place[1], line.change)))
+                whole = line.number == place[0] + 1 and follows(line.hash, place[1], line.change, sign)
+                taken.append((line, whole))
                 place = (line.number, line.hash)
         places[each.home] = place
     # By time, then partition, then number: two collectors of the same lines append them in the same order.
     taken.sort(key=lambda one: one[0][:3])
-    await _chained(rows, tenant, [(line.change, whole) for line, whole in taken if line.what == "event"], sign)
+    await _chained(rows, tenant, [one for one in taken if one[0].what == "event"], sign)
     for line, _ in taken:
         if line.what == "entry":
             level, owner, action, memory_id, version = load(line.change)
@@ -248,7 +266,7 @@ async def _emptied(rows: RowChange, waiting: _Waiting) -> bool:
     return bool(last == place[0]) and not dropped
 
 
-async def _chained(rows: RowChange, tenant: str, lines: Sequence[tuple[str, bool]], sign: Sign | None) -> None:
+async def _chained(rows: RowChange, tenant: str, lines: Sequence[tuple[_Line, bool]], sign: Sign | None) -> None:
     """Append these lines to the tenant's audit log. A line that was altered in its journal breaks the chain at that
     line.
     """
@@ -257,8 +275,10 @@ async def _chained(rows: RowChange, tenant: str, lines: Sequence[tuple[str, bool
     end = await rows.get(AUDIT_END, [(tenant,)])
     sequence, previous = end[0][1:] if end else (0, "")
     appended: list[Row] = []
-    for result, whole in lines:
-        sequence, line, hashed = next_line(decode_event(result, ""), sequence, previous, sign)
+    for taken, whole in lines:
+        # What nobody has signed in its journal is not signed here either.
+        signs = sign if ":" in taken.hash else None
+        sequence, line, hashed = next_line(decode_event(taken.change, ""), sequence, previous, signs)
         # Not repaired: the next line refers to a hash that no line has, so that every later check reports this place.
         previous = hashed if whole else "broken"
         appended.append((tenant, sequence, line, previous))

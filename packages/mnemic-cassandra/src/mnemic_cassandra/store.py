@@ -61,7 +61,8 @@ class CassandraTransaction(LayeredTransaction):
 
     async def append_audit(self, event: AuditEvent) -> None:
         encode_event(event)
-        await journal.note_event(self._rows, self._home(event.tenant, event.scope), event)
+        sign = self._scopes.rows.sealer.sign
+        await journal.note_event(self._rows, self._home(event.tenant, event.scope), event, sign)
 
     async def enqueue(self, entry: OutboxEntry) -> None:
         await journal.note_entry(self._rows, self._home(entry.scope.tenant, entry.scope), entry)
@@ -181,10 +182,12 @@ class CassandraStore(LayeredStore):
         return await super().audit(tenant, after=after, before=before, limit=limit)
 
     async def broken_audit(self, tenant: str) -> tuple[int, int | None, str]:
+        """Return the port's answer. A journal that lacks lines counts as the line after the last."""
         await self._collect(tenant)
         found = await super().broken_audit(tenant)
         if found[1] is None:
-            return found
+            lacking = await journal.lacks_lines(self._ready, self._database.partitions, tenant)
+            return (found[0], found[0] + 1, found[2]) if lacking else found
         # While nodes join or leave, an answer may lack lines for a moment: every replica is asked before it counts.
         for bucket in {of_audit(tenant, found[1] - 1), of_audit(tenant, found[1])}:
             await self._database.partitions.repair(bucket, NAMES[AUDIT])

@@ -29,7 +29,12 @@ _SETTLE = """
     FROM unnest($1::text[], $2::text[], $3::bigint[]) AS given (name, value, lock)
 """
 _CHECK = """
-    SELECT current_user AS role, row_security_active('mnemic.memory') AS secured,
+    SELECT current_user AS role,
+           row_security_active('mnemic.memory') AND NOT EXISTS (
+               SELECT FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'tenant'
+               WHERE c.relnamespace = 'mnemic'::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
+               AND NOT (c.relrowsecurity AND c.relforcerowsecurity)
+           ) AS secured,
            (SELECT max(version) FROM mnemic.schema_version) AS version,
            (SELECT sha256(value) FROM mnemic.salt) AS salt
 """

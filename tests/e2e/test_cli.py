@@ -283,6 +283,8 @@ def test_export_then_import_into_another_store(mnemic: Call, tmp_path: Path) -> 
         json.loads(line) for line in file.read_text().splitlines()
     ]
     assert complaint(mnemic("export", "--output", str(file))).startswith("invalid_input:file:exists")
+    assert mnemic("export", "--output", "-").stdout == mnemic("export").stdout
+    assert not Path("-").exists()
 
     summary = data(mnemic, "--store", str(tmp_path / "other.db"), "import", str(file))
     assert (summary["recorded"], summary["failed"]) == (2, [])

@@ -314,6 +314,29 @@ def test_a_conversation_is_captured_message_by_message(served: Served) -> None:
         assert memory.count() == 2
 
 
+def test_several_messages_may_be_texts_and_dictionaries(memory: Any) -> None:
+    said = [
+        {"role": "system", "content": "Be kind."},
+        "I live in Oslo.",
+        {"role": "assistant", "content": [{"type": "text", "text": "Lovely!"}]},
+        {"role": "user", "content": "I am vegetarian."},
+        {"role": "user", "content": "  "},
+    ]
+    reports = memory.capture_many(said, idempotency_keys=["z", "a", None, "b", "c"])
+    assert [report and [one.key for one in report.receipts] for report in reports] == [
+        None,
+        ["home_city"],
+        None,
+        ["diet"],
+        None,
+    ]
+    for wrong in ("I live in Oslo.", [7]):
+        with pytest.raises(InvalidInput, match="message"):
+            memory.capture_many(wrong)
+    with pytest.raises(InvalidInput, match="idempotency_keys"):
+        memory.capture_many(said, idempotency_keys=["a"])
+
+
 def test_governance_at_a_service_has_the_verbs_of_the_library(served: Served) -> None:
     owner = served.key("reader", "writer", "subject", user="mona")
     steward = served.key("reader", "writer", "reviewer", "operator", user="otto")

@@ -310,15 +310,19 @@ class MemoryEngine(AdministrationVerbs):
         return await self.run(actor=actor, message=message, idempotency_key=idempotency_key)
 
     async def capture_many(
-        self, messages: Sequence[Message], *, actor: Actor, idempotency_keys: Sequence[str | None] | None = None
+        self,
+        messages: Sequence[str | Message | Mapping[str, Any]],
+        *,
+        actor: Actor,
+        idempotency_keys: Sequence[str | None] | None = None,
     ) -> Sequence[RunReport | None]:
         """Remember the durable facts in several messages, in order: one report for each of the user's messages, None
-        for the others, which serve as context only. A language model reads up to twelve messages of a session in one
-        call.
+        for the others, which serve as context only. They may have the forms that `remember` takes. A language model
+        reads up to twelve messages of a session in one call.
         """
-        from mnemic.engine.message_forms import captured
+        from mnemic.engine.message_forms import captured_each
 
-        return await captured(self, messages, actor=actor, idempotency_keys=idempotency_keys)
+        return await captured_each(self, messages, actor=actor, idempotency_keys=idempotency_keys)
 
     async def remember(
         self,

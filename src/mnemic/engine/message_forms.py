@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from mnemic.engine.extraction import beside_known, read_messages
 from mnemic.errors import BudgetSpent, InvalidInput, MnemicError, RunStopped, error_behind
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from mnemic.types.trace import RunReport
 
 Said = str | Message | Mapping[str, Any]
+_Made = TypeVar("_Made")
 
 
 class Capturing(Protocol):
@@ -44,10 +45,23 @@ def messages_of(given: Said | Sequence[Said], *, session: str | None) -> list[Me
     dropped. Raises InvalidInput (`messages`, `message`).
     """
     forms: Any = [given] if isinstance(given, str | Message | Mapping) else given
-    if not isinstance(forms, Sequence) or isinstance(forms, bytes):
+    return [one for one in each_message(forms, session=session) if one is not None]
+
+
+def each_message(given: Sequence[Said], *, session: str | None) -> list[Message | None]:
+    """Return a message for each in `given`, in the forms of `messages_of`; None in the place of an instruction to a
+    model and of a message without text. Raises InvalidInput (`messages`, `message`).
+    """
+    if not isinstance(given, Sequence) or isinstance(given, str | bytes):
         raise InvalidInput("messages", hint="a text, a message, or a list of them")
-    found = [_message(one, session) for one in forms]
-    return [one for one in found if one is not None and one.content.strip()]
+    found = [_message(one, session) for one in given]
+    return [one if one is not None and one.content.strip() else None for one in found]
+
+
+def in_places(found: Sequence[Message | None], made: Sequence[_Made]) -> list[_Made | None]:
+    """Return what was made of each message, and None for each that is none."""
+    left = iter(made)
+    return [None if one is None else next(left) for one in found]
 
 
 def _message(given: Said, session: str | None) -> Message | None:
@@ -94,6 +108,21 @@ def _failure(reason: str) -> MnemicError:
     """Return the error that a run stopped on."""
     kind, detail = error_behind(reason), reason.partition(":")[2]
     return RunStopped(reason) if kind in (MnemicError, RunStopped, BudgetSpent) else kind(detail or None)
+
+
+async def captured_each(
+    engine: Capturing, given: Sequence[Said], *, actor: Actor, idempotency_keys: Sequence[str | None] | None
+) -> list[RunReport | None]:
+    """Return a report in the place of each message; see `MemoryEngine.capture_many`. Raises InvalidInput
+    (`idempotency_keys`) if there is not one key for each message.
+    """
+    found = each_message(given, session=actor.session)
+    keys = [None] * len(found) if idempotency_keys is None else idempotency_keys
+    if len(keys) != len(found):
+        raise InvalidInput("idempotency_keys", hint="one for each message, or None")
+    kept = [(one, key) for one, key in zip(found, keys, strict=True) if one is not None]
+    made = await captured(engine, [one for one, _ in kept], actor=actor, idempotency_keys=[key for _, key in kept])
+    return in_places(found, made)
 
 
 async def captured(

@@ -55,7 +55,10 @@ class MemoryVerbs(KindsAndUpkeep[M]):
 
     @verb
     async def capture_many(
-        self, messages: Sequence[Message], *, idempotency_keys: Sequence[str | None] | None = None
+        self,
+        messages: Sequence[str | Message | Mapping[str, Any]],
+        *,
+        idempotency_keys: Sequence[str | None] | None = None,
     ) -> Sequence[RunReport | None]:
         """Remember the durable facts in several messages; see `MemoryEngine.capture_many`."""
         return await self.engine.capture_many(messages, actor=self.actor, idempotency_keys=idempotency_keys)

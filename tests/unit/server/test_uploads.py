@@ -56,6 +56,17 @@ async def test_a_chat_that_does_not_say_who_the_user_is_tells_its_speakers(runni
     assert (named["captured"], named["speakers"]) == ({"diet": 1}, [])
 
 
+async def test_an_imported_value_that_waits_for_review_is_counted(running: Running) -> None:
+    """An import is trusted less than what the user has said, so its other value of a key waits for a person."""
+    ana = await running.caller("writer", "reader")
+    body = {"content": "Lisbon", "key": "home_city"}
+    assert (await running.client.post("/v1/memories", json=body, headers=ana)).status_code == 201
+    said = json.dumps({"role": "user", "content": "I live in Porto."})
+    taken = await sent(running, ana, text=said)
+    assert (taken["captured"], taken["waiting"]) == ({"home_city": 1}, 1)
+    assert (await sent(running, ana, text=said))["waiting"] == 0
+
+
 async def test_what_cannot_be_read_is_told_with_its_place(running: Running) -> None:
     ana = await running.caller("writer")
     mixed = await sent(running, ana, text=CHAT + '\n{"role": "user", "content": 5}')

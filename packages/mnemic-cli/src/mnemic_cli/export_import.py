@@ -42,7 +42,7 @@ SHOWN_FAILURES = 20
 
 
 @click.command("export", cls=Command)
-@click.option("--output", "-o", metavar="FILE", help="Write to this file instead of standard output.")
+@click.option("--output", "-o", metavar="FILE", help="Write to this file; - is standard output, as without the option.")
 @click.option("--force", is_flag=True, help="Replace FILE where it exists.")
 @click.option("--all", "archive", is_flag=True, help="With every version, and consents: an archive for import.")
 @click.option("--subject", metavar="USER", help="Instead, all data stored about this user, as one JSON document.")
@@ -61,6 +61,7 @@ def export_(
 
     FILE is complete or not there at all, and only you can read it.
     """
+    output = None if output == "-" else output
     if subject is not None:
         _export_subject(given, subject, output, force, **options)
         return

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any, TypeVar
 from urllib.parse import quote, urlencode
 
-from mnemic.engine.message_forms import messages_of
+from mnemic.engine.message_forms import each_message, in_places, messages_of
 from mnemic.errors import InvalidInput, MemoryNotFound
 from mnemic.facade.verbs import MemoryVerbs
 from mnemic.maintain.export import plain
@@ -117,16 +117,19 @@ class MemoryClient(RemoteReading[M]):
         """Remember the lasting facts in several messages: one report for each of the user's messages, None for the
         others. Sent in parts, so that no request takes as long as all of them.
         """
-        messages = given.messages
-        keys = [None] * len(messages) if given.idempotency_keys is None else [*given.idempotency_keys]
+        found = each_message(given.messages, session=None)
+        keys = [None] * len(found) if given.idempotency_keys is None else [*given.idempotency_keys]
+        if len(keys) != len(found):
+            raise InvalidInput("idempotency_keys", hint="one for each message, or None")
+        kept = [(one, key) for one, key in zip(found, keys, strict=True) if one is not None]
         reports: list[RunReport | None] = []
-        for start in range(0, len(messages), TURNS):
-            some = [message_body(one) for one in messages[start : start + TURNS]]
-            part = keys[start : start + TURNS]
+        for start in range(0, len(kept), TURNS):
+            some = [message_body(one) for one, _ in kept[start : start + TURNS]]
+            part = [key for _, key in kept[start : start + TURNS]]
             body = {"messages": some, "idempotency_keys": part}
             answer = await self._remote.call("POST", "/v1/capture/batch", body, repeatable=None not in part)
             reports += [None if one is None else report_of(one) for one in answer["reports"]]
-        return reports
+        return in_places(found, reports)
 
     @like(MemoryVerbs.remember)
     async def remember(self, given: SimpleNamespace) -> Sequence[WriteReceipt]:

@@ -55,6 +55,7 @@ class UploadResponse(ResponseBody):
     recorded: int
     refreshed: int
     captured: dict[str, int]
+    waiting: int
     blocked: dict[str, int]
     skipped: dict[str, int]
     failed: list[PlaceFailed]

@@ -52,7 +52,7 @@ async def known_formats(_: Reading) -> dict[str, Any]:
 async def take(piece: UploadPiece, actor: Writing, service: TheService) -> dict[str, Any]:
     """Import a piece of a file: messages are stored, and the user's statements in them captured. Repeating a piece
     changes nothing. `speakers` names the people in it if none is known to be the user: then nothing that they state is
-    captured, unless `me` names the user.
+    captured, unless `me` names the user. `waiting`: how many of the captured await review.
     """
     items = await asyncio.to_thread(_read, piece)
     known = speakers_in(items)
@@ -73,6 +73,7 @@ async def take(piece: UploadPiece, actor: Writing, service: TheService) -> dict[
     done = intake.summary.as_dict()
     return {name: done.get(name) for name in ("recorded", "refreshed", "captured", "blocked", "skipped", "stopped")} | {
         **counts,
+        "waiting": intake.summary.waiting,
         "speakers": known.names() if known.lacks_user else [],
         "failed": done["failed"][:100],
     }

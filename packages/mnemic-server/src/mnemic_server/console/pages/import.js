@@ -8,7 +8,7 @@ import { counted, inWords, number, spaced } from "../words.js";
 /** Characters of one piece, so that each is answered within seconds. */
 const PIECE = 60_000;
 const LARGEST = 1_500_000;
-const COUNTS = ["messages", "memories", "recorded", "refreshed"];
+const COUNTS = ["messages", "memories", "recorded", "refreshed", "waiting"];
 
 /** @param {any} context */
 export async function show({ signal }) {
@@ -88,6 +88,7 @@ function summary(total, rehearsed, cut) {
       ["Imported", rehearsed ? null : number(total.recorded ?? 0)],
       ["Already there", total.refreshed ? number(total.refreshed) : null],
       ["Remembered from them", sum(total.captured) > 0 ? number(sum(total.captured)) : null],
+      ["Waiting for your review", total.waiting ? number(total.waiting) : null],
       ["Left out", sum(total.skipped) > 0 ? listed(total.skipped) : null],
       ["Not allowed", sum(total.blocked) > 0 ? listed(total.blocked) : null],
       ["Stopped because", total.stopped && inWords(total.stopped)],

@@ -126,5 +126,5 @@ def _of_time(question: Question, times: Sequence[datetime]) -> Floats:
     if question.names_date is None and question.period is None:
         return np.zeros(len(times))
     days = [at.date() for at in times]
-    within = {day: question.tells(day) for day in set(days)}  # many messages are of one day
+    within = {day: question.closeness(day) for day in set(days)}  # many messages are of one day
     return np.fromiter(map(within.__getitem__, days), np.float64, len(days))

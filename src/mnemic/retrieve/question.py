@@ -41,6 +41,12 @@ _WHEN = re.compile(
 NOBODY: Mapping[str, str] = MappingProxyType({})
 
 
+SOON_AFTER = 0.75
+"""Part of its weight that the time in question has for messages of the days after it: of two that are alike, the one of
+the time itself comes first.
+"""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
     """Query, parsed once.
@@ -70,6 +76,15 @@ class Question:
     def tells(self, said_on: date) -> bool:
         """Return True if a message of that day may concern the time that the query names."""
         return any(time is not None and time.may_be_said_on(said_on) for time in (self.names_date, self.period))
+
+    def closeness(self, said_on: date) -> float:
+        """Return 1 for a message of the time that the query names, `SOON_AFTER` for one of the days after it, in which
+        it may be told, and 0 for any other.
+        """
+        if not self.tells(said_on):
+            return 0.0
+        within = self.names_date is not None or self.period is None or self.period.begin <= said_on <= self.period.end
+        return 1.0 if within else SOON_AFTER
 
 
 @lru_cache(maxsize=64)

@@ -68,7 +68,7 @@ def features_of(
         likeness, words, far, np.where(far, low, cosine), word / (4.0 * max(1, question.words)),
         np.where(far, FAR, (cosine - mean) / (spread + STILL)), cosine_place, word_place, word == 0.0,
         *near, np.maximum(near[0], near[1]), *session, own >= session[1] - TINY,
-        spoken, (1.0 - spoken) * bool(question.speakers), messages.of_time, timed * question.asks_when,
+        spoken, (1.0 - spoken) * bool(question.speakers), messages.of_time > 0, timed * question.asks_when,
         messages.oneself, messages.asking, np.log1p(messages.words), messages.words < FEW_WORDS, words * likeness,
         timed, messages.turns == 0, own, scores,
     )  # fmt: skip

@@ -45,7 +45,19 @@ PROCESSES, TASKS, TENANTS, USERS = 4, 1, 20, 10
 _IDLE_SECONDS = 10
 """Seconds for which servers are watched while nobody asks them: what they use then is in every figure."""
 
-ROWS = ("contract", "kill", "topology", "partition", "exact", "buckets", "processor", "clock", "repair", "datacenters")
+ROWS = (
+    "contract",
+    "kill",
+    "topology",
+    "partition",
+    "exact",
+    "buckets",
+    "processor",
+    "clock",
+    "repair",
+    "hints",
+    "datacenters",
+)
 
 
 def engine_on(location: str, clock: Clock | None = None) -> MemoryEngine:
@@ -423,7 +435,12 @@ SIZES = {
     "processor": 400,
     "clock": 3,
 }
-OPERATIONS = {"clock": operations.clock, "repair": operations.repair, "datacenters": operations.datacenters}
+OPERATIONS = {
+    "clock": operations.clock,
+    "repair": operations.repair,
+    "hints": operations.hints,
+    "datacenters": operations.datacenters,
+}
 """Rows on clusters of their own."""
 
 

@@ -1,4 +1,4 @@
-"""Clocks that are wrong, repair and datacenters, on clusters of their own: rows of `python -m tests.cluster`."""
+"""Clocks that are wrong, repair, hints and datacenters, on clusters of their own: rows of `python -m tests.cluster`."""
 
 from __future__ import annotations
 
@@ -34,6 +34,12 @@ def engine_on(location: str) -> MemoryEngine:
 async def contents(engine: MemoryEngine) -> list[str]:
     """Return what is known of Ana."""
     return sorted(memory.content for memory in await engine.store.scan("acme", statuses=list(Status), limit=1000))
+
+
+def require(found: object, wanted: object) -> None:
+    """Raise AssertionError where a row did not find what is promised."""
+    if found != wanted:
+        raise AssertionError(f"{found} where {wanted} is promised")
 
 
 @contextmanager
@@ -102,6 +108,7 @@ def clock(tell: Any, rounds: int) -> None:
         with running(Cluster(3, clocks=wrong)) as cluster:
             found = asyncio.run(through_all_clocks(cluster, cluster.url("clock", copies=3, timeout=3), rounds))
         tell("clock", nodes=str(wrong), **found)
+        require((found["differing"], found["broken"], found["notes_left"]), (0, False, 0))
 
 
 def ids_on(node: Node, port: int) -> set[bytes]:
@@ -141,6 +148,37 @@ def repair(tell: Any, _: int) -> None:
             node.kill()
         after = len(ids_on(third, cluster.native))
     tell("repair", memories_left=left, on_the_node_before=before, on_the_node_after=after)
+    require((left, before, after), (3, 6, 3))
+
+
+def hints(tell: Any, _: int) -> None:
+    """Remove memories while a node is away; look whether what is kept for it counts as not yet gone, and reaches it."""
+    with running(Cluster(3)) as cluster:
+        location, third = cluster.url("repair", copies=3), cluster.nodes[2]
+        asyncio.run(_write(location, 6))
+        third.kill()
+        left = asyncio.run(_forget(location, 3))
+        away = asyncio.run(_not_gone(location))
+        for node in cluster.nodes[:2]:
+            node.nodetool("pausehandoff")
+        third.start()
+        waiting = asyncio.run(_not_gone(location))
+        for node in cluster.nodes[:2]:
+            node.nodetool("resumehandoff")
+        until = time.monotonic() + 180
+        while (delivered := asyncio.run(_not_gone(location))) == waiting and time.monotonic() < until:
+            time.sleep(2)
+        for node in cluster.nodes[:2]:
+            node.kill()
+        there = len(ids_on(third, cluster.native))
+    tell("hints", memories_left=left, node_away=away, hints_waiting=waiting, delivered=delivered, on_the_node=there)
+    require((left, there, delivered < waiting), (3, 3, True))
+
+
+async def _not_gone(location: str) -> int:
+    """Return the number of tables and hints, over all nodes, in which what was removed may still be."""
+    async with engine_on(location) as engine:
+        return await engine.store.unvacuumed(await engine.store.vacuum())
 
 
 async def _write(location: str, count: int) -> None:
@@ -169,6 +207,7 @@ def datacenters(tell: Any, _: int) -> None:
         cluster.nodes[1].nodetool("repair", "-full", "regions")
         joined = asyncio.run(_read(both["west"] + "&consistency=local_quorum"))
     tell("datacenters", read_in_the_other=elsewhere, quorum_without_it=refused, local_writes_then_there=joined)
+    require((elsewhere, refused in ("store_busy", "store_unavailable"), joined), (3, True, 5))
 
 
 async def _read(location: str) -> int:

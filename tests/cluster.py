@@ -227,8 +227,8 @@ def run(cluster: Cluster, name: str, writes: int, during: Callable[[Writers], di
     }
     found = asyncio.run(check(url, told))
     tell(name, **summary(told, writers.events), **cost, **found, **(beside or {}))
-    if found["lost"] or found["duplicated"] or found["broken"]:
-        raise RuntimeError(f"{name}: something acknowledged is lost, there twice, or its chain is broken")
+    if found["lost"] or found["duplicated"] or found["broken"] or found["lines"] < len(told):
+        raise RuntimeError(f"{name}: something acknowledged is lost, there twice, or its line or chain is broken")
 
 
 async def _opened(location: str) -> None:

@@ -23,6 +23,7 @@ from typing import Any
 import httpx
 
 from mnemic.engine import MemoryEngine
+from mnemic.maintain.turn_log import turns_of
 from mnemic.stores.sqlite import SqliteStore
 from mnemic.types import Actor
 from mnemic_testing.embedder import WordEmbedder
@@ -78,6 +79,24 @@ def asked(port: int, caller: str, text: str, **more: Any) -> str:
     return str(answer.json()["choices"][0]["message"]["content"])
 
 
+def streamed(port: int, caller: str, text: str) -> str:
+    """The answer to a call whose answer comes in pieces."""
+    body = {"model": "chat", "stream": True, "messages": [{"role": "user", "content": text}]}
+    url, key = f"http://127.0.0.1:{port}/v1/chat/completions", {"Authorization": f"Bearer sk-{caller}"}
+    with httpx.stream("POST", url, json=body, headers=key, timeout=120) as answer:
+        answer.raise_for_status()
+        lines = [line.removeprefix("data: ") for line in answer.iter_lines() if line.startswith("data: {")]
+    pieces = [choice["delta"].get("content") or "" for line in lines for choice in json.loads(line)["choices"]]
+    return "".join(pieces)
+
+
+async def turns(folder: Path, user: str) -> list[tuple[str | None, str | None]]:
+    """What was asked and answered in the turns whose model was shown something, oldest first."""
+    async with MemoryEngine(store=SqliteStore(folder / "memory.db"), embedder=WordEmbedder()) as engine:
+        kept = (await turns_of(engine.store, engine.vault, Actor(user=user))).values()
+        return [(one.question, one.answer) for one in sorted(kept, key=lambda one: one.at)]
+
+
 async def remembered(folder: Path, user: str) -> list[str]:
     async with MemoryEngine(store=SqliteStore(folder / "memory.db"), embedder=WordEmbedder()) as engine:
         return [memory.content for memory in await engine.list(actor=Actor(user=user))]
@@ -112,7 +131,7 @@ def wait_for(running: subprocess.Popen[bytes], port: int) -> None:
 def two_users() -> None:
     folder, port = Path(tempfile.mkdtemp()), free_port()
     (folder / "my_memory.py").write_text(_HOOK, encoding="utf-8")
-    answers = ["Noted.", "An aisle seat.", "I do not know."]
+    answers = ["Noted.", "An aisle seat.", "I do not know.", "Aisle, with a stream.", "Noted, too."]
     with ScriptedModelServer(lambda _: answers.pop(0)) as server:
         (folder / "config.yaml").write_text(config(server.base_url), encoding="utf-8")
         with proxy(folder, port, LITELLM_MASTER_KEY=f"sk-{secrets.token_hex(32)}") as running:
@@ -120,11 +139,15 @@ def two_users() -> None:
             assert asked(port, "ana", "I prefer aisle seats.") == "Noted."
             assert asked(port, "ana", "Which seat do I prefer?") == "An aisle seat."
             assert asked(port, "ben", "Which seat do I prefer?", user="ana") == "I do not know."
-        assert shown(server) == [0, 1, 0]
+            assert streamed(port, "ana", "Which seat do I like to sit in?") == "Aisle, with a stream."
+            assert streamed(port, "ben", "I live in Oslo.") == "Noted, too."
+        assert shown(server) == [0, 1, 0, 1, 0]
         assert "seat: aisle" in json.dumps(server.requests[1].body)
     assert "aisle" in asyncio.run(remembered(folder, "ana"))
-    assert asyncio.run(remembered(folder, "ben")) == []
-    print("the proxy remembered for ana, showed her alone what she had said, and took no user from a request")
+    assert asyncio.run(turns(folder, "ana"))[-1] == ("Which seat do I like to sit in?", "Aisle, with a stream.")
+    assert [text for text in asyncio.run(remembered(folder, "ben")) if "aisle" in text] == []
+    assert "Oslo" in " ".join(asyncio.run(remembered(folder, "ben")))
+    print("the proxy remembered for ana, showed it to her alone, in streams too, and took no user from a request")
 
 
 def page() -> None:

@@ -79,7 +79,7 @@ class Question:
 
     def closeness(self, said_on: date) -> float:
         """Return 1 for a message of the time that the query names, `SOON_AFTER` for one of the days after it, in which
-        it may be told, and 0 for any other.
+        it may be mentioned, and 0 for any other.
         """
         if not self.tells(said_on):
             return 0.0
